@@ -1,0 +1,34 @@
+/** The bus has been disposed of. */
+export class BusClosedError extends Error {
+  override readonly name = "BusClosedError";
+}
+
+/** The bus did not answer in time: the connection is away, or the broker has blocked publishers. */
+export class BusUnavailableError extends Error {
+  override readonly name = "BusUnavailableError";
+}
+
+/** Nobody subscribes to the topic of a mandatory message. */
+export class UnroutableError extends Error {
+  override readonly name = "UnroutableError";
+}
+
+/** A queue that should take the message is full. */
+export class QueueFullError extends Error {
+  override readonly name = "QueueFullError";
+}
+
+/** The message is larger than the bus carries. */
+export class MessageTooLargeError extends Error {
+  override readonly name = "MessageTooLargeError";
+}
+
+/** The queue of a subscription exists with other properties than this version gives it. */
+export class SubscriptionConflictError extends Error {
+  override readonly name = "SubscriptionConflictError";
+}
+
+/** Thrown by a handler: this message can never be handled, so trying again is no use. */
+export class DeadLetterError extends Error {
+  override readonly name = "DeadLetterError";
+}

@@ -1,0 +1,123 @@
+import type { Envelope } from "@rockbot/contracts";
+
+/**
+ * Carries messages between services. Delivery is at least once: handlers must tolerate repeats. A message goes to each
+ * subscription name whose topics match, and there to one of the consumers that share the name. Messages of one
+ * publisher arrive in order as long as nothing is redelivered.
+ */
+export interface Bus extends AsyncDisposable {
+  readonly traits: BusTraits;
+  /** Whether the bus can carry messages now; false while a lost connection is being restored. */
+  readonly isReady: boolean;
+  /**
+   * Resolves once the bus has taken responsibility for the message. While the connection is away it waits, up to
+   * `timeoutMs`, and publishes again what was not confirmed, under the same message id.
+   * @throws {UnroutableError} if `mandatory` and no subscription matches
+   * @throws {QueueFullError} if a matching queue refuses more messages
+   * @throws {MessageTooLargeError} if the body exceeds MAX_BODY_BYTES
+   * @throws {BusUnavailableError} if the bus has not confirmed in time
+   * @throws {BusClosedError} after disposal
+   */
+  publish(message: Envelope, options?: PublishOptions): Promise<void>;
+  /**
+   * Hands each message on the topics to `handler`; resolves once messages are flowing. Survives reconnects. Disposal
+   * takes no new messages, waits for running handlers up to `drainMs`, then aborts their `signal`; messages that were
+   * not started go back.
+   * @throws {SubscriptionConflictError} if the queue exists with other properties
+   * @throws {BusUnavailableError} if the bus could not be reached in time
+   * @throws {BusClosedError} after disposal
+   */
+  subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable>;
+  /**
+   * What the bus holds for a subscription of kind `service` or `result` now, whoever made it; undefined if there is no
+   * such queue.
+   * @throws {BusUnavailableError} if the bus does not say in time
+   */
+  inspect(name: string, part?: QueuePart): Promise<QueueState | undefined>;
+  /** Disposes all subscriptions, then flushes what is being published, then closes. Idempotent, bounded by the bus's drain time. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface BusTraits {
+  /** Messages and their queues outlive the processes. */
+  readonly isDurable: boolean;
+  /** `userId` of a received message is the sender as the bus verified it. */
+  readonly verifiesSender: boolean;
+}
+
+export interface PublishOptions {
+  /** Whether it is an error that no subscription matches. @default false */
+  readonly mandatory?: boolean | undefined;
+  /** How long the message is of use from now. Not taken by then, it is never delivered: it is parked as `expired`. */
+  readonly ttlMs?: number | undefined;
+  /** How long to wait for the bus to take the message. @default 10_000 */
+  readonly timeoutMs?: number | undefined;
+  /** Gives up waiting: publish rejects with the signal's reason. The message may have been taken all the same. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * How the queue of a subscription lives.
+ * - `service`: shared by all consumers of the name, kept when they leave. A message whose handler throws is tried once
+ *   more, alone; if it fails again it goes to `onDeadLetter`, then to the parked messages.
+ * - `result`: kept while its one owner is away for up to 10 minutes. A message whose handler throws is dropped and counted.
+ * - `copy`: this subscription's own, gone with it; each subscription of the name gets every message. Throwing as in `result`.
+ */
+export type SubscriptionKind = "service" | "result" | "copy";
+
+export interface SubscribeOptions {
+  /** 1 to 80 of a-z, 0-9, "-" and ".". Shared by consumers that compete. */
+  readonly name: string;
+  /** Patterns: words separated by dots; `*` is any one word, `#` any number of words. */
+  readonly topics: readonly string[];
+  /** @default "service" */
+  readonly kind?: SubscriptionKind | undefined;
+  /** How many handlers run at once; up to as many messages again are held ready. @default 32 */
+  readonly concurrency?: number | undefined;
+  /**
+   * The last word on a message that could not be handled (kind `service` only), such as an answer to its sender. Called
+   * once for each such message, then the message is parked; if it throws, it is parked all the same.
+   */
+  readonly onDeadLetter?: ((message: Envelope, death: Death) => Promise<void>) | undefined;
+  /** How long disposal waits for running handlers. @default 20_000 */
+  readonly drainMs?: number | undefined;
+}
+
+/** If it returns, the message is done. If it throws a DeadLetterError the message is dead at once; otherwise see SubscriptionKind. */
+export type Handler = (message: Envelope, delivery: Delivery) => Promise<void>;
+
+export interface Delivery {
+  /** Aborts when the subscription is disposed of and its drain time is over. */
+  readonly signal: AbortSignal;
+  /** When this process received the message, on the clock of `performance.now()`. Time spent waiting for a free handler counts from here. */
+  readonly receivedAt: number;
+  /** Whether the message may have been handed to a handler before. Only a hint. */
+  readonly isRedelivered: boolean;
+}
+
+export interface Death {
+  /** `rejected`: DeadLetterError. `failed`: the handler threw twice. `crashed`: consumers died over it. */
+  readonly reason: "rejected" | "failed" | "crashed";
+  /** The text of the DeadLetterError, if the reason is `rejected`. */
+  readonly message?: string | undefined;
+}
+
+/** The queues behind a subscription of kind `service`: live messages, lone retries, messages given up, and those kept for an operator. */
+export type QueuePart = "main" | "retry" | "dlq" | "parked";
+
+export interface QueueState {
+  readonly consumers: number;
+  /** Messages waiting, not counting those with a consumer. A broker may be some hundred milliseconds behind. */
+  readonly messages: number;
+}
+
+/** The largest body a bus carries. A result may be 8 MiB, and its JSON text somewhat longer. */
+export const MAX_BODY_BYTES = 12 * 1024 * 1024;
+/** Parked messages are kept this long, at most PARKED_MESSAGES of them for each subscription. */
+export const PARKED_MS = 7 * 24 * 3600 * 1000;
+export const PARKED_MESSAGES = 10_000;
+/** A `result` queue whose owner is away is kept this long. */
+export const RESULT_QUEUE_EXPIRES_MS = 10 * 60 * 1000;
+export const DEFAULT_CONCURRENCY = 32;
+export const DEFAULT_DRAIN_MS = 20_000;
+export const DEFAULT_PUBLISH_TIMEOUT_MS = 10_000;

@@ -1,0 +1,74 @@
+import { describeFaults, type Fault, faultsText } from "./describe-faults.ts";
+import { type Messages, messages } from "./generated/messages.ts";
+
+/** Why bytes are not the message they should be. `message` is for the sender. */
+export interface MessageFault {
+  readonly reason: "not_utf8" | "not_json" | "too_deep" | "forbidden_key" | "invalid";
+  readonly message: string;
+  readonly faults: readonly Fault[];
+  /** What could be parsed, for finding whom to answer. */
+  readonly value?: unknown;
+}
+
+export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: MessageFault };
+
+export type MessageName = keyof Messages;
+
+/** Deeper values are refused: nothing of ours nests that far, and later readers may recurse. */
+export const MAX_JSON_DEPTH = 64;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Reads a message body. Total: any bytes give a value or a fault, and neither can reach a prototype. */
+export function decodeMessage<Name extends MessageName>(name: Name, body: Uint8Array): Decoded<Messages[Name]> {
+  let text: string;
+  try {
+    text = utf8.decode(body);
+  } catch {
+    return { ok: false, fault: { reason: "not_utf8", message: `${name}: the body is not UTF-8`, faults: [] } };
+  }
+  const parsed = parseJson(text);
+  if (!parsed.ok) return { ok: false, fault: { ...parsed.fault, message: `${name}: ${parsed.fault.message}` } };
+  const { validate, schema } = messages[name];
+  const { value } = parsed;
+  if (validate(value)) return { ok: true, value: value as Messages[Name] };
+  const faults = describeFaults(validate, schema, value);
+  return { ok: false, fault: { reason: "invalid", message: `${name}: ${faultsText(faults)}`, faults, value } };
+}
+
+/** Parses JSON text of strangers: at most MAX_JSON_DEPTH levels, no key that names a prototype. Never throws. */
+export function parseJson(text: string): Decoded<unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ok: false, fault: { reason: "not_json", message: "not valid JSON", faults: [] } };
+  }
+  const reason = unsafe(value);
+  if (reason === undefined) return { ok: true, value };
+  const message = reason === "too_deep" ? `nested deeper than ${MAX_JSON_DEPTH} levels` : 'contains the forbidden key "__proto__"';
+  return { ok: false, fault: { reason, message, faults: [] } };
+}
+
+/** The message as bytes, ready to publish. */
+export function encodeMessage<Name extends MessageName>(_name: Name, value: Messages[Name]): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** Level by level, not recursively: the depth of a stranger's value must not be the depth of our stack. */
+function unsafe(root: unknown): "too_deep" | "forbidden_key" | undefined {
+  let level: unknown[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_JSON_DEPTH) return "too_deep";
+    const next: unknown[] = [];
+    for (const value of level) {
+      if (typeof value !== "object" || value === null) continue;
+      if (Object.hasOwn(value, "__proto__")) return "forbidden_key";
+      for (const child of Array.isArray(value) ? value : Object.values(value)) {
+        if (typeof child === "object" && child !== null) next.push(child);
+      }
+    }
+    level = next;
+  }
+  return undefined;
+}

@@ -1,0 +1,83 @@
+import { closestMatch } from "leven";
+import type { SchemaError, Validator } from "./validator.ts";
+
+/** One thing that is wrong with a value, in words. */
+export interface Fault {
+  /** JSON pointer into the value; empty for the value itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface DescribeFaultsOptions {
+  /** Whether a message may quote what came. Off for values that can be secrets. @default true */
+  readonly quoteValues?: boolean | undefined;
+}
+
+/** At most this many faults are described; more would not help a reader. */
+const MAX_FAULTS = 20;
+const MAX_QUOTE = 60;
+
+/**
+ * All faults of the validator's last run, each with where it is, what was expected and what came; an unknown property
+ * comes with the nearest known name.
+ */
+export function describeFaults(validator: Validator<unknown>, schema: object, value: unknown, { quoteValues = true }: DescribeFaultsOptions = {}): Fault[] {
+  return (validator.errors ?? []).slice(0, MAX_FAULTS).map((error) => ({
+    path: error.keyword === "required" ? `${error.instancePath}/${String(error.params["missingProperty"])}` : error.instancePath,
+    message: describe(error, schema, at(value, error.instancePath), quoteValues),
+  }));
+}
+
+/** The faults as one line. */
+export function faultsText(faults: readonly Fault[]): string {
+  return faults.map(({ path, message }) => (path === "" ? message : `${path.slice(1)}: ${message}`)).join("; ");
+}
+
+function describe(error: SchemaError, schema: object, value: unknown, quoteValues: boolean): string {
+  const { params } = error;
+  const came = quoteValues ? `, got ${quote(value)}` : "";
+  switch (error.keyword) {
+    case "required":
+      return "is required and missing";
+    case "additionalProperties": {
+      const name = String(params["additionalProperty"]);
+      const parent = at(schema, error.schemaPath.replace(/^[^#]*#/, "").replace(/\/additionalProperties$/, "")) as { properties?: object } | undefined;
+      const known = Object.keys(parent?.properties ?? {});
+      const nearest = nearestName(name, known);
+      const help = nearest !== undefined ? `did you mean "${nearest}"?` : known.length > 0 ? `known: ${known.join(", ")}` : "none is allowed";
+      return `unknown property "${clip(name)}": ${help}`;
+    }
+    case "type":
+      return `expected ${[params["type"]].flat().join(" or ")}${came}`;
+    case "enum":
+      return `expected one of ${JSON.stringify(params["allowedValues"])}${came}`;
+    case "pattern":
+      return `expected text that matches ${String(params["pattern"])}${came}`;
+    case "format":
+      return `expected a valid ${String(params["format"])}${came}`;
+    default:
+      return `${error.message ?? error.keyword}${came}`; // ajv's words for limits: "must be <= 20"
+  }
+}
+
+/** The known name most like `name`, if one is near enough to be a slip of the pen. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  if (name.length > 256) return undefined;
+  return closestMatch(name, known, { maxDistance: Math.max(2, Math.floor(name.length / 3)) });
+}
+
+function quote(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";
+  return typeof value === "string" ? `the text ${JSON.stringify(clip(value))}` : `the ${typeof value} ${String(value)}`.replace("the object null", "null");
+}
+
+const clip = (text: string): string => (text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text);
+
+function at(root: unknown, pointer: string): unknown {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce<unknown>((value, key) => (typeof value === "object" && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined), root);
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+
+/** A message on the bus, whatever carries it. */
+export interface Envelope {
+  /** Routing key: dot-separated words, at most 255 bytes. */
+  readonly topic: string;
+  /** 32 hex digits when minted here. */
+  readonly messageId: string;
+  /** The payload's name on the wire: `messages[…].type`. */
+  readonly type: string;
+  /** Who says to have sent it. Not verified: see `userId`. */
+  readonly source: string;
+  /** The payload, UTF-8 JSON. */
+  readonly body: Uint8Array;
+  readonly correlationId?: string | undefined;
+  /** The topic for answers. */
+  readonly replyTo?: string | undefined;
+  readonly destination?: string | undefined;
+  /** Unix time in whole seconds. */
+  readonly timestamp: number;
+  /** By logical key, such as `rb-timeout-ms` or `traceparent`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The sender as the broker verified it; absent on a bus that verifies nobody. */
+  readonly userId?: string | undefined;
+}
+
+/** Logical header keys. On the wire each is prefixed once more: see wire.ts. */
+export const Header = {
+  /** How long the caller waits from publishing, in milliseconds, as decimal text. */
+  TimeoutMs: "rb-timeout-ms",
+  ContentTrust: "rb-content-trust",
+  ToolProvider: "rb-tool-provider",
+} as const;
+
+export type NewEnvelope = Pick<Envelope, "topic" | "type" | "source" | "body"> & Partial<Envelope>;
+
+/** An envelope with a fresh id and the current time, unless given. */
+export function createEnvelope(fields: NewEnvelope): Envelope {
+  return { messageId: newId(), timestamp: Math.floor(Date.now() / 1000), headers: {}, ...fields };
+}
+
+/** 128 random bits as 32 lower-case hex digits: the form of message ids and of the toolCallIds that we mint. */
+export function newId(): string {
+  return randomBytes(16).toString("hex");
+}

@@ -1,0 +1,18 @@
+import type { Validator } from "./validator.ts";
+
+/** What a tool promises, generated from its schema. */
+export interface ToolDefinition<Input = unknown, Output = unknown> {
+  /** Unique on the bus; what the model calls. Matches `^[A-Za-z0-9_-]{1,64}$`. */
+  readonly name: string;
+  /** Written for the model. */
+  readonly description: string;
+  readonly inputSchema: object;
+  /** Describes `structured` of the response; absent where the tool gives text only. */
+  readonly outputSchema?: object | undefined;
+  /** A run changes nothing: a redelivered call may run again without a claim. */
+  readonly readOnly: boolean;
+  /** A second run has no further effect. */
+  readonly idempotent: boolean;
+  readonly validateInput: Validator<Input>;
+  readonly validateOutput?: Validator<Output> | undefined;
+}

@@ -1,0 +1,72 @@
+import { type Envelope, newId } from "./envelope.ts";
+
+/** An envelope's AMQP properties and header table, besides routing key and body. */
+export interface WireProperties {
+  readonly messageId?: unknown;
+  readonly type?: unknown;
+  readonly correlationId?: unknown;
+  readonly replyTo?: unknown;
+  readonly timestamp?: unknown;
+  readonly contentType?: unknown;
+  readonly deliveryMode?: unknown;
+  readonly userId?: unknown;
+  readonly headers?: unknown;
+}
+
+/**
+ * The properties of an envelope on the wire. Each logical header K is written as `rb-K`, so that `rb-timeout-ms` becomes
+ * `rb-rb-timeout-ms`: the original prefixes every key, and its own keys have the prefix already. No correlation and no
+ * reply topic are empty strings, as the original writes them.
+ */
+export function toWire(envelope: Envelope) {
+  const headers: Record<string, string> = { "rb-source": envelope.source };
+  if (envelope.destination !== undefined) headers["rb-destination"] = envelope.destination;
+  for (const key in envelope.headers) headers[`rb-${key}`] = envelope.headers[key] as string;
+  return {
+    messageId: envelope.messageId,
+    type: envelope.type,
+    correlationId: envelope.correlationId ?? "",
+    replyTo: envelope.replyTo ?? "",
+    timestamp: envelope.timestamp,
+    contentType: "application/json",
+    deliveryMode: 2,
+    headers,
+  };
+}
+
+/**
+ * Reads what came off the wire. Total: what is missing or of the wrong type gets the original's default, a header that is
+ * not text is ignored. A known header with a single prefix (`rb-timeout-ms`) is understood too.
+ */
+export function fromWire(topic: string, properties: WireProperties, body: Uint8Array): Envelope {
+  const headers: Record<string, string> = Object.create(null) as Record<string, string>;
+  let source = "unknown";
+  let destination: string | undefined;
+  if (typeof properties.headers === "object" && properties.headers !== null) {
+    for (const [key, value] of Object.entries(properties.headers)) {
+      if (!key.startsWith("rb-") || typeof value !== "string") continue;
+      const logical = key.slice(3);
+      if (logical === "source") source = value;
+      else if (logical === "destination") destination = value;
+      else if (singlePrefixed.has(key)) headers[key] ??= value;
+      else headers[logical] = value;
+    }
+  }
+  return {
+    topic,
+    messageId: text(properties.messageId) ?? newId(),
+    type: text(properties.type) ?? "unknown",
+    source,
+    destination,
+    body,
+    correlationId: text(properties.correlationId),
+    replyTo: text(properties.replyTo),
+    timestamp: typeof properties.timestamp === "number" && properties.timestamp > 0 ? properties.timestamp : Math.floor(Date.now() / 1000),
+    headers,
+    userId: text(properties.userId),
+  };
+}
+
+const singlePrefixed: ReadonlySet<string> = new Set(["rb-timeout-ms", "rb-content-trust", "rb-tool-provider", "rb-mcp-server"]);
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);

@@ -1,0 +1,59 @@
+/**
+ * Generates, from `packages/contracts/schema/*.yaml` and `services/NAME/config.schema.yaml`: TypeScript types, standalone
+ * validators, the catalogue of messages and tools, the AsyncAPI document, and each service's config module.
+ * `--check` writes nothing and fails when a committed file differs.
+ */
+import { globSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { parse } from "yaml";
+import { asyncApiDocument } from "./generate/async-api.ts";
+import { configModule } from "./generate/config-module.ts";
+import { contractsModules } from "./generate/contracts-modules.ts";
+import { referenceDocument } from "./generate/reference-document.ts";
+import type { SchemaDocument } from "./generate/schema-document.ts";
+
+const root = dirname(import.meta.dirname);
+process.chdir(root);
+
+const contracts = "packages/contracts";
+const definitions: SchemaDocument["definitions"] = {};
+for (const file of globSync([`${contracts}/schema/*.yaml`, `${contracts}/schema/tools/*.yaml`]).sort()) {
+  const document = parse(await readFile(file, "utf8")) as SchemaDocument;
+  for (const [name, schema] of Object.entries(document.definitions)) {
+    if (name in definitions) throw new Error(`Cannot generate: ${file} defines ${name} a second time`);
+    definitions[name] = schema;
+  }
+}
+
+const files = new Map<string, string>();
+for (const [name, text] of Object.entries(await contractsModules(definitions))) {
+  files.set(join(contracts, "src/generated", name), text);
+}
+files.set(join(contracts, "asyncapi.yaml"), asyncApiDocument(definitions));
+files.set("docs/tools.md", referenceDocument(definitions));
+for (const file of globSync("services/*/config.schema.yaml").sort()) {
+  const modules = await configModule(basename(dirname(file)), parse(await readFile(file, "utf8")));
+  for (const [name, text] of Object.entries(modules)) files.set(join(dirname(file), "src/generated", name), text);
+}
+
+const stale: string[] = [];
+for (const [file, text] of files) {
+  const current = await readFile(file, "utf8").catch(() => undefined);
+  if (current === text) continue;
+  stale.push(file);
+  if (!process.argv.includes("--check")) {
+    const { mkdir } = await import("node:fs/promises");
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+}
+if (process.argv.includes("--check")) {
+  if (stale.length > 0) {
+    console.error(`Generated files are stale: ${stale.join(", ")}. Run: npm run generate`);
+    process.exit(1);
+  }
+  console.error(`${files.size} generated files are fresh`);
+} else {
+  console.error(`${files.size} files generated, ${stale.length} changed`);
+}
