@@ -27,3 +27,4 @@ export {
   SubscriptionConflictError,
   UnroutableError,
 } from "./bus-errors.ts";
+export { type Logger, silentLogger } from "./logger.ts";

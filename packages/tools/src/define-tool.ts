@@ -1,0 +1,41 @@
+import { type ContentTrust, textResponse, type ToolDefinition } from "@rockbot/contracts";
+import type { ToolContext, ToolExecutor } from "./tool-executor.ts";
+
+/** A tool with what it promises. Runs its arguments as given: `serveTools` and the registry put the layers around it. */
+export interface Tool {
+  readonly definition: ToolDefinition;
+  readonly executor: ToolExecutor;
+}
+
+/** What a tool gives back. A string is the content alone. */
+export interface ToolResult<Output> {
+  /** What the model reads. */
+  readonly content: string;
+  /** The same as a value, described by the output schema. */
+  readonly structured?: Output | undefined;
+  /** The tool ran and reports a failure of its own. @default false */
+  readonly isError?: boolean | undefined;
+  readonly trust?: ContentTrust | undefined;
+}
+
+/** Binds a definition to the function that does the work. The function gets arguments that passed the input schema. */
+export function defineTool<Input, Output>(
+  definition: ToolDefinition<Input, Output>,
+  run: (input: Input, context: ToolContext) => Promise<string | ToolResult<Output>>,
+): Tool {
+  return {
+    definition: definition as ToolDefinition,
+    executor: {
+      async execute(request, context) {
+        const result = await run(context.input as Input, context);
+        if (typeof result === "string") return textResponse(request, result);
+        const { content, structured, isError = false, trust } = result;
+        return textResponse(request, content, {
+          isError,
+          ...(structured === undefined ? {} : { structured: structured as Record<string, unknown> }),
+          ...(trust === undefined ? {} : { trust }),
+        });
+      },
+    },
+  };
+}

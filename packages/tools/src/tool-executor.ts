@@ -1,0 +1,32 @@
+import type { Logger } from "@rockbot/bus";
+import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
+
+/** Runs a tool call, wherever the tool is. */
+export interface ToolExecutor {
+  /** @throws {ToolError} if the call failed; anything else thrown counts as `execution_failed` */
+  execute(request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse>;
+}
+
+/** Adds one concern to an executor. The order of layers stands in layers.ts. */
+export type ToolLayer = (next: ToolExecutor) => ToolExecutor;
+
+/** What a call needs, and no more. */
+export interface ToolContext {
+  /** Aborts when the call's answer is of no use any more: deadline over, cancelled, or the process stops. */
+  readonly signal: AbortSignal;
+  /** When the caller stops waiting, on the clock of `performance.now()`. */
+  readonly deadline: number;
+  /** The agent on whose behalf the call runs. */
+  readonly caller: string;
+  /** Tells the caller that the call is alive. Throttled, in order, may be lost; never moves the deadline. */
+  readonly progress: (update: ProgressUpdate) => void;
+  readonly log: Logger;
+  /** The parsed arguments, once the validate layer has passed them. */
+  readonly input?: unknown;
+}
+
+export interface ProgressUpdate {
+  readonly progress?: number | undefined;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
