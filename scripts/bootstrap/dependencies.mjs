@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { runChild } from "./run-child.mjs";
+
+/** Lies in node_modules, so that it goes when they go. */
+const STAMP = "node_modules/.rockbot-stamp";
+
+/**
+ * Whether node_modules are those of the lockfile and of every package.json as they are now.
+ *
+ * @param {string} root
+ * @returns {Promise<boolean>}
+ */
+export async function areDependenciesInstalled(root) {
+  const stamp = await readFile(join(root, STAMP), "utf8").catch(() => undefined);
+  return stamp !== undefined && stamp === (await fingerprint(root));
+}
+
+/**
+ * @param {string} root
+ * @param {{ node: string | undefined, pnpm: string | undefined }} folders - of the tools, undefined where PATH has them
+ * @returns {Promise<void>}
+ */
+export async function installDependencies(root, folders) {
+  process.stderr.write("rockbot: installing the dependencies of the lockfile into node_modules\n");
+  const before = await fingerprint(root);
+  const flags = ["--frozen-lockfile", "--prod=false", "--reporter=append-only", "--config.confirm-modules-purge=false"];
+  await runChild("install the dependencies", "pnpm", ["install", ...flags], {
+    cwd: root,
+    deadlineMs: 600_000,
+    isQuiet: false,
+    advice: "Check the network and npm's registry setting, then run the same command again.",
+    env: { ...process.env, PATH: [folders.node, folders.pnpm, process.env.PATH].filter(Boolean).join(delimiter) },
+  });
+  await writeFile(join(root, STAMP), before); // taken before, so that a file changed meanwhile is seen the next time
+}
+
+/**
+ * @param {string} root
+ * @returns {Promise<string>}
+ */
+async function fingerprint(root) {
+  const folders = ["packages", "services"];
+  const packages = await Promise.all(folders.map((folder) => readdir(join(root, folder)).then((names) => names.sort().map((name) => `${folder}/${name}/package.json`))));
+  const files = ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...packages.flat()];
+  const texts = await Promise.all(files.map((file) => readFile(join(root, file)).catch(() => "")));
+  const hash = createHash("sha256").update(`${process.platform}-${process.arch}`); // some packages are made for one platform
+  files.forEach((file, index) => hash.update(`\0${file}\0`).update(texts[index] ?? ""));
+  return hash.digest("hex");
+}
