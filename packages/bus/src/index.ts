@@ -28,3 +28,14 @@ export {
   UnroutableError,
 } from "./bus-errors.ts";
 export { type Logger, silentLogger } from "./logger.ts";
+
+// To make one.
+export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";
+
+// To build an adapter: what every one shares.
+export { type CheckedSubscribeOptions, checkSubscribeOptions } from "./check-subscribe-options.ts";
+export { checkTopic, matchesTopic } from "./topic.ts";
+export { traceBus } from "./trace-bus.ts";
+
+// Requests and their answers.
+export { createRequester, type Requester, type RequesterOptions, type RequestOptions, RequestTimeoutError } from "./requester.ts";

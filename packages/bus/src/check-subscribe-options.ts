@@ -1,0 +1,23 @@
+import { DEFAULT_CONCURRENCY, DEFAULT_DRAIN_MS, type SubscribeOptions, type SubscriptionKind } from "./bus.ts";
+
+/** SubscribeOptions with every default filled in. */
+export interface CheckedSubscribeOptions extends SubscribeOptions {
+  readonly kind: SubscriptionKind;
+  readonly concurrency: number;
+  readonly drainMs: number;
+}
+
+/** @throws {RangeError} naming the option that is out of range */
+export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscribeOptions {
+  const { name, topics, kind = "service", concurrency = DEFAULT_CONCURRENCY, drainMs = DEFAULT_DRAIN_MS, onDeadLetter } = options;
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(name) || name.length > 80) {
+    throw new RangeError(`Cannot subscribe as ${JSON.stringify(name.slice(0, 100))}: a name is 1 to 80 of a-z, 0-9 and "-" in words separated by dots`);
+  }
+  if (topics.length === 0 || topics.some((topic) => topic === "" || Buffer.byteLength(topic) > 255)) {
+    throw new RangeError(`Cannot subscribe as "${name}": expected at least one topic, each of 1 to 255 bytes`);
+  }
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
+    throw new RangeError(`Cannot subscribe as "${name}": concurrency must be a whole number from 1 to 10000, got ${concurrency}`);
+  }
+  return { name, topics, kind, concurrency, drainMs, ...(onDeadLetter === undefined ? {} : { onDeadLetter }) };
+}

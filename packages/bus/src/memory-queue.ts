@@ -1,0 +1,183 @@
+import { within } from "@rockbot/async";
+import type { Envelope } from "@rockbot/contracts";
+import { type Death, type Delivery, type Handler, PARKED_MESSAGES, type QueuePart, type QueueState } from "./bus.ts";
+import { BusClosedError, DeadLetterError } from "./bus-errors.ts";
+import type { CheckedSubscribeOptions } from "./check-subscribe-options.ts";
+import type { Logger } from "./logger.ts";
+
+interface Waiting {
+  readonly message: Envelope;
+  /** On the clock of `performance.now()`. */
+  readonly expiresAt: number;
+  readonly isRedelivered: boolean;
+}
+
+interface Consumer {
+  readonly options: CheckedSubscribeOptions;
+  readonly handler: Handler;
+  readonly stop: AbortController;
+  running: number;
+  /** Resolves `idle` when the last running handler has ended. */
+  onIdle: (() => void) | undefined;
+}
+
+/** One queue of the in-memory bus: messages in order, handed to consumers in turn, failures as SubscriptionKind says. */
+export class MemoryQueue {
+  readonly kind: CheckedSubscribeOptions["kind"];
+  readonly topics = new Set<string>();
+  readonly #log: Logger;
+  readonly #name: string;
+  readonly #consumers: Consumer[] = [];
+  readonly #parked: Envelope[] = [];
+  #waiting: Waiting[] = [];
+  #head = 0;
+  #bytes = 0;
+  #retries: Waiting[] = [];
+  #isRetrying = false;
+  #isScheduled = false;
+  #next = 0;
+
+  constructor(options: CheckedSubscribeOptions, log: Logger) {
+    this.#name = options.name;
+    this.kind = options.kind;
+    this.#log = log;
+  }
+
+  get consumers(): number {
+    return this.#consumers.length;
+  }
+
+  get length(): number {
+    return this.#waiting.length - this.#head;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  state(part: QueuePart): QueueState {
+    const messages = { main: this.length, retry: this.#retries.length, dlq: 0, parked: this.#parked.length }[part];
+    return { consumers: part === "parked" ? 0 : this.consumers, messages };
+  }
+
+  push(message: Envelope, ttlMs: number | undefined): void {
+    this.#waiting.push({ message, expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + ttlMs, isRedelivered: false });
+    this.#bytes += message.body.byteLength;
+    this.#schedule();
+  }
+
+  consume(options: CheckedSubscribeOptions, handler: Handler): AsyncDisposable {
+    const consumer: Consumer = { options, handler, stop: new AbortController(), running: 0, onIdle: undefined };
+    this.#consumers.push(consumer);
+    this.#schedule();
+    let disposed: Promise<void> | undefined;
+    return { [Symbol.asyncDispose]: () => (disposed ??= this.#leave(consumer)) };
+  }
+
+  async #leave(consumer: Consumer): Promise<void> {
+    this.#consumers.splice(this.#consumers.indexOf(consumer), 1);
+    if (consumer.running > 0) {
+      const idle = new Promise<void>((resolve) => {
+        consumer.onIdle = resolve;
+      });
+      await within(consumer.options.drainMs, idle, () => new Error("drain time is over")).catch(() => {});
+    }
+    consumer.stop.abort(new BusClosedError(`The subscription "${this.#name}" has ended`));
+  }
+
+  /** Hands out messages in a later turn of the event loop, so that a long exchange of messages starves nobody. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#dispatch();
+    });
+  }
+
+  #dispatch(): void {
+    while (this.length > 0) {
+      const consumer = this.#freeConsumer();
+      if (consumer === undefined) return;
+      const waiting = this.#waiting[this.#head++] as Waiting;
+      this.#bytes -= waiting.message.body.byteLength;
+      if (this.#head > 1024 && this.#head * 2 > this.#waiting.length) {
+        this.#waiting = this.#waiting.slice(this.#head);
+        this.#head = 0;
+      }
+      if (waiting.expiresAt <= performance.now()) this.#park(waiting.message, "expired");
+      else void this.#run(consumer, waiting);
+    }
+  }
+
+  #freeConsumer(): Consumer | undefined {
+    for (let tried = 0; tried < this.#consumers.length; tried++) {
+      const consumer = this.#consumers[this.#next++ % this.#consumers.length] as Consumer;
+      if (consumer.running < consumer.options.concurrency) return consumer;
+    }
+    return undefined;
+  }
+
+  async #run(consumer: Consumer, waiting: Waiting): Promise<void> {
+    try {
+      await this.#handle(consumer, waiting);
+    } catch (error) {
+      if (this.kind !== "service") this.#log.warn({ subscription: this.#name, error: text(error) }, "message dropped: its handler failed");
+      else if (error instanceof DeadLetterError) await this.#die(waiting.message, { reason: "rejected", message: error.message });
+      else {
+        this.#retries.push({ ...waiting, isRedelivered: true });
+        void this.#retryAlone();
+      }
+    }
+    if (this.length > 0) this.#schedule();
+  }
+
+  async #handle(consumer: Consumer, waiting: Waiting): Promise<void> {
+    const delivery: Delivery = { signal: consumer.stop.signal, receivedAt: performance.now(), isRedelivered: waiting.isRedelivered };
+    consumer.running++;
+    try {
+      await consumer.handler(waiting.message, delivery);
+    } finally {
+      if (--consumer.running === 0) consumer.onIdle?.();
+    }
+  }
+
+  /** Retries run one at a time, so that a message that harms its neighbours harms none. */
+  async #retryAlone(): Promise<void> {
+    if (this.#isRetrying) return;
+    this.#isRetrying = true;
+    for (let waiting = this.#retries.shift(); waiting !== undefined; waiting = this.#retries.shift()) {
+      const consumer = this.#consumers[0];
+      if (waiting.expiresAt <= performance.now()) this.#park(waiting.message, "expired");
+      else if (consumer === undefined) {
+        this.#retries.unshift(waiting);
+        break;
+      } else {
+        try {
+          await this.#handle(consumer, waiting);
+        } catch (error) {
+          await this.#die(waiting.message, error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" });
+        }
+      }
+    }
+    this.#isRetrying = false;
+  }
+
+  async #die(message: Envelope, death: Death): Promise<void> {
+    try {
+      await this.#consumers[0]?.options.onDeadLetter?.(message, death);
+    } catch (error) {
+      this.#log.warn({ subscription: this.#name, error: text(error) }, "a dead letter could not be answered");
+    }
+    this.#park(message, death.reason);
+  }
+
+  #park(message: Envelope, reason: Death["reason"] | "expired"): void {
+    if (this.kind !== "service") return;
+    this.#log.warn({ subscription: this.#name, topic: message.topic, messageId: message.messageId, reason }, "message parked");
+    this.#parked.push(message);
+    if (this.#parked.length > PARKED_MESSAGES) this.#parked.shift();
+  }
+}
+
+const text = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,79 @@
+import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import type { Envelope } from "@rockbot/contracts";
+import type { Bus, Handler, PublishOptions, SubscribeOptions } from "./bus.ts";
+
+/**
+ * Adds a span, a duration and a count to each publish and each handled message, and carries W3C trace context in the
+ * envelope's headers, so that one trace leads from caller to service. Every adapter returns its bus through this.
+ */
+export function traceBus(bus: Bus): Bus {
+  const tracer = trace.getTracer("@rockbot/bus");
+  const meter = metrics.getMeter("@rockbot/bus");
+  const published = meter.createCounter("rockbot.messaging.publish.messages", { description: "Messages published, by result." });
+  const publishDuration = meter.createHistogram("rockbot.messaging.publish.duration", { unit: "ms", description: "Time until the bus took responsibility." });
+  const processed = meter.createCounter("rockbot.messaging.process.messages", { description: "Messages handled, by result." });
+  const processDuration = meter.createHistogram("rockbot.messaging.process.duration", { unit: "ms", description: "Time in the handler." });
+  const active = meter.createUpDownCounter("rockbot.messaging.active_messages", { description: "Messages in handlers now." });
+
+  return {
+    get traits() {
+      return bus.traits;
+    },
+    get isReady() {
+      return bus.isReady;
+    },
+    publish(message: Envelope, options?: PublishOptions) {
+      const destination = destinationOf(message.topic);
+      return tracer.startActiveSpan("publish", { kind: SpanKind.PRODUCER, attributes: { "messaging.destination": destination } }, async (span) => {
+        const start = performance.now();
+        let result = "ok";
+        try {
+          const carrier: Record<string, string> = {};
+          propagation.inject(context.active(), carrier);
+          await bus.publish("traceparent" in carrier ? { ...message, headers: { ...message.headers, ...carrier } } : message, options);
+        } catch (error) {
+          result = error instanceof Error ? error.name : "error";
+          span.setStatus({ code: SpanStatusCode.ERROR, message: result });
+          throw error;
+        } finally {
+          span.end();
+          const attributes = { "messaging.destination": destination, "messaging.result": result };
+          published.add(1, attributes);
+          publishDuration.record(performance.now() - start, attributes);
+        }
+      });
+    },
+    subscribe(options: SubscribeOptions, handler: Handler) {
+      return bus.subscribe(options, (message, delivery) => {
+        const destination = destinationOf(message.topic);
+        const parent = propagation.extract(context.active(), message.headers);
+        return tracer.startActiveSpan("process", { kind: SpanKind.CONSUMER, attributes: { "messaging.destination": destination } }, parent, async (span) => {
+          const start = performance.now();
+          let result = "ok";
+          active.add(1);
+          try {
+            await handler(message, delivery);
+          } catch (error) {
+            result = error instanceof Error ? error.name : "error";
+            span.setStatus({ code: SpanStatusCode.ERROR, message: result });
+            throw error;
+          } finally {
+            span.end();
+            active.add(-1);
+            const attributes = { "messaging.destination": destination, "messaging.result": result };
+            processed.add(1, attributes);
+            processDuration.record(performance.now() - start, attributes);
+          }
+        });
+      });
+    },
+    inspect: (name, part) => bus.inspect(name, part),
+    [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose](),
+  };
+}
+
+/** The first two words of a topic: what follows are names, too many for a metric's label. */
+function destinationOf(topic: string): string {
+  const second = topic.indexOf(".", topic.indexOf(".") + 1);
+  return second === -1 ? topic : topic.slice(0, second);
+}
