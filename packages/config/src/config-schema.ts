@@ -1,0 +1,22 @@
+import type { Validator } from "@rockbot/contracts";
+
+/** What a service can be configured with. Generated from its `config.schema.yaml`. */
+export interface ConfigSchema<T> {
+  /** The JSON Schema: an object without unknown properties. `x-secret: true` marks values that are never printed. */
+  readonly schema: object;
+  /** The same, compiled. Writes defaults into the value. */
+  readonly validate: Validator<T>;
+}
+
+/** A JSON Schema as far as loading reads it. */
+export interface PropertySchema {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, PropertySchema>>;
+  readonly items?: PropertySchema;
+  readonly "x-secret"?: boolean;
+}
+
+/** The properties of a schema by name. */
+export function propertiesOf({ schema }: ConfigSchema<unknown>): ReadonlyMap<string, PropertySchema> {
+  return new Map(Object.entries((schema as PropertySchema).properties ?? {}));
+}

@@ -1,0 +1,73 @@
+import { describeFaults } from "@rockbot/contracts";
+import { ConfigError } from "./config-error.ts";
+import { type ConfigSchema, type PropertySchema, propertiesOf } from "./config-schema.ts";
+import { envName, readEnv } from "./read-env.ts";
+import { readConfigFile } from "./read-config-file.ts";
+import type { Setting } from "./setting.ts";
+
+export interface LoadConfigOptions {
+  /** Usually `process.env`. Values are read as the schema's types: `1`, `true`, `a,b`, or JSON for an object. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A YAML or JSON file. @default the variable `CONFIG_FILE` */
+  readonly file?: string | undefined;
+  /** Values by property name that beat all others, such as command line options; undefined is not set. */
+  readonly overrides?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * The configuration, deeply frozen: the schema's defaults, then the file, then the environment, then the overrides. A
+ * later source replaces a property's value as a whole.
+ * @throws {ConfigError} with all faults at once
+ */
+export function loadConfig<T>(config: ConfigSchema<T>, { env, file = env["CONFIG_FILE"] || undefined, overrides = {} }: LoadConfigOptions): Readonly<T> {
+  const properties = propertiesOf(config);
+  const fromFile = file === undefined ? undefined : readConfigFile(file);
+  const fromEnv = readEnv(properties, env);
+  const fromOptions = Object.entries(overrides).flatMap(([name, value]): [string, Setting][] => (value === undefined ? [] : [[name, { value, source: "an option" }]]));
+  const settings = new Map<string, Setting>([...(fromFile?.settings ?? []), ...fromEnv.settings, ...fromOptions]);
+
+  // fromEntries makes own properties even of names such as __proto__; the copy keeps the caller's objects unfrozen.
+  const value: unknown = structuredClone(Object.fromEntries([...settings].map(([name, setting]) => [name, setting.value])));
+  const faults = [...(fromFile?.faults ?? []), ...fromEnv.faults];
+  if (!config.validate(value)) faults.push(...validationFaults(config, value, settings, file));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return deepFreeze(value as T);
+}
+
+function validationFaults<T>(config: ConfigSchema<T>, value: unknown, settings: ReadonlyMap<string, Setting>, file: string | undefined): string[] {
+  const quoted = describeFaults(config.validate, config.schema, value);
+  const unquoted = describeFaults(config.validate, config.schema, value, { quoteValues: false });
+  return quoted.map(({ path, message }, i) => {
+    const segments = path.split("/").slice(1);
+    const [property] = segments;
+    const text = hasSecret(config.schema, segments) ? (unquoted[i]?.message ?? "is not valid") : withoutUserInfo(message);
+    // Only the file and the options can hold a name that the schema does not know, and such a fault has no path.
+    if (property === undefined) return `${settings.get(unknownName(message) ?? "")?.source ?? `the file ${file}`}: ${text}`;
+    const setting = settings.get(property);
+    if (setting !== undefined) return `${segments.join(".")}, from ${setting.source}: ${text}`;
+    return `${segments.join(".")}: ${text}. Set the variable ${envName(property)}, or ${property} in the file`;
+  });
+}
+
+const unknownName = (message: string): string | undefined => /^unknown property "([^"]*)"/.exec(message)?.[1];
+
+/** Whether the value at the path, or one around or inside it, is marked as secret. */
+function hasSecret(schema: object, segments: readonly string[]): boolean {
+  let at: PropertySchema | undefined = schema as PropertySchema;
+  for (const segment of segments) {
+    at = at?.properties?.[segment] ?? at?.items;
+    if (at?.["x-secret"] === true) return true;
+  }
+  return false;
+}
+
+/** A URL's user and password are secrets wherever they stand. */
+const withoutUserInfo = (text: string): string => text.replaceAll(/\/\/[^/\s@"]*@/g, "//[redacted]@");
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) deepFreeze(inner);
+  }
+  return value;
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import type { PropertySchema } from "./config-schema.ts";
+import type { Setting, Settings } from "./setting.ts";
+
+/** The variable of a property: `shutdownGraceMs` is `SHUTDOWN_GRACE_MS`. */
+export function envName(property: string): string {
+  return property.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase();
+}
+
+/**
+ * What the environment sets. An empty variable counts as not set, since `NAME=${OTHER:-}` is how a compose file says
+ * so. A secret may lie in the file that `NAME_FILE` names. Variables that belong to no property are ignored.
+ */
+export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Readonly<Record<string, string | undefined>>): Settings {
+  const settings = new Map<string, Setting>();
+  const faults: string[] = [];
+  for (const [property, schema] of properties) {
+    const name = envName(property);
+    const text = env[name] || undefined;
+    const file = schema["x-secret"] === true ? env[`${name}_FILE`] || undefined : undefined;
+    if (text !== undefined && file !== undefined) {
+      faults.push(`${property}: both the variables ${name} and ${name}_FILE are set. Set one of them`);
+    } else if (file !== undefined) {
+      try {
+        settings.set(property, { value: coerce(readFileSync(file, "utf8").replace(/\r?\n$/, ""), schema), source: `the variable ${name}_FILE` });
+      } catch (error) {
+        faults.push(`${property}, from the variable ${name}_FILE: the file it names cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`);
+      }
+    } else if (text !== undefined) {
+      settings.set(property, { value: coerce(text, schema), source: `the variable ${name}` });
+    }
+  }
+  return { settings, faults };
+}
+
+/** The value that a text stands for by the schema's type; the text itself where it stands for none, which validation then reports. */
+function coerce(text: string, { type, items }: PropertySchema): unknown {
+  const types = [type].flat();
+  const trimmed = text.trim();
+  if ((types.includes("integer") || types.includes("number")) && trimmed !== "" && Number.isFinite(Number(trimmed))) return Number(trimmed);
+  if (types.includes("boolean")) {
+    if (trimmed === "true" || trimmed === "1") return true;
+    if (trimmed === "false" || trimmed === "0") return false;
+  }
+  if (types.includes("array") && !trimmed.startsWith("[")) {
+    return text.split(",").flatMap((item) => (item.trim() === "" ? [] : [coerce(item.trim(), items ?? {})]));
+  }
+  if (types.includes("array") || types.includes("object")) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
+  }
+  return text;
+}
