@@ -5,6 +5,9 @@ import { envName, readEnv } from "./read-env.ts";
 import { readConfigFile } from "./read-config-file.ts";
 import type { Setting } from "./setting.ts";
 
+/** More than a schema has properties; bounds the message about a file that is no configuration at all. */
+const MAX_FAULTS = 200;
+
 export interface LoadConfigOptions {
   /** Usually `process.env`. Values are read as the schema's types: `1`, `true`, `a,b`, or JSON for an object. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -35,12 +38,12 @@ export function loadConfig<T>(config: ConfigSchema<T>, { env, file = env["CONFIG
 }
 
 function validationFaults<T>(config: ConfigSchema<T>, value: unknown, settings: ReadonlyMap<string, Setting>, file: string | undefined): string[] {
-  const quoted = describeFaults(config.validate, config.schema, value);
-  const unquoted = describeFaults(config.validate, config.schema, value, { quoteValues: false });
+  const quoted = describeFaults(config.validate, config.schema, value, { maxFaults: MAX_FAULTS });
+  const unquoted = describeFaults(config.validate, config.schema, value, { maxFaults: MAX_FAULTS, quoteValues: false });
   return quoted.map(({ path, message }, i) => {
     const segments = path.split("/").slice(1);
     const [property] = segments;
-    const text = hasSecret(config.schema, segments) ? (unquoted[i]?.message ?? "is not valid") : withoutUserInfo(message);
+    const text = concernsSecret(config.schema, segments) ? (unquoted[i]?.message ?? "is not valid") : withoutUserInfo(message);
     // Only the file and the options can hold a name that the schema does not know, and such a fault has no path.
     if (property === undefined) return `${settings.get(unknownName(message) ?? "")?.source ?? `the file ${file}`}: ${text}`;
     const setting = settings.get(property);
@@ -52,13 +55,18 @@ function validationFaults<T>(config: ConfigSchema<T>, value: unknown, settings: 
 const unknownName = (message: string): string | undefined => /^unknown property "([^"]*)"/.exec(message)?.[1];
 
 /** Whether the value at the path, or one around or inside it, is marked as secret. */
-function hasSecret(schema: object, segments: readonly string[]): boolean {
+function concernsSecret(schema: object, segments: readonly string[]): boolean {
   let at: PropertySchema | undefined = schema as PropertySchema;
   for (const segment of segments) {
     at = at?.properties?.[segment] ?? at?.items;
     if (at?.["x-secret"] === true) return true;
   }
-  return false;
+  return segments.length > 0 && holdsSecret(at);
+}
+
+function holdsSecret(schema: PropertySchema | undefined): boolean {
+  if (schema === undefined) return false;
+  return schema["x-secret"] === true || holdsSecret(schema.items) || Object.values(schema.properties ?? {}).some(holdsSecret);
 }
 
 /** A URL's user and password are secrets wherever they stand. */

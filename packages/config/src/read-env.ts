@@ -37,7 +37,7 @@ export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Re
 function coerce(text: string, { type, items }: PropertySchema): unknown {
   const types = [type].flat();
   const trimmed = text.trim();
-  if ((types.includes("integer") || types.includes("number")) && trimmed !== "" && Number.isFinite(Number(trimmed))) return Number(trimmed);
+  if ((types.includes("integer") || types.includes("number")) && /^-?\d{1,15}(\.\d+)?$/.test(trimmed)) return Number(trimmed);
   if (types.includes("boolean")) {
     if (trimmed === "true" || trimmed === "1") return true;
     if (trimmed === "false" || trimmed === "0") return false;

@@ -11,18 +11,18 @@ export interface Fault {
 export interface DescribeFaultsOptions {
   /** Whether a message may quote what came. Off for values that can be secrets. @default true */
   readonly quoteValues?: boolean | undefined;
+  /** At most this many faults are described; more would not help a reader. @default 20 */
+  readonly maxFaults?: number | undefined;
 }
 
-/** At most this many faults are described; more would not help a reader. */
-const MAX_FAULTS = 20;
 const MAX_QUOTE = 60;
 
 /**
  * All faults of the validator's last run, each with where it is, what was expected and what came; an unknown property
  * comes with the nearest known name.
  */
-export function describeFaults(validator: Validator<unknown>, schema: object, value: unknown, { quoteValues = true }: DescribeFaultsOptions = {}): Fault[] {
-  return (validator.errors ?? []).slice(0, MAX_FAULTS).map((error) => ({
+export function describeFaults(validator: Validator<unknown>, schema: object, value: unknown, { quoteValues = true, maxFaults = 20 }: DescribeFaultsOptions = {}): Fault[] {
+  return (validator.errors ?? []).slice(0, maxFaults).map((error) => ({
     path: error.keyword === "required" ? `${error.instancePath}/${String(error.params["missingProperty"])}` : error.instancePath,
     message: describe(error, schema, at(value, error.instancePath), quoteValues),
   }));
