@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "./free-port.ts";
+import { run } from "./run.ts";
+import type { TestBroker } from "./test-broker.ts";
+import { untilAmqpAnswers } from "./until-amqp-answers.ts";
+
+/** The package's own scripts: those in /usr/sbin change the user and the home folder. */
+const SCRIPTS = "/usr/lib/rabbitmq/bin";
+export const LOCAL_SERVER = `${SCRIPTS}/rabbitmq-server`;
+
+/** An installed rabbitmq-server with ports, folders, cookie, name and port mapper (epmd) of its own. */
+export async function startLocalBroker(): Promise<TestBroker> {
+  const folder = await mkdtemp(join(tmpdir(), "rockbot-broker-"));
+  const [port, distributionPort, epmdPort] = [await freePort(), await freePort(), await freePort()];
+  const password = randomBytes(12).toString("hex");
+  await writeFile(join(folder, ".erlang.cookie"), randomBytes(16).toString("hex"), { mode: 0o400 });
+  await writeFile(join(folder, "plugins"), "[].\n");
+  await writeFile(join(folder, "env.conf"), "");
+  await writeFile(
+    join(folder, "rabbitmq.conf"),
+    [
+      `listeners.tcp.1 = 127.0.0.1:${port}`,
+      "default_user = test",
+      `default_pass = ${password}`,
+      "disk_free_limit.absolute = 1MB",
+      "raft.wal_max_size_bytes = 33554432",
+      "",
+    ].join("\n"),
+  );
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: folder,
+    LANG: "C.UTF-8",
+    ERL_EPMD_PORT: String(epmdPort),
+    ERL_EPMD_ADDRESS: "127.0.0.1",
+    RABBITMQ_NODENAME: `test-${randomBytes(4).toString("hex")}@localhost`,
+    RABBITMQ_DIST_PORT: String(distributionPort),
+    RABBITMQ_CONF_ENV_FILE: join(folder, "env.conf"),
+    RABBITMQ_CONFIG_FILE: join(folder, "rabbitmq.conf"),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, "plugins"),
+    RABBITMQ_MNESIA_BASE: join(folder, "data"),
+    RABBITMQ_LOG_BASE: join(folder, "log"),
+    RABBITMQ_LOGS: "-",
+    RABBITMQ_PID_FILE: join(folder, "pid"),
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "+sbwt none -kernel inet_dist_use_interface {127,0,0,1}",
+  };
+
+  // A port mapper that is there already is used; else the broker would leave one running after its end.
+  const epmd = spawn("epmd", ["-port", String(epmdPort), "-address", "127.0.0.1"], { stdio: "ignore", env });
+  let output = "";
+  let server: ChildProcess | undefined;
+  /** The server is a shell with the Erlang machine below it; they share a process group of their own. */
+  const signal = (name: NodeJS.Signals) => {
+    if (server?.pid !== undefined && server.exitCode === null && server.signalCode === null) process.kill(-server.pid, name);
+  };
+  const start = async () => {
+    const process = spawn(LOCAL_SERVER, [], { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    server = process;
+    process.on("error", (error) => {
+      output = error.message;
+    });
+    for (const stream of [process.stdout, process.stderr]) {
+      stream.on("data", (chunk: Buffer) => {
+        output = (output + chunk.toString()).slice(-2_000);
+      });
+    }
+    await untilAmqpAnswers(port, async () => `it says: ${output.slice(-500)}`);
+  };
+  const kill = async () => {
+    const ended = server;
+    if (ended === undefined || ended.exitCode !== null || ended.signalCode !== null) return;
+    const closed = new Promise((resolve) => ended.once("close", resolve)); // once no process holds its output any more
+    signal("SIGKILL");
+    await closed;
+  };
+  const endAtExit = () => {
+    signal("SIGKILL");
+    epmd.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once("exit", endAtExit);
+  const stop = async () => {
+    process.off("exit", endAtExit);
+    await kill();
+    epmd.kill("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  return {
+    url: `amqp://test:${password}@127.0.0.1:${port}`,
+    kill,
+    restart: start,
+    pause: async () => signal("SIGSTOP"),
+    resume: async () => signal("SIGCONT"),
+    ctl: (...args) => run(`${SCRIPTS}/rabbitmqctl`, args, { timeoutMs: 60_000, env }),
+    [Symbol.asyncDispose]: stop,
+  };
+}

@@ -1,0 +1,14 @@
+/** A RabbitMQ of one's own: what happens to it happens to nobody else. Disposal ends it and removes its data. */
+export interface TestBroker extends AsyncDisposable {
+  /** With user and password. Stays the same over restarts. */
+  readonly url: string;
+  /** SIGKILL: no goodbye to clients, nothing flushed. */
+  kill(): Promise<void>;
+  /** After `kill`: starts it again on the same port and data; resolves once it accepts connections. */
+  restart(): Promise<void>;
+  /** Stops all its processes in their tracks: connections stay open and nothing answers. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Runs `rabbitmqctl`. @returns its output */
+  ctl(...args: string[]): Promise<string>;
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+import { ClosingLineReporter } from "./test/closing-line-reporter.ts";
+
+export default defineConfig({
+  test: {
+    include: ["packages/**/*.test.ts", "services/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", "**/dist/**"],
+    globalSetup: ["test/setup-broker.ts"],
+    reporters: ["default", new ClosingLineReporter()],
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+  },
+});
