@@ -1,0 +1,100 @@
+import type { HttpBindings } from "@hono/node-server";
+import { type Logger, silentLogger } from "@rockbot/bus";
+import { nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { ToolCaller } from "@rockbot/tools";
+import { Hono, type MiddlewareHandler } from "hono";
+import packageJson from "../package.json" with { type: "json" };
+import { admission } from "./admission.ts";
+import { guard } from "./guard.ts";
+import { answerError, HttpErrorCode } from "./http-error.ts";
+import { invoke } from "./invoke.ts";
+import { openApiDocument } from "./open-api.ts";
+import { listTools } from "./tool-list.ts";
+import { traceRequests } from "./trace-requests.ts";
+
+export interface GatewayAppOptions {
+  /** When given, every request but health probes must carry it as `Authorization: Bearer …`. */
+  readonly token?: string | undefined;
+  /** Names, without port, by which the server may be addressed, besides those of loopback. @default [] */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Origins of web pages that may send requests. @default [] */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** How long a call may take when the request does not say. @default 60_000 */
+  readonly timeoutMs?: number | undefined;
+  /** The longest that a request may ask for. @default 1_200_000 */
+  readonly maxTimeoutMs?: number | undefined;
+  /** How many requests run at once. @default 256 */
+  readonly maxConcurrent?: number | undefined;
+  /** How often a comment keeps an event stream alive. @default 10_000 */
+  readonly keepAliveMs?: number | undefined;
+  /** Why calls cannot be carried now, in words; undefined if they can. @default always ready */
+  readonly notReady?: (() => string | undefined) | undefined;
+  /** Aborts when the process stops and running calls are not waited for any longer. */
+  readonly signal?: AbortSignal | undefined;
+  readonly log?: Logger | undefined;
+}
+
+/** How long a client may take to read an answer. */
+const ANSWER_MS = 30_000;
+const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
+/** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
+export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions = {}): Hono<{ Bindings: HttpBindings }> {
+  const { token, allowedHosts = [], allowedOrigins = [], timeoutMs = 60_000, maxTimeoutMs = 1_200_000 } = options;
+  const { maxConcurrent = 256, keepAliveMs = 10_000, notReady = () => undefined, signal, log = silentLogger } = options;
+  const app = new Hono<{ Bindings: HttpBindings }>();
+
+  app.use(async (c, next) => {
+    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+    await next();
+  });
+  // Routes above the guard need no token: probes come from machines that hold none.
+  app.get("/healthz", (c) => c.json({ status: "ok" }));
+  app.get("/readyz", (c) => {
+    const reason = notReady();
+    return reason === undefined ? c.json({ status: "ready" }) : c.json({ status: "not_ready", reason }, 503);
+  });
+
+  app.use(guard({ token, allowedHosts, allowedOrigins }), admission({ maxConcurrent, answerMs: ANSWER_MS }), traceRequests());
+  app.get("/v1/tools", async (c) => {
+    await caller.discovered();
+    return c.json({ tools: listTools(caller.tools.getTools()) });
+  });
+  app.get("/v1/guides", async (c) => {
+    await caller.discovered();
+    return c.json({ guides: caller.getGuides().map(({ name, summary }) => ({ name, summary })) });
+  });
+  app.get("/v1/guides/:name", async (c) => {
+    await caller.discovered();
+    const name = c.req.param("name");
+    const guides = caller.getGuides();
+    const guide = guides.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
+    if (guide !== undefined) return c.json({ name: guide.name, summary: guide.summary, document: guide.document });
+    const names = guides.map((candidate) => candidate.name);
+    const nearest = nearestName(name, names);
+    const help = nearest !== undefined ? `Did you mean "${nearest}"?` : `There are: ${names.join(", ") || "none"}`;
+    throw new ToolError(HttpErrorCode.NotFound, `Cannot read the guide ${JSON.stringify(name.slice(0, 80))}: there is none of that name. ${help}`);
+  });
+  app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, signal, log }));
+  app.get("/openapi.json", async (c) => {
+    await caller.discovered();
+    return c.json(openApiDocument(listTools(caller.tools.getTools()), { version: packageJson.version, needsToken: token !== undefined, maxTimeoutMs }));
+  });
+
+  for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/openapi.json"]) app.all(path, onlyMethod("GET"));
+  app.all("/v1/tools/:name/invoke", onlyMethod("POST"));
+  app.notFound((c) => answerError(c, new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: there is no such path. GET /openapi.json lists the paths")));
+  app.onError((error, c) => {
+    if (error instanceof ToolError) return answerError(c, error);
+    log.error({ err: error }, "a request failed in the gateway");
+    return answerError(c, new ToolError(ToolErrorCode.ExecutionFailed, "Cannot answer the request: the gateway failed. Its log says why"));
+  });
+  return app;
+}
+
+const onlyMethod =
+  (method: string): MiddlewareHandler =>
+  async (c) => {
+    c.header("allow", method);
+    return answerError(c, new ToolError(HttpErrorCode.MethodNotAllowed, `Cannot answer the request: this path takes ${method} only`));
+  };

@@ -1,0 +1,59 @@
+import { isIPv6 } from "node:net";
+import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import { createToolCaller } from "@rockbot/tools";
+import { checkGatewayConfig } from "./check-gateway-config.ts";
+import { createGatewayApp } from "./gateway-app.ts";
+import type { GatewayConfig } from "./generated/config.ts";
+import { serveHttp } from "./http-server.ts";
+
+export interface StartGatewayOptions {
+  readonly log?: Logger | undefined;
+  /** Aborts when running requests are not waited for any longer, though the gateway is being disposed of. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Gateway extends AsyncDisposable {
+  /** Where it listens, such as http://127.0.0.1:8480. */
+  readonly url: string;
+  /** Why calls cannot be carried now, in words; undefined if they can. */
+  notReady(): string | undefined;
+}
+
+/**
+ * Starts the front door: HTTP in, tool calls on the bus out. Disposal answers what runs, up to `shutdownGraceMs`.
+ * @throws {ConfigError} if others could reach it without a token
+ */
+export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, { log = silentLogger, signal }: StartGatewayOptions = {}): Promise<Gateway> {
+  const { host, gatewayToken, allowedHosts, allowedOrigins, agentName, instance, callTimeoutMs, maxCallTimeoutMs, requestTimeoutMs, maxConcurrent, shutdownGraceMs } = checkGatewayConfig(config);
+  const hostName = isIPv6(host) ? `[${host}]` : host;
+  let isStopping = false;
+  const notReady = () => (isStopping ? "the gateway is stopping" : bus.isReady ? undefined : "the message bus cannot be reached");
+  const drainOver = new AbortController();
+
+  await using started = new AsyncDisposableStack();
+  const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, log }));
+  const app = createGatewayApp(caller, {
+    token: gatewayToken,
+    allowedHosts: [...allowedHosts, hostName],
+    allowedOrigins,
+    timeoutMs: callTimeoutMs,
+    maxTimeoutMs: maxCallTimeoutMs,
+    maxConcurrent,
+    notReady,
+    signal: drainOver.signal,
+    log,
+  });
+  const server = started.use(await serveHttp(app, { host, port: config.port }, { requestTimeoutMs, drainMs: shutdownGraceMs, signal, onDrainOver: () => drainOver.abort() }));
+  const url = `http://${hostName}:${server.port}`;
+  log.info({ url, needsToken: gatewayToken !== undefined }, "gateway listens");
+
+  const parts = started.move();
+  return {
+    url,
+    notReady,
+    async [Symbol.asyncDispose]() {
+      isStopping = true;
+      await parts.disposeAsync();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { HttpBindings } from "@hono/node-server";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { createMiddleware } from "hono/factory";
+import { HttpErrorCode } from "./http-error.ts";
+
+export interface GuardOptions {
+  /** When given, every request must carry it as `Authorization: Bearer …`. */
+  readonly token: string | undefined;
+  /** Names, without port, by which the server may be addressed, besides those of loopback. */
+  readonly allowedHosts: readonly string[];
+  /** Origins of web pages that may send requests. */
+  readonly allowedOrigins: readonly string[];
+}
+
+const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
+
+/**
+ * Lets a request pass only if it addresses this server by a name of ours, comes from no strange web page, and carries
+ * the token. The name stops DNS rebinding: a page of `evil.example`, whose name was pointed at 127.0.0.1, still sends
+ * its own name as Host. What passes is never answered with CORS headers.
+ */
+export function guard({ token, allowedHosts, allowedOrigins }: GuardOptions) {
+  const hosts = new Set([...loopbackNames, ...allowedHosts.map((host) => host.toLowerCase())]);
+  const origins = new Set(allowedOrigins);
+  const expected = token === undefined ? undefined : sha256(token);
+
+  return createMiddleware<{ Bindings: HttpBindings }>(async (c, next) => {
+    // A request line may name a host of its own (`GET http://other/ HTTP/1.1`); it must be ours, too.
+    for (const host of [c.env.incoming.headers.host ?? "", new URL(c.req.url).host]) {
+      const name = hostName(host);
+      if (name === undefined || !hosts.has(name)) {
+        throw new ToolError(ToolErrorCode.Denied, `Cannot answer a request for the host ${JSON.stringify(host.slice(0, 80))}: it is none of this gateway's names. Use localhost, or add the name to allowedHosts`);
+      }
+    }
+    const origin = c.req.header("origin");
+    if (origin !== undefined && !origins.has(origin)) {
+      throw new ToolError(ToolErrorCode.Denied, `Cannot answer a request of a web page of ${JSON.stringify(origin.slice(0, 80))}: the origin is not in allowedOrigins`);
+    }
+    if (expected !== undefined) {
+      const presented = /^Bearer +([\x21-\x7e]+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
+      if (presented === undefined || !timingSafeEqual(sha256(presented), expected)) {
+        const what = presented === undefined ? "no bearer token came with it" : "its bearer token is not this gateway's";
+        throw new ToolError(HttpErrorCode.Unauthorized, `Cannot answer the request: ${what}. Send "Authorization: Bearer TOKEN" with the gateway's token`);
+      }
+    }
+    await next();
+  });
+}
+
+/** The name in a Host header, lower case, without port; undefined if it is no plain host. */
+function hostName(host: string): string | undefined {
+  return /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,255})(:\d{1,5})?$/.exec(host.toLowerCase())?.[1];
+}
+
+/** Hashes have one length, so that comparing takes the same time whatever came. */
+const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();

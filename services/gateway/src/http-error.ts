@@ -1,0 +1,61 @@
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+
+/** What the front door itself refuses requests with, besides the codes of ToolErrorCode. */
+export const HttpErrorCode = {
+  Unauthorized: "unauthorized",
+  NotFound: "not_found",
+  MethodNotAllowed: "method_not_allowed",
+  UnsupportedMediaType: "unsupported_media_type",
+  BadRequest: "bad_request",
+  RequestTimeout: "request_timeout",
+} as const;
+
+/** The call that an error belongs to, as in the ToolError of the bus. */
+export interface CallName {
+  readonly toolCallId: string;
+  readonly toolName: string;
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  [ToolErrorCode.InvalidArguments]: 400,
+  [ToolErrorCode.Denied]: 403,
+  [ToolErrorCode.ToolNotFound]: 404,
+  [ToolErrorCode.TooLarge]: 413,
+  [ToolErrorCode.RateLimited]: 429,
+  [ToolErrorCode.Cancelled]: 499,
+  [ToolErrorCode.OutcomeUnknown]: 500,
+  [ToolErrorCode.ExecutionFailed]: 502,
+  [ToolErrorCode.Unavailable]: 503,
+  [ToolErrorCode.Overloaded]: 503,
+  [ToolErrorCode.Timeout]: 504,
+  [HttpErrorCode.BadRequest]: 400,
+  [HttpErrorCode.Unauthorized]: 401,
+  [HttpErrorCode.NotFound]: 404,
+  [HttpErrorCode.MethodNotAllowed]: 405,
+  [HttpErrorCode.RequestTimeout]: 408,
+  [HttpErrorCode.UnsupportedMediaType]: 415,
+};
+
+/** The HTTP status that fits an error code. A code of a newer peer counts as a failure behind the front door. */
+export const statusOf = (code: string): number => (Object.hasOwn(statuses, code) ? (statuses[code] as number) : 502);
+
+/** The error's form in a body: the ToolError of the bus, without the call where the request was not a call. */
+export function errorBody(error: ToolError, call?: CallName): object {
+  return {
+    ...call,
+    code: error.code,
+    message: error.message,
+    isRetryable: error.isRetryable,
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: Math.ceil(error.retryAfterMs) }),
+    ...(error.details === undefined ? {} : { details: error.details }),
+  };
+}
+
+/** Answers a request with an error. `Retry-After` is in whole seconds, rounded up. */
+export function answerError(c: Context, error: ToolError, call?: CallName): Response {
+  if (error.retryAfterMs !== undefined) c.header("retry-after", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
+  if (error.code === HttpErrorCode.Unauthorized) c.header("www-authenticate", 'Bearer realm="rockbot"');
+  return c.json(errorBody(error, call), statusOf(error.code) as ContentfulStatusCode);
+}

@@ -1,0 +1,35 @@
+import { parseJson } from "@rockbot/contracts";
+import type { ToolRegistration } from "@rockbot/tools";
+
+/** A tool as `GET /v1/tools` lists it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: object;
+  /** JSON Schema of `structured` in the answer. */
+  readonly output?: object;
+  readonly readOnly: boolean;
+  readonly idempotent: boolean;
+  /** Who runs it: a service's name, or `local`. */
+  readonly source: string;
+}
+
+/** The list for clients. The same tools in the same order give the same bytes. */
+export function listTools(registrations: readonly ToolRegistration[]): ListedTool[] {
+  return registrations.map(({ name, description, parametersSchema, outputSchema, readOnly, idempotent, source }) => ({
+    name,
+    description,
+    parameters: schemaOf(parametersSchema),
+    ...(outputSchema === undefined ? {} : { output: schemaOf(outputSchema) }),
+    readOnly,
+    idempotent,
+    source,
+  }));
+}
+
+/** A schema that is no JSON object promises nothing: anything goes. */
+function schemaOf(text: string): object {
+  const parsed = parseJson(text);
+  return parsed.ok && typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value) ? parsed.value : {};
+}

@@ -1,0 +1,28 @@
+import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { createMiddleware } from "hono/factory";
+import { routePath } from "hono/route";
+
+/** Puts each request in a span, part of the client's trace if its `traceparent` says so, and measures how long it took. */
+export function traceRequests() {
+  const tracer = trace.getTracer("@rockbot/gateway");
+  const duration = metrics.getMeter("@rockbot/gateway").createHistogram("rockbot.gateway.request.duration", { unit: "ms", description: "From admission to answer" });
+
+  return createMiddleware(async (c, next) => {
+    const start = performance.now();
+    const parent = propagation.extract(context.active(), { traceparent: c.req.header("traceparent"), tracestate: c.req.header("tracestate") });
+    await tracer.startActiveSpan(c.req.method, { kind: SpanKind.SERVER, attributes: { "http.request.method": c.req.method } }, parent, async (span) => {
+      try {
+        await next();
+      } finally {
+        // The pattern, not the path: a path holds whatever the client wrote.
+        const route = routePath(c, -1);
+        const { status } = c.res;
+        span.updateName(`${c.req.method} ${route}`);
+        span.setAttributes({ "http.route": route, "http.response.status_code": status });
+        if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        span.end();
+        duration.record(performance.now() - start, { route, status });
+      }
+    });
+  });
+}
