@@ -1,0 +1,96 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+
+/** A process whose main is `source` with this package's exports at hand. */
+function startMain(source: string) {
+  const index = JSON.stringify(join(import.meta.dirname, "index.ts"));
+  const main = `import { exitOnCrash, onShutdown } from ${index};\nimport { setTimeout as sleep } from "node:timers/promises";\n${source}`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", main], { stdio: ["ignore", "pipe", "pipe"] });
+  const ended = once(child, "close");
+  const printed = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (printed.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (printed.stderr += text));
+  return {
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    hasPrinted: (text: string) => vi.waitFor(() => expect(printed.stdout).toContain(text), { timeout: 5000 }),
+    async end() {
+      const [code] = await ended;
+      return { code, ...printed };
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+const keepRunning = "setInterval(() => {}, 1000);";
+
+test("a signal lets the main end in order, with code 0", async () => {
+  await using main = startMain(`
+    await using resource = { async [Symbol.asyncDispose]() { await sleep(50); console.log("closed"); } };
+    using shutdown = onShutdown({ graceMs: 5000 });
+    console.log("up");
+    const keep = ${keepRunning}
+    console.log(await shutdown.requested, shutdown.isRequested, shutdown.signal.aborted);
+    clearInterval(keep);`);
+  await main.hasPrinted("up");
+  main.kill("SIGTERM");
+
+  expect(await main.end()).toEqual({ code: 0, stdout: "up\nSIGTERM true false\nclosed\n", stderr: "" });
+});
+
+test("when the grace is over the signal aborts what runs, and the code is 1", async () => {
+  await using main = startMain(`
+    using shutdown = onShutdown({ graceMs: 100 });
+    console.log("up");
+    const work = sleep(60_000, undefined, { signal: shutdown.signal });
+    await work.catch((error) => console.log(error.name, shutdown.signal.reason.message));`);
+  await main.hasPrinted("up");
+  main.kill("SIGTERM");
+
+  expect(await main.end()).toEqual({ code: 1, stdout: "up\nAbortError Stopped: the grace of 100 ms is over\n", stderr: "" });
+});
+
+test("a stop that does not come to an end is left behind, with code 1", async () => {
+  await using main = startMain(`
+    using shutdown = onShutdown({ graceMs: 100 });
+    console.log("up");
+    ${keepRunning}
+    await shutdown.requested;`);
+  await main.hasPrinted("up");
+  main.kill("SIGINT");
+
+  expect(await main.end()).toEqual({ code: 1, stdout: "up\n", stderr: "The process ends at once: work still runs 2100 ms after SIGINT\n" });
+});
+
+test("a second signal ends the process at once, with code 1", async () => {
+  await using main = startMain(`
+    using shutdown = onShutdown({ graceMs: 60_000 });
+    shutdown.requested.then(() => console.log("asked"));
+    console.log("up");
+    ${keepRunning}
+    await new Promise(() => {});`);
+  await main.hasPrinted("up");
+  main.kill("SIGTERM");
+  await main.hasPrinted("asked");
+  main.kill("SIGTERM");
+
+  expect(await main.end()).toEqual({ code: 1, stdout: "up\nasked\n", stderr: "The process ends at once: a second signal (SIGTERM)\n" });
+});
+
+test.each([
+  ["an error thrown later", `setTimeout(() => { throw new Error("late"); }, 10); ${keepRunning}`],
+  ["a rejection nobody handles", `Promise.reject(new Error("late")); ${keepRunning}`],
+  ["a main that fails after it has disposed of all", `await using resource = { async [Symbol.asyncDispose]() {} }; throw new Error("late");`],
+])("%s is logged once and ends the process with code 1", async (_, source) => {
+  await using main = startMain(`
+    const log = (fields, message) => console.log(fields.err.message, message);
+    exitOnCrash({ debug: log, info: log, warn: log, error: log });
+    console.log("up");
+    ${source}`);
+
+  expect(await main.end()).toEqual({ code: 1, stdout: "up\nlate The process ends: nobody caught this error\n", stderr: "" });
+});

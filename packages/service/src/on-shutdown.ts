@@ -1,0 +1,60 @@
+import { writeSync } from "node:fs";
+
+export interface OnShutdownOptions {
+  /** Time for running work to finish after the first signal, in milliseconds. Keep it some seconds below the supervisor's own limit. */
+  readonly graceMs: number;
+  /** @default ["SIGTERM", "SIGINT"] */
+  readonly signals?: readonly NodeJS.Signals[] | undefined;
+}
+
+/** The end of this process, as asked for from outside. Disposal gives the signals back to Node; a started countdown goes on. */
+export interface Shutdown extends Disposable {
+  /** Resolves with the first signal. */
+  readonly requested: Promise<NodeJS.Signals>;
+  /** Whether the first signal has come. A service that drains is not ready for more. */
+  readonly isRequested: boolean;
+  /** Aborts when the grace is over: what still runs must end now. */
+  readonly signal: AbortSignal;
+}
+
+/** What aborted work has to end, before the process ends without it. */
+const ABORT_MS = 2000;
+
+/**
+ * Turns SIGTERM and SIGINT into an ordered stop. A second signal ends the process at once with code 1. So does the grace
+ * plus two seconds, and a stop that needed the abort ends with code 1 even if it is orderly. The countdown holds up no
+ * process that is done.
+ */
+export function onShutdown({ graceMs, signals = ["SIGTERM", "SIGINT"] }: OnShutdownOptions): Shutdown {
+  const { promise: requested, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  const grace = new AbortController();
+  let isRequested = false;
+
+  function stop(signal: NodeJS.Signals): void {
+    if (isRequested) exit(`a second signal (${signal})`);
+    isRequested = true;
+    resolve(signal);
+    setTimeout(() => {
+      process.exitCode = 1;
+      grace.abort(new DOMException(`Stopped: the grace of ${graceMs} ms is over`, "AbortError"));
+      setTimeout(exit, ABORT_MS, `work still runs ${graceMs + ABORT_MS} ms after ${signal}`).unref();
+    }, graceMs).unref();
+  }
+
+  for (const signal of signals) process.on(signal, stop);
+  return {
+    requested,
+    get isRequested() {
+      return isRequested;
+    },
+    signal: grace.signal,
+    [Symbol.dispose]() {
+      for (const signal of signals) process.off(signal, stop);
+    },
+  };
+}
+
+function exit(reason: string): never {
+  writeSync(process.stderr.fd, `The process ends at once: ${reason}\n`);
+  process.exit(1);
+}

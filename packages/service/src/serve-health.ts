@@ -1,0 +1,100 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { within } from "@rockbot/async";
+
+/** True, or no reasons, is ready. */
+export type Readiness = boolean | readonly string[];
+
+export interface ServeHealthOptions {
+  /** 0 is any free port; undefined serves nothing. */
+  readonly port: number | undefined;
+  /** @default "127.0.0.1" */
+  readonly host?: string | undefined;
+  /** Whether the service can take work now, or the reasons why not, in words for an operator. */
+  readonly ready: () => Readiness;
+  /** The metrics as Prometheus text. */
+  readonly metrics: () => Promise<string>;
+}
+
+export interface HealthServer extends AsyncDisposable {
+  /** The port in use; undefined if nothing is served. */
+  readonly port: number | undefined;
+}
+
+const METRICS_TIMEOUT_MS = 5000;
+/** How long disposal waits for an answer that is on its way. */
+const CLOSE_MS = 1000;
+
+/**
+ * Serves `/healthz` (200 while the process lives), `/readyz` (200, or 503 with the reasons) and `/metrics`. There is no
+ * login: nothing here is secret, yet the port is for the operator's network only.
+ * @throws {Error} if the port cannot be had
+ */
+export async function serveHealth({ port, host = "127.0.0.1", ready, metrics }: ServeHealthOptions): Promise<HealthServer> {
+  if (port === undefined) return { port, async [Symbol.asyncDispose]() {} };
+
+  const server = createServer({ maxHeaderSize: 8192, headersTimeout: 5000, requestTimeout: 5000, keepAliveTimeout: 5000, connectionsCheckingInterval: 1000 }, (request, response) => {
+    answer(request, { ready, metrics })
+      .catch((): Answer => text(503, "This could not be answered now. Try again\n"))
+      .then((it) => send(response, it));
+  });
+  server.maxConnections = 128;
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw new Error(`Cannot serve health on ${host}:${port}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}. Free the port or configure another`, { cause: error });
+  }
+
+  let closed: Promise<unknown> | undefined;
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      closed ??= close();
+      await closed;
+    },
+  };
+
+  async function close(): Promise<void> {
+    const end = once(server, "close");
+    server.close();
+    server.closeIdleConnections();
+    const late = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+    await end;
+    clearTimeout(late);
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+async function answer({ method, url = "/" }: IncomingMessage, { ready, metrics }: Pick<ServeHealthOptions, "ready" | "metrics">): Promise<Answer> {
+  if (method !== "GET" && method !== "HEAD") return text(405, "Only GET and HEAD are served here\n");
+  switch (url.split("?", 1)[0]) {
+    case "/healthz":
+      return json(200, { status: "ok" });
+    case "/readyz": {
+      const readiness = ready();
+      const reasons = typeof readiness === "boolean" ? [] : readiness;
+      return readiness === true || (readiness !== false && reasons.length === 0) ? json(200, { status: "ready" }) : json(503, { status: "not ready", reasons });
+    }
+    case "/metrics":
+      return { status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body: await within(METRICS_TIMEOUT_MS, metrics(), () => new Error("Cannot collect metrics: too late")) };
+    default:
+      return text(404, "Served here: /healthz, /readyz, /metrics\n");
+  }
+}
+
+const text = (status: number, body: string): Answer => ({ status, type: "text/plain; charset=utf-8", body });
+const json = (status: number, value: object): Answer => ({ status, type: "application/json", body: `${JSON.stringify(value)}\n` });
+
+function send(response: ServerResponse, { status, type, body }: Answer): void {
+  // A connection that carried anything else than a probe is not kept: its body, if any, would be read as the next request.
+  const close = status === 405 ? { connection: "close", allow: "GET, HEAD" } : {};
+  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), "cache-control": "no-store", ...close });
+  response.end(body);
+}
