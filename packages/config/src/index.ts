@@ -1,5 +1,6 @@
 // To load.
 export { loadConfig, type LoadConfigOptions } from "./load-config.ts";
+export type { ConfigSection } from "./config-section.ts";
 export { ConfigError } from "./config-error.ts";
 export { exitOnConfigError } from "./exit-on-config-error.ts";
 

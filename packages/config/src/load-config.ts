@@ -1,5 +1,6 @@
 import { describeFaults } from "@rockbot/contracts";
 import { ConfigError } from "./config-error.ts";
+import { type ConfigSection, sectionOf } from "./config-section.ts";
 import { type ConfigSchema, type PropertySchema, propertiesOf } from "./config-schema.ts";
 import { envName, readEnv } from "./read-env.ts";
 import { readConfigFile } from "./read-config-file.ts";
@@ -13,6 +14,8 @@ export interface LoadConfigOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A YAML or JSON file. @default the variable `CONFIG_FILE` */
   readonly file?: string | undefined;
+  /** Which part of the file to read. @default all of it */
+  readonly section?: ConfigSection | undefined;
   /** Values by property name that beat all others, such as command line options; undefined is not set. */
   readonly overrides?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -22,9 +25,10 @@ export interface LoadConfigOptions {
  * later source replaces a property's value as a whole.
  * @throws {ConfigError} with all faults at once
  */
-export function loadConfig<T>(config: ConfigSchema<T>, { env, file = env["CONFIG_FILE"] || undefined, overrides = {} }: LoadConfigOptions): Readonly<T> {
+export function loadConfig<T>(config: ConfigSchema<T>, { env, file = env["CONFIG_FILE"] || undefined, section, overrides = {} }: LoadConfigOptions): Readonly<T> {
   const properties = propertiesOf(config);
-  const fromFile = file === undefined ? undefined : readConfigFile(file);
+  const whole = file === undefined ? undefined : readConfigFile(file);
+  const fromFile = whole === undefined || section === undefined ? whole : sectionOf(whole, section);
   const fromEnv = readEnv(properties, env);
   const fromOptions = Object.entries(overrides).flatMap(([name, value]): [string, Setting][] => (value === undefined ? [] : [[name, { value, source: "an option" }]]));
   const settings = new Map<string, Setting>([...(fromFile?.settings ?? []), ...fromEnv.settings, ...fromOptions]);

@@ -27,8 +27,8 @@ export interface GatewayAppOptions {
   readonly maxConcurrent?: number | undefined;
   /** How often a comment keeps an event stream alive. @default 10_000 */
   readonly keepAliveMs?: number | undefined;
-  /** Why calls cannot be carried now, in words; undefined if they can. @default always ready */
-  readonly notReady?: (() => string | undefined) | undefined;
+  /** Why calls cannot be carried now, in words; empty if they can. @default always ready */
+  readonly notReady?: (() => readonly string[]) | undefined;
   /** Aborts when the process stops and running calls are not waited for any longer. */
   readonly signal?: AbortSignal | undefined;
   readonly log?: Logger | undefined;
@@ -41,7 +41,7 @@ const headers = { "cache-control": "no-store", "x-content-type-options": "nosnif
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
 export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions = {}): Hono<{ Bindings: HttpBindings }> {
   const { token, allowedHosts = [], allowedOrigins = [], timeoutMs = 60_000, maxTimeoutMs = 1_200_000 } = options;
-  const { maxConcurrent = 256, keepAliveMs = 10_000, notReady = () => undefined, signal, log = silentLogger } = options;
+  const { maxConcurrent = 256, keepAliveMs = 10_000, notReady = () => [], signal, log = silentLogger } = options;
   const app = new Hono<{ Bindings: HttpBindings }>();
 
   app.use(async (c, next) => {
@@ -51,8 +51,8 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   // Routes above the guard need no token: probes come from machines that hold none.
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => {
-    const reason = notReady();
-    return reason === undefined ? c.json({ status: "ready" }) : c.json({ status: "not_ready", reason }, 503);
+    const reasons = notReady();
+    return reasons.length === 0 ? c.json({ status: "ready" }) : c.json({ status: "not ready", reasons }, 503);
   });
 
   app.use(guard({ token, allowedHosts, allowedOrigins }), admission({ maxConcurrent, answerMs: ANSWER_MS }), traceRequests());

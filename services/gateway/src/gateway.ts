@@ -15,8 +15,8 @@ export interface StartGatewayOptions {
 export interface Gateway extends AsyncDisposable {
   /** Where it listens, such as http://127.0.0.1:8480. */
   readonly url: string;
-  /** Why calls cannot be carried now, in words; undefined if they can. */
-  notReady(): string | undefined;
+  /** Why calls cannot be carried now, in words; empty if they can. */
+  notReady(): readonly string[];
 }
 
 /**
@@ -27,7 +27,7 @@ export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, { 
   const { host, gatewayToken, allowedHosts, allowedOrigins, agentName, instance, callTimeoutMs, maxCallTimeoutMs, requestTimeoutMs, maxConcurrent, shutdownGraceMs } = checkGatewayConfig(config);
   const hostName = isIPv6(host) ? `[${host}]` : host;
   let isStopping = false;
-  const notReady = () => (isStopping ? "the gateway is stopping" : bus.isReady ? undefined : "the message bus cannot be reached");
+  const notReady = () => [...(isStopping ? ["the gateway is stopping"] : []), ...(bus.isReady ? [] : ["the message bus cannot be reached"])];
   const drainOver = new AbortController();
 
   await using started = new AsyncDisposableStack();

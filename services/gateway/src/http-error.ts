@@ -10,6 +10,7 @@ export const HttpErrorCode = {
   UnsupportedMediaType: "unsupported_media_type",
   BadRequest: "bad_request",
   RequestTimeout: "request_timeout",
+  Conflict: "conflict",
 } as const;
 
 /** The call that an error belongs to, as in the ToolError of the bus. */
@@ -35,6 +36,7 @@ const statuses: Readonly<Record<string, number>> = {
   [HttpErrorCode.NotFound]: 404,
   [HttpErrorCode.MethodNotAllowed]: 405,
   [HttpErrorCode.RequestTimeout]: 408,
+  [HttpErrorCode.Conflict]: 409,
   [HttpErrorCode.UnsupportedMediaType]: 415,
 };
 

@@ -28,7 +28,7 @@ const MAX_CONNECTIONS = 2048;
 /**
  * Serves the app on a TCP port or a unix socket; resolves once it listens. Disposal stops accepting, lets running
  * requests finish, and closes idle connections.
- * @throws {Error} Node's error, such as EADDRINUSE, if it cannot listen
+ * @throws {Error} with Node's `code`, such as EADDRINUSE, if it cannot listen
  */
 export async function serveHttp(app: Hono<{ Bindings: HttpBindings }>, where: { readonly host: string; readonly port: number } | { readonly path: string }, options: ServeHttpOptions = {}): Promise<HttpServer> {
   const { requestTimeoutMs = 15_000, drainMs = 20_000, signal, onDrainOver } = options;
@@ -50,7 +50,10 @@ export async function serveHttp(app: Hono<{ Bindings: HttpBindings }>, where: { 
   server.maxConnections = MAX_CONNECTIONS;
   server.on("clientError", refuse);
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject);
+  server.once("error", (error: NodeJS.ErrnoException) => {
+    const [name, help] = "path" in where ? [where.path, ""] : [`${where.host}:${where.port}`, ". Free the port or choose another"];
+    reject(Object.assign(new Error(`Cannot listen on ${name}: ${error.code ?? error.message}${help}`, { cause: error }), { code: error.code }));
+  });
   server.listen(where, resolve);
   await listening;
   const address = server.address() as AddressInfo | string;

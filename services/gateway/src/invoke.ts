@@ -6,7 +6,7 @@ import type { ToolCaller } from "@rockbot/tools";
 import type { Context } from "hono";
 import { readCallHeaders } from "./call-headers.ts";
 import { openEventStream } from "./event-stream.ts";
-import { answerError, errorBody } from "./http-error.ts";
+import { answerError, errorBody, HttpErrorCode } from "./http-error.ts";
 import { readArguments } from "./read-body.ts";
 
 export interface InvokeOptions {
@@ -23,15 +23,22 @@ export interface InvokeOptions {
 
 /** Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes. */
 export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, signal, log }: InvokeOptions) {
+  /** The calls that run under a key of the client's choice. */
+  const keyed = new Set<string>();
   return async (c: Context<{ Bindings: HttpBindings }, "/v1/tools/:name/invoke">): Promise<Response> => {
     const { incoming, outgoing } = c.env;
     const toolName = c.req.param("name");
+    const hasKey = c.req.header("idempotency-key") !== undefined;
     let call = { toolCallId: newId(), toolName: toolName.slice(0, 256) };
     try {
       if (toolName.length > 256) throw new ToolError(ToolErrorCode.ToolNotFound, "Cannot call the tool: no tool has a name of more than 64 characters");
       const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), { timeoutMs, maxTimeoutMs });
       call = { toolCallId, toolName };
       const args = await readArguments(incoming);
+      if (hasKey && keyed.has(toolCallId)) {
+        throw new ToolError(HttpErrorCode.Conflict, `Cannot call "${toolName}" a second time: a call with this Idempotency-Key still runs. Wait for it to end`, { isRetryable: true, retryAfterMs: 1000 });
+      }
+      using _key = hasKey ? noted(keyed, toolCallId) : undefined;
 
       const gone = new AbortController();
       outgoing.once("close", () => {
@@ -61,6 +68,12 @@ function asToolError(error: unknown, toolName: string, { signal, log }: Pick<Inv
   }
   log.error({ err: error }, "a call failed in the gateway");
   return new ToolError(ToolErrorCode.ExecutionFailed, `Cannot call "${toolName}": the gateway failed. Its log says why`);
+}
+
+/** Holds `value` in the set until disposed. */
+function noted(set: Set<string>, value: string): Disposable {
+  set.add(value);
+  return { [Symbol.dispose]: () => set.delete(value) };
 }
 
 /** Whether an Accept header names the media type itself; `*` does not ask for it. */

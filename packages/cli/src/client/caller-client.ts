@@ -1,0 +1,16 @@
+import { listTools } from "@rockbot/gateway/tool-list";
+import type { ToolCaller } from "@rockbot/tools";
+import type { ToolClient } from "./tool-client.ts";
+
+/** A client over a caller in this process; owns what `parts` holds. */
+export function callerClient(where: string, caller: ToolCaller, parts: AsyncDisposable): ToolClient {
+  return {
+    where,
+    async listTools() {
+      await caller.discovered();
+      return listTools(caller.tools.getTools());
+    },
+    call: (name, args, options) => caller.call(name, args, options),
+    [Symbol.asyncDispose]: async () => await parts[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,37 @@
+import { chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
+import { isLiveSocket } from "../runtime/is-live-socket.ts";
+import { checkRuntimeFolder, runtimeFolder, socketPath } from "../runtime/runtime-folder.ts";
+import type { ToolClient } from "./tool-client.ts";
+
+export interface OpenToolClientOptions {
+  /** The option `--bus`. */
+  readonly bus: string | undefined;
+  /** Exceptions to the public-only rule, for tools in this process. */
+  readonly allowAddress: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * With a broker's address: the services behind that broker. Else the running `rockbot up`, if its socket answers. Else
+ * the tools' owner, started in this process over an in-memory bus.
+ */
+export async function openToolClient({ bus, allowAddress, env }: OpenToolClientOptions): Promise<ToolClient> {
+  const url = chooseBusUrl(bus, env);
+  if (url !== MEMORY_BUS) {
+    if (allowAddress.length > 0) noteUnused(displayBusUrl(url));
+    const { openBrokerClient } = await import("./broker-client.ts");
+    return openBrokerClient(url);
+  }
+  const uid = process.getuid?.() ?? 0;
+  const folder = runtimeFolder(env, uid);
+  const socket = socketPath(folder);
+  if (checkRuntimeFolder(folder, uid) && (await isLiveSocket(socket))) {
+    if (allowAddress.length > 0) noteUnused('the running "rockbot up"');
+    const { openSocketClient } = await import("./socket-client.ts");
+    return openSocketClient(socket);
+  }
+  const { openLocalClient } = await import("./local-client.ts");
+  return openLocalClient({ allowAddress, env });
+}
+
+const noteUnused = (where: string): void => console.error(`rockbot: --allow-address has no effect here: the tool runs in ${where}, which has its own`);

@@ -1,0 +1,66 @@
+import { ToolError, type ToolErrorMessage, ToolErrorCode, toolErrorFrom, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { ListedTool } from "@rockbot/gateway/tool-list";
+import { Agent, type Dispatcher, request } from "undici";
+import { CommandError } from "../command-error.ts";
+import { readEvents } from "./read-events.ts";
+import type { ToolClient } from "./tool-client.ts";
+
+const CONNECT_MS = 2000;
+const LIST_MS = 10_000;
+/** The other side sends a comment every 10 seconds while a call runs: a longer silence means that it hangs. */
+const SILENCE_MS = 30_000;
+
+/** Calls through the socket of a running `rockbot up`, in the gateway's protocol. Closing the connection cancels a call. */
+export function openSocketClient(socketPath: string): ToolClient {
+  const dispatcher = new Agent({ connect: { socketPath, timeout: CONNECT_MS }, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
+  const url = (path: string): string => `http://localhost${path}`;
+
+  return {
+    where: `the running "rockbot up"`,
+    async listTools() {
+      const { statusCode, body } = await request(url("/v1/tools"), { dispatcher, signal: AbortSignal.timeout(LIST_MS) });
+      if (statusCode !== 200) throw await errorOf(body);
+      return ((await body.json()) as { tools: ListedTool[] }).tools;
+    },
+    async call(name, args, { toolCallId, timeoutMs, sessionId, signal, onProgress }) {
+      try {
+        const { statusCode, headers, body } = await request(url(`/v1/tools/${encodeURIComponent(name)}/invoke`), {
+          dispatcher,
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            accept: "text/event-stream",
+            "idempotency-key": toolCallId,
+            ...(timeoutMs === undefined ? {} : { "rockbot-timeout-ms": String(timeoutMs) }),
+            ...(sessionId === undefined ? {} : { "rockbot-session": sessionId }),
+          },
+          body: JSON.stringify(args),
+          signal: signal ?? null,
+        });
+        if (statusCode !== 200 || !String(headers["content-type"]).startsWith("text/event-stream")) throw await errorOf(body);
+        for await (const { event, data } of readEvents(body)) {
+          if (event === "progress") onProgress?.(JSON.parse(data) as object);
+          else if (event === "result") return JSON.parse(data) as ToolInvokeResponse;
+          else if (event === "error") throw toolErrorFrom(JSON.parse(data) as ToolErrorMessage);
+        }
+        throw new ToolError(ToolErrorCode.OutcomeUnknown, `Cannot tell how the call of "${name}" ended: the running "rockbot up" closed the connection. The tool may have run`, { details: { mayHaveRun: true } });
+      } catch (error) {
+        if (error instanceof ToolError || error instanceof CommandError) throw error;
+        if (signal?.aborted) throw new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled`);
+        throw new ToolError(ToolErrorCode.OutcomeUnknown, `Cannot tell how the call of "${name}" ended: the connection to the running "rockbot up" broke (${codeOf(error)}). The tool may have run`, {
+          details: { mayHaveRun: true },
+          cause: error,
+        });
+      }
+    },
+    [Symbol.asyncDispose]: () => dispatcher.destroy(),
+  };
+}
+
+async function errorOf(body: Dispatcher.ResponseData["body"]): Promise<Error> {
+  const message = (await body.json().catch(() => undefined)) as ToolErrorMessage | undefined;
+  if (message === undefined) return new CommandError('The running "rockbot up" gave an answer that cannot be read. Is it of another version?');
+  return toolErrorFrom(message);
+}
+
+const codeOf = (error: unknown): string => (error as { code?: string }).code ?? (error instanceof Error ? error.name : "unknown error");

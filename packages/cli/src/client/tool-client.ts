@@ -1,0 +1,13 @@
+import type { ToolInvokeResponse } from "@rockbot/contracts";
+import type { ListedTool } from "@rockbot/gateway/tool-list";
+import type { CallOptions } from "@rockbot/tools";
+
+/** Where a command's calls go: a running `rockbot up`, services behind a broker, or tools in this process. */
+export interface ToolClient extends AsyncDisposable {
+  /** In words, for the user. */
+  readonly where: string;
+  /** The tools that can be called now, sorted by name. */
+  listTools(): Promise<readonly ListedTool[]>;
+  /** @throws {ToolError} if the call failed */
+  call(name: string, args: object, options: CallOptions & { readonly toolCallId: string }): Promise<ToolInvokeResponse>;
+}

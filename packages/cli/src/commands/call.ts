@@ -1,0 +1,79 @@
+import { errorReply, newId, parseJson, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
+import { openToolClient } from "../client/open-tool-client.ts";
+import { ExitCode } from "../exit-code.ts";
+import { UsageError } from "../usage-error.ts";
+import { interruption } from "./interruption.ts";
+import { showProgress } from "./show-progress.ts";
+
+export interface CallCommandOptions {
+  readonly bus?: string;
+  readonly json?: boolean;
+  readonly timeout?: string;
+  readonly session?: string;
+  readonly allowAddress?: readonly string[];
+}
+
+const MAX_TIMEOUT_MS = 1_200_000;
+const MAX_ARGUMENT_BYTES = 1024 * 1024;
+
+/** Codes that say the call was wrong, not that the tool failed: the same call again gives the same. */
+const wrongUsage: ReadonlySet<string> = new Set([ToolErrorCode.ToolNotFound, ToolErrorCode.InvalidArguments]);
+
+/** `rockbot call`: one tool call, its answer on stdout. */
+export async function call(name: string, text: string | undefined, { bus, json = false, timeout, session, allowAddress = [] }: CallCommandOptions): Promise<void> {
+  const faults = busUrlFaults(chooseBusUrl(bus, process.env));
+  const timeoutMs = timeout === undefined ? undefined : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
+  if (timeoutMs !== undefined && (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS)) faults.push(`--timeout: expected milliseconds, a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${JSON.stringify(timeout)}`);
+  if (session !== undefined && !/^[\x21-\x7e]{1,256}$/.test(session)) faults.push("--session: expected 1 to 256 visible ASCII characters");
+  const args = readArguments(text === "-" ? await readStdin() : text, faults);
+  if (faults.length > 0) throw new UsageError(faults);
+
+  using interrupted = interruption();
+  const { signal } = interrupted;
+  await using client = await openToolClient({ bus, allowAddress, env: process.env });
+  using progress = showProgress(process.stderr);
+  const toolCallId = newId();
+  try {
+    const response = await client.call(name, args, { toolCallId, timeoutMs, sessionId: session, signal, onProgress: progress.show });
+    progress[Symbol.dispose]();
+    print(response, json);
+    process.exitCode = response.isError === true ? ExitCode.Failed : ExitCode.Ok;
+  } catch (error) {
+    progress[Symbol.dispose]();
+    if (!(error instanceof ToolError)) throw error;
+    if (json) console.log(JSON.stringify(errorReply({ toolCallId, toolName: name }, error)));
+    console.error(`rockbot: ${error.code}: ${error.message}`);
+    process.exitCode = signal.aborted ? ExitCode.Interrupted : wrongUsage.has(error.code) ? ExitCode.Usage : ExitCode.Failed;
+  }
+}
+
+function print(response: ToolInvokeResponse, asJson: boolean): void {
+  const content = asJson ? JSON.stringify(response) : (response.content ?? "");
+  process.stdout.write(content === "" || content.endsWith("\n") ? content : `${content}\n`);
+}
+
+function readArguments(text: string | undefined, faults: string[]): object {
+  if (text === undefined || text.trim() === "") return {};
+  if (Buffer.byteLength(text) > MAX_ARGUMENT_BYTES) {
+    faults.push(`the arguments: larger than ${MAX_ARGUMENT_BYTES} bytes`);
+    return {};
+  }
+  const parsed = parseJson(text);
+  if (!parsed.ok) faults.push(`the arguments: ${parsed.fault.message}. Expected a JSON object such as '{"url":"https://example.com/"}', in single quotes`);
+  else if (typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value)) return parsed.value;
+  else faults.push(`the arguments: expected a JSON object, got ${Array.isArray(parsed.value) ? "an array" : JSON.stringify(parsed.value).slice(0, 80)}`);
+  return {};
+}
+
+/** All of stdin, or as much of it as shows that it is too large. */
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_ARGUMENT_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,100 @@
+import { createServer } from "node:net";
+import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
+import { CommandError } from "../command-error.ts";
+import { ExitCode } from "../exit-code.ts";
+import { isLiveSocket } from "../runtime/is-live-socket.ts";
+import { checkRuntimeFolder, runtimeFolder, socketPath } from "../runtime/runtime-folder.ts";
+import packageJson from "../../package.json" with { type: "json" };
+
+/** One thing that was looked at. */
+interface Finding {
+  readonly what: string;
+  /** `broken` is what RockBot cannot run without; `missing` costs a feature. */
+  readonly state: "ok" | "missing" | "broken";
+  /** What is so, and what it costs. */
+  readonly message: string;
+}
+
+const MIN_NODE_MAJOR = 24;
+const DEFAULT_PORT = 8480;
+const BROKER_MS = 5000;
+
+/** `rockbot doctor`: what is missing on this machine, and what that costs. */
+export async function doctor({ bus, json = false }: { readonly bus?: string; readonly json?: boolean }): Promise<void> {
+  const { env } = process;
+  const url = chooseBusUrl(bus, env);
+  const running = await findRunning(env);
+  const findings: Finding[] = [node(), ...(await broker(url)), key(env), ...(url === MEMORY_BUS ? [running.finding] : []), await port(env, running.isRunning)];
+  if (json) console.log(JSON.stringify({ version: packageJson.version, findings }, undefined, 2));
+  else for (const { what, state, message } of findings) console.log(`${state.padEnd(8)} ${what.padEnd(15)} ${message}`);
+  process.exitCode = findings.some(({ state }) => state === "broken") ? ExitCode.Failed : ExitCode.Ok;
+}
+
+function node(): Finding {
+  const isNew = Number(process.versions.node.split(".", 1)[0]) >= MIN_NODE_MAJOR;
+  return { what: "Node.js", state: isNew ? "ok" : "broken", message: isNew ? process.versions.node : `${process.versions.node} is too old: RockBot needs ${MIN_NODE_MAJOR}. Start it by ./rockbot, which brings its own` };
+}
+
+async function broker(url: string): Promise<Finding[]> {
+  const what = "bus";
+  const [fault] = busUrlFaults(url);
+  if (fault !== undefined) return [{ what, state: "broken", message: fault }];
+  if (url === MEMORY_BUS) {
+    return [
+      { what, state: "ok", message: "in memory: all services in one process. --bus amqp://… joins several" },
+      { what: "identity", state: "ok", message: "trusted: whoever is on this bus can speak for any agent" },
+    ];
+  }
+  const { connectBus } = await import("@rockbot/bus-rabbitmq");
+  try {
+    await using connected = await connectBus(url, { connectTimeoutMs: BROKER_MS });
+    const { verifiesSender } = connected.traits;
+    return [
+      { what, state: "ok", message: `${displayBusUrl(url)} answers` },
+      { what: "identity", state: "ok", message: verifiesSender ? "verified by the broker" : "trusted: whoever is on this bus can speak for any agent" },
+    ];
+  } catch (error) {
+    return [{ what, state: "broken", message: `${displayBusUrl(url)} cannot be used: ${error instanceof Error ? error.message : String(error)}` }];
+  }
+}
+
+function key({ BRAVE_API_KEY, BRAVE_API_KEY_FILE }: Readonly<Record<string, string | undefined>>): Finding {
+  const isSet = Boolean(BRAVE_API_KEY || BRAVE_API_KEY_FILE);
+  return { what: "BRAVE_API_KEY", state: isSet ? "ok" : "missing", message: isSet ? "set" : "not set: there is no web_search. A key comes from the Brave Search API; web_browse needs none" };
+}
+
+/** Whether `rockbot up` runs, and whether it could. */
+async function findRunning(env: Readonly<Record<string, string | undefined>>): Promise<{ readonly isRunning: boolean; readonly finding: Finding }> {
+  const what = "rockbot up";
+  const uid = process.getuid?.() ?? 0;
+  const folder = runtimeFolder(env, uid);
+  try {
+    const path = socketPath(folder);
+    const isRunning = checkRuntimeFolder(folder, uid) && (await isLiveSocket(path));
+    return { isRunning, finding: { what, state: "ok", message: isRunning ? `runs, and listens on ${path}` : "does not run: commands start the tool they need themselves, which takes longer" } };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return { isRunning: false, finding: { what, state: "broken", message: error.message } };
+  }
+}
+
+async function port({ PORT, HOST }: Readonly<Record<string, string | undefined>>, isRunning: boolean): Promise<Finding> {
+  const number = Number(PORT || DEFAULT_PORT);
+  const what = `port ${number}`;
+  const fault = await listenFault(number, HOST || "127.0.0.1");
+  if (fault === undefined) return { what, state: "ok", message: "free for the gateway" };
+  if (fault === "EADDRINUSE" && isRunning) return { what, state: "ok", message: 'taken, as it should be while "rockbot up" runs' };
+  return { what, state: "missing", message: `cannot be had (${fault}): start with --port N` };
+}
+
+async function listenFault(number: number, host: string): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const server = createServer();
+  server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+  try {
+    server.listen(number, host, () => server.close(() => resolve(undefined)));
+  } catch (error) {
+    resolve((error as NodeJS.ErrnoException).code); // not a port at all
+  }
+  return await promise;
+}

@@ -1,0 +1,23 @@
+import { newId, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
+import { openToolClient } from "../client/open-tool-client.ts";
+import { CommandError } from "../command-error.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** `rockbot guide`: the tools' own guide tools, for people. */
+export async function guide(name: string | undefined, { bus }: { readonly bus?: string }): Promise<void> {
+  const faults = busUrlFaults(chooseBusUrl(bus, process.env));
+  if (faults.length > 0) throw new UsageError(faults);
+  await using client = await openToolClient({ bus, allowAddress: [], env: process.env });
+  await client.listTools(); // a caller that has just started has heard all services once this is answered
+  try {
+    const options = { toolCallId: newId() };
+    const { content, isError } = name === undefined ? await client.call(tools.listToolGuides.name, {}, options) : await client.call(tools.getToolGuide.name, { name }, options);
+    if (isError === true) throw new UsageError([content ?? "there is no such guide"]);
+    console.log(content ?? "");
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    if (error.code === ToolErrorCode.InvalidArguments) throw new UsageError([error.message]);
+    throw new CommandError(`${error.code}: ${error.message}`);
+  }
+}

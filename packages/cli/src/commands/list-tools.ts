@@ -1,0 +1,26 @@
+import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
+import { openToolClient } from "../client/open-tool-client.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** `rockbot tools`: what can be called now. */
+export async function listTools({ bus, json = false }: { readonly bus?: string; readonly json?: boolean }): Promise<void> {
+  const faults = busUrlFaults(chooseBusUrl(bus, process.env));
+  if (faults.length > 0) throw new UsageError(faults);
+  await using client = await openToolClient({ bus, allowAddress: [], env: process.env });
+  const tools = await client.listTools();
+  if (json) {
+    console.log(JSON.stringify(tools, undefined, 2));
+    return;
+  }
+  const width = Math.max(0, ...tools.map(({ name, parameters }) => usage(name, parameters).length));
+  for (const { name, description, parameters } of tools) console.log(`${usage(name, parameters).padEnd(width)}  ${firstSentence(description)}`);
+  console.error(`${tools.length} tools, run by ${client.where}. Call one: rockbot call NAME '{"argument":"value"}'`);
+}
+
+/** The name with its arguments, optional ones marked: `web_search(query, count?)`. */
+function usage(name: string, parameters: { readonly properties?: object; readonly required?: readonly string[] }): string {
+  const args = Object.keys(parameters.properties ?? {}).map((arg) => (parameters.required?.includes(arg) ? arg : `${arg}?`));
+  return `${name}(${args.join(", ")})`;
+}
+
+const firstSentence = (text: string): string => /^[^\n]*?\.(?=\s|$)/.exec(text)?.[0] ?? text.split("\n", 1)[0] ?? "";

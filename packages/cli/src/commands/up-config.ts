@@ -1,0 +1,65 @@
+import { ConfigError, type ConfigSchema, loadConfig } from "@rockbot/config";
+import { nearestName } from "@rockbot/contracts";
+import { checkGatewayConfig, type GatewayConfig, configSchema as gatewaySchema } from "@rockbot/gateway";
+import { type WebToolsConfig, configSchema as webToolsSchema } from "@rockbot/web-tools";
+import { UsageError } from "../usage-error.ts";
+
+export interface UpOptions {
+  readonly only?: string;
+  readonly bus?: string;
+  readonly port?: string;
+  readonly host?: string;
+  readonly allowAddress?: readonly string[];
+  readonly config?: string;
+}
+
+/** What `rockbot up` starts. A service that is left out has no configuration. */
+export interface UpConfig {
+  readonly busUrl: string;
+  readonly webTools: Readonly<WebToolsConfig> | undefined;
+  readonly gateway: Readonly<GatewayConfig> | undefined;
+}
+
+const services = ["web-tools", "gateway"];
+const sections = ["webTools", "gateway"];
+
+/**
+ * Reads the options, the file and the environment, as the services' own mains would.
+ * @throws {UsageError} or {ConfigError} with all faults at once
+ */
+export function readUpConfig({ only, bus, port, host, allowAddress, config: file }: UpOptions, env: Readonly<Record<string, string | undefined>>): UpConfig {
+  const chosen = new Set(only === undefined ? services : only.split(",").map((name) => name.trim()));
+  const faults = [...chosen].filter((name) => !services.includes(name)).map((name) => unknownService(name));
+  if (!chosen.has("gateway")) {
+    for (const [option, value] of Object.entries({ "--port": port, "--host": host })) if (value !== undefined) faults.push(`${option}: belongs to the gateway, which --only leaves out`);
+  }
+  if (!chosen.has("web-tools") && allowAddress !== undefined) faults.push("--allow-address: belongs to web-tools, which --only leaves out");
+  if (port !== undefined && !/^\d{1,5}$/.test(port)) faults.push(`--port: expected a whole number from 0 to 65535, got ${JSON.stringify(port)}`);
+  if (faults.length > 0) throw new UsageError(faults);
+
+  const busUrl = bus ?? (env["ROCKBOT_BUS"] || undefined);
+  // CONFIG_FILE is one service's whole file; here a file has a section for each.
+  const serviceEnv = { ...env, CONFIG_FILE: undefined };
+  const configFaults: string[] = [];
+  function load<T>(schema: ConfigSchema<T>, section: string, overrides: Record<string, unknown>, check = (config: Readonly<T>) => config): Readonly<T> | undefined {
+    try {
+      return check(loadConfig(schema, { env: serviceEnv, file, section: { name: section, among: sections }, overrides: { busUrl, ...overrides } }));
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      configFaults.push(...error.faults);
+      return undefined;
+    }
+  }
+  const webTools = chosen.has("web-tools") ? load(webToolsSchema, "webTools", { allowAddresses: allowAddress }) : undefined;
+  const gateway = chosen.has("gateway") ? load(gatewaySchema, "gateway", { host, port: port === undefined ? undefined : Number(port) }, checkGatewayConfig) : undefined;
+
+  const busUrls = new Set([webTools, gateway].flatMap((config) => (config === undefined ? [] : [config.busUrl])));
+  if (busUrls.size > 1) configFaults.push("busUrl: the sections name different buses, and one process has one. Use --bus");
+  if (configFaults.length > 0) throw new ConfigError([...new Set(configFaults)]);
+  return { busUrl: [...busUrls][0] ?? "memory:", webTools, gateway };
+}
+
+function unknownService(name: string): string {
+  const nearest = nearestName(name, services);
+  return `--only: there is no service ${JSON.stringify(name)}. ${nearest === undefined ? `There are: ${services.join(", ")}` : `Did you mean "${nearest}"?`}`;
+}

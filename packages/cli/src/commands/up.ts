@@ -1,0 +1,72 @@
+import { createMemoryBus } from "@rockbot/bus";
+import { startGateway } from "@rockbot/gateway";
+import { exitOnCrash, onShutdown } from "@rockbot/service";
+import { startTelemetry } from "@rockbot/telemetry";
+import { createToolCaller } from "@rockbot/tools";
+import { startWebTools } from "@rockbot/web-tools";
+import packageJson from "../../package.json" with { type: "json" };
+import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
+import { CommandError } from "../command-error.ts";
+import { makeRuntimeFolder, runtimeFolder, socketPath } from "../runtime/runtime-folder.ts";
+import { refuseSecondUp, serveSocket } from "../runtime/serve-socket.ts";
+import { readUpConfig, type UpConfig, type UpOptions } from "./up-config.ts";
+
+export type { UpOptions } from "./up-config.ts";
+
+/** `rockbot up`: the services in one process, until a signal. The one place that composes services. */
+export async function up(options: UpOptions): Promise<void> {
+  const config = readUpConfig(options, process.env);
+  const { busUrl, webTools, gateway } = config;
+  const isMemory = busUrl === MEMORY_BUS;
+  const graceMs = Math.max(webTools?.shutdownGraceMs ?? 0, gateway?.shutdownGraceMs ?? 0);
+
+  using shutdown = onShutdown({ graceMs });
+  await using telemetry = startTelemetry({ service: "rockbot", version: packageJson.version, logLevel: (gateway ?? webTools)?.logLevel, logTo: "stderr" });
+  const { log } = telemetry;
+  exitOnCrash(log);
+  const socket = isMemory ? await claimSocket() : undefined;
+
+  await using bus = isMemory ? createMemoryBus({ log }) : await connect(busUrl, log);
+  await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, { log, signal: shutdown.signal });
+  await using runningGateway = gateway === undefined ? undefined : await startGateway(bus, gateway, { log, signal: shutdown.signal });
+  // Other commands of this user come by the socket; over a broker they come by the broker.
+  await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", log });
+  await using _socket = socket === undefined || caller === undefined ? undefined : await serveSocket(socket, caller, { drainMs: graceMs, signal: shutdown.signal, log });
+
+  console.error(describe(config, { url: runningGateway?.url, socket, verifiesSender: bus.traits.verifiesSender }));
+  console.error(`ready in ${Math.round(performance.now())} ms`);
+  await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
+}
+
+async function claimSocket(): Promise<string> {
+  const uid = process.getuid?.() ?? 0;
+  const folder = runtimeFolder(process.env, uid);
+  const path = socketPath(folder);
+  makeRuntimeFolder(folder, uid);
+  await refuseSecondUp(path);
+  return path;
+}
+
+async function connect(busUrl: string, log: Parameters<typeof exitOnCrash>[0]) {
+  const { connectBus } = await import("@rockbot/bus-rabbitmq");
+  try {
+    return await connectBus(busUrl, { log });
+  } catch (error) {
+    throw new CommandError(`Cannot reach the broker at ${displayBusUrl(busUrl)}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** What runs, where, and the one command to try. */
+function describe({ busUrl, webTools, gateway }: UpConfig, { url, socket, verifiesSender }: { readonly url: string | undefined; readonly socket: string | undefined; readonly verifiesSender: boolean }): string {
+  const names = [...(webTools === undefined ? [] : ["web-tools"]), ...(gateway === undefined ? [] : ["gateway"])];
+  const lines = [`rockbot ${packageJson.version}: ${names.join(" and ")} over ${displayBusUrl(busUrl)}`];
+  if (url !== undefined) lines.push(`  gateway   ${url}${gateway?.gatewayToken === undefined ? "" : ", with a bearer token"}`);
+  if (socket !== undefined) lines.push(`  socket    ${socket}`);
+  lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: whoever is on this bus can speak for any agent"}`);
+  if (webTools !== undefined && webTools.braveApiKey === undefined) lines.push("  off       web_search: set BRAVE_API_KEY to turn it on");
+  if (url !== undefined) {
+    const auth = gateway?.gatewayToken === undefined ? "" : ' -H "authorization: Bearer $GATEWAY_TOKEN"';
+    lines.push(`  try       curl -s${auth} ${url}/v1/tools/web_browse/invoke -H 'content-type: application/json' -d '{"url":"https://example.com/"}'`);
+  }
+  return lines.join("\n");
+}

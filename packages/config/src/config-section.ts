@@ -1,0 +1,26 @@
+import { nearestName } from "@rockbot/contracts";
+import type { Setting, Settings } from "./setting.ts";
+
+/** One service's part of a file that several services share. */
+export interface ConfigSection {
+  /** The name at the file's top under which the service's settings stand. */
+  readonly name: string;
+  /** All names that may stand there. */
+  readonly among: readonly string[];
+}
+
+/** What the section sets, out of what the whole file says. */
+export function sectionOf(whole: Settings, { name, among }: ConfigSection): Settings {
+  const faults = [...whole.faults];
+  let settings = new Map<string, Setting>();
+  for (const [key, { value, source }] of whole.settings) {
+    if (!among.includes(key)) {
+      const nearest = nearestName(key, among);
+      faults.push(`${source}: unknown section "${key.slice(0, 80)}": ${nearest === undefined ? `known: ${among.join(", ")}` : `did you mean "${nearest}"?`}`);
+    } else if (key === name && value !== null) {
+      if (typeof value !== "object" || Array.isArray(value)) faults.push(`${source}: the section "${name}": expected a mapping of names to values`);
+      else settings = new Map(Object.entries(value).map(([property, it]) => [property, { value: it, source: `the section ${name} of ${source}` }]));
+    }
+  }
+  return { settings, faults };
+}
