@@ -30,6 +30,8 @@ export const Header = {
   TimeoutMs: "rb-timeout-ms",
   ContentTrust: "rb-content-trust",
   ToolProvider: "rb-tool-provider",
+  /** Present when the caller wants progress. */
+  Progress: "rb-progress",
 } as const;
 
 export type NewEnvelope = Pick<Envelope, "topic" | "type" | "source" | "body"> & Partial<Envelope>;

@@ -1,12 +1,19 @@
-import type { Bus, Logger } from "@rockbot/bus";
-import type { ToolGuide, ToolInvokeResponse } from "@rockbot/contracts";
+import { metrics } from "@opentelemetry/api";
+import { type Bus, createRequester, type Logger, silentLogger } from "@rockbot/bus";
+import { allToolNames, checkName, nearestName, newId, ToolError, ToolErrorCode, type ToolGuide, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import { guideTools } from "./guide-tools.ts";
+import { withCallingLayers, withServingLayers } from "./layers.ts";
+import { DEFAULT_TIMEOUT_MS, MAX_CALLS_IN_FLIGHT, MAX_TIMEOUT_MS } from "./limits.ts";
+import { progressListener } from "./progress-listener.ts";
+import { ignoreProgress, remoteExecutor } from "./remote-executor.ts";
+import { ToolDirectory } from "./tool-directory.ts";
 import type { ProgressUpdate } from "./tool-executor.ts";
-import type { ToolRegistry } from "./tool-registry.ts";
+import { createToolRegistry, type ToolRegistry } from "./tool-registry.ts";
 
 export interface ToolCallerOptions {
   /** The agent that calls: the name in its result topic and, where nobody verifies senders, its identity. `^[a-z0-9][a-z0-9-]{0,38}$`. */
   readonly agent: string;
-  /** Tells processes of one agent apart. Same grammar. */
+  /** Tells processes of one agent apart. Same grammar. @default none for "result", random for "copy" */
   readonly instance?: string | undefined;
   /** Whether answers wait for this agent while it is away (a service), or end with it (a one-shot command). @default "result" */
   readonly results?: "result" | "copy" | undefined;
@@ -16,7 +23,7 @@ export interface ToolCallerOptions {
 export interface CallOptions {
   /** Identifies the call: the same id is the same call. @default 32 random hex digits */
   readonly toolCallId?: string | undefined;
-  /** @default 60_000, at most 20 minutes */
+  /** From 1 ms to 20 minutes. @default 60_000 */
   readonly timeoutMs?: number | undefined;
   /** Aborting cancels the call, wherever it is. */
   readonly signal?: AbortSignal | undefined;
@@ -29,9 +36,9 @@ export interface CallOptions {
 export interface ToolCaller extends AsyncDisposable {
   /** The tools that can be called now: those announced on the bus, and the two guide tools. */
   readonly tools: ToolRegistry;
-  /** All announced guides, sorted by name. */
-  getGuides(): readonly ToolGuide[];
-  /** Resolves once every service that was up has had time to announce itself: at the first answer's settling, at most 300 ms after the start. */
+  /** All announced guides, sorted by name, once discovery is over. */
+  getGuides(): Promise<readonly ToolGuide[]>;
+  /** Resolves once every service that was up has had time to announce itself: at most 250 ms after the start. */
   discovered(): Promise<void>;
   /**
    * Calls a tool. Settles once, by the deadline + 500 ms.
@@ -41,4 +48,105 @@ export interface ToolCaller extends AsyncDisposable {
   call(name: string, args: object | string | undefined, options?: CallOptions): Promise<ToolInvokeResponse>;
 }
 
-export type CreateToolCaller = (bus: Bus, options: ToolCallerOptions) => Promise<ToolCaller>;
+/** Resolves once the caller listens for announcements; answers are subscribed to with the first call. */
+export async function createToolCaller(
+  bus: Bus,
+  { agent, results = "result", instance = results === "copy" ? newId().slice(0, 12) : undefined, log = silentLogger }: ToolCallerOptions,
+): Promise<ToolCaller> {
+  checkName("an agent's name", agent);
+  if (instance !== undefined) checkName("an instance's name", instance);
+  const address = instance === undefined ? agent : `${agent}.${instance}`;
+  const replyTo = `tool.result.${address}`;
+
+  const meter = metrics.getMeter("@rockbot/tools");
+  const strays = meter.createCounter("rockbot.tool.results.stray", { description: "Answers that no call waits for: late, repeated or forged." });
+  const inFlight = meter.createUpDownCounter("rockbot.tool.calls.in_flight", { description: "Calls without an answer yet." });
+
+  await using stack = new AsyncDisposableStack();
+  const requester = stack.use(createRequester(bus, { replyTo, subscription: { name: `result.${address}`, kind: results }, onStray: () => strays.add(1) }));
+  const registry = createToolRegistry();
+  const directory: ToolDirectory = new ToolDirectory(bus, {
+    source: agent,
+    log,
+    onFound(tool) {
+      if (local.has(tool.name)) return; // a local tool's name is its own
+      const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, service } = tool;
+      const registration = { name, description, parametersSchema, ...(outputSchema == null ? {} : { outputSchema }), readOnly, idempotent, source: service };
+      registry.register(registration, remoteExecutor(tool, { bus, requester, directory, source: agent }));
+    },
+    onLost(name) {
+      if (!local.has(name)) registry.unregister(name);
+    },
+  });
+  const local = new Set<string>();
+  async function getGuides(): Promise<readonly ToolGuide[]> {
+    await directory.discovered();
+    return directory.guides;
+  }
+  for (const tool of guideTools(getGuides)) {
+    const { name, description, inputSchema, outputSchema, readOnly, idempotent } = tool.definition;
+    registry.register({ name, description, parametersSchema: JSON.stringify(inputSchema), outputSchema: JSON.stringify(outputSchema), readOnly, idempotent, source: "local" }, withServingLayers(tool));
+    local.add(name);
+  }
+  stack.use(directory);
+  await directory.open();
+
+  const listening = stack.use(progressListener(bus, replyTo, address));
+  /** Finds the executor when the call is made, so that a tool that comes or goes meanwhile is judged as it is then. */
+  const calling = withCallingLayers({
+    async execute(request, context) {
+      if (context.progress !== ignoreProgress) await listening.listen(request.toolCallId, context.progress);
+      const name = request.toolName;
+      if (registry.getExecutor(name) === undefined) await directory.lookFor(name);
+      const executor = registry.getExecutor(name);
+      if (executor === undefined) throw notServed(name);
+      return executor.execute(request, context);
+    },
+  });
+
+  function notServed(name: string): ToolError {
+    const shown = name.slice(0, 80);
+    if (directory.remembers(name) || allToolNames.includes(name)) {
+      return new ToolError(ToolErrorCode.Unavailable, `"${shown}" cannot be called now: no running service offers it. Try again later.`);
+    }
+    const known = registry.getTools().map((tool) => tool.name);
+    const nearest = nearestName(name, known);
+    const help = nearest !== undefined ? `did you mean "${nearest}"?` : known.length > 0 ? `known: ${known.slice(0, 20).join(", ")}` : "none is known";
+    return new ToolError(ToolErrorCode.ToolNotFound, `There is no tool "${shown}": ${help}`, { details: { ...(nearest === undefined ? {} : { nearest }) } });
+  }
+
+  let calls = 0;
+  const running = stack.move();
+  return {
+    tools: registry,
+    getGuides,
+    discovered: () => directory.discovered(),
+    async call(name, args, { toolCallId = newId(), timeoutMs = DEFAULT_TIMEOUT_MS, signal = neverAborted, sessionId, onProgress } = {}) {
+      if (!Number.isFinite(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) {
+        throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}" with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
+      }
+      if (calls >= MAX_CALLS_IN_FLIGHT) {
+        throw new ToolError(ToolErrorCode.Overloaded, `Cannot call "${name}" now: "${agent}" has ${calls} calls without an answer, the most it may have. Wait for one to end.`);
+      }
+      const deadline = performance.now() + timeoutMs;
+      const request: ToolInvokeRequest = { toolCallId, toolName: name, arguments: typeof args === "string" ? args : args === undefined ? null : JSON.stringify(args), sessionId: sessionId ?? null };
+      const cancelled = new AbortController();
+      const onAbort = () => cancelled.abort(new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, { cause: signal.reason, details: { mayHaveRun: true } }));
+      if (signal.aborted) onAbort();
+      signal.addEventListener("abort", onAbort, { once: true });
+      calls++;
+      inFlight.add(1);
+      try {
+        return await calling.execute(request, { signal: cancelled.signal, deadline, caller: agent, progress: onProgress ?? ignoreProgress, log });
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+        calls--;
+        inFlight.add(-1);
+        listening.forget(toolCallId);
+      }
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+const neverAborted = new AbortController().signal;

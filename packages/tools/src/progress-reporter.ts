@@ -1,0 +1,52 @@
+import type { Bus } from "@rockbot/bus";
+import { createEnvelope, encodeMessage, messages, type ToolInvokeRequest } from "@rockbot/contracts";
+import type { ProgressUpdate } from "./tool-executor.ts";
+
+/** Updates of one call are at least this far apart. */
+const INTERVAL_MS = 200;
+/** An update that cannot be delivered at once is of no use. */
+const TTL_MS = 5_000;
+const MAX_MESSAGE = 1_024;
+
+/** The topic for the progress of calls that are answered on `resultTopic`; undefined for the shared default topic. */
+export function progressTopic(resultTopic: string): string | undefined {
+  return resultTopic.startsWith("tool.result.") ? resultTopic.replace("tool.result.", "tool.progress.") : undefined;
+}
+
+/**
+ * Sends a call's updates to where its result goes: the first at once, then the newest one each INTERVAL_MS, in order.
+ * Without a result topic it does nothing.
+ */
+export function progressReporter(bus: Bus, source: string, request: ToolInvokeRequest, resultTopic: string | undefined) {
+  const topic = resultTopic === undefined ? undefined : progressTopic(resultTopic);
+  let sequence = 0;
+  let newest: ProgressUpdate | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+
+  function send(to: string, { progress = null, total = null, message }: { progress?: number | null | undefined; total?: number | null | undefined; message?: string | undefined }): void {
+    const { toolCallId, toolName } = request;
+    const body = encodeMessage("ToolProgress", { toolCallId, toolName, sequence: sequence++, progress, total, message: message?.slice(0, MAX_MESSAGE) ?? null });
+    bus.publish(createEnvelope({ topic: to, type: messages.ToolProgress.type, source, body, correlationId: toolCallId }), { ttlMs: TTL_MS, timeoutMs: TTL_MS }).catch(() => {}); // progress may be lost
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (newest === undefined) return;
+      const update = newest;
+      newest = undefined;
+      send(to, update);
+    }, INTERVAL_MS);
+  }
+
+  return {
+    report(update: ProgressUpdate): void {
+      if (topic === undefined || isOver) return;
+      if (timer === undefined) send(topic, update);
+      else newest = update;
+    },
+    /** Nothing is sent any more: the answer follows. */
+    end(): void {
+      isOver = true;
+      clearTimeout(timer);
+    },
+  };
+}

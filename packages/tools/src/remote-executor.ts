@@ -1,0 +1,103 @@
+import { type Bus, BusUnavailableError, MessageTooLargeError, QueueFullError, type Requester, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
+import {
+  createEnvelope,
+  decodeMessage,
+  encodeMessage,
+  type Envelope,
+  Header,
+  messages,
+  ToolError,
+  ToolErrorCode,
+  toolErrorFrom,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+} from "@rockbot/contracts";
+import { MAX_REQUEST_BYTES } from "./limits.ts";
+import type { FoundTool, ToolDirectory } from "./tool-directory.ts";
+import type { ToolExecutor } from "./tool-executor.ts";
+
+/** A cancel that nobody has taken by then finds no call to cancel. */
+const CANCEL_TTL_MS = 60_000;
+
+export interface RemoteExecutorOptions {
+  readonly bus: Bus;
+  readonly requester: Requester;
+  readonly directory: ToolDirectory;
+  readonly source: string;
+}
+
+/** Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives up. */
+export function remoteExecutor(tool: FoundTool, { bus, requester, directory, source }: RemoteExecutorOptions): ToolExecutor {
+  function unavailable(cause?: unknown): ToolError {
+    return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called now: the service "${tool.service}" that offers it is not running. Try again later.`, { cause });
+  }
+
+  function cancel(toolCallId: string, reason: string): void {
+    const body = encodeMessage("ToolCancel", { toolCallId, reason });
+    bus.publish(createEnvelope({ topic: `tool.cancel.${tool.service}`, type: messages.ToolCancel.type, source, body }), { ttlMs: CANCEL_TTL_MS }).catch(() => {}); // the deadline ends the call anyway
+  }
+
+  return {
+    async execute(request, { signal, deadline, progress }) {
+      const body = encodeMessage("ToolInvokeRequest", request);
+      if (body.byteLength > MAX_REQUEST_BYTES) {
+        throw new ToolError(ToolErrorCode.TooLarge, `Cannot call "${tool.name}": the request has ${body.byteLength} bytes, at most ${MAX_REQUEST_BYTES} are carried`);
+      }
+      if (!(await directory.isServed(tool))) throw unavailable();
+      const timeoutMs = Math.max(1, Math.floor(deadline - performance.now()));
+      const { toolCallId } = request;
+      let answer: ToolInvokeResponse | ToolError | undefined;
+      try {
+        const message = createEnvelope({
+          topic: tool.topic,
+          type: messages.ToolInvokeRequest.type,
+          source,
+          body,
+          messageId: toolCallId,
+          correlationId: toolCallId,
+          headers: { [Header.TimeoutMs]: String(timeoutMs), ...(progress === ignoreProgress ? {} : { [Header.Progress]: "1" }) },
+        });
+        await requester.request(message, {
+          timeoutMs,
+          signal,
+          accept(reply) {
+            answer = readAnswer(reply, request);
+            return answer !== undefined;
+          },
+        });
+      } catch (error) {
+        if (signal.aborted || error instanceof RequestTimeoutError) cancel(toolCallId, signal.aborted ? "the caller gave it up" : "its deadline is over");
+        throw toCallError(error);
+      }
+      directory.sawAlive(tool);
+      if (answer instanceof ToolError) throw answer;
+      return answer as ToolInvokeResponse;
+    },
+  };
+
+  function toCallError(error: unknown): unknown {
+    if (error instanceof RequestTimeoutError) return new ToolError(ToolErrorCode.Timeout, `"${tool.name}" has not answered by the deadline. It may have run. Try again with a longer timeout.`, { cause: error, details: { mayHaveRun: true } });
+    if (error instanceof UnroutableError) return unavailable(error);
+    if (error instanceof BusUnavailableError) return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called now: the message bus does not answer. Try again later.`, { cause: error });
+    if (error instanceof QueueFullError) return new ToolError(ToolErrorCode.Overloaded, `"${tool.name}" cannot be called now: too many calls wait for "${tool.service}". Try again later.`, { cause: error });
+    if (error instanceof MessageTooLargeError) return new ToolError(ToolErrorCode.TooLarge, error.message, { cause: error });
+    return error;
+  }
+}
+
+/** What a caller who wants no progress passes. */
+export const ignoreProgress = (): void => {};
+
+/** The answer to `request`; undefined if the reply is none, whatever its correlation says. */
+function readAnswer(reply: Envelope, request: ToolInvokeRequest): ToolInvokeResponse | ToolError | undefined {
+  if (reply.type === messages.ToolInvokeResponse.type) {
+    const response = decodeMessage("ToolInvokeResponse", reply.body);
+    return response.ok && isAnswer(response.value, request) ? response.value : undefined;
+  }
+  if (reply.type !== messages.ToolError.type) return undefined;
+  const error = decodeMessage("ToolError", reply.body);
+  return error.ok && isAnswer(error.value, request) ? toolErrorFrom(error.value) : undefined;
+}
+
+const isAnswer = (reply: { toolCallId: string; toolName: string }, request: ToolInvokeRequest): boolean =>
+  reply.toolCallId === request.toolCallId && reply.toolName === request.toolName;

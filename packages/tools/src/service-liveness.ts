@@ -1,0 +1,51 @@
+import type { Bus } from "@rockbot/bus";
+
+/** An answer counts as a sign of life for this long: a busy caller does not ask, and one that paused pays one round trip to the broker. */
+const TRUST_MS = 50;
+
+/**
+ * Whether a subscription has a consumer, so that a call to a dead service fails at once and not at its deadline. A recent
+ * answer is believed; else the bus is asked, once for all who ask at the same time. A bus in this process is always asked.
+ */
+export class ServiceLiveness {
+  readonly #bus: Bus;
+  readonly #trustMs: number;
+  readonly #seen = new Map<string, number>();
+  readonly #asking = new Map<string, Promise<boolean>>();
+
+  constructor(bus: Bus) {
+    this.#bus = bus;
+    this.#trustMs = bus.traits.isDurable ? TRUST_MS : 0;
+  }
+
+  saw(subscription: string): void {
+    this.#seen.set(subscription, performance.now());
+  }
+
+  doubt(subscription: string): void {
+    this.#seen.delete(subscription);
+  }
+
+  /** True also if the bus does not say: then the call waits for the bus until its deadline. */
+  isServed(subscription: string): Promise<boolean> {
+    if (performance.now() - (this.#seen.get(subscription) ?? Number.NEGATIVE_INFINITY) < this.#trustMs) return Promise.resolve(true);
+    let asking = this.#asking.get(subscription);
+    if (asking === undefined) {
+      asking = this.#ask(subscription).finally(() => this.#asking.delete(subscription));
+      this.#asking.set(subscription, asking);
+    }
+    return asking;
+  }
+
+  async #ask(subscription: string): Promise<boolean> {
+    if (!this.#bus.isReady) return true;
+    try {
+      const state = await this.#bus.inspect(subscription);
+      if (state === undefined || state.consumers === 0) return false;
+    } catch {
+      return true;
+    }
+    this.saw(subscription);
+    return true;
+  }
+}

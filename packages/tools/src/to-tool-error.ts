@@ -1,0 +1,16 @@
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+
+const MAX_MESSAGE = 500;
+
+/**
+ * The error a call ends in, whatever a tool threw: a ToolError as it is, a time-out as `timeout`, anything else as
+ * `execution_failed` with the first line of its message. Stacks and causes stay here.
+ */
+export function toToolError(error: unknown, toolName: string): ToolError {
+  if (error instanceof ToolError) return error;
+  const message = error instanceof Error ? (error.message.split("\n", 1)[0] ?? "").slice(0, MAX_MESSAGE) : "";
+  if (error instanceof Error && error.name === "TimeoutError") {
+    return new ToolError(ToolErrorCode.Timeout, `"${toolName}" ran into a time limit: ${message}`, { cause: error, details: { mayHaveRun: true } });
+  }
+  return new ToolError(ToolErrorCode.ExecutionFailed, `"${toolName}" failed: ${message === "" ? "it gave no reason" : message}`, { cause: error });
+}

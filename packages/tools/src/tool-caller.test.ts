@@ -1,0 +1,204 @@
+import { createMemoryBus } from "@rockbot/bus";
+import { createEnvelope, encodeMessage, messages, ToolError } from "@rockbot/contracts";
+import { expect, test, vi } from "vitest";
+import { MAX_CALLS_IN_FLIGHT, MAX_REQUEST_BYTES } from "./limits.ts";
+import { serveTools } from "./serve-tools.ts";
+import { aborted, testSet, testTool } from "./test-tools.ts";
+import { createToolCaller } from "./tool-caller.ts";
+
+const echo = testTool("echo", async (input) => ({ content: JSON.stringify(input), structured: input }));
+
+test("finds and calls a tool, whichever side started first", async () => {
+  await using bus = createMemoryBus();
+  await using early = await createToolCaller(bus, { agent: "early" });
+  await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
+  await using late = await createToolCaller(bus, { agent: "late" });
+  for (const caller of [early, late]) {
+    await expect(caller.call("echo", { a: 1 })).resolves.toMatchObject({ content: '{"a":1}', structured: { a: 1 }, isError: false });
+  }
+});
+
+test("lists the same tools in the same order, whatever the order they came in", async () => {
+  const names = ["zeta", "alpha", "Beta", "a_b", "a-b"];
+  const listings = await Promise.all(
+    [names, names.toReversed()].map(async (order) => {
+      await using bus = createMemoryBus();
+      await using caller = await createToolCaller(bus, { agent: "lister" });
+      await using stack = new AsyncDisposableStack();
+      for (const name of order) stack.use(await serveTools(bus, testSet(testTool(name, async () => "")), { service: `s-${name.toLowerCase().replace("_", "0")}` }));
+      await vi.waitFor(() => expect(caller.tools.getTools()).toHaveLength(names.length + 2));
+      return JSON.stringify(caller.tools.getTools());
+    }),
+  );
+  expect(listings[0]).toBe(listings[1]);
+});
+
+test("offers the guides of all services through the two guide tools", async () => {
+  await using bus = createMemoryBus();
+  await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "reader" });
+  await expect(caller.call("list_tool_guides", {})).resolves.toMatchObject({ content: expect.stringContaining("- tests: How the tests' tools are used.") });
+  await expect(caller.call("get_tool_guide", { name: "TESTS" })).resolves.toMatchObject({ content: "# Tests\n\nCall them.", isError: false });
+  await expect(caller.call("get_tool_guide", { name: "nope" })).resolves.toMatchObject({ isError: true, content: expect.stringContaining("Available: tests") });
+  await expect(caller.call("get_tool_guide", { nam: "x" })).rejects.toMatchObject({ code: "invalid_arguments", message: expect.stringMatching(/name: is required.*did you mean "name"/) });
+});
+
+test("fails at once when nobody serves the tool, and works again when somebody does", async () => {
+  await using bus = createMemoryBus();
+  await using caller = await createToolCaller(bus, { agent: "waiter" });
+  const service = await serveTools(bus, testSet(echo), { service: "tests" });
+  await caller.call("echo", {});
+  await service[Symbol.asyncDispose]();
+  await expect(caller.call("echo", {})).rejects.toMatchObject({ code: "unavailable", isRetryable: true });
+  await expect(caller.call("web_browse", {})).rejects.toMatchObject({ code: "unavailable" }); // a name of the schemas
+  await expect(caller.call("list_tool_guide", {})).rejects.toMatchObject({ code: "tool_not_found", isRetryable: false, message: expect.stringContaining('did you mean "list_tool_guides"?') });
+  await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
+  await expect(caller.call("echo", {})).resolves.toMatchObject({ content: "{}" });
+});
+
+test("fails at once when a service is gone without a word", async () => {
+  await using bus = createMemoryBus();
+  await using caller = await createToolCaller(bus, { agent: "waiter" });
+  const { tools, guides } = testSet(echo);
+  await bus.publish(
+    createEnvelope({
+      topic: "tool.announce.ghost",
+      type: messages.ToolAnnouncement.type,
+      source: "ghost",
+      body: encodeMessage("ToolAnnouncement", {
+        service: "ghost",
+        instance: "one",
+        epoch: 1,
+        hash: "0123456789abcdef",
+        page: 0,
+        pages: 1,
+        guides: [...guides],
+        tools: tools.map(({ definition: { name, description } }) => ({ name, description, parametersSchema: "{}", topic: "tool.invoke.ghost", subscription: "ghost" })),
+      }),
+    }),
+  );
+  await vi.waitFor(() => expect(caller.tools.getExecutor("echo")).toBeDefined());
+  await expect(caller.call("echo", {})).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("leaves a tool's name to its first holder, and gives it to the next when that one leaves", async () => {
+  await using bus = createMemoryBus();
+  await using caller = await createToolCaller(bus, { agent: "chooser" });
+  const first = await serveTools(bus, testSet(testTool("who", async () => "first")), { service: "first" });
+  await vi.waitFor(() => expect(caller.tools.getExecutor("who")).toBeDefined());
+  await using _second = await serveTools(bus, testSet(testTool("who", async () => "second"), testTool("list_tool_guides", async () => "forged")), { service: "second" });
+  await expect(caller.call("who", {})).resolves.toMatchObject({ content: "first" });
+  await first[Symbol.asyncDispose]();
+  await vi.waitFor(async () => expect((await caller.call("who", {})).content).toBe("second"));
+  expect((await caller.call("list_tool_guides", {})).content).not.toBe("forged");
+});
+
+test("passes on the tool's own error, code and all", async () => {
+  await using bus = createMemoryBus();
+  const busy = testTool("busy", async () => {
+    throw new ToolError("rate_limited", "Come back later", { retryAfterMs: 1500, details: { reason: "quota" } });
+  });
+  await using _ = await serveTools(bus, testSet(busy), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker" });
+  await expect(caller.call("busy", {})).rejects.toMatchObject({ code: "rate_limited", message: "Come back later", isRetryable: true, retryAfterMs: 1500, details: { reason: "quota" } });
+});
+
+test("settles at the deadline, cancels the call, and ignores what comes later", async () => {
+  await using bus = createMemoryBus();
+  const cancelled = Promise.withResolvers<unknown>();
+  const slow = testTool("slow", async (_input, { signal }) => {
+    await aborted(signal);
+    cancelled.resolve(signal.reason);
+    return "late";
+  });
+  await using _ = await serveTools(bus, testSet(slow), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker" });
+  await expect(caller.call("slow", {}, { timeoutMs: 100 })).rejects.toMatchObject({ code: "timeout", isRetryable: true, details: { mayHaveRun: true } });
+  await cancelled.promise;
+});
+
+test("cancels a running call when its caller aborts", async () => {
+  await using bus = createMemoryBus();
+  const started = Promise.withResolvers<void>();
+  const cancelled = Promise.withResolvers<unknown>();
+  const slow = testTool("slow", async (_input, { signal }) => {
+    started.resolve();
+    await aborted(signal);
+    cancelled.resolve(signal.reason);
+    return "late";
+  });
+  await using _ = await serveTools(bus, testSet(slow), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker" });
+  const giveUp = new AbortController();
+  const call = caller.call("slow", {}, { signal: giveUp.signal });
+  await started.promise;
+  giveUp.abort();
+  await expect(call).rejects.toMatchObject({ code: "cancelled" });
+  expect(await cancelled.promise).toMatchObject({ code: "cancelled" });
+});
+
+test("shows progress in order, and none after the answer", async () => {
+  await using bus = createMemoryBus();
+  const steps = testTool("steps", async (_input, { progress }) => {
+    progress({ progress: 1, total: 3, message: "first" });
+    progress({ progress: 2, total: 3 });
+    progress({ progress: 3, total: 3, message: "newest" });
+    await new Promise((resolve) => setTimeout(resolve, 250)); // longer than updates are held back
+    return "done";
+  });
+  await using _ = await serveTools(bus, testSet(steps), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "watcher" });
+  const updates: unknown[] = [];
+  await caller.call("steps", {}, { onProgress: (update) => updates.push(update) });
+  expect(updates).toEqual([
+    { progress: 1, total: 3, message: "first" },
+    { progress: 3, total: 3, message: "newest" },
+  ]);
+});
+
+test("refuses what cannot be called: too large, no time, too many at once", async () => {
+  await using bus = createMemoryBus();
+  const release = Promise.withResolvers<void>();
+  const hold = testTool("hold", async () => {
+    await release.promise;
+    return "released";
+  });
+  await using _ = await serveTools(bus, testSet(hold), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker" });
+  await expect(caller.call("hold", { text: "x".repeat(MAX_REQUEST_BYTES) })).rejects.toMatchObject({ code: "too_large" });
+  for (const timeoutMs of [0, -1, Number.NaN, 21 * 60_000]) await expect(caller.call("hold", {}, { timeoutMs })).rejects.toMatchObject({ code: "invalid_arguments" });
+  const calls = Array.from({ length: MAX_CALLS_IN_FLIGHT }, () => caller.call("hold", {}));
+  await expect(caller.call("hold", {})).rejects.toMatchObject({ code: "overloaded", isRetryable: true });
+  release.resolve();
+  expect(new Set((await Promise.all(calls)).map(({ content }) => content))).toEqual(new Set(["released"]));
+  await expect(caller.call("hold", {})).resolves.toMatchObject({ content: "released" });
+});
+
+test("answers each of many concurrent calls with its own result", async () => {
+  await using bus = createMemoryBus();
+  await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker" });
+  const contents = await Promise.all(Array.from({ length: 200 }, async (_, index) => (await caller.call("echo", { index })).content));
+  expect(contents).toEqual(Array.from({ length: 200 }, (_, index) => JSON.stringify({ index })));
+});
+
+test("a running call finishes while its service stops", async () => {
+  await using bus = createMemoryBus();
+  const started = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const hold = testTool("hold", async () => {
+    started.resolve();
+    await release.promise;
+    return "finished";
+  });
+  const service = await serveTools(bus, testSet(hold), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker" });
+  const call = caller.call("hold", {});
+  await started.promise;
+  const stopping = service[Symbol.asyncDispose]();
+  await vi.waitFor(() => expect(caller.tools.getExecutor("hold")).toBeUndefined());
+  await expect(caller.call("hold", {})).rejects.toMatchObject({ code: "unavailable" });
+  release.resolve();
+  await expect(call).resolves.toMatchObject({ content: "finished" });
+  await stopping;
+});
