@@ -1,11 +1,11 @@
 import { context, diag, metrics, propagation, trace } from "@opentelemetry/api";
-import { within } from "@rockbot/async";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { getBooleanFromEnv, W3CTraceContextPropagator } from "@opentelemetry/core";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { defaultResource, detectResources, envDetector, type Resource, resourceFromAttributes, serviceInstanceIdDetector } from "@opentelemetry/resources";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";
 import { TracerProvider } from "@opentelemetry/sdk-trace";
+import { within } from "@rockbot/async";
 import { createLog, type Log, type LogLevel } from "./create-log.ts";
 import { logDestination } from "./log-destination.ts";
 import { otlpReaders, spanProcessors, unsupportedProtocol } from "./otlp-export.ts";
@@ -40,7 +40,8 @@ const MAX_ATTRIBUTE_CHARACTERS = 4096;
  * Connects `@opentelemetry/api`, for the whole process, to the SDK, and makes the log. Everything has trace ids; spans and
  * metrics are exported if the standard `OTEL_EXPORTER_OTLP_*` variables say where to. The standard variables are read
  * from the process's environment, as the SDK's own parts do. `OTEL_SDK_DISABLED=true` leaves the log and the process's
- * metrics. One at a time in a process.
+ * metrics. One at a time in a process, and started before what it observes: an instrument that is made earlier records
+ * nothing.
  */
 export function startTelemetry({ service, version, logLevel, logTo = "stdout" }: StartTelemetryOptions): Telemetry {
   const log = createLog(logDestination(logTo), { service, version, level: logLevel });
@@ -89,9 +90,9 @@ export function startTelemetry({ service, version, logLevel, logTo = "stdout" }:
     outgoing.disable();
     const flushed = Promise.all([tracers.shutdown(), meters.shutdown()]);
     try {
-      await within(FLUSH_MS, flushed, () => new Error(`the collector has not taken everything in ${FLUSH_MS} ms`));
+      await within(FLUSH_MS, flushed, () => new Error(`The collector has not taken it in ${FLUSH_MS} ms`));
     } catch (error) {
-      log.warn({ err: error }, "The last telemetry is lost");
+      log.warn({ reason: (error as Error).message }, "The last telemetry is lost");
     }
     for (const api of [trace, metrics, context, propagation, diag]) api.disable();
   }
