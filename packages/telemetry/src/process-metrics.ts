@@ -35,8 +35,8 @@ function toMetricData({ name, help, type, values }: MetricObjectWithValues<Metri
   const kind = String(type);
   if (kind !== "counter" && kind !== "gauge") return [];
   const data = {
-    // The serializer adds `_total` to every counter.
-    descriptor: { name: name.replace(/_total$/, ""), description: help, unit: "", valueType: ValueType.DOUBLE },
+    // The serializer adds `_total` to every counter; a gauge such as nodejs_active_handles_total keeps its own.
+    descriptor: { name: kind === "counter" ? name.replace(/_total$/, "") : name, description: help, unit: "", valueType: ValueType.DOUBLE },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
     dataPoints: values.map(({ labels, value }) => ({ startTime, endTime, attributes: labels, value })),
   };

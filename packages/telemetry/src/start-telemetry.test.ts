@@ -56,6 +56,9 @@ test("metrics have the process's own and our instruments, with buckets for milli
   expect(lines).toContain('rockbot_tool_invoke_duration_bucket{tool_name="web_browse",le="60000"} 1');
   expect(lines).toContainEqual(expect.stringMatching(/^process_resident_memory_bytes [1-9]/));
   expect(lines).toContainEqual(expect.stringMatching(/^process_cpu_user_seconds_total [\d.]+/));
+  const names = lines.flatMap((line) => (line.startsWith("# TYPE ") ? [line.split(" ")[2]] : []));
+  expect(names).toEqual([...new Set(names)]);
+  expect(names).toEqual(expect.arrayContaining(["nodejs_active_resources", "nodejs_active_resources_total"]));
 });
 
 test("a span, the outgoing request inside it, and metrics arrive at the collector; the request carries the trace", async () => {
