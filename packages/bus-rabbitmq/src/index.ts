@@ -1,1 +1,1 @@
-export {};
+export { connectBus, type ConnectBusOptions } from "./rabbitmq-bus.ts";

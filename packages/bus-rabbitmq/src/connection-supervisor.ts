@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { backoffMs } from "@rockbot/async";
+import { BusClosedError, BusUnavailableError, type Logger } from "@rockbot/bus";
+import type { BrokerAddress } from "./broker-address.ts";
+import { type Link, type LinkOptions, openLink } from "./link.ts";
+import { isRefusal, reasonOf } from "./refusal.ts";
+
+export type ConnectionState = "idle" | "connecting" | "replaying" | "ready" | "blocked" | "draining" | "closed";
+
+export interface SupervisorOptions extends LinkOptions {
+  readonly log: Logger;
+  /** Prepares a new connection, which counts as ready only then. It has a deadline; if it fails the connection is given up. */
+  readonly replay: (link: Link) => Promise<void>;
+  /** The connection is ready, after it was not: new, or no longer blocked. */
+  readonly onReady?: ((link: Link) => void) | undefined;
+  /** A connection that was ready is gone. */
+  readonly onLost?: (() => void) | undefined;
+}
+
+const REPLAY_DEADLINE_MS = 10_000;
+/** A connection that lasted this long starts the backoff anew. */
+const STABLE_MS = 5_000;
+/** The least wait after a refusal: it takes a person to change that. */
+const REFUSED_MS = 5_000;
+
+interface Waiter {
+  readonly resolve: (link: Link) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Keeps one connection up: connects, prepares, and when it is lost does so again, for ever. amqplib has such a thing
+ * built in, but a connection that dies while it is being prepared ends that one for good.
+ */
+export class ConnectionSupervisor {
+  readonly #address: BrokerAddress;
+  readonly #options: SupervisorOptions;
+  readonly #stop = new AbortController();
+  readonly #waiters = new Set<Waiter>();
+  #state: ConnectionState = "idle";
+  #link: Link | undefined;
+  #blockedBecause = "";
+  #lastFailure = "no attempt has ended yet";
+  #running: Promise<void> | undefined;
+
+  constructor(address: BrokerAddress, options: SupervisorOptions) {
+    this.#address = address;
+    this.#options = options;
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  /** The connection, while it is up, blocked or not. */
+  get link(): Link | undefined {
+    return this.#state === "ready" || this.#state === "blocked" ? this.#link : undefined;
+  }
+
+  /** Why nothing can be sent now, as the end of a sentence. */
+  get trouble(): string {
+    if (this.#state === "blocked") return `the broker ${this.#address.label} takes no messages now (${this.#blockedBecause})`;
+    if (this.#state === "ready") return `the broker ${this.#address.label} does not answer`;
+    return `there is no connection to ${this.#address.label} (${this.#lastFailure})`;
+  }
+
+  /**
+   * Connects. @throws {BusUnavailableError} if it has not succeeded in time, or if the broker refuses; then it has stopped.
+   */
+  async start(timeoutMs: number): Promise<void> {
+    this.#running = this.#run();
+    try {
+      await this.whenUp(timeoutMs);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  /** The connection, as soon as it is up. @throws {BusUnavailableError} if that takes longer @throws {BusClosedError} */
+  whenUp(timeoutMs: number): Promise<Link> {
+    if (this.link !== undefined) return Promise.resolve(this.link);
+    if (this.#stop.signal.aborted) return Promise.reject(new BusClosedError("The bus is closed"));
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => waiter.reject(new BusUnavailableError(`Cannot reach the bus within ${timeoutMs} ms: ${this.trouble}`)), timeoutMs);
+      const settle = () => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+      };
+      const waiter: Waiter = {
+        resolve: (link) => {
+          settle();
+          resolve(link);
+        },
+        reject: (error) => {
+          settle();
+          reject(error);
+        },
+      };
+      this.#waiters.add(waiter);
+    });
+  }
+
+  /** Says goodbye to the broker; takes a second at most. */
+  async close(): Promise<void> {
+    if (!this.#stop.signal.aborted) {
+      this.#state = "draining";
+      this.#stop.abort();
+      for (const waiter of [...this.#waiters]) waiter.reject(new BusClosedError("The bus is closed"));
+      await this.#link?.close();
+    }
+    await this.#running;
+    this.#state = "closed";
+  }
+
+  async #run(): Promise<void> {
+    const { log, name } = this.#options;
+    const { signal } = this.#stop;
+    let failures = 0;
+    let wasReady = false;
+    while (!signal.aborted) {
+      let upSince = Number.POSITIVE_INFINITY;
+      try {
+        await this.#connectOnce(() => {
+          wasReady = true;
+          upSince = performance.now();
+          log.info({ connection: name, broker: this.#address.label, attempts: failures + 1 }, "connected to the broker");
+        });
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#lastFailure = reasonOf(error);
+        const refused = isRefusal(error);
+        if (refused && !wasReady) {
+          this.#refuse();
+          return;
+        }
+        failures = performance.now() - upSince > STABLE_MS ? 1 : failures + 1;
+        const waitMs = Math.max(refused ? REFUSED_MS : 0, backoffMs(failures, { baseMs: 100, maxMs: 2_000 }));
+        const fields = { connection: name, broker: this.#address.label, reason: this.#lastFailure, failures, waitMs: Math.round(waitMs) };
+        if (refused) log.error(fields, "the broker refuses the connection");
+        else log.warn(fields, "no connection to the broker");
+        this.#state = "connecting";
+        await sleep(waitMs, undefined, { signal }).catch(() => {}); // rejects only when stopped
+      }
+    }
+  }
+
+  /** The life of one connection. Always throws in the end: with the reason why it has ended. */
+  async #connectOnce(onUp: () => void): Promise<never> {
+    this.#state = "connecting";
+    const link = await openLink(this.#address, this.#options);
+    this.#link = link;
+    let wasUp = false;
+    try {
+      this.#stop.signal.throwIfAborted();
+      this.#state = "replaying";
+      await link.answer("the topology", this.#options.replay(link), REPLAY_DEADLINE_MS);
+      link.signal.throwIfAborted();
+      this.#stop.signal.throwIfAborted();
+      wasUp = true;
+      onUp();
+      link.onBlocked = (reason) => this.#setBlocked(link, reason);
+      this.#setBlocked(link, link.isBlocked ? "" : undefined);
+      for (const waiter of [...this.#waiters]) waiter.resolve(link);
+      await link.whenGone();
+      throw link.signal.reason;
+    } finally {
+      link.onBlocked = undefined;
+      if (this.#stop.signal.aborted) await link.close();
+      else link.destroy(new Error("given up"));
+      this.#link = undefined;
+      if (!this.#stop.signal.aborted) this.#state = "connecting";
+      if (wasUp) this.#options.onLost?.();
+    }
+  }
+
+  #setBlocked(link: Link, reason: string | undefined): void {
+    const { log, name, onReady } = this.#options;
+    if (this.#stop.signal.aborted) return;
+    if (reason === undefined) {
+      if (this.#state === "blocked") log.info({ connection: name }, "the broker takes messages again");
+      this.#state = "ready";
+      onReady?.(link);
+    } else {
+      this.#state = "blocked";
+      this.#blockedBecause = reason;
+      log.warn({ connection: name, reason }, "the broker takes no messages now");
+    }
+  }
+
+  /** Refused on the very first try: a mistake in the configuration. Whoever starts the bus is told at once. */
+  #refuse(): void {
+    const error = new BusUnavailableError(`Cannot connect to ${this.#address.label} as "${this.#address.user}": the broker refuses (${this.#lastFailure})`);
+    for (const waiter of [...this.#waiters]) waiter.reject(error);
+  }
+}

@@ -1,0 +1,156 @@
+import { within } from "@rockbot/async";
+import type { Channel, ConsumeMessage, Message } from "amqplib";
+import type { Link } from "./link.ts";
+import type { Slots } from "./slots.ts";
+import { Unacked } from "./unacked.ts";
+
+/** What is to become of a delivery: it is done, it goes to the queue's dead letters, or it comes again. */
+export type Verdict = "done" | "reject" | "again";
+
+export interface ConsumerOptions {
+  /** How many deliveries the broker hands out before it wants answers. */
+  readonly prefetch: number;
+  /** Places for handlers; shared by the consumers of one subscription. */
+  readonly slots: Slots;
+  /** Must not throw. `receivedAt` is on the clock of `performance.now()`. */
+  readonly handle: (message: ConsumeMessage, receivedAt: number) => Promise<Verdict>;
+  /** The consumer has ended although nobody asked for it and its connection is up: its queue is gone, or its channel. */
+  readonly onInterrupted: (reason: string) => void;
+}
+
+const CANCEL_DEADLINE_MS = 1_000;
+
+/**
+ * One consumer on one channel. It ends with its channel; acks for a channel that has ended are dropped, since the broker
+ * delivers those messages again.
+ */
+export class Consumer {
+  readonly #link: Link;
+  readonly #channel: Channel;
+  readonly #options: ConsumerOptions;
+  readonly #unacked: Unacked;
+  /** Deliveries that no handler has seen yet, with how to take them out of the queue for a place. */
+  readonly #unstarted = new Map<number, () => void>();
+  #tag: string | undefined;
+  #isOpen = true;
+  #isStopping = false;
+
+  private constructor(link: Link, channel: Channel, options: ConsumerOptions) {
+    this.#link = link;
+    this.#channel = channel;
+    this.#options = options;
+    this.#unacked = new Unacked((tag, isMultiple) => this.#tell(() => channel.ack(delivery(tag), isMultiple)));
+    let cause = "its channel was closed";
+    channel.on("error", (error) => {
+      cause = error.message;
+    });
+    channel.on("close", () => this.#end(cause));
+  }
+
+  /** Resolves once messages are flowing from `queue`. */
+  static async open(link: Link, queue: string, options: ConsumerOptions): Promise<Consumer> {
+    const channel = await link.openChannel();
+    const consumer = new Consumer(link, channel, options);
+    link.signal.throwIfAborted(); // then the channel's end was before anybody listened
+    await link.answer("basic.qos", channel.prefetch(options.prefetch));
+    const { consumerTag } = await link.answer(
+      "basic.consume",
+      channel.consume(queue, (message) => {
+        if (message === null) consumer.#end("its queue was deleted");
+        else consumer.#receive(message);
+      }),
+    );
+    consumer.#tag = consumerTag;
+    return consumer;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Takes no more messages, and gives back at once those that no handler has seen. */
+  async stop(): Promise<void> {
+    if (!this.#isOpen || this.#isStopping) return;
+    this.#isStopping = true;
+    for (const withdraw of this.#unstarted.values()) withdraw();
+    const tag = this.#tag;
+    if (tag !== undefined) {
+      const cancelled = this.#link.answer("basic.cancel", this.#channel.cancel(tag), CANCEL_DEADLINE_MS);
+      await cancelled.catch((error: Error) => this.#link.destroy(error)); // then the broker takes its messages back by itself
+    }
+    for (const unstarted of this.#unstarted.keys()) {
+      this.#unacked.remove(unstarted);
+      this.#tell(() => this.#channel.nack(delivery(unstarted), false, true));
+    }
+    this.#unstarted.clear();
+  }
+
+  /** Sends the acks that are due and closes the channel; the broker takes back what was not acked. */
+  async close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isStopping = true;
+    this.#unacked.flush();
+    this.#isOpen = false;
+    const closed = (async () => this.#channel.close())(); // throws at once if it is closed already
+    await within(CANCEL_DEADLINE_MS, closed, () => new Error("no answer")).catch((error: Error) => this.#link.destroy(error));
+  }
+
+  #receive(message: ConsumeMessage): void {
+    const { deliveryTag } = message.fields;
+    const { slots } = this.#options;
+    const receivedAt = performance.now();
+    this.#unacked.add(deliveryTag);
+    if (this.#isStopping) {
+      this.#unstarted.set(deliveryTag, () => {});
+      return;
+    }
+    let isStarted = false;
+    const withdraw = slots.enter(() => {
+      isStarted = true;
+      this.#unstarted.delete(deliveryTag);
+      void this.#run(message, receivedAt);
+    });
+    if (!isStarted) this.#unstarted.set(deliveryTag, withdraw);
+  }
+
+  async #run(message: ConsumeMessage, receivedAt: number): Promise<void> {
+    const { deliveryTag } = message.fields;
+    const { handle, slots } = this.#options;
+    const verdict = await handle(message, receivedAt);
+    slots.leave();
+    if (verdict === "done") {
+      this.#unacked.finish(deliveryTag);
+    } else {
+      this.#unacked.remove(deliveryTag);
+      this.#tell(() => this.#channel.nack(delivery(deliveryTag), false, verdict === "again"));
+    }
+  }
+
+  #tell(say: () => void): void {
+    if (!this.#isOpen) return;
+    try {
+      say();
+      this.#link.corkTurn();
+    } catch {
+      // The channel has ended a moment ago: the message comes again.
+    }
+  }
+
+  #end(reason: string): void {
+    if (!this.#isOpen) return;
+    const isExpected = this.#isStopping || this.#link.signal.aborted;
+    this.#isOpen = false;
+    for (const withdraw of this.#unstarted.values()) withdraw();
+    this.#unstarted.clear();
+    if (isExpected) return;
+    // A consumer whose queue was deleted still has its channel.
+    (async () => this.#channel.close())().catch(() => {});
+    // When a whole connection ends, its channels are the first to say so: that is no interruption.
+    setImmediate(() => {
+      if (!this.#link.signal.aborted) this.#options.onInterrupted(reason);
+    });
+  }
+}
+
+/** amqplib wants the message to ack, and reads nothing of it but this. */
+const delivery = (deliveryTag: number): Message => ({ fields: { deliveryTag } }) as Message;

@@ -1,0 +1,169 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import type { ConnectionOptions } from "node:tls";
+import { within } from "@rockbot/async";
+import { type Channel, type ChannelModel, type ConfirmChannel, connect } from "amqplib";
+import type { BrokerAddress } from "./broker-address.ts";
+
+export interface LinkOptions {
+  /** What the broker shows for the connection. */
+  readonly name: string;
+  readonly heartbeatSeconds: number;
+  readonly tls?: TlsOptions | undefined;
+}
+
+/** For `amqps:`, what node:tls takes. */
+export type TlsOptions = Pick<ConnectionOptions, "ca" | "cert" | "key" | "passphrase" | "servername">;
+
+/** The TCP connection and each answer of the handshake may take this long. */
+const CONNECT_TIMEOUT_MS = 3_000;
+/** The whole handshake: a peer that drips bytes must not keep us. */
+const HANDSHAKE_DEADLINE_MS = 10_000;
+const RPC_DEADLINE_MS = 5_000;
+const CLOSE_DEADLINE_MS = 1_000;
+/** Our largest frame, and the largest we take: RabbitMQ's own default. */
+const MAX_FRAME_BYTES = 128 * 1024;
+
+/** Opens one connection. @throws {Error} that holds no secret */
+export async function openLink({ connect: address }: BrokerAddress, { name, heartbeatSeconds, tls }: LinkOptions): Promise<Link> {
+  const opening = connect(
+    { ...address, heartbeat: heartbeatSeconds, frameMax: MAX_FRAME_BYTES, maxFrameSize: MAX_FRAME_BYTES },
+    { ...tls, noDelay: true, keepAlive: true, timeout: CONNECT_TIMEOUT_MS, clientProperties: { connection_name: name } },
+  ).then((model) => new Link(model)); // in this very turn: an event before its listener would be lost, or end the process
+  try {
+    return await within(HANDSHAKE_DEADLINE_MS, opening, () => new Error(`no handshake within ${HANDSHAKE_DEADLINE_MS} ms`));
+  } catch (error) {
+    opening.then(
+      (late) => late.destroy(new Error("too late")),
+      () => {},
+    );
+    throw error;
+  }
+}
+
+/** One live connection to the broker. Once gone it never comes back. */
+export class Link {
+  readonly #model: ChannelModel;
+  readonly #socket: Socket;
+  readonly #gone = new AbortController();
+  #isBlocked = false;
+  #isCorked = false;
+  /** Called when the broker blocks publishers for want of memory or disk, with its reason, and with undefined when it takes messages again. */
+  onBlocked: ((reason: string | undefined) => void) | undefined;
+
+  constructor(model: ChannelModel) {
+    this.#model = model;
+    // amqplib does not offer its socket; without it no watchdog can tell a silent peer, nor end the connection to one.
+    this.#socket = (model.connection as unknown as { readonly stream: Socket }).stream;
+    let cause: Error | undefined;
+    model.on("error", (error) => {
+      cause = error;
+      this.#end(error);
+    });
+    model.on("close", (error) => this.#end(cause ?? error ?? new Error("the connection was closed")));
+    model.on("blocked", (reason) => {
+      this.#isBlocked = true;
+      this.onBlocked?.(reason);
+    });
+    model.on("unblocked", () => {
+      this.#isBlocked = false;
+      this.onBlocked?.(undefined);
+    });
+    this.#socket.on("close", () => this.#end(cause ?? new Error("the connection was closed")));
+    // The broker may have closed it before anybody could listen.
+    if (this.#socket.destroyed || this.#socket.writableEnded) this.#end(new Error("the broker closed the connection at once"));
+  }
+
+  /** Aborts when the connection is gone; the reason says why. */
+  get signal(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** Resolves when the connection is gone. */
+  async whenGone(): Promise<void> {
+    if (!this.signal.aborted) await once(this.signal, "abort");
+  }
+
+  get isBlocked(): boolean {
+    return this.#isBlocked;
+  }
+
+  /** Changes whenever the peer shows a sign of life: bytes came, or a backlog of ours went. */
+  get activity(): number {
+    const { bytesRead, bytesWritten, writableLength } = this.#socket;
+    // Without a backlog the kernel takes bytes for a peer that is long dead: that says nothing.
+    return writableLength === 0 ? bytesRead : bytesRead + bytesWritten - writableLength;
+  }
+
+  /** Waits for an answer of the broker, no longer than the connection lives. @throws {Error} if it does not come in time */
+  answer<T>(what: string, answer: Promise<T>, deadlineMs = RPC_DEADLINE_MS): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const { signal } = this;
+      const settle = (outcome: () => void) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onGone);
+        outcome();
+      };
+      const onGone = () => settle(() => reject(signal.reason));
+      const timer = setTimeout(() => settle(() => reject(new Error(`no answer to ${what} within ${deadlineMs} ms`))), deadlineMs);
+      signal.addEventListener("abort", onGone, { once: true });
+      answer.then(
+        (value) => settle(() => resolve(value)),
+        (error) => settle(() => reject(error)),
+      );
+      if (signal.aborted) onGone();
+    });
+  }
+
+  openChannel(): Promise<Channel> {
+    return this.answer("channel.open", this.#model.createChannel());
+  }
+
+  openConfirmChannel(): Promise<ConfirmChannel> {
+    return this.answer("confirm.select", this.#model.createConfirmChannel());
+  }
+
+  /** Sends what this turn of the event loop writes by one system call instead of one for each frame. Call it after each write. */
+  corkTurn(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    this.#socket.cork();
+    // amqplib moves frames to the socket in an immediate that its own tick asks for; this tick comes after that one.
+    process.nextTick(() =>
+      setImmediate(() => {
+        this.#isCorked = false;
+        this.#socket.uncork();
+      }),
+    );
+  }
+
+  /** Finds out whether the broker still answers, and ends the connection if it does not. */
+  async probe(deadlineMs: number): Promise<void> {
+    try {
+      const channel = await this.answer("a probe", this.#model.createChannel(), deadlineMs);
+      channel.on("error", () => {}); // only asked whether it opens
+      await this.answer("a probe", channel.close(), deadlineMs);
+    } catch (error) {
+      this.destroy(error as Error);
+    }
+  }
+
+  /** Ends the connection at once, without a word to the peer. */
+  destroy(reason: Error): void {
+    this.#end(reason);
+  }
+
+  /** Says goodbye, and ends the connection at once if that takes long. */
+  async close(): Promise<void> {
+    if (this.signal.aborted) return;
+    const gone = this.whenGone();
+    this.#model.close().catch(() => {}); // what matters is that it ends
+    await within(CLOSE_DEADLINE_MS, gone, () => new Error("no goodbye")).catch(() => this.destroy(new Error("the connection was closed")));
+  }
+
+  #end(reason: Error): void {
+    if (!this.#gone.signal.aborted) this.#gone.abort(reason);
+    // With an error: without one amqplib does not notice. It also leaves sockets open after a missed heartbeat.
+    if (!this.#socket.destroyed) this.#socket.destroy(reason);
+  }
+}

@@ -1,0 +1,270 @@
+import { BusClosedError, BusUnavailableError, type Logger, MAX_BODY_BYTES, MessageTooLargeError, QueueFullError, UnroutableError } from "@rockbot/bus";
+import type { ConfirmChannel, Message, Options } from "amqplib";
+import type { BrokerAddress } from "./broker-address.ts";
+import { ConnectionSupervisor } from "./connection-supervisor.ts";
+import type { Link, LinkOptions } from "./link.ts";
+import { reasonOf } from "./refusal.ts";
+import { declareExchanges } from "./topology.ts";
+
+export interface PublisherOptions extends LinkOptions {
+  readonly log: Logger;
+  readonly onReady?: (() => void) | undefined;
+  readonly onLost?: (() => void) | undefined;
+}
+
+/** One message to publish. */
+export interface Publication {
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly body: Uint8Array;
+  /** The publisher's own from now on: it writes `expiration`. */
+  readonly properties: Options.Publish;
+  readonly timeoutMs: number;
+  readonly ttlMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** At most this many messages are on their way to the broker without its confirm. */
+const MAX_UNCONFIRMED = 256;
+/** And this many bytes of them, unless one alone has more. */
+const MAX_UNCONFIRMED_BYTES = 32 * 1024 * 1024;
+/** More messages or bytes than this are not held back while the broker takes none. */
+const MAX_WAITING = 10_000;
+const MAX_WAITING_BYTES = 128 * 1024 * 1024;
+/** A message unconfirmed for so long on a connection that shows no sign of life: the peer is gone, whatever TCP says. */
+const SILENCE_MS = 2_000;
+const WATCH_EVERY_MS = 250;
+
+interface Job extends Publication {
+  readonly expiresAt: number;
+  readonly settle: (error?: unknown) => void;
+  isSettled: boolean;
+  /** The broker has sent it back; its confirm follows. */
+  isReturned: boolean;
+  /** It was unconfirmed when the broker closed the channel in anger, so it may be the cause. */
+  isSuspect: boolean;
+  sentAt: number;
+}
+
+/**
+ * Publishes with confirms over a connection of its own: what a blocked connection stalls must not be acks. Keeps the order,
+ * bounds what is unconfirmed, and publishes again what was not confirmed when a connection was lost.
+ */
+export class Publisher {
+  readonly #supervisor: ConnectionSupervisor;
+  readonly #log: Logger;
+  /** In the order of publishing, both. */
+  #waiting = new Set<Job>();
+  #unconfirmed = new Set<Job>();
+  #waitingBytes = 0;
+  #unconfirmedBytes = 0;
+  #channel: ConfirmChannel | undefined;
+  #isClosed = false;
+  #onIdle: (() => void) | undefined;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(address: BrokerAddress, { onReady, ...options }: PublisherOptions) {
+    this.#log = options.log;
+    this.#supervisor = new ConnectionSupervisor(address, {
+      ...options,
+      replay: (link) => this.#open(link),
+      onReady: () => {
+        this.#pump();
+        onReady?.();
+      },
+    });
+  }
+
+  get supervisor(): ConnectionSupervisor {
+    return this.#supervisor;
+  }
+
+  async start(timeoutMs: number): Promise<void> {
+    await this.#supervisor.start(timeoutMs);
+    this.#watch = setInterval(this.#watchForSilence(), WATCH_EVERY_MS).unref();
+  }
+
+  /** As Bus.publish promises. */
+  publish(publication: Publication): Promise<void> {
+    const { routingKey, body, timeoutMs, ttlMs, signal } = publication;
+    if (this.#isClosed) return Promise.reject(new BusClosedError(`Cannot publish to "${routingKey}": the bus is closed`));
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (body.byteLength > MAX_BODY_BYTES) {
+      return Promise.reject(new MessageTooLargeError(`Cannot publish to "${routingKey}": the body has ${body.byteLength} bytes, at most ${MAX_BODY_BYTES} are carried`));
+    }
+    if (this.#waiting.size >= MAX_WAITING || this.#waitingBytes + body.byteLength > MAX_WAITING_BYTES) {
+      const held = `${this.#waiting.size} messages wait already`;
+      return Promise.reject(new BusUnavailableError(`Cannot publish to "${routingKey}": ${held}, and ${this.#supervisor.trouble}`));
+    }
+    return new Promise((resolve, reject) => {
+      const onAbort = () => job.settle(signal?.reason);
+      const onLate = () => job.settle(new BusUnavailableError(`Cannot publish to "${routingKey}" within ${timeoutMs} ms: ${this.#supervisor.trouble}`));
+      const timer = setTimeout(onLate, timeoutMs);
+      signal?.addEventListener("abort", onAbort, { once: true });
+      const job: Job = {
+        ...publication,
+        expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + ttlMs,
+        isSettled: false,
+        isReturned: false,
+        isSuspect: false,
+        sentAt: 0,
+        settle: (error) => {
+          if (job.isSettled) return;
+          job.isSettled = true;
+          clearTimeout(timer);
+          signal?.removeEventListener("abort", onAbort);
+          if (this.#waiting.delete(job)) this.#waitingBytes -= body.byteLength; // one that is on its way counts until the broker has spoken
+          if (error === undefined) resolve();
+          else reject(error);
+          this.#checkIdle();
+        },
+      };
+      this.#waiting.add(job);
+      this.#waitingBytes += body.byteLength;
+      this.#pump();
+    });
+  }
+
+  /** Waits for what is being published, up to `drainMs`; the rest fails. Then closes the connection. */
+  async close(drainMs: number): Promise<void> {
+    this.#isClosed = true;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, drainMs);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#checkIdle();
+    });
+    for (const job of [...this.#unconfirmed, ...this.#waiting]) {
+      job.settle(new BusClosedError(`Cannot publish to "${job.routingKey}": the bus was closed before the broker had confirmed`));
+    }
+    clearInterval(this.#watch);
+    await this.#supervisor.close();
+  }
+
+  #checkIdle(): void {
+    if (this.#waiting.size > 0) return;
+    for (const job of this.#unconfirmed) if (!job.isSettled) return;
+    this.#onIdle?.();
+  }
+
+  /** Opens the channel for publishing on a new connection, or anew on the same one. */
+  async #open(link: Link): Promise<void> {
+    await declareExchanges(link);
+    const channel = await link.openConfirmChannel();
+    let cause: (Error & { readonly code?: number }) | undefined;
+    channel.on("error", (error) => {
+      cause = error;
+    });
+    channel.on("return", (message) => this.#onReturn(message));
+    channel.on("close", () => this.#onChannelGone(link, channel, cause));
+    link.signal.throwIfAborted(); // then "close" was before anybody listened
+    this.#channel = channel;
+  }
+
+  #pump(): void {
+    const { link, state } = this.#supervisor;
+    const channel = this.#channel;
+    if (state !== "ready" || link === undefined || channel === undefined) return;
+    for (const job of this.#waiting) {
+      if (this.#unconfirmed.size >= MAX_UNCONFIRMED) return;
+      if (this.#unconfirmed.size > 0 && this.#unconfirmedBytes + job.body.byteLength > MAX_UNCONFIRMED_BYTES) return;
+      if (this.#unconfirmed.size > 0 && (job.isSuspect || first(this.#unconfirmed)?.isSuspect)) return; // suspects go alone
+      if (!this.#send(job, link, channel)) return;
+    }
+  }
+
+  /** @returns whether more can be sent */
+  #send(job: Job, link: Link, channel: ConfirmChannel): boolean {
+    const now = performance.now();
+    if (job.expiresAt <= now) {
+      job.settle(new BusUnavailableError(`Cannot publish to "${job.routingKey}": its time to live was over before the broker could take it`));
+      return true;
+    }
+    if (job.expiresAt !== Number.POSITIVE_INFINITY) job.properties.expiration = Math.ceil(job.expiresAt - now);
+    const { buffer, byteOffset, byteLength } = job.body;
+    job.isReturned = false;
+    try {
+      channel.publish(job.exchange, job.routingKey, Buffer.from(buffer, byteOffset, byteLength), job.properties, (error: Error | null) => this.#onConfirm(job, error));
+    } catch (error) {
+      if (link.signal.aborted || this.#channel !== channel || (error as Error).name === "IllegalOperationError") return false; // the next channel takes it
+      job.settle(error); // a property that AMQP cannot carry: nothing has been written
+      return true;
+    }
+    job.sentAt = now;
+    this.#waiting.delete(job);
+    this.#waitingBytes -= byteLength;
+    this.#unconfirmed.add(job);
+    this.#unconfirmedBytes += byteLength;
+    link.corkTurn();
+    return true;
+  }
+
+  /** The broker names a message that came back by nothing but its properties. It comes before the message's confirm. */
+  #onReturn({ fields, properties }: Message): void {
+    for (const job of this.#unconfirmed) {
+      if (job.isReturned || job.properties.mandatory !== true || job.routingKey !== fields.routingKey || job.properties.messageId !== properties.messageId) continue;
+      job.isReturned = true;
+      return;
+    }
+  }
+
+  #onConfirm(job: Job, error: Error | null): void {
+    if (error !== null && error.message !== "message nacked") return; // the channel is gone: see #onChannelGone
+    if (!this.#unconfirmed.delete(job)) return;
+    this.#unconfirmedBytes -= job.body.byteLength;
+    if (error !== null) job.settle(new QueueFullError(`Cannot publish to "${job.routingKey}": a queue that should take it is full`));
+    else if (job.isReturned) job.settle(new UnroutableError(`Cannot publish to "${job.routingKey}": nobody subscribes to it`));
+    else job.settle();
+    this.#pump();
+    this.#checkIdle();
+  }
+
+  #onChannelGone(link: Link, channel: ConfirmChannel, cause: (Error & { readonly code?: number }) | undefined): void {
+    if (this.#channel !== channel) return;
+    this.#channel = undefined;
+    const unsettled = [...this.#unconfirmed].filter((job) => !job.isSettled);
+    this.#unconfirmed.clear();
+    this.#unconfirmedBytes = 0;
+    const isAngry = cause?.code !== undefined && !link.signal.aborted;
+    if (isAngry && unsettled.length === 1) unsettled.shift()?.settle(refused(cause));
+    if (isAngry) for (const job of unsettled) job.isSuspect = true;
+    for (const job of unsettled) this.#waitingBytes += job.body.byteLength;
+    this.#waiting = new Set([...unsettled, ...this.#waiting]);
+    this.#checkIdle();
+    if (link.signal.aborted) return;
+    this.#log.warn({ reason: reasonOf(cause), unconfirmed: unsettled.length }, "the broker closed the channel for publishing");
+    this.#open(link).then(
+      () => this.#pump(),
+      (error) => link.destroy(error),
+    );
+  }
+
+  /** @returns a step that ends a connection on which confirms are due and nothing comes */
+  #watchForSilence(): () => void {
+    let activity = 0;
+    let lastSeen = 0;
+    return () => {
+      const { link } = this.#supervisor;
+      const now = performance.now();
+      if (link === undefined || link.isBlocked || link.activity !== activity) {
+        activity = link?.activity ?? 0;
+        lastSeen = now;
+        return;
+      }
+      const oldest = first(this.#unconfirmed);
+      if (oldest === undefined || now - oldest.sentAt < SILENCE_MS || now - lastSeen < SILENCE_MS) return;
+      link.destroy(new Error(`the broker has been silent for ${Math.round(now - oldest.sentAt)} ms`));
+    };
+  }
+}
+
+function refused(cause: Error & { readonly code?: number }): Error {
+  const reason = reasonOf(cause).replace(/^Channel closed by server: /, "");
+  // 311 content-too-large, and RabbitMQ's 406 for a body above its own limit.
+  if (cause.code === 311 || /larger than/.test(reason)) return new MessageTooLargeError(`Cannot publish: the broker refuses the message (${reason})`);
+  return new BusUnavailableError(`Cannot publish: the broker refuses the message (${reason})`);
+}
+
+const first = <T>(set: Set<T>): T | undefined => set.values().next().value;

@@ -1,0 +1,191 @@
+import { randomBytes } from "node:crypto";
+import {
+  type Bus,
+  BusClosedError,
+  type BusTraits,
+  checkSubscribeOptions,
+  checkTopic,
+  DEFAULT_DRAIN_MS,
+  DEFAULT_PUBLISH_TIMEOUT_MS,
+  type Handler,
+  type Logger,
+  type PublishOptions,
+  type QueuePart,
+  type QueueState,
+  silentLogger,
+  type SubscribeOptions,
+  traceBus,
+} from "@rockbot/bus";
+import { type Envelope, toWire } from "@rockbot/contracts";
+import { type BrokerAddress, parseBrokerAddress } from "./broker-address.ts";
+import { ConnectionSupervisor } from "./connection-supervisor.ts";
+import { Inspector } from "./inspector.ts";
+import type { Link, TlsOptions } from "./link.ts";
+import { countLostConnection } from "./metrics.ts";
+import { Publisher } from "./publisher.ts";
+import { isRefusal } from "./refusal.ts";
+import { subscribeError, Subscription } from "./subscription.ts";
+import { declareExchanges, EXCHANGE, queueName } from "./topology.ts";
+
+export interface ConnectBusOptions {
+  /** Who connects, for the operator of the broker to see. @default "rockbot" */
+  readonly name?: string | undefined;
+  readonly log?: Logger | undefined;
+  /** How long to try to connect at first; later it is tried for ever. @default 30_000 */
+  readonly connectTimeoutMs?: number | undefined;
+  /** How long disposal waits for running handlers and unconfirmed messages, each. @default 20_000 */
+  readonly drainMs?: number | undefined;
+  /** A peer that is idle and silent for two to three times this long counts as dead. @default 5 */
+  readonly heartbeatSeconds?: number | undefined;
+  /**
+   * `verified`: each agent and service has a broker user of its own, under which messages are sent and received.
+   * `trusted`: users are shared, so nobody's name means anything. @default "trusted"
+   */
+  readonly identity?: "trusted" | "verified" | undefined;
+  /** For `amqps:`. */
+  readonly tls?: TlsOptions | undefined;
+}
+
+/**
+ * A bus over RabbitMQ 3.10 or later. Reconnects for as long as it lives.
+ * @param url `amqp://user:password@host:port/vhost`, or `amqps://…`
+ * @throws {RangeError} if the address or an option makes no sense
+ * @throws {BusUnavailableError} if the broker cannot be reached in time, or refuses
+ */
+export async function connectBus(url: string, options: ConnectBusOptions = {}): Promise<Bus> {
+  const { connectTimeoutMs = 30_000, heartbeatSeconds = 5 } = options;
+  if (!Number.isInteger(heartbeatSeconds) || heartbeatSeconds < 1) {
+    throw new RangeError(`Cannot connect: heartbeatSeconds must be a positive whole number, got ${heartbeatSeconds}`);
+  }
+  const bus = new RabbitMqBus(parseBrokerAddress(url), { ...options, heartbeatSeconds });
+  try {
+    await bus.start(connectTimeoutMs);
+  } catch (error) {
+    await bus[Symbol.asyncDispose]();
+    throw error;
+  }
+  return traceBus(bus);
+}
+
+/** A subscription must be flowing after this long. */
+const SUBSCRIBE_TIMEOUT_MS = 10_000;
+const PROBE_DEADLINE_MS = 2_000;
+
+class RabbitMqBus implements Bus {
+  readonly traits: BusTraits;
+  readonly #user: string | undefined;
+  readonly #drainMs: number;
+  readonly #log: Logger;
+  readonly #publisher: Publisher;
+  /** Consumers have a connection of their own: the broker stalls one that publishes when it is short of memory. */
+  readonly #consuming: ConnectionSupervisor;
+  readonly #inspector: Inspector;
+  readonly #subscriptions = new Set<Subscription>();
+  #isClosing = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(address: BrokerAddress, options: ConnectBusOptions & { readonly heartbeatSeconds: number }) {
+    const { name = "rockbot", log = silentLogger, drainMs = DEFAULT_DRAIN_MS, identity = "trusted", heartbeatSeconds, tls } = options;
+    this.traits = { isDurable: true, verifiesSender: identity === "verified" };
+    this.#user = identity === "verified" ? address.user : undefined;
+    this.#drainMs = drainMs;
+    this.#log = log;
+    const id = `${name}#${randomBytes(3).toString("hex")}`; // tells the processes of a service apart
+    this.#publisher = new Publisher(address, {
+      name: `${id} publish`,
+      heartbeatSeconds,
+      tls,
+      log,
+      onLost: () => {
+        countLostConnection("publish");
+        void this.#consuming.link?.probe(PROBE_DEADLINE_MS); // it may be as dead, and has no watchdog
+      },
+    });
+    this.#consuming = new ConnectionSupervisor(address, {
+      name: `${id} consume`,
+      heartbeatSeconds,
+      tls,
+      log,
+      replay: (link) => this.#replay(link),
+      onLost: () => {
+        countLostConnection("consume");
+        void this.#publisher.supervisor.link?.probe(PROBE_DEADLINE_MS);
+      },
+    });
+    this.#inspector = new Inspector(this.#consuming);
+  }
+
+  async start(timeoutMs: number): Promise<void> {
+    await Promise.all([this.#publisher.start(timeoutMs), this.#consuming.start(timeoutMs)]);
+  }
+
+  get isReady(): boolean {
+    if (this.#isClosing || this.#publisher.supervisor.state !== "ready" || this.#consuming.link === undefined) return false;
+    for (const { trouble } of this.#subscriptions) if (trouble !== undefined) return false;
+    return true;
+  }
+
+  async publish(message: Envelope, { mandatory = false, ttlMs, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, signal }: PublishOptions = {}): Promise<void> {
+    checkTopic(message.topic);
+    const properties = { ...toWire(message), mandatory, ...(this.#user === undefined ? {} : { userId: this.#user }) };
+    await this.#publisher.publish({ exchange: EXCHANGE, routingKey: message.topic, body: message.body, properties, timeoutMs, ttlMs, signal });
+  }
+
+  async subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable> {
+    const checked = checkSubscribeOptions(options);
+    const { name } = checked;
+    const subscription = new Subscription(checked, handler, { publisher: this.#publisher, verifiesSender: this.traits.verifiesSender, log: this.#log });
+    try {
+      await this.#attach(subscription, name);
+    } catch (error) {
+      await subscription.dispose(0);
+      throw subscribeError(name, error);
+    }
+    return {
+      [Symbol.asyncDispose]: () => {
+        this.#subscriptions.delete(subscription);
+        return subscription.dispose();
+      },
+    };
+  }
+
+  inspect(name: string, part?: QueuePart): Promise<QueueState | undefined> {
+    return this.#inspector.inspect(queueName(name, part));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#isClosing = true;
+    // While handlers finish they may still publish answers, so publishing ends last.
+    await Promise.all([...this.#subscriptions].map((subscription) => subscription.dispose(this.#drainMs)));
+    this.#subscriptions.clear();
+    await Promise.all([this.#publisher.close(this.#drainMs), this.#consuming.close()]);
+  }
+
+  /** Attaches a new subscription to the connection, and to the next one if that is lost meanwhile. */
+  async #attach(subscription: Subscription, name: string): Promise<void> {
+    const deadline = performance.now() + SUBSCRIBE_TIMEOUT_MS;
+    for (;;) {
+      if (this.#isClosing) throw new BusClosedError(`Cannot subscribe as "${name}": the bus is closed`);
+      const link = await this.#consuming.whenUp(Math.max(1, deadline - performance.now()));
+      try {
+        await subscription.attach(link);
+        if (this.#isClosing) continue;
+        this.#subscriptions.add(subscription);
+        if (!link.signal.aborted) return;
+        this.#subscriptions.delete(subscription);
+      } catch (error) {
+        if (isRefusal(error) || !link.signal.aborted || performance.now() > deadline) throw error;
+      }
+    }
+  }
+
+  async #replay(link: Link): Promise<void> {
+    await declareExchanges(link);
+    await Promise.all([...this.#subscriptions].map((subscription) => subscription.restore(link)));
+  }
+}

@@ -1,0 +1,16 @@
+/** The broker understands, and says no: trying again at once is no use. */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = (error as Error & { readonly code?: unknown }).code;
+  if (typeof code === "number") return refusals.has(code);
+  return /ACCESS[-_]REFUSED|NOT[-_]ALLOWED|NOT[-_]FOUND/.test(error.message); // of the handshake there is only text
+}
+
+/** access-refused, not-found, resource-locked, precondition-failed, not-allowed. */
+const refusals: ReadonlySet<number> = new Set([403, 404, 405, 406, 530]);
+
+/** What went wrong, in words; Node gives no message where it tried several addresses of a host. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonOf).join(", ");
+  return error instanceof Error ? error.message || error.name : String(error);
+}

@@ -1,0 +1,33 @@
+/** A number of places for running work; what finds none waits in order. */
+export class Slots {
+  readonly #waiting = new Set<() => void>();
+  #free: number;
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /**
+   * Calls `start` now, or as soon as a place is free. Who has been started gives the place back by `leave`.
+   * @returns takes it out of the queue again; has no effect once it has started
+   */
+  enter(start: () => void): () => void {
+    if (this.#free > 0) {
+      this.#free--;
+      start();
+      return () => {};
+    }
+    this.#waiting.add(start);
+    return () => void this.#waiting.delete(start);
+  }
+
+  leave(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#free++;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
+}

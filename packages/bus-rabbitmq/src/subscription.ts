@@ -1,0 +1,308 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { backoffMs, within } from "@rockbot/async";
+import { BusClosedError, BusUnavailableError, type CheckedSubscribeOptions, DeadLetterError, type Handler, type Logger, SubscriptionConflictError } from "@rockbot/bus";
+import { type Envelope, fromWire } from "@rockbot/contracts";
+import type { ConsumeMessage } from "amqplib";
+import { Consumer, type Verdict } from "./consumer.ts";
+import { deadLetterProperties, type ParkingReason, readDeadLetter } from "./dead-letter.ts";
+import type { Link } from "./link.ts";
+import { countDropped, countParked } from "./metrics.ts";
+import type { Publisher } from "./publisher.ts";
+import { isRefusal, reasonOf } from "./refusal.ts";
+import { Slots } from "./slots.ts";
+import { DEAD_LETTER_EXCHANGE, declareCopy, declareExchanges, declareResult, declareService, queueName } from "./topology.ts";
+
+export interface SubscriptionOptions {
+  /** Where dead letters are published. */
+  readonly publisher: Publisher;
+  /** Whether `userId` of a message says who sent it. */
+  readonly verifiesSender: boolean;
+  readonly log: Logger;
+}
+
+/** One queue that a subscription consumes. */
+interface Station {
+  readonly queue: () => string;
+  readonly prefetch: number;
+  readonly slots: Slots;
+  readonly handle: (message: ConsumeMessage, receivedAt: number) => Promise<Verdict>;
+  consumer: Consumer | undefined;
+}
+
+/** The least wait before what the broker has refused is tried again: it takes a person to change that. */
+const REFUSED_MS = 5_000;
+const DEAD_LETTERS_AT_ONCE = 8;
+/** A dead letter that cannot be passed on now is tried again after this long. */
+const AGAIN_AFTER_MS = 1_000;
+const DEAD_LETTER_TIMEOUT_MS = 10_000;
+const LAST_WORD_MS = 30_000;
+/** What disposal waits for a subscription that is being made at that moment. */
+const ATTACHING_MS = 1_000;
+/** Once aborted, handlers have this long to end, so that what they have done is acknowledged. */
+const ABORTED_MS = 500;
+
+/** A subscription over all connections of its life: what it declares, what it consumes, and what becomes of each message. */
+export class Subscription {
+  readonly #options: CheckedSubscribeOptions;
+  readonly #handler: Handler;
+  readonly #publisher: Publisher;
+  readonly #verifiesSender: boolean;
+  readonly #log: Logger;
+  readonly #stations: readonly Station[];
+  readonly #abort = new AbortController();
+  #copy = "";
+  #running = 0;
+  #onIdle: (() => void) | undefined;
+  #isStopping = false;
+  #attaching: Promise<void> = Promise.resolve();
+  #repairing: Link | undefined;
+  #trouble: string | undefined;
+  #disposed: Promise<void> | undefined;
+
+  constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, verifiesSender, log }: SubscriptionOptions) {
+    const { kind, name, concurrency } = options;
+    this.#options = options;
+    this.#handler = handler;
+    this.#publisher = publisher;
+    this.#verifiesSender = verifiesSender;
+    this.#log = log;
+    const slots = new Slots(concurrency);
+    const main = {
+      queue: () => (kind === "copy" ? this.#copy : queueName(name)),
+      prefetch: 2 * concurrency,
+      slots,
+      handle: (message: ConsumeMessage, receivedAt: number) => this.#first(message, receivedAt),
+      consumer: undefined,
+    };
+    if (kind !== "service") {
+      this.#stations = [main];
+      return;
+    }
+    const retry = { queue: () => queueName(name, "retry"), prefetch: 1, slots, consumer: undefined };
+    const dlq = { queue: () => queueName(name, "dlq"), prefetch: DEAD_LETTERS_AT_ONCE, slots: new Slots(DEAD_LETTERS_AT_ONCE), consumer: undefined };
+    this.#stations = [
+      { ...dlq, handle: (message: ConsumeMessage) => this.#lastWord(message) },
+      { ...retry, handle: (message: ConsumeMessage, receivedAt: number) => this.#retry(message, receivedAt) },
+      main,
+    ];
+  }
+
+  /** Why messages do not flow although the connection is up: what the broker refuses. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Declares and consumes on a connection what is not yet consumed there. @throws {Error} if the broker refuses, or the connection is lost */
+  attach(link: Link): Promise<void> {
+    const attached = this.#attaching.then(() => this.#attach(link));
+    this.#attaching = attached.catch(() => {});
+    return attached;
+  }
+
+  /** As `attach`, but what the broker refuses is tried again later, and does not concern others. @throws {Error} if the connection is lost */
+  async restore(link: Link): Promise<void> {
+    try {
+      await this.attach(link);
+    } catch (error) {
+      if (link.signal.aborted || !isRefusal(error)) throw error;
+      this.#refused(error);
+      void this.#repair(link, REFUSED_MS);
+    }
+  }
+
+  /** As the disposal of Bus.subscribe promises; takes its drain time, or `limitMs` if that is less, and little more. Idempotent. */
+  dispose(limitMs = Number.POSITIVE_INFINITY): Promise<void> {
+    this.#disposed ??= this.#dispose(Math.min(this.#options.drainMs, limitMs));
+    return this.#disposed;
+  }
+
+  async #attach(link: Link): Promise<void> {
+    if (this.#isStopping) return;
+    await this.#declare(link);
+    for (const station of this.#stations) {
+      if (station.consumer?.isOpen || this.#isStopping) continue;
+      const { prefetch, slots, handle } = station;
+      const onInterrupted = (reason: string) => {
+        this.#log.warn({ subscription: this.#options.name, queue: station.queue(), reason }, "the broker ended a consumer");
+        void this.#repair(link, 0);
+      };
+      const consumer = await Consumer.open(link, station.queue(), { prefetch, slots, handle, onInterrupted });
+      if (this.#isStopping) await consumer.close();
+      else station.consumer = consumer;
+    }
+    this.#trouble = undefined;
+  }
+
+  async #declare(link: Link): Promise<void> {
+    const { kind, name, topics } = this.#options;
+    await declareExchanges(link);
+    if (kind === "service") await declareService(link, name, topics);
+    else if (kind === "result") await declareResult(link, name, topics);
+    else if (!this.#stations[0]?.consumer?.isOpen) this.#copy = await declareCopy(link, topics);
+  }
+
+  /** Attaches again on the same connection, until it succeeds or the connection is lost: then the next one is attached to anyway. */
+  async #repair(link: Link, firstWaitMs: number): Promise<void> {
+    if (this.#repairing === link) return;
+    this.#repairing = link;
+    const signal = AbortSignal.any([link.signal, this.#abort.signal]);
+    let waitMs = firstWaitMs;
+    for (let failures = 1; !signal.aborted && !this.#isStopping; failures++) {
+      try {
+        await sleep(waitMs, undefined, { signal });
+        await this.attach(link);
+        break;
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#refused(error);
+        waitMs = Math.max(isRefusal(error) ? REFUSED_MS : 0, backoffMs(failures));
+      }
+    }
+    if (this.#repairing === link) this.#repairing = undefined;
+    // One that ended while this was being finished has asked in vain.
+    if (!signal.aborted && !this.#isStopping && this.#stations.some(({ consumer }) => !consumer?.isOpen)) void this.#repair(link, backoffMs(1));
+  }
+
+  #refused(error: unknown): void {
+    this.#trouble = subscribeError(this.#options.name, error).message;
+    this.#log.error({ subscription: this.#options.name, reason: this.#trouble }, "a subscription gets no messages");
+  }
+
+  async #dispose(drainMs: number): Promise<void> {
+    const { name } = this.#options;
+    this.#isStopping = true;
+    await within(ATTACHING_MS, this.#attaching, () => new Error("still attaching")).catch(() => {}); // it ends by itself
+    const consumers = this.#stations.flatMap(({ consumer }) => consumer ?? []);
+    await Promise.all(consumers.map((consumer) => consumer.stop()));
+    await within(drainMs, this.#idle(), () => new Error("drain time is over")).catch(() => {
+      this.#log.warn({ subscription: name, running: this.#running, drainMs }, "handlers are still running at the end of the drain time");
+    });
+    this.#abort.abort(new BusClosedError(`The subscription "${name}" has ended`));
+    await within(ABORTED_MS, this.#idle(), () => new Error("handlers do not end")).catch(() => {});
+    await Promise.all(consumers.map((consumer) => consumer.close()));
+  }
+
+  #idle(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#running === 0) resolve();
+      else this.#onIdle = resolve;
+    });
+  }
+
+  /** Runs whatever is done for one message; disposal waits for it. */
+  async #handling(work: () => Promise<Verdict>): Promise<Verdict> {
+    this.#running++;
+    try {
+      return await work();
+    } catch (error) {
+      this.#log.error({ subscription: this.#options.name, reason: reasonOf(error) }, "a message could not be settled, it comes again");
+      await sleep(AGAIN_AFTER_MS, undefined, { signal: this.#abort.signal }).catch(() => {});
+      return "again";
+    } finally {
+      if (--this.#running === 0) this.#onIdle?.();
+    }
+  }
+
+  /** A message on its first way. */
+  #first(message: ConsumeMessage, receivedAt: number): Promise<Verdict> {
+    return this.#handling(async () => {
+      const { fields, properties, content } = message;
+      const envelope = this.#seen(fromWire(fields.routingKey, properties, content));
+      const { signal } = this.#abort;
+      try {
+        await this.#handler(envelope, { signal, receivedAt, isRedelivered: fields.redelivered });
+        return "done";
+      } catch (error) {
+        if (signal.aborted) return "again";
+        if (this.#options.kind !== "service") return this.#drop(envelope, error);
+        if (error instanceof DeadLetterError) return this.#die(message, envelope, "rejected", error.message);
+        this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a handler failed, its message is tried once more");
+        return "reject";
+      }
+    });
+  }
+
+  /** A message that failed once, alone. */
+  #retry(message: ConsumeMessage, receivedAt: number): Promise<Verdict> {
+    return this.#handling(async () => {
+      const dead = readDeadLetter(message, queueName(this.#options.name));
+      const envelope = this.#seen(dead.envelope);
+      const { signal } = this.#abort;
+      if (dead.isExpired) return this.#park(message, envelope, "expired");
+      try {
+        await this.#handler(envelope, { signal, receivedAt, isRedelivered: true });
+        return "done";
+      } catch (error) {
+        if (signal.aborted) return "again";
+        if (error instanceof DeadLetterError) return this.#die(message, envelope, "rejected", error.message);
+        return this.#die(message, envelope, "failed", undefined);
+      }
+    });
+  }
+
+  /** A message given up. */
+  #lastWord(message: ConsumeMessage): Promise<Verdict> {
+    return this.#handling(async () => {
+      const { envelope: read, death } = readDeadLetter(message, queueName(this.#options.name));
+      const envelope = this.#seen(read);
+      try {
+        const lastWord = this.#options.onDeadLetter?.(envelope, death);
+        if (lastWord !== undefined) await within(LAST_WORD_MS, lastWord, () => new Error(`no end after ${LAST_WORD_MS} ms`));
+      } catch (error) {
+        this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a dead letter could not be answered");
+      }
+      return this.#park(message, envelope, death.reason, death.message);
+    });
+  }
+
+  async #die(message: ConsumeMessage, envelope: Envelope, reason: ParkingReason, why: string | undefined): Promise<Verdict> {
+    await this.#passOn(message, envelope, queueName(this.#options.name, "dlq"), reason, why);
+    return "done";
+  }
+
+  async #park(message: ConsumeMessage, envelope: Envelope, reason: ParkingReason, why?: string): Promise<Verdict> {
+    await this.#passOn(message, envelope, queueName(this.#options.name, "parked"), reason, why);
+    countParked(this.#options.name, reason);
+    this.#log.warn({ ...this.#about(envelope), reason }, "message parked");
+    return "done";
+  }
+
+  async #passOn(message: ConsumeMessage, envelope: Envelope, queue: string, reason: ParkingReason, why: string | undefined): Promise<void> {
+    await this.#publisher.publish({
+      exchange: DEAD_LETTER_EXCHANGE,
+      routingKey: queue,
+      body: message.content,
+      properties: { ...deadLetterProperties(message, envelope, queueName(this.#options.name), reason, why), mandatory: true },
+      timeoutMs: DEAD_LETTER_TIMEOUT_MS,
+    });
+  }
+
+  #drop(envelope: Envelope, error: unknown): Verdict {
+    countDropped(this.#options.name);
+    this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "message dropped: its handler failed");
+    return "done";
+  }
+
+  #seen(envelope: Envelope): Envelope {
+    return this.#verifiesSender || envelope.userId === undefined ? envelope : { ...envelope, userId: undefined };
+  }
+
+  #about({ topic, messageId }: Envelope): object {
+    return { subscription: this.#options.name, topic, messageId };
+  }
+}
+
+/** Why a subscription could not be made, as Bus.subscribe promises. */
+export function subscribeError(name: string, error: unknown): Error {
+  const reason = reasonOf(error).replace(/^Operation failed: /, "");
+  const conflict = /inequivalent arg '([^']*)' for queue '([^']*)'.*?: (received .*)"?$/.exec(reason);
+  if (conflict !== null) {
+    const [, argument, queue, difference] = conflict;
+    return new SubscriptionConflictError(
+      `Cannot subscribe as "${name}": the queue "${queue}" exists with another "${argument}" (${difference?.replace(/"$/, "")}). Delete that queue, or use another name`,
+      { cause: error },
+    );
+  }
+  if (error instanceof BusClosedError || error instanceof BusUnavailableError) return error;
+  return new BusUnavailableError(`Cannot subscribe as "${name}": ${isRefusal(error) ? `the broker refuses (${reason})` : reason}`, { cause: error });
+}

@@ -1,0 +1,96 @@
+import { PARKED_MESSAGES, PARKED_MS, type QueuePart, RESULT_QUEUE_EXPIRES_MS } from "@rockbot/bus";
+import type { Channel } from "amqplib";
+import type { Link } from "./link.ts";
+
+/** Where messages are published. It has no alternate exchange, which would swallow what `mandatory` should return. */
+export const EXCHANGE = "rockbot";
+/** Direct, by queue name: a topic exchange would copy dead letters to strangers. */
+export const DEAD_LETTER_EXCHANGE = "rockbot.dlx.v1";
+/** More deaths of consumers over a message than this, and it goes to the lone retry. */
+const DELIVERY_LIMIT = 10;
+
+/** The name on the broker of the queue behind a subscription of kind `service` or `result`. */
+export function queueName(subscription: string, part: QueuePart = "main"): string {
+  const main = `rockbot.${subscription}.v1`;
+  return part === "main" ? main : `${main}.${part}`;
+}
+
+/** Declares what every connection that publishes or consumes relies on. */
+export async function declareExchanges(link: Link): Promise<void> {
+  await onScratchChannel(link, async (channel) => {
+    await link.answer("exchange.declare", channel.assertExchange(EXCHANGE, "topic", { durable: true }));
+    await link.answer("exchange.declare", channel.assertExchange(DEAD_LETTER_EXCHANGE, "direct", { durable: true }));
+  });
+}
+
+/**
+ * Declares the queues of a service. From the main queue a message that fails goes to `retry`, from there to `dlq`, from
+ * there, once answered, to `parked`. Lengths of live queues are not arguments, since those can never be changed: they
+ * come as policies.
+ */
+export async function declareService(link: Link, subscription: string, topics: readonly string[]): Promise<void> {
+  const parts: Record<QueuePart, Record<string, unknown>> = {
+    parked: { "x-message-ttl": PARKED_MS, "x-max-length": PARKED_MESSAGES, "x-overflow": "drop-head" },
+    dlq: { "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(queueName(subscription, "parked")) },
+    retry: { "x-delivery-limit": 1, ...deadLettersTo(queueName(subscription, "dlq")) },
+    main: { "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(queueName(subscription, "retry")) },
+  };
+  await onScratchChannel(link, async (channel) => {
+    // The last station first: no message may die on its way to a queue that is not there yet.
+    for (const part of ["parked", "dlq", "retry", "main"] as const) {
+      const queue = queueName(subscription, part);
+      await declare(link, channel, queue, { "x-queue-type": "quorum", ...parts[part] });
+      if (part !== "main") await link.answer("queue.bind", channel.bindQueue(queue, DEAD_LETTER_EXCHANGE, queue));
+    }
+    await bind(link, channel, queueName(subscription), topics);
+  });
+}
+
+/** Declares the queue of one who waits for answers; the broker deletes it when it has had no consumer for ten minutes. */
+export async function declareResult(link: Link, subscription: string, topics: readonly string[]): Promise<void> {
+  const queue = queueName(subscription);
+  await onScratchChannel(link, async (channel) => {
+    await declare(link, channel, queue, { "x-queue-type": "classic", "x-expires": RESULT_QUEUE_EXPIRES_MS });
+    await bind(link, channel, queue, topics);
+  });
+}
+
+/** Declares a queue that is this connection's own and goes with its consumer. @returns its name, which the broker makes */
+export async function declareCopy(link: Link, topics: readonly string[]): Promise<string> {
+  return onScratchChannel(link, async (channel) => {
+    const options = { exclusive: true, autoDelete: true, durable: false, arguments: { "x-queue-type": "classic" } };
+    const { queue } = await link.answer("queue.declare", channel.assertQueue("", options));
+    await bind(link, channel, queue, topics);
+    return queue;
+  });
+}
+
+/** At-least-once: the broker keeps a dead letter until the next queue has it, which needs that overflow setting. */
+function deadLettersTo(queue: string): Record<string, unknown> {
+  return {
+    "x-dead-letter-exchange": DEAD_LETTER_EXCHANGE,
+    "x-dead-letter-routing-key": queue,
+    "x-dead-letter-strategy": "at-least-once",
+    "x-overflow": "reject-publish",
+  };
+}
+
+async function declare(link: Link, channel: Channel, queue: string, args: Record<string, unknown>): Promise<void> {
+  await link.answer("queue.declare", channel.assertQueue(queue, { durable: true, arguments: args }));
+}
+
+async function bind(link: Link, channel: Channel, queue: string, topics: readonly string[]): Promise<void> {
+  for (const topic of topics) await link.answer("queue.bind", channel.bindQueue(queue, EXCHANGE, topic));
+}
+
+/**
+ * Runs `work` on a channel of its own: whatever the broker refuses closes the channel, and must not take others' work
+ * with it.
+ */
+export async function onScratchChannel<T>(link: Link, work: (channel: Channel) => Promise<T>): Promise<T> {
+  const channel = await link.openChannel();
+  channel.on("error", () => {}); // the answer that did not come says the same
+  const result = await work(channel);
+  await link.answer("channel.close", channel.close());
+  return result;
+}
