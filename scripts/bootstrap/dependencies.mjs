@@ -25,13 +25,13 @@ export async function areDependenciesInstalled(root) {
 export async function installDependencies(root, folders) {
   process.stderr.write("rockbot: installing the dependencies of the lockfile into node_modules\n");
   const before = await fingerprint(root);
+  const registry = process.env.npm_config_registry ?? process.env.NPM_CONFIG_REGISTRY; // pnpm reads .npmrc, and not these
   const flags = ["--frozen-lockfile", "--prod=false", "--reporter=append-only", "--config.confirm-modules-purge=false"];
   await runChild("install the dependencies", "pnpm", ["install", ...flags], {
     cwd: root,
     deadlineMs: 600_000,
-    isQuiet: false,
-    advice: "Check the network and npm's registry setting, then run the same command again.",
-    env: { ...process.env, PATH: [folders.node, folders.pnpm, process.env.PATH].filter(Boolean).join(delimiter) },
+        advice: "Where the network is at fault, check it and npm's registry setting, then run the same command again.",
+    env: { ...process.env, ...(registry === undefined ? {} : { pnpm_config_registry: registry }), PATH: [folders.node, folders.pnpm, process.env.PATH].filter(Boolean).join(delimiter) },
   });
   await writeFile(join(root, STAMP), before); // taken before, so that a file changed meanwhile is seen the next time
 }

@@ -2,22 +2,21 @@ import { spawn } from "node:child_process";
 import { SetupError } from "./setup-error.mjs";
 
 /**
- * Runs a command to its end with all its output on stderr, or collected and handed over only where it fails.
+ * Runs a command to its end in silence. Where it fails, the first fault that it reports becomes the message.
  *
  * @param {string} attempt - what is attempted, for the message of a failure
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{ cwd: string, deadlineMs: number, isQuiet: boolean, advice: string, env?: NodeJS.ProcessEnv }} options
+ * @param {{ cwd: string, deadlineMs: number, advice: string, env?: NodeJS.ProcessEnv }} options
  * @returns {Promise<void>}
- * @throws {SetupError} naming the first fault that the command reports
+ * @throws {SetupError}
  */
-export async function runChild(attempt, command, args, { cwd, deadlineMs, isQuiet, advice, env = process.env }) {
-  const child = spawn(command, args, { cwd, env, stdio: ["ignore", isQuiet ? "pipe" : 2, "pipe"], timeout: deadlineMs, killSignal: "SIGKILL" });
+export async function runChild(attempt, command, args, { cwd, deadlineMs, advice, env = process.env }) {
+  const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], timeout: deadlineMs, killSignal: "SIGKILL" });
   let tail = "";
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (chunk) => {
+    stream.on("data", (chunk) => {
       tail = (tail + chunk).slice(-16_384);
-      if (!isQuiet) process.stderr.write(chunk);
     });
   }
   const fault = await new Promise((resolve) => {
@@ -28,16 +27,20 @@ export async function runChild(attempt, command, args, { cwd, deadlineMs, isQuie
       else resolve(firstFault(tail) ?? `${command} ends with ${code ?? signal}`);
     });
   });
-  if (fault !== undefined) throw new SetupError(`Cannot ${attempt}: ${fault}. ${advice}`);
+  // A registry's address may hold a password.
+  if (fault !== undefined) throw new SetupError(`Cannot ${attempt}: ${fault.replace(/\/\/[^/@\s]*@/g, "//")}. ${advice}`);
 }
 
 /**
- * The line that says what is wrong: npm writes `npm error ...`, pnpm `ERROR ...` or ` ERR_PNPM_... `.
+ * What is wrong, in the command's own words: npm writes lines of `npm error ...`, pnpm a code, then a tree of causes whose
+ * first branch says most.
  *
  * @param {string} output
+ * @returns {string | undefined}
  */
 function firstFault(output) {
-  const lines = output.split("\n").map((line) => line.trim());
-  const errors = lines.filter((line) => /^npm (error|ERR!)|ERR_PNPM_|^(✕ )?error/i.test(line)).map((line) => line.replace(/^npm (error|ERR!) ?/, ""));
-  return (errors.find((line) => !/^(code|errno|syscall|network|A complete log|Log files)\b/.test(line) && line !== "") ?? errors[0])?.replace(/\.$/, "");
+  const cause = /[├╰]─▶ ([^├╰]+?)(?=\n\s*\n|\n\s*[├╰]|$)/.exec(output)?.[1]?.replace(/\s*\n[\s│]*/g, " ");
+  if (cause !== undefined) return `${/ERR_\w+/.exec(output)?.[0] ?? "error"}: ${cause.trim().replace(/\.$/, "")}`;
+  const lines = output.split("\n").map((line) => /^npm (?:error|ERR!) (.+)/.exec(line)?.[1] ?? "");
+  return (lines.find((line) => line !== "" && !/^(code|errno|syscall|network|A complete log)\b/.test(line)) ?? lines.find((line) => line !== ""))?.replace(/\.$/, "");
 }

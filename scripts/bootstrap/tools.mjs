@@ -79,7 +79,6 @@ async function installTool(root, { title, folder, spec }) {
   await runChild(`bring in ${title}`, "npm", ["install", ...where, ...how, ...patience, spec], {
     cwd: unfinished,
     deadlineMs: 600_000,
-    isQuiet: true,
     advice: `Check the network and npm's registry setting, or put ${title} on PATH yourself.`,
   });
   await rm(target, { recursive: true, force: true });
