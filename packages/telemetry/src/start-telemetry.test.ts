@@ -187,11 +187,16 @@ test("OTEL_SDK_DISABLED leaves the process's metrics, and nothing is sent", asyn
   expect(collector.requests()).toEqual([]);
 });
 
-/** Runs a main in a process of its own, with this package's exports at hand. */
-async function runMain(source: string, env: Readonly<Record<string, string>> = {}) {
+/** Starts a main in a process of its own, with this package's exports at hand. */
+function startMain(source: string, env: Readonly<Record<string, string>> = {}) {
   const index = JSON.stringify(join(import.meta.dirname, "index.ts"));
   const main = `import { trace } from "@opentelemetry/api";\nimport { startTelemetry } from ${index};\n${source}`;
-  const child = spawn(process.execPath, ["--input-type=module", "--eval", main], { cwd: import.meta.dirname, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(process.execPath, ["--input-type=module", "--eval", main], { cwd: import.meta.dirname, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** Runs a main to its end. */
+async function runMain(source: string, env: Readonly<Record<string, string>> = {}) {
+  const child = startMain(source, env);
   const [[code], stdout, stderr] = await Promise.all([once(child, "exit"), text(child.stdout), text(child.stderr)]);
   const parse = (it: string) => it.trimEnd().split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
   return { code, stdout: parse(stdout), stderr: parse(stderr) };
@@ -220,6 +225,18 @@ test("a command logs to standard error, and what is logged before process.exit i
 
   expect({ code, stdout }).toEqual({ code: 3, stdout: [] });
   expect(stderr.map(({ i }) => i)).toEqual(Array.from({ length: 500 }, (_, i) => i));
+});
+
+test("a reader that does not keep up costs log lines, which are counted, not the work", async () => {
+  const child = startMain(`
+    const telemetry = startTelemetry({ service: "example" });
+    for (let i = 0; i < 3000; i += 1) telemetry.log.info({ i, text: "x".repeat(1000) }, "line");
+    console.error(await telemetry.metricsText());`);
+  const [stderr] = await once(child.stderr, "data"); // standard output is not read until the work is done
+  child.stdout.resume();
+  await once(child, "exit");
+
+  expect(String(stderr)).toMatch(/^rockbot_log_dropped_total [1-9]\d+$/m);
 });
 
 test("a collector that is away is one warning, not one for each export", { timeout: 20_000 }, async () => {
