@@ -61,13 +61,11 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     return c.json({ tools: listTools(caller.tools.getTools()) });
   });
   app.get("/v1/guides", async (c) => {
-    await caller.discovered();
-    return c.json({ guides: caller.getGuides().map(({ name, summary }) => ({ name, summary })) });
+    return c.json({ guides: (await caller.getGuides()).map(({ name, summary }) => ({ name, summary })) });
   });
   app.get("/v1/guides/:name", async (c) => {
-    await caller.discovered();
     const name = c.req.param("name");
-    const guides = caller.getGuides();
+    const guides = await caller.getGuides();
     const guide = guides.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
     if (guide !== undefined) return c.json({ name: guide.name, summary: guide.summary, document: guide.document });
     const names = guides.map((candidate) => candidate.name);

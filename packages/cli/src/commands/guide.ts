@@ -9,7 +9,6 @@ export async function guide(name: string | undefined, { bus }: { readonly bus?: 
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   if (faults.length > 0) throw new UsageError(faults);
   await using client = await openToolClient({ bus, allowAddress: [], env: process.env });
-  await client.listTools(); // a caller that has just started has heard all services once this is answered
   try {
     const options = { toolCallId: newId() };
     const { content, isError } = name === undefined ? await client.call(tools.listToolGuides.name, {}, options) : await client.call(tools.getToolGuide.name, { name }, options);

@@ -1,0 +1,156 @@
+import { expect, test } from "vitest";
+import { startTestGateway } from "./test-gateway.ts";
+
+test("a call is answered with the tool's response", async () => {
+  await using gateway = await startTestGateway();
+  const answer = await gateway.invoke("echo", { word: "hé" });
+
+  expect(answer.status).toBe(200);
+  expect(answer.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" });
+  expect(answer.json).toEqual({ toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/), toolName: "echo", content: '{"word":"hé"}', isError: false });
+});
+
+test("a call without a body has no arguments", async () => {
+  await using gateway = await startTestGateway();
+  const answer = await gateway.send({ path: "/v1/tools/echo/invoke", method: "POST" });
+
+  expect(answer.json).toMatchObject({ content: "{}" });
+});
+
+test("a tool that reports a failure of its own has answered", async () => {
+  await using gateway = await startTestGateway();
+  const { status, json } = await gateway.invoke("sad", {});
+
+  expect([status, json]).toEqual([200, expect.objectContaining({ content: "It did not work out.", isError: true })]);
+});
+
+test.each([
+  ["execution_failed", 502],
+  ["denied", 403],
+  ["unavailable", 503],
+  ["rate_limited", 429],
+  ["overloaded", 503],
+  ["too_large", 413],
+  ["timeout", 504],
+  ["cancelled", 499],
+  ["outcome_unknown", 500],
+  ["code_of_tomorrow", 502],
+])("an error %s is status %i", async (code, status) => {
+  await using gateway = await startTestGateway();
+  const answer = await gateway.invoke("fail", { code, retryAfterMs: 1200 });
+
+  expect(answer.status).toBe(status);
+  expect(answer.headers["retry-after"]).toBe("2");
+  expect(answer.json).toMatchObject({ toolName: "fail", code, message: "Cannot do it: this tool always fails", retryAfterMs: 1200 });
+});
+
+test("a tool that crashes says nothing of its inside", async () => {
+  await using gateway = await startTestGateway();
+  const { status, json, text } = await gateway.invoke("crash", {});
+
+  expect([status, json?.["code"]]).toEqual([502, "execution_failed"]);
+  expect(text).not.toMatch(/\.ts:|at /);
+});
+
+test("an unknown tool is 404 and the nearest name is offered", async () => {
+  await using gateway = await startTestGateway();
+  const { status, json } = await gateway.invoke("ecko", {});
+
+  expect(status).toBe(404);
+  expect(json).toMatchObject({ code: "tool_not_found", toolName: "ecko", message: expect.stringContaining('"echo"') });
+});
+
+test("arguments that break the schema are 400 with every fault", async () => {
+  await using gateway = await startTestGateway();
+  const { status, json } = await gateway.invoke("web_browse", { url: 7, depth: 2 });
+
+  expect(status).toBe(400);
+  expect(json).toMatchObject({ code: "invalid_arguments", message: expect.stringMatching(/url.*depth|depth.*url/s) });
+});
+
+test("a call that takes too long is 504 by its deadline", async () => {
+  await using gateway = await startTestGateway();
+  const start = performance.now();
+  const { status, json } = await gateway.invoke("wait", { id: 1 }, { "rockbot-timeout-ms": "200" });
+
+  expect([status, json?.["code"], json?.["isRetryable"]]).toEqual([504, "timeout", true]);
+  expect(performance.now() - start).toBeLessThan(200 + 500 + 300);
+});
+
+test("faults in headers are named all at once", async () => {
+  await using gateway = await startTestGateway({ maxCallTimeoutMs: 60_000 });
+  const { status, json } = await gateway.invoke("echo", {}, { "rockbot-timeout-ms": "60001", "rockbot-session": "a b", "idempotency-key": "x".repeat(257) });
+
+  expect(status).toBe(400);
+  expect(json?.["message"]).toBe(
+    "Cannot read the request's headers: Idempotency-Key: expected 1 to 256 visible ASCII characters; rockbot-session: expected 1 to 256 visible ASCII characters; rockbot-timeout-ms: expected a whole number from 1 to 60000",
+  );
+});
+
+test("an idempotency key is the call's id if it has the form of one, else it is hashed to one", async () => {
+  await using gateway = await startTestGateway();
+  const id = "0123456789abcdef0123456789abcdef";
+  const idOf = async (key: string) => (await gateway.invoke("echo", {}, { "idempotency-key": key })).json?.["toolCallId"];
+
+  expect(await idOf(id)).toBe(id);
+  expect(await idOf(`"${id}"`)).toBe(id);
+  expect(await idOf("order-7")).toMatch(/^[0-9a-f]{32}$/);
+  expect(await idOf("order-7")).toBe(await idOf("order-7"));
+  expect(await idOf("order-7")).not.toBe(await idOf("order-8"));
+});
+
+test("a second call under the key of a running one is refused until that one ends", async () => {
+  await using gateway = await startTestGateway();
+  const first = gateway.invoke("wait", { id: 1 }, { "idempotency-key": "k", "rockbot-timeout-ms": "1000" });
+  await expect.poll(() => gateway.waiting).toEqual(["1"]);
+  const second = await gateway.invoke("wait", { id: 2 }, { "idempotency-key": "k" });
+
+  expect([second.status, second.json?.["code"], second.headers["retry-after"]]).toEqual([409, "conflict", "1"]);
+  expect((await first).status).toBe(504);
+  expect((await gateway.invoke("echo", {}, { "idempotency-key": "k" })).status).toBe(200);
+});
+
+test("the list of tools is sorted, has real schemas, and stays the same byte for byte", async () => {
+  await using gateway = await startTestGateway();
+  const [first, second] = [await gateway.send({ path: "/v1/tools" }), await gateway.send({ path: "/v1/tools" })];
+  const { tools } = first.json as { tools: { name: string }[] };
+
+  expect(second.text).toBe(first.text);
+  expect(tools.map(({ name }) => name)).toEqual(["crash", "echo", "fail", "get_tool_guide", "large", "list_tool_guides", "sad", "soon", "steps", "wait", "web_browse"]);
+  expect(tools.find(({ name }) => name === "web_browse")).toMatchObject({ readOnly: true, idempotent: true, source: "test-tools", parameters: { required: ["url"] }, output: { required: ["url", "title", "contentType", "markdown"] } });
+});
+
+test("guides are listed and read, whatever the case of the name", async () => {
+  await using gateway = await startTestGateway();
+
+  expect((await gateway.send({ path: "/v1/guides" })).json).toEqual({ guides: [{ name: "test-tools", summary: "How to test." }] });
+  expect((await gateway.send({ path: "/v1/guides/TEST-tools" })).json).toEqual({ name: "test-tools", summary: "How to test.", document: "# Test tools\n\nCall them." });
+  expect(await gateway.send({ path: "/v1/guides/test-tool" })).toMatchObject({ status: 404, json: { code: "not_found", message: expect.stringContaining('"test-tools"') } });
+});
+
+test("/openapi.json has one path for each tool, with its schemas", async () => {
+  await using gateway = await startTestGateway();
+  const { status, json } = await gateway.send({ path: "/openapi.json" });
+  const document = json as { openapi: string; paths: Record<string, Record<string, { operationId: string }>>; components: { schemas: object }; security?: unknown };
+
+  expect([status, document.openapi, document.security]).toEqual([200, "3.1.1", undefined]);
+  expect(document.paths["/v1/tools/web_browse/invoke"]?.["post"]).toMatchObject({
+    operationId: "web_browse",
+    requestBody: { content: { "application/json": { schema: { type: "object", required: ["url"], properties: { url: { type: "string" } } } } } },
+    responses: { 200: { content: { "application/json": { schema: { properties: { structured: { required: ["url", "title", "contentType", "markdown"] } } } } } }, 504: {}, default: {} },
+  });
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+  // Every reference leads somewhere.
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => String(path).split("/"));
+  expect(references.length).toBeGreaterThan(10);
+  for (const path of references) expect(path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document), path.join("/")).toBeDefined();
+});
+
+test("health is told to anybody", async () => {
+  await using gateway = await startTestGateway({ gatewayToken: "a-token-of-some-length" });
+  const headers = { host: "10.1.2.3:8480" };
+
+  expect(await gateway.send({ path: "/healthz", headers })).toMatchObject({ status: 200, json: { status: "ok" } });
+  expect(await gateway.send({ path: "/readyz", headers })).toMatchObject({ status: 200, json: { status: "ready" } });
+});
