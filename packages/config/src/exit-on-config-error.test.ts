@@ -7,7 +7,14 @@ test("a main with a wrong configuration prints the faults and exits with 2", () 
   const main = `import { ConfigError, exitOnConfigError } from ${index};
     exitOnConfigError(() => { throw new ConfigError(["one", "two"]); });
     console.log("not reached");`;
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", main], { encoding: "utf8", timeout: 10_000 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", main], {
+    encoding: "utf8",
+    timeout: 10_000,
+  });
 
-  expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: "", stderr: "Cannot load the configuration: 2 faults\n  one\n  two\n" });
+  expect({ status, stdout, stderr }).toEqual({
+    status: 2,
+    stdout: "",
+    stderr: "Cannot load the configuration: 2 faults\n  one\n  two\n",
+  });
 });

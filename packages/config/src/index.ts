@@ -1,9 +1,9 @@
 // To load.
-export { loadConfig, type LoadConfigOptions } from "./load-config.ts";
-export type { ConfigSection } from "./config-section.ts";
-export { ConfigError } from "./config-error.ts";
-export { exitOnConfigError } from "./exit-on-config-error.ts";
 
+export { ConfigError } from "./config-error.ts";
 // To describe what can be set.
 export type { ConfigSchema } from "./config-schema.ts";
+export type { ConfigSection } from "./config-section.ts";
+export { exitOnConfigError } from "./exit-on-config-error.ts";
+export { type LoadConfigOptions, loadConfig } from "./load-config.ts";
 export { envName } from "./read-env.ts";

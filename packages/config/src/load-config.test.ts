@@ -65,14 +65,25 @@ function faultsOf(load: () => unknown): readonly string[] {
 test("the defaults alone are a configuration, frozen to the bottom", () => {
   const loaded = loadConfig(config, { env: {} });
 
-  expect(loaded).toEqual({ busUrl: "memory:", shutdownGraceMs: 20_000, ratio: 0.5, isVerbose: false, allowAddresses: [], allowPorts: [80, 443], limits: {} });
+  expect(loaded).toEqual({
+    busUrl: "memory:",
+    shutdownGraceMs: 20_000,
+    ratio: 0.5,
+    isVerbose: false,
+    allowAddresses: [],
+    allowPorts: [80, 443],
+    limits: {},
+  });
   expect(() => loaded.allowPorts.push(22)).toThrow(TypeError);
   expect(() => Object.assign(loaded, { busUrl: "amqp://elsewhere" })).toThrow(TypeError);
 });
 
 test("options beat the environment, which beats the file, which beats the defaults", () => {
   using file = temporaryFile("config.yaml", "shutdownGraceMs: 1\nhealthPort: 1\nratio: 1\n");
-  const loaded = loadConfig(config, { env: { HEALTH_PORT: "2", RATIO: "2", CONFIG_FILE: file.path }, overrides: { ratio: 3, busUrl: undefined } });
+  const loaded = loadConfig(config, {
+    env: { HEALTH_PORT: "2", RATIO: "2", CONFIG_FILE: file.path },
+    overrides: { ratio: 3, busUrl: undefined },
+  });
 
   expect(loaded).toMatchObject({ busUrl: "memory:", shutdownGraceMs: 1, healthPort: 2, ratio: 3 });
 });
@@ -87,11 +98,28 @@ test("a file may be JSON, may be empty, and the option names it before CONFIG_FI
 
 test("variables are read as the schema's types", () => {
   const loaded = loadConfig(config, {
-    env: { SHUTDOWN_GRACE_MS: " 5 ", RATIO: "-1.5", IS_VERBOSE: "1", ALLOW_ADDRESSES: "10.0.0.0/8, [::1]:80,", ALLOW_PORTS: "[1,2]", LIMITS: '{"calls":7}' },
+    env: {
+      SHUTDOWN_GRACE_MS: " 5 ",
+      RATIO: "-1.5",
+      IS_VERBOSE: "1",
+      ALLOW_ADDRESSES: "10.0.0.0/8, [::1]:80,",
+      ALLOW_PORTS: "[1,2]",
+      LIMITS: '{"calls":7}',
+    },
   });
 
-  expect(loaded).toMatchObject({ shutdownGraceMs: 5, ratio: -1.5, isVerbose: true, allowAddresses: ["10.0.0.0/8", "[::1]:80"], allowPorts: [1, 2], limits: { calls: 7 } });
-  expect(loadConfig(config, { env: { IS_VERBOSE: "false", ALLOW_PORTS: "8080" } })).toMatchObject({ isVerbose: false, allowPorts: [8080] });
+  expect(loaded).toMatchObject({
+    shutdownGraceMs: 5,
+    ratio: -1.5,
+    isVerbose: true,
+    allowAddresses: ["10.0.0.0/8", "[::1]:80"],
+    allowPorts: [1, 2],
+    limits: { calls: 7 },
+  });
+  expect(loadConfig(config, { env: { IS_VERBOSE: "false", ALLOW_PORTS: "8080" } })).toMatchObject({
+    isVerbose: false,
+    allowPorts: [8080],
+  });
 });
 
 test("empty variables and variables of others are not settings", () => {
@@ -111,8 +139,12 @@ test("a secret comes from the file its _FILE variable names, without the last li
 });
 
 test("every fault is told at once, with where it comes from and what was expected", () => {
-  using file = temporaryFile("config.yaml", "shutdownGraceMs: 0\nbusURL: \"memory:\"\nlimits: { call: 1 }\nallowPorts: [80, http]\n");
-  const load = () => loadConfig(config, { env: { HEALTH_PORT: "99999", IS_VERBOSE: "perhaps", CONFIG_FILE: file.path }, overrides: { busUrl: "http://x" } });
+  using file = temporaryFile("config.yaml", 'shutdownGraceMs: 0\nbusURL: "memory:"\nlimits: { call: 1 }\nallowPorts: [80, http]\n');
+  const load = () =>
+    loadConfig(config, {
+      env: { HEALTH_PORT: "99999", IS_VERBOSE: "perhaps", CONFIG_FILE: file.path },
+      overrides: { busUrl: "http://x" },
+    });
   const source = `the file ${file.path}`;
 
   expect([...faultsOf(load)].sort()).toEqual(
@@ -130,10 +162,17 @@ test("every fault is told at once, with where it comes from and what was expecte
 });
 
 test("a missing value says how to set it", () => {
-  const required = { type: "object", additionalProperties: false, required: ["baseUrl"], properties: { baseUrl: { type: "string" } } };
+  const required = {
+    type: "object",
+    additionalProperties: false,
+    required: ["baseUrl"],
+    properties: { baseUrl: { type: "string" } },
+  };
   const strict: ConfigSchema<object> = { schema: required, validate: ajv.compile(required) as unknown as Validator<object> };
 
-  expect(faultsOf(() => loadConfig(strict, { env: {} }))).toEqual(["baseUrl: is required and missing. Set the variable BASE_URL, or baseUrl in the file"]);
+  expect(faultsOf(() => loadConfig(strict, { env: {} }))).toEqual([
+    "baseUrl: is required and missing. Set the variable BASE_URL, or baseUrl in the file",
+  ]);
 });
 
 test("no fault prints a secret", () => {
@@ -157,14 +196,19 @@ test("a file that cannot be used is one fault among the others", () => {
   using broken = temporaryFile("config.yaml", "busUrl: 'memory:\nallowPorts: [80\n");
   using list = temporaryFile("config.yaml", "- 1\n");
   using twice = temporaryFile("config.yaml", "ratio: 1\nratio: 2\n");
-  using bomb = temporaryFile("config.yaml", ["a: &a [1,2,3,4,5,6,7,8,9]", "b: &b [*a,*a,*a,*a,*a]", "c: &c [*b,*b,*b,*b,*b]", "d: [*c,*c,*c,*c,*c]"].join("\n"));
+  using bomb = temporaryFile(
+    "config.yaml",
+    ["a: &a [1,2,3,4,5,6,7,8,9]", "b: &b [*a,*a,*a,*a,*a]", "c: &c [*b,*b,*b,*b,*b]", "d: [*c,*c,*c,*c,*c]"].join("\n"),
+  );
 
   expect(faultsOf(() => loadConfig(config, { env: { HEALTH_PORT: "-1" }, file: "/nowhere.yaml" }))).toEqual([
     "the file /nowhere.yaml: cannot be read (ENOENT). Give a readable file or none",
     "healthPort, from the variable HEALTH_PORT: must be >= 0, got the number -1",
   ]);
   expect(faultsOf(() => loadConfig(config, { env: {}, file: broken.path }))[0]).toMatch(/config.yaml: line \d+, column \d+: Missing closing 'quote/);
-  expect(faultsOf(() => loadConfig(config, { env: {}, file: list.path }))).toEqual([`the file ${list.path}: expected a mapping of names to values at the top`]);
+  expect(faultsOf(() => loadConfig(config, { env: {}, file: list.path }))).toEqual([
+    `the file ${list.path}: expected a mapping of names to values at the top`,
+  ]);
   expect(faultsOf(() => loadConfig(config, { env: {}, file: twice.path }))[0]).toMatch(/line 2, column 1: Map keys must be unique/);
   expect(faultsOf(() => loadConfig(config, { env: {}, file: bomb.path }))[0]).toMatch(/more than 100 aliases/);
 });

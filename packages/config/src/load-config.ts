@@ -1,9 +1,9 @@
 import { describeFaults } from "@rockbot/contracts";
 import { ConfigError } from "./config-error.ts";
-import { type ConfigSection, sectionOf } from "./config-section.ts";
 import { type ConfigSchema, type PropertySchema, propertiesOf } from "./config-schema.ts";
-import { envName, readEnv } from "./read-env.ts";
+import { type ConfigSection, sectionOf } from "./config-section.ts";
 import { readConfigFile } from "./read-config-file.ts";
+import { envName, readEnv } from "./read-env.ts";
 import type { Setting } from "./setting.ts";
 
 /** More than a schema has properties; bounds the message about a file that is no configuration at all. */
@@ -25,12 +25,17 @@ export interface LoadConfigOptions {
  * later source replaces a property's value as a whole.
  * @throws {ConfigError} with all faults at once
  */
-export function loadConfig<T>(config: ConfigSchema<T>, { env, file = env["CONFIG_FILE"] || undefined, section, overrides = {} }: LoadConfigOptions): Readonly<T> {
+export function loadConfig<T>(
+  config: ConfigSchema<T>,
+  { env, file = env.CONFIG_FILE || undefined, section, overrides = {} }: LoadConfigOptions,
+): Readonly<T> {
   const properties = propertiesOf(config);
   const whole = file === undefined ? undefined : readConfigFile(file);
   const fromFile = whole === undefined || section === undefined ? whole : sectionOf(whole, section);
   const fromEnv = readEnv(properties, env);
-  const fromOptions = Object.entries(overrides).flatMap(([name, value]): [string, Setting][] => (value === undefined ? [] : [[name, { value, source: "an option" }]]));
+  const fromOptions = Object.entries(overrides).flatMap(([name, value]): [string, Setting][] =>
+    value === undefined ? [] : [[name, { value, source: "an option" }]],
+  );
   const settings = new Map<string, Setting>([...(fromFile?.settings ?? []), ...fromEnv.settings, ...fromOptions]);
 
   // fromEntries makes own properties even of names such as __proto__; the copy keeps the caller's objects unfrozen.

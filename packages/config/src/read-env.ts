@@ -22,9 +22,14 @@ export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Re
       faults.push(`${property}: both the variables ${name} and ${name}_FILE are set. Set one of them`);
     } else if (file !== undefined) {
       try {
-        settings.set(property, { value: coerce(readFileSync(file, "utf8").replace(/\r?\n$/, ""), schema), source: `the variable ${name}_FILE` });
+        settings.set(property, {
+          value: coerce(readFileSync(file, "utf8").replace(/\r?\n$/, ""), schema),
+          source: `the variable ${name}_FILE`,
+        });
       } catch (error) {
-        faults.push(`${property}, from the variable ${name}_FILE: the file it names cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`);
+        faults.push(
+          `${property}, from the variable ${name}_FILE: the file it names cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`,
+        );
       }
     } else if (text !== undefined) {
       settings.set(property, { value: coerce(text, schema), source: `the variable ${name}` });

@@ -1,6 +1,7 @@
 // To end in order.
-export { onShutdown, type OnShutdownOptions, type Shutdown } from "./on-shutdown.ts";
+
 export { exitOnCrash } from "./exit-on-crash.ts";
+export { type OnShutdownOptions, onShutdown, type Shutdown } from "./on-shutdown.ts";
 
 // To be watched.
-export { type HealthServer, type Readiness, serveHealth, type ServeHealthOptions } from "./serve-health.ts";
+export { type HealthServer, type Readiness, type ServeHealthOptions, serveHealth } from "./serve-health.ts";

@@ -63,7 +63,11 @@ test("a stop that does not come to an end is left behind, with code 1", async ()
   await main.hasPrinted("up");
   main.kill("SIGINT");
 
-  expect(await main.end()).toEqual({ code: 1, stdout: "up\n", stderr: "The process ends at once: work still runs 2100 ms after SIGINT\n" });
+  expect(await main.end()).toEqual({
+    code: 1,
+    stdout: "up\n",
+    stderr: "The process ends at once: work still runs 2100 ms after SIGINT\n",
+  });
 });
 
 test("a second signal ends the process at once, with code 1", async () => {
@@ -78,7 +82,11 @@ test("a second signal ends the process at once, with code 1", async () => {
   await main.hasPrinted("asked");
   main.kill("SIGTERM");
 
-  expect(await main.end()).toEqual({ code: 1, stdout: "up\nasked\n", stderr: "The process ends at once: a second signal (SIGTERM)\n" });
+  expect(await main.end()).toEqual({
+    code: 1,
+    stdout: "up\nasked\n",
+    stderr: "The process ends at once: a second signal (SIGTERM)\n",
+  });
 });
 
 test.each([

@@ -34,17 +34,29 @@ const CLOSE_MS = 1000;
 export async function serveHealth({ port, host = "127.0.0.1", ready, metrics }: ServeHealthOptions): Promise<HealthServer> {
   if (port === undefined) return { port, async [Symbol.asyncDispose]() {} };
 
-  const server = createServer({ maxHeaderSize: 8192, headersTimeout: 5000, requestTimeout: 5000, keepAliveTimeout: 5000, connectionsCheckingInterval: 1000 }, (request, response) => {
-    answer(request, { ready, metrics })
-      .catch((): Answer => text(503, "This could not be answered now. Try again\n"))
-      .then((it) => send(response, it));
-  });
+  const server = createServer(
+    {
+      maxHeaderSize: 8192,
+      headersTimeout: 5000,
+      requestTimeout: 5000,
+      keepAliveTimeout: 5000,
+      connectionsCheckingInterval: 1000,
+    },
+    (request, response) => {
+      answer(request, { ready, metrics })
+        .catch((): Answer => text(503, "This could not be answered now. Try again\n"))
+        .then((it) => send(response, it));
+    },
+  );
   server.maxConnections = 128;
   server.listen(port, host);
   try {
     await once(server, "listening");
   } catch (error) {
-    throw new Error(`Cannot serve health on ${host}:${port}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}. Free the port or configure another`, { cause: error });
+    throw new Error(
+      `Cannot serve health on ${host}:${port}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}. Free the port or configure another`,
+      { cause: error },
+    );
   }
 
   let closed: Promise<unknown> | undefined;
@@ -80,21 +92,36 @@ async function answer({ method, url = "/" }: IncomingMessage, { ready, metrics }
     case "/readyz": {
       const readiness = ready();
       const reasons = typeof readiness === "boolean" ? [] : readiness;
-      return readiness === true || (readiness !== false && reasons.length === 0) ? json(200, { status: "ready" }) : json(503, { status: "not ready", reasons });
+      return readiness === true || (readiness !== false && reasons.length === 0)
+        ? json(200, { status: "ready" })
+        : json(503, { status: "not ready", reasons });
     }
     case "/metrics":
-      return { status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body: await within(METRICS_TIMEOUT_MS, metrics(), () => new Error("Cannot collect metrics: too late")) };
+      return {
+        status: 200,
+        type: "text/plain; version=0.0.4; charset=utf-8",
+        body: await within(METRICS_TIMEOUT_MS, metrics(), () => new Error("Cannot collect metrics: too late")),
+      };
     default:
       return text(404, "Served here: /healthz, /readyz, /metrics\n");
   }
 }
 
 const text = (status: number, body: string): Answer => ({ status, type: "text/plain; charset=utf-8", body });
-const json = (status: number, value: object): Answer => ({ status, type: "application/json", body: `${JSON.stringify(value)}\n` });
+const json = (status: number, value: object): Answer => ({
+  status,
+  type: "application/json",
+  body: `${JSON.stringify(value)}\n`,
+});
 
 function send(response: ServerResponse, { status, type, body }: Answer): void {
   // A connection that carried anything else than a probe is not kept: its body, if any, would be read as the next request.
   const close = status === 405 ? { connection: "close", allow: "GET, HEAD" } : {};
-  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), "cache-control": "no-store", ...close });
+  response.writeHead(status, {
+    "content-type": type,
+    "content-length": Buffer.byteLength(body),
+    "cache-control": "no-store",
+    ...close,
+  });
   response.end(body);
 }

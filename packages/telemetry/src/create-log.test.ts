@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLog, type CreateLogOptions } from "./create-log.ts";
+import { type CreateLogOptions, createLog } from "./create-log.ts";
 
 /** A log and the lines it has written, parsed. */
 function logInMemory(options: Partial<CreateLogOptions> = {}) {
@@ -14,21 +14,39 @@ test("a line says what happened, when, and in which service", () => {
   log.debug({}, "below the level");
 
   expect(lines()).toEqual([
-    { level: "info", time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), service: "test", version: "1.2.3", tool: "web_browse", bytes: "12", msg: "done" },
+    {
+      level: "info",
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      service: "test",
+      version: "1.2.3",
+      tool: "web_browse",
+      bytes: "12",
+      msg: "done",
+    },
   ]);
 });
 
-test.each(["authorization", "Authorization", "proxy-authorization", "token", "accessToken", "X-Subscription-Token", "apiKey", "api_key", "password", "clientSecret", "set-cookie", "credentials"])(
-  "the value of %s is redacted at any depth, in child loggers too",
-  (name) => {
-    const { log, texts } = logInMemory();
-    log.info({ [name]: "canary", request: { headers: { [name]: ["canary"] }, list: [{ deep: { [name]: { a: "canary" } } }] } }, "sent");
-    log.child({ peer: { [name]: "canary" } }).info({}, "sent");
+test.each([
+  "authorization",
+  "Authorization",
+  "proxy-authorization",
+  "token",
+  "accessToken",
+  "X-Subscription-Token",
+  "apiKey",
+  "api_key",
+  "password",
+  "clientSecret",
+  "set-cookie",
+  "credentials",
+])("the value of %s is redacted at any depth, in child loggers too", (name) => {
+  const { log, texts } = logInMemory();
+  log.info({ [name]: "canary", request: { headers: { [name]: ["canary"] }, list: [{ deep: { [name]: { a: "canary" } } }] } }, "sent");
+  log.child({ peer: { [name]: "canary" } }).info({}, "sent");
 
-    expect(texts.join("")).not.toContain("canary");
-    expect(texts.join("")).toContain("[redacted]");
-  },
-);
+  expect(texts.join("")).not.toContain("canary");
+  expect(texts.join("")).toContain("[redacted]");
+});
 
 test.each([
   ["amqp://user:canary@broker/vhost", "amqp://[redacted]@broker/vhost"],
@@ -49,7 +67,14 @@ test("an error keeps type, code, message, stack and causes, not what a library h
   const cause = Object.assign(new TypeError("refused"), { code: "ECONNREFUSED", socket: { canary: 1 } });
   log.error({ err: new Error("Cannot connect", { cause }) }, "failed");
 
-  expect(lines()[0]).toMatchObject({ err: { type: "Error", message: "Cannot connect", stack: expect.stringContaining("create-log.test.ts"), cause: { type: "TypeError", code: "ECONNREFUSED" } } });
+  expect(lines()[0]).toMatchObject({
+    err: {
+      type: "Error",
+      message: "Cannot connect",
+      stack: expect.stringContaining("create-log.test.ts"),
+      cause: { type: "TypeError", code: "ECONNREFUSED" },
+    },
+  });
   expect(JSON.stringify(lines())).not.toContain("canary");
 });
 
@@ -57,7 +82,7 @@ test("no line exceeds 8 KiB, whatever is logged", () => {
   const { log, texts, lines } = logInMemory();
   const wide = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`key${i}${"k".repeat(500)}`, "\u0000".repeat(5000)]));
   const deep: Record<string, unknown> = { wide, list: Array.from({ length: 10_000 }, () => wide) };
-  deep["self"] = deep;
+  deep.self = deep;
   log.info({ text: "x".repeat(1_000_000) }, "y".repeat(1_000_000));
   log.info(deep, "\u{1F600}\u0001".repeat(100_000));
   log.error(new Error("z".repeat(1_000_000)));

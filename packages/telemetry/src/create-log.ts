@@ -47,6 +47,14 @@ export function createLog(destination: DestinationStream, { service, version, le
 /** What identifies the event, without its fields. */
 function shortened(line: string): string {
   const { level, time, service, trace_id, span_id, msg } = JSON.parse(line) as Record<string, unknown>;
-  const short = { level, time, service, trace_id, span_id, msg: String(msg).slice(0, 512), droppedBytes: Buffer.byteLength(line) };
+  const short = {
+    level,
+    time,
+    service,
+    trace_id,
+    span_id,
+    msg: String(msg).slice(0, 512),
+    droppedBytes: Buffer.byteLength(line),
+  };
   return `${JSON.stringify(short)}\n`;
 }

@@ -21,7 +21,10 @@ export function processMetrics(): MetricProducer {
     async collect() {
       const endTime = toHrTime(Date.now());
       const metrics = (await source.getMetricsAsJSON()).flatMap((metric) => toMetricData(metric, startTime, endTime));
-      return { errors: [], resourceMetrics: { resource: emptyResource(), scopeMetrics: [{ scope: { name: "prom-client" }, metrics }] } };
+      return {
+        errors: [],
+        resourceMetrics: { resource: emptyResource(), scopeMetrics: [{ scope: { name: "prom-client" }, metrics }] },
+      };
     },
   };
 }
@@ -36,7 +39,12 @@ function toMetricData({ name, help, type, values }: MetricObjectWithValues<Metri
   if (kind !== "counter" && kind !== "gauge") return [];
   const data = {
     // The serializer adds `_total` to every counter; a gauge such as nodejs_active_handles_total keeps its own.
-    descriptor: { name: kind === "counter" ? name.replace(/_total$/, "") : name, description: help, unit: "", valueType: ValueType.DOUBLE },
+    descriptor: {
+      name: kind === "counter" ? name.replace(/_total$/, "") : name,
+      description: help,
+      unit: "",
+      valueType: ValueType.DOUBLE,
+    },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
     dataPoints: values.map(({ labels, value }) => ({ startTime, endTime, attributes: labels, value })),
   };

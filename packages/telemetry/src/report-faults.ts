@@ -1,4 +1,4 @@
-import { diag, DiagLogLevel } from "@opentelemetry/api";
+import { DiagLogLevel, diag } from "@opentelemetry/api";
 import { setGlobalErrorHandler } from "@opentelemetry/core";
 import type { Log } from "./create-log.ts";
 

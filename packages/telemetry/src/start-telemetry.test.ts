@@ -8,7 +8,7 @@ import { metrics, SpanKind, trace } from "@opentelemetry/api";
 import { type OtlpCollector, startOtlpCollector } from "@rockbot/testing";
 import { fetch as undiciFetch } from "undici";
 import { expect, test, vi } from "vitest";
-import { startTelemetry, type StartTelemetryOptions } from "./start-telemetry.ts";
+import { type StartTelemetryOptions, startTelemetry } from "./start-telemetry.ts";
 
 /** Telemetry under the given environment, which ends with it. */
 function startWith(env: Readonly<Record<string, string>>, options: Partial<StartTelemetryOptions> = {}) {
@@ -72,17 +72,26 @@ test("a span, the outgoing request inside it, and metrics arrive at the collecto
   });
   metrics.getMeter("test").createCounter("rockbot.tool.invocations").add(1);
   await expect.poll(() => spanNames(collector), { timeout: 5000 }).toEqual(expect.arrayContaining(["execute", "GET"]));
-  await expect.poll(() => collector.metrics().map(({ name }) => name), { timeout: 5000 }).toEqual(
-    expect.arrayContaining(["rockbot.tool.invocations", "process_resident_memory_bytes", "http.client.request.duration"]),
-  );
+  await expect
+    .poll(() => collector.metrics().map(({ name }) => name), { timeout: 5000 })
+    .toEqual(expect.arrayContaining(["rockbot.tool.invocations", "process_resident_memory_bytes", "http.client.request.duration"]));
   const outer = collector.spans().find(({ name }) => name === "execute");
   const inner = collector.spans().find(({ name }) => name === "GET");
 
   expect(outer).toMatchObject({ service: "example", scope: "test", kind: "consumer", attributes: { tool: "web_browse" } });
   expect(outer?.parentSpanId).toBeUndefined();
-  expect(outer?.resource).toMatchObject({ "service.version": "1.2.3", "deployment.environment": "test", "service.instance.id": expect.any(String) });
-  expect(inner).toMatchObject({ kind: "client", traceId: outer?.traceId, parentSpanId: outer?.spanId, attributes: { "url.full": `${site.url}/page`, "http.response.status_code": 200 } });
-  expect(site.headers[0]?.["traceparent"]).toBe(`00-${inner?.traceId}-${inner?.spanId}-01`);
+  expect(outer?.resource).toMatchObject({
+    "service.version": "1.2.3",
+    "deployment.environment": "test",
+    "service.instance.id": expect.any(String),
+  });
+  expect(inner).toMatchObject({
+    kind: "client",
+    traceId: outer?.traceId,
+    parentSpanId: outer?.spanId,
+    attributes: { "url.full": `${site.url}/page`, "http.response.status_code": 200 },
+  });
+  expect(site.headers[0]?.traceparent).toBe(`00-${inner?.traceId}-${inner?.spanId}-01`);
   expect(JSON.stringify([collector.spans(), collector.metrics()])).not.toContain("canary");
   const durations = collector.metrics().find(({ name }) => name === "http.client.request.duration");
   expect(durations?.points[0]?.attributes).toEqual({ "http.request.method": "GET", "http.response.status_code": 200 });
@@ -136,7 +145,7 @@ test("without a collector spans have ids and requests carry them, and nothing is
   });
 
   expect(traceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
-  expect(site.headers[0]?.["traceparent"]).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
+  expect(site.headers[0]?.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
 });
 
 test.each([
@@ -191,14 +200,22 @@ test("OTEL_SDK_DISABLED leaves the process's metrics, and nothing is sent", asyn
 function startMain(source: string, env: Readonly<Record<string, string>> = {}) {
   const index = JSON.stringify(join(import.meta.dirname, "index.ts"));
   const main = `import { trace } from "@opentelemetry/api";\nimport { startTelemetry } from ${index};\n${source}`;
-  return spawn(process.execPath, ["--input-type=module", "--eval", main], { cwd: import.meta.dirname, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(process.execPath, ["--input-type=module", "--eval", main], {
+    cwd: import.meta.dirname,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 }
 
 /** Runs a main to its end. */
 async function runMain(source: string, env: Readonly<Record<string, string>> = {}) {
   const child = startMain(source, env);
   const [[code], stdout, stderr] = await Promise.all([once(child, "exit"), text(child.stdout), text(child.stderr)]);
-  const parse = (it: string) => it.trimEnd().split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
+  const parse = (it: string) =>
+    it
+      .trimEnd()
+      .split("\n")
+      .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
   return { code, stdout: parse(stdout), stderr: parse(stderr) };
 }
 
@@ -213,7 +230,10 @@ test("log lines carry the ids of the active span, and the log outlives the telem
   expect(code).toBe(0);
   expect(stderr).toEqual([]);
   expect(stdout.map(({ msg }) => msg)).toEqual(["inside", "outside", "after"]);
-  expect(stdout[0]).toMatchObject({ trace_id: expect.stringMatching(/^[0-9a-f]{32}$/), span_id: expect.stringMatching(/^[0-9a-f]{16}$/) });
+  expect(stdout[0]).toMatchObject({
+    trace_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    span_id: expect.stringMatching(/^[0-9a-f]{16}$/),
+  });
   expect(stdout[1]).not.toHaveProperty("trace_id");
 });
 
@@ -247,10 +267,19 @@ test("a collector that is away is one warning, not one for each export", { timeo
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     await telemetry[Symbol.asyncDispose]();`,
-    { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9", OTEL_BSP_SCHEDULE_DELAY: "10", OTEL_EXPORTER_OTLP_TIMEOUT: "100", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
+    {
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
+      OTEL_BSP_SCHEDULE_DELAY: "10",
+      OTEL_EXPORTER_OTLP_TIMEOUT: "100",
+      OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
+    },
   );
 
   expect(code).toBe(0);
-  expect(stdout[0]).toMatchObject({ level: "warn", protocol: "grpc", msg: expect.stringContaining("must be the collector's HTTP port") });
+  expect(stdout[0]).toMatchObject({
+    level: "warn",
+    protocol: "grpc",
+    msg: expect.stringContaining("must be the collector's HTTP port"),
+  });
   expect(stdout.filter(({ msg }) => msg === "Telemetry is incomplete")).toHaveLength(1);
 });

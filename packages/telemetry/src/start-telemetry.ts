@@ -2,7 +2,14 @@ import { context, diag, metrics, propagation, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { getBooleanFromEnv, W3CTraceContextPropagator } from "@opentelemetry/core";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
-import { defaultResource, detectResources, envDetector, type Resource, resourceFromAttributes, serviceInstanceIdDetector } from "@opentelemetry/resources";
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+  serviceInstanceIdDetector,
+} from "@opentelemetry/resources";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";
 import { TracerProvider } from "@opentelemetry/sdk-trace";
 import { within } from "@rockbot/async";
@@ -70,7 +77,10 @@ export function startTelemetry({ service, version, logLevel, logTo = "stdout" }:
   const outgoing = traceOutgoingRequests();
   const protocol = isDisabled ? undefined : unsupportedProtocol();
   if (protocol !== undefined) {
-    log.warn({ protocol }, "Telemetry is exported over HTTP, not over the protocol that OTEL_EXPORTER_OTLP_PROTOCOL names: the endpoint must be the collector's HTTP port");
+    log.warn(
+      { protocol },
+      "Telemetry is exported over HTTP, not over the protocol that OTEL_EXPORTER_OTLP_PROTOCOL names: the endpoint must be the collector's HTTP port",
+    );
   }
 
   let stopped: Promise<void> | undefined;
@@ -99,6 +109,11 @@ export function startTelemetry({ service, version, logLevel, logTo = "stdout" }:
 }
 
 function describeProcess(service: string, version: string | undefined): Resource {
-  const own = resourceFromAttributes({ "service.name": service, ...(version === undefined ? {} : { "service.version": version }) });
-  return defaultResource().merge(own).merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }));
+  const own = resourceFromAttributes({
+    "service.name": service,
+    ...(version === undefined ? {} : { "service.version": version }),
+  });
+  return defaultResource()
+    .merge(own)
+    .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }));
 }

@@ -37,7 +37,13 @@ export interface CollectedMetric {
   readonly service: string;
   readonly name: string;
   readonly unit: string;
-  readonly points: readonly { readonly attributes: Attributes; /** Of a histogram: the number of values. */ readonly value: number }[];
+  readonly points: readonly CollectedPoint[];
+}
+
+export interface CollectedPoint {
+  readonly attributes: Attributes;
+  /** Of a histogram: the number of values. */
+  readonly value: number;
 }
 
 export interface CollectedRequest {
@@ -60,9 +66,13 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
       const isJson = request.headers["content-type"] === "application/json";
       if (!isJson) return response.writeHead(415).end();
       const message: unknown = JSON.parse((request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body).toString());
-      if (path === "/v1/traces") spans.push(...readSpans(message as OtlpTraces));
-      else if (path === "/v1/metrics") for (const metric of readMetrics(message as OtlpMetrics)) metrics.set(`${metric.service} ${metric.name}`, metric);
-      else return response.writeHead(404).end();
+      if (path === "/v1/traces") {
+        spans.push(...readSpans(message as OtlpTraces));
+      } else if (path === "/v1/metrics") {
+        for (const metric of readMetrics(message as OtlpMetrics)) metrics.set(`${metric.service} ${metric.name}`, metric);
+      } else {
+        return response.writeHead(404).end();
+      }
       return response.writeHead(200, { "content-type": "application/json" }).end("{}");
     })().catch(() => response.writeHead(400).end());
   });
@@ -135,7 +145,10 @@ function readSpans({ resourceSpans }: OtlpTraces): CollectedSpan[] {
         ...(span.parentSpanId ? { parentSpanId: span.parentSpanId } : {}),
         attributes: readAttributes(span.attributes),
         durationMs: Number(BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano)) / 1e6,
-        status: { code: codes[span.status.code ?? 0] ?? "unset", ...(span.status.message ? { message: span.status.message } : {}) },
+        status: {
+          code: codes[span.status.code ?? 0] ?? "unset",
+          ...(span.status.message ? { message: span.status.message } : {}),
+        },
         resource: attributes,
       })),
     );
