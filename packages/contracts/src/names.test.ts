@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { checkName, isName, isReplyTopic } from "./names.ts";
+
+test.each(["a", "web-tools", "0", "a".repeat(39)])("%s is a name", (name) => {
+  expect(isName(name)).toBe(true);
+});
+
+test.each(["", "-a", "A", "a.b", "a_b", "#", "*", "a\n", ".+", "é", "a".repeat(40)])("%j is no name that we create", (name) => {
+  expect(isName(name)).toBe(false);
+  expect(() => checkName("a service's name", name)).toThrow(RangeError);
+});
+
+test.each(["tool.result", "tool.result.RockBot", "tool.result.cli.0a1b", "script.result.RockBot", "mcp.manage.response.agent_1"])("an answer may go to %s", (topic) => {
+  expect(isReplyTopic(topic)).toBe(true);
+});
+
+test.each(["", "tool", "tool.invoke", "tool.results", "tool.result.", "tool.result..a", "tool.result.a.b.c", "tool.result.#", "tool.result.a*", "tool.result.a b", "user.response"])(
+  "no answer goes to %j",
+  (topic) => {
+    expect(isReplyTopic(topic)).toBe(false);
+  },
+);
