@@ -1,7 +1,4 @@
-// To load.
-
 export { ConfigError } from "./config-error.ts";
-// To describe what can be set.
 export type { ConfigSchema } from "./config-schema.ts";
 export type { ConfigSection } from "./config-section.ts";
 export { exitOnConfigError } from "./exit-on-config-error.ts";

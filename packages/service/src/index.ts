@@ -1,7 +1,3 @@
-// To end in order.
-
 export { exitOnCrash } from "./exit-on-crash.ts";
 export { type OnShutdownOptions, onShutdown, type Shutdown } from "./on-shutdown.ts";
-
-// To be watched.
 export { type HealthServer, type Readiness, type ServeHealthOptions, serveHealth } from "./serve-health.ts";

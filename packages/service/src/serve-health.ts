@@ -43,7 +43,7 @@ export async function serveHealth({ port, host = "127.0.0.1", ready, metrics }: 
       connectionsCheckingInterval: 1000,
     },
     (request, response) => {
-      answer(request, { ready, metrics })
+      void answer(request, { ready, metrics })
         .catch((): Answer => text(503, "This could not be answered now. Try again\n"))
         .then((it) => send(response, it));
     },
