@@ -38,6 +38,7 @@ export async function serveHttp(app: Hono<{ Bindings: HttpBindings }>, where: { 
     requestTimeout: requestTimeoutMs,
     headersTimeout: requestTimeoutMs,
     keepAliveTimeout: 5000,
+    requireHostHeader: false, // refused by the listener, in words
     connectionsCheckingInterval: Math.min(1000, requestTimeoutMs), // how late a timeout may be noticed
   };
   const server = createServer(limits, (incoming, outgoing) => {

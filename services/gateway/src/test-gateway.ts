@@ -45,6 +45,7 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}) {
         return await promise;
       }),
       defineTool(loose("soon"), async ({ ms }) => {
+        waiting.push("soon");
         await new Promise((resolve) => setTimeout(resolve, Number(ms)));
         return "done";
       }),
@@ -62,7 +63,7 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}) {
     url: gateway.url,
     port,
     gateway,
-    /** What the tool `wait` was asked for, and what of it was aborted. */
+    /** What the tools `wait` and `soon` were asked for, and what of it was aborted. */
     waiting,
     aborted,
     /** One request by Node's own client, which sets any header, and leaves paths as they are. */
