@@ -3,5 +3,9 @@ export { offerSharedBroker, sharedAmqpUrl } from "./rabbitmq/shared-broker.ts";
 export { startOwnBroker } from "./rabbitmq/start-own-broker.ts";
 export type { TestBroker } from "./rabbitmq/test-broker.ts";
 
+// What networks do to AMQP connections.
+export { type AmqpMethod, amqpMethods } from "./amqp-method-scanner.ts";
+export { type CutPoint, type Direction, startTcpFaultProxy, type TcpFaultProxy } from "./tcp-fault-proxy.ts";
+
 // An OpenTelemetry collector.
 export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";

@@ -1,0 +1,149 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { type AmqpMethod, AmqpMethodScanner } from "./amqp-method-scanner.ts";
+
+export type Direction = "toBroker" | "toClient";
+
+/** Where a connection is to be cut. Bytes and methods are counted over all connections, from when it is asked for. */
+export type CutPoint =
+  | { readonly direction: Direction; readonly afterBytes: number }
+  | { readonly method: AmqpMethod; /** The first is 1. */ readonly nth: number; /** Whether the frame still gets through. */ readonly isForwarded: boolean };
+
+/** Stands between a client and a server of AMQP and does to their connections what networks do. */
+export interface TcpFaultProxy extends AsyncDisposable {
+  /** `url` with the proxy's address in place of the server's. */
+  through(url: string): string;
+  /** Connections open now. */
+  readonly open: number;
+  /** Bytes forwarded so far. */
+  readonly bytes: Readonly<Record<Direction, number>>;
+  /** Resets all connections. */
+  cutAll(): void;
+  /** Resets, once, the connection that comes to the point; resolves when that has happened. One point at a time: a new one replaces it. */
+  cutAt(point: CutPoint): Promise<void>;
+  /** While silent, connections are accepted and stay open, and not a byte is forwarded. */
+  setSilent(isSilent: boolean): void;
+  /** Holds every chunk back for so long. */
+  setDelay(ms: number): void;
+}
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+}
+
+export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy> {
+  const { hostname, port } = new URL(target);
+  const pairs = new Set<Pair>();
+  const total = { toBroker: 0, toClient: 0 };
+  let isSilent = false;
+  let delayMs = 0;
+  let cut: { readonly point: CutPoint; count: number; readonly done: () => void } | undefined;
+
+  const reset = (pair: Pair) => {
+    pairs.delete(pair);
+    pair.client.resetAndDestroy();
+    pair.server.resetAndDestroy();
+  };
+
+  /** @returns how many bytes of the chunk get through before the cut; undefined if there is none */
+  const cutWithin = (chunk: Buffer, direction: Direction, methods: ReturnType<AmqpMethodScanner["scan"]>): number | undefined => {
+    if (cut === undefined) return undefined;
+    const { point } = cut;
+    if ("method" in point) {
+      for (const [index, { method, start }] of methods.entries()) {
+        if (method !== point.method || ++cut.count < point.nth) continue;
+        return point.isForwarded ? (methods[index + 1]?.start ?? chunk.length) : Math.max(0, start);
+      }
+      return undefined;
+    }
+    if (point.direction !== direction) return undefined;
+    const left = point.afterBytes - cut.count;
+    cut.count += chunk.length;
+    return chunk.length >= left ? left : undefined;
+  };
+
+  const forward = (pair: Pair, from: Socket, to: Socket, direction: Direction) => {
+    const scanner = new AmqpMethodScanner({ isClient: direction === "toBroker" });
+    const write = (chunk: Buffer) => {
+      if (!to.destroyed && !to.write(chunk)) {
+        from.pause();
+        to.once("drain", () => !isSilent && from.resume());
+      }
+    };
+    from.on("data", (chunk: Buffer) => {
+      const bytes = cutWithin(chunk, direction, scanner.scan(chunk));
+      const passed = bytes === undefined ? chunk : chunk.subarray(0, bytes);
+      total[direction] += passed.length;
+      if (delayMs > 0) setTimeout(() => write(passed), delayMs);
+      else write(passed);
+      if (bytes === undefined) return;
+      const { done } = cut as NonNullable<typeof cut>;
+      cut = undefined;
+      reset(pair);
+      done();
+    });
+    from.on("end", () => to.end());
+    from.on("error", () => reset(pair));
+    from.on("close", () => {
+      pairs.delete(pair);
+      to.destroy();
+    });
+  };
+
+  const server = createServer({ noDelay: true }, (client) => {
+    const pair: Pair = { client, server: connect({ host: hostname, port: Number(port), noDelay: true }) };
+    pairs.add(pair);
+    forward(pair, client, pair.server, "toBroker");
+    forward(pair, pair.server, client, "toClient");
+    if (isSilent) for (const socket of [pair.client, pair.server]) socket.pause();
+  });
+  const ownPort = await listen(server);
+
+  return {
+    through(url) {
+      const address = new URL(url);
+      address.host = `127.0.0.1:${ownPort}`;
+      return address.href;
+    },
+    get open() {
+      return pairs.size;
+    },
+    get bytes() {
+      return { ...total };
+    },
+    cutAll() {
+      for (const pair of [...pairs]) reset(pair);
+    },
+    cutAt(point) {
+      return new Promise((done) => {
+        cut = { point, count: 0, done };
+      });
+    },
+    setSilent(silent) {
+      isSilent = silent;
+      for (const { client, server } of pairs) {
+        for (const socket of [client, server]) {
+          if (silent) socket.pause();
+          else socket.resume();
+        }
+      }
+    },
+    setDelay(ms) {
+      delayMs = ms;
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const pair of [...pairs]) reset(pair);
+      await closed;
+    },
+  };
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : 0);
+    });
+  });
+}

@@ -1,0 +1,102 @@
+/** What became of a number of calls, seen from outside: Jepsen's total-queue checker, for calls. */
+export interface LedgerReport {
+  readonly asked: number;
+  readonly answered: number;
+  /** Calls that ended in an error, by its name. */
+  readonly failed: Readonly<Record<string, number>>;
+  /** Asked, and neither answered nor failed. */
+  readonly lost: readonly string[];
+  /** Calls that got another call's answer. */
+  readonly crossed: readonly string[];
+  /** Calls that settled after their deadline and the grace that the contract allows. */
+  readonly late: readonly string[];
+  /** Calls whose effect happened more than once. */
+  readonly repeated: readonly string[];
+  /** Calls that were answered without an effect. */
+  readonly hollow: readonly string[];
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+export interface LoadOptions {
+  readonly perSecond: number;
+  /** A call must settle by its deadline, and this much. */
+  readonly deadlineMs: number;
+  /** Ends the load; calls that are out are waited for. */
+  readonly signal: AbortSignal;
+  /** Makes one call. @returns the id that its answer has */
+  readonly call: (id: string) => Promise<string>;
+}
+
+const GRACE_MS = 500;
+/** How much longer than its deadline a call is waited for, to tell a late one from a lost one. */
+const LOST_AFTER_MS = 5_000;
+
+export class Ledger {
+  readonly #asked = new Map<string, number>();
+  readonly #durations: number[] = [];
+  readonly #effects = new Map<string, number>();
+  readonly #failed: Record<string, number> = {};
+  readonly #answered: string[] = [];
+  readonly #settled = new Set<string>();
+  readonly #crossed: string[] = [];
+  readonly #late: string[] = [];
+
+  /** Written by whoever serves the calls, when the effect happens. */
+  effect(id: string): void {
+    this.#effects.set(id, (this.#effects.get(id) ?? 0) + 1);
+  }
+
+  /** Makes calls at an even rate, whatever becomes of them, until the signal; then waits for those that are out. */
+  async run({ perSecond, deadlineMs, signal, call }: LoadOptions): Promise<void> {
+    const out = new Set<Promise<void>>();
+    const start = performance.now();
+    for (let number = 0; !signal.aborted; ) {
+      const due = Math.floor(((performance.now() - start) * perSecond) / 1_000);
+      for (; number < due; number++) {
+        const one = this.#one(`${this.#asked.size}`, deadlineMs, call);
+        out.add(one);
+        void one.finally(() => out.delete(one));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5)); // the pace
+    }
+    const end = new Promise<void>((resolve) => setTimeout(resolve, deadlineMs + LOST_AFTER_MS).unref());
+    await Promise.race([Promise.all(out), end]);
+  }
+
+  report(): LedgerReport {
+    const sorted = this.#durations.toSorted((a, b) => a - b);
+    const at = (part: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0);
+    return {
+      asked: this.#asked.size,
+      answered: this.#answered.length,
+      failed: this.#failed,
+      lost: [...this.#asked.keys()].filter((id) => !this.#settled.has(id)),
+      crossed: this.#crossed,
+      late: this.#late,
+      repeated: [...this.#effects].filter(([, count]) => count > 1).map(([id]) => id),
+      hollow: this.#answered.filter((id) => !this.#effects.has(id)),
+      p50Ms: at(0.5),
+      p99Ms: at(0.99),
+      maxMs: at(1),
+    };
+  }
+
+  async #one(id: string, deadlineMs: number, call: LoadOptions["call"]): Promise<void> {
+    const start = performance.now();
+    this.#asked.set(id, start);
+    try {
+      const answer = await call(id);
+      this.#answered.push(id);
+      if (answer !== id) this.#crossed.push(id);
+    } catch (error) {
+      const name = error instanceof Error ? error.name : "not an error";
+      this.#failed[name] = (this.#failed[name] ?? 0) + 1;
+    }
+    const duration = performance.now() - start;
+    this.#settled.add(id);
+    this.#durations.push(duration);
+    if (duration > deadlineMs + GRACE_MS) this.#late.push(id);
+  }
+}
