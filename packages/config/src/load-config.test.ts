@@ -219,3 +219,19 @@ test("a file's __proto__ is an unknown property and changes nothing", () => {
   expect(faultsOf(() => loadConfig(config, { env: {}, file: file.path }))[0]).toMatch(/unknown property "__proto__"/);
   expect(Object.prototype).not.toHaveProperty("polluted");
 });
+
+test("a section of a shared file is read alone, and unknown sections are faults", () => {
+  using file = temporaryFile("shared.yaml", "one: { shutdownGraceMs: 7 }\ntwo: { anything: 1 }\n");
+  using wrong = temporaryFile("wrong.yaml", "on: {}\none: [1]\n");
+  const section = { name: "one", among: ["one", "two"] };
+
+  expect(loadConfig(config, { env: {}, file: file.path, section }).shutdownGraceMs).toBe(7);
+  expect(faultsOf(() => loadConfig(config, { env: {}, file: wrong.path, section }))).toEqual([
+    `the file ${wrong.path}: unknown section "on": did you mean "one"?`,
+    `the file ${wrong.path}: the section "one": expected a mapping of names to values`,
+  ]);
+  expect(faultsOf(() => loadConfig(config, { env: { SHUTDOWN_GRACE_MS: "0" }, file: file.path, section: { ...section, name: "two" } }))).toEqual([
+    expect.stringContaining(`the section two of the file ${file.path}: unknown property "anything"`),
+    expect.stringContaining("shutdownGraceMs, from the variable SHUTDOWN_GRACE_MS"),
+  ]);
+});

@@ -1,3 +1,4 @@
+import { createMemoryBus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { exitOnConfigError, loadConfig } from "@rockbot/config";
 import { exitOnCrash, onShutdown, serveHealth } from "@rockbot/service";
@@ -9,10 +10,11 @@ import { configSchema } from "./generated/config.ts";
 const config = exitOnConfigError(() => checkGatewayConfig(loadConfig(configSchema, { env: process.env })));
 using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
 await using telemetry = startTelemetry({ service: "gateway", logLevel: config.logLevel });
-const { log, metricsText } = telemetry;
+const { log } = telemetry;
 exitOnCrash(log);
-await using bus = await connectBus(config.busUrl, { log });
+if (config.busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where no other service can join: set BUS_URL to amqp://…");
+await using bus = config.busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(config.busUrl, { name: "gateway", log });
 await using gateway = await startGateway(bus, config, { log, signal: shutdown.signal });
-await using _health = await serveHealth({ port: config.healthPort, host: config.healthHost, ready: () => gateway.notReady(), metrics: metricsText });
+await using _health = await serveHealth({ port: config.healthPort, host: config.healthHost, ready: () => gateway.notReady(), metrics: () => telemetry.metricsText() });
 log.info({}, "ready");
 await shutdown.requested; // Then requests drain, the bus closes, spans are flushed.

@@ -47,7 +47,7 @@ async function broker(url: string): Promise<Finding[]> {
   }
   const { connectBus } = await import("@rockbot/bus-rabbitmq");
   try {
-    await using connected = await connectBus(url, { connectTimeoutMs: BROKER_MS });
+    await using connected = await connectBus(url, { name: "rockbot doctor", connectTimeoutMs: BROKER_MS });
     const { verifiesSender } = connected.traits;
     return [
       { what, state: "ok", message: `${displayBusUrl(url)} answers` },

@@ -50,7 +50,7 @@ async function claimSocket(): Promise<string> {
 async function connect(busUrl: string, log: Parameters<typeof exitOnCrash>[0]) {
   const { connectBus } = await import("@rockbot/bus-rabbitmq");
   try {
-    return await connectBus(busUrl, { log });
+    return await connectBus(busUrl, { name: "rockbot up", log });
   } catch (error) {
     throw new CommandError(`Cannot reach the broker at ${displayBusUrl(busUrl)}: ${error instanceof Error ? error.message : String(error)}`);
   }

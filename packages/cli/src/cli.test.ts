@@ -1,0 +1,221 @@
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runCli, startCli, startPage, startUp, temporaryFolder } from "./test-cli.ts";
+
+test("--version prints the version, and --help the commands with examples", async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+
+  expect(await runCli(["--version"], options)).toEqual({ code: 0, stdout: "0.1.0\n", stderr: "" });
+  const { code, stdout } = await runCli(["--help"], options);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/up.*tools.*call.*guide.*doctor.*Examples:.*Exit code/s)]);
+  for (const command of ["up", "tools", "call", "guide", "doctor"]) {
+    expect((await runCli([command, "--help"], options)).stdout).toContain("Examples:\n  rockbot");
+  }
+});
+
+test.each([["--version"], ["call --help"]])("%s loads no service, no SDK and no adapter", async (line) => {
+  using folder = temporaryFolder();
+  const list = join(folder.path, "loaded");
+  const hook = `import { registerHooks } from "node:module"; import { appendFileSync } from "node:fs"; registerHooks({ load(url, context, next) { appendFileSync(${JSON.stringify(list)}, url + "\\n"); return next(url, context); } });`;
+  await runCli(line.split(" "), { folder: folder.path, env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` } });
+  const loaded = readFileSync(list, "utf8");
+
+  expect(loaded).toContain("commander");
+  expect(loaded).not.toMatch(/opentelemetry|cheerio|hono|amqplib|undici|services\/|packages\/(?!cli)/);
+});
+
+test.each([
+  ["an unknown command", "cal", /Did you mean call/],
+  ["an unknown option", "call x --jsn", /Did you mean --json/],
+  ["no tool", "call", /missing required argument 'name'/],
+  ["arguments that are no JSON, and a time that is none", "call x {a --timeout soon", /the arguments: not valid JSON.*\n.*--help|--timeout: expected.*the arguments: not valid JSON/s],
+  ["arguments that are no object", "call x [1]", /the arguments: expected a JSON object, got an array/],
+  ["a bus that is none", "tools --bus redis://h", /the bus: expected memory: or amqp/],
+  ["an unknown service", "up --only web-tool", /Did you mean "web-tools"/],
+  ["options of a service that is left out", "up --only web-tools --port 1 --host ::1", /--port: belongs to the gateway.*--host: belongs to the gateway/s],
+  ["a port that is none", "up --port 70000", /port, from an option: must be <= 65535/],
+  ["a host others can reach, without token", "up --host 0.0.0.0 --port 0", /gatewayToken: is required/],
+  ["a file that is not there", "up --config /nonexistent", /the file \/nonexistent: cannot be read/],
+])("wrong usage is said on stderr with exit 2: %s", async (_, line, words) => {
+  using folder = temporaryFolder();
+  const { code, stdout, stderr } = await runCli(line.split(" "), { folder: folder.path });
+
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(words);
+  expect(stderr).not.toMatch(/\.ts:|at /);
+});
+
+test("every fault of a file and the environment is listed once, with exit 2", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "rockbot.yaml");
+  writeFileSync(file, "webTool: {}\ngateway: { prt: 1, callTimeoutMs: soon }\nwebTools: { allowAddresses: 7 }\n");
+  const { code, stderr } = await runCli(["up", "--config", file], { folder: folder.path, env: { GATEWAY_TOKEN: "short-canary" } });
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('unknown section "webTool": did you mean "webTools"?');
+  expect(stderr.match(/unknown section/g)).toHaveLength(1);
+  expect(stderr).toMatch(/section gateway of the file .*: unknown property "prt": did you mean "port"\?/);
+  expect(stderr).toMatch(/callTimeoutMs, from the section gateway/);
+  expect(stderr).toMatch(/allowAddresses, from the section webTools/);
+  expect(stderr).toMatch(/gatewayToken, from the variable GATEWAY_TOKEN/);
+  expect(stderr).not.toContain("short-canary");
+});
+
+test("with nothing running, call starts the tool itself; the answer alone is on stdout", async () => {
+  using folder = temporaryFolder();
+  await using page = await startPage();
+  const { code, stdout, stderr } = await runCli(["call", "web_browse", JSON.stringify({ url: page.url() }), "--allow-address", page.address], { folder: folder.path });
+
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toContain("# A page");
+  expect(stdout).toMatch(/From a page of our own\.\n$/);
+});
+
+test("--json prints the whole response, and - reads the arguments from stdin", async () => {
+  using folder = temporaryFolder();
+  await using page = await startPage();
+  const { code, stdout } = await runCli(["call", "web_browse", "-", "--json", "--allow-address", page.address], { folder: folder.path, input: JSON.stringify({ url: page.url() }) });
+
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/), toolName: "web_browse", structured: { title: "A page" }, trust: { level: "untrusted" } });
+});
+
+test.each([
+  ["a tool that does not exist", ["web_brows", "{}"], 2, "tool_not_found", /did you mean "web_browse"/],
+  ["arguments that the tool does not take", ["web_browse", '{"ulr":"https://example.com/"}'], 2, "invalid_arguments", /url.*required|did you mean "url"/s],
+  ["an address that is not public", ["web_browse", '{"url":"http://127.0.0.1:9/"}'], 1, "denied", /./],
+])("a call that fails says so on stderr, and with --json on stdout too: %s", async (_, call, code, errorCode, words) => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  const plain = await runCli(["call", ...call], options);
+  const json = await runCli(["call", ...call, "--json"], options);
+
+  expect(plain).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(words) });
+  expect(json.code).toBe(code);
+  expect(JSON.parse(json.stdout)).toMatchObject({ toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/), toolName: call[0], code: errorCode, message: expect.stringMatching(words) });
+});
+
+test("tools and guides are listed with nothing running", async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  const [tools, json, guides, guide, none] = await Promise.all([
+    runCli(["tools"], options),
+    runCli(["tools", "--json"], options),
+    runCli(["guide"], options),
+    runCli(["guide", "WEB-tools"], options),
+    runCli(["guide", "web-tool"], options),
+  ]);
+
+  expect(tools).toMatchObject({ code: 0, stdout: expect.stringMatching(/^web_browse\(url\) +Read one public web page\.$/m), stderr: expect.stringContaining("run by this process") });
+  expect(JSON.parse(json.stdout)).toContainEqual(expect.objectContaining({ name: "web_browse", source: "web-tools", parameters: expect.objectContaining({ required: ["url"] }) }));
+  expect(guides.stdout).toContain("- web-tools: ");
+  expect(guide).toMatchObject({ code: 0, stdout: expect.stringContaining("web_browse"), stderr: "" });
+  expect(none).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("web-tools") });
+});
+
+test("up serves HTTP, and other commands by a socket that only its user can open", async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  await using page = await startPage();
+  await using up = await startUp(options, ["--allow-address", page.address]);
+  const body = JSON.stringify({ url: page.url() });
+  const overHttp = await fetch(`${up.url}/v1/tools/web_browse/invoke`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const [called, failed, listed] = await Promise.all([
+    runCli(["call", "web_browse", body], options),
+    runCli(["call", "web_browse", JSON.stringify({ url: page.url("/gone") }), "--json"], options),
+    runCli(["tools"], options),
+  ]);
+
+  expect(await overHttp.json()).toMatchObject({ content: expect.stringContaining("From a page of our own.") });
+  expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("From a page of our own."), stderr: "" });
+  expect(failed.code).toBe(1);
+  expect(JSON.parse(failed.stdout)).toMatchObject({ code: "execution_failed", message: expect.stringContaining("404") });
+  expect(listed.stderr).toContain('run by the running "rockbot up"');
+  expect([statSync(join(folder.path, "run")).mode & 0o777, statSync(join(folder.path, "run/rockbot.sock")).mode & 0o777]).toEqual([0o700, 0o600]);
+  expect(up.stderr()).toMatch(/try +curl -s http:\/\/127\.0\.0\.1:\d+\/v1\/tools\/web_browse\/invoke/);
+
+  up.kill("SIGTERM");
+  expect(await up.ended).toMatchObject({ code: 0, stdout: "" });
+});
+
+test("a second up is refused in words; the socket of a dead one is replaced", async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  await using first = await startUp(options);
+  const second = await runCli(["up", "--port", "0"], options);
+  first.kill("SIGKILL");
+  await first.ended;
+  await using third = await startUp(options);
+  const tools = await runCli(["tools"], options);
+
+  expect(second).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/another "rockbot up" runs/) });
+  expect(tools.stderr).toContain('run by the running "rockbot up"');
+  expect(third.url).not.toBe("");
+});
+
+test("a port that is taken is said in words", async () => {
+  using folder = temporaryFolder();
+  await using page = await startPage();
+  const port = String(page.address.split(":")[1]);
+  const { code, stderr } = await runCli(["up", "--port", port], { folder: folder.path });
+
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`Cannot listen on 127.0.0.1:${port}: EADDRINUSE. Free the port or choose another`)]);
+});
+
+test("a folder that others can use is refused", async () => {
+  using folder = temporaryFolder();
+  mkdirSync(join(folder.path, "run"));
+  chmodSync(join(folder.path, "run"), 0o755);
+
+  for (const line of ["up --port 0", "call web_browse {}", "tools"]) {
+    expect(await runCli(line.split(" "), { folder: folder.path })).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("others have access to it. Run") });
+  }
+});
+
+test.each([true, false])("Ctrl-C cancels the call where it runs (an up runs: %s)", async (isUp) => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  await using page = await startPage();
+  await using _up = isUp ? await startUp(options, ["--allow-address", page.address]) : undefined;
+  await using call = startCli(["call", "web_browse", JSON.stringify({ url: page.url("/slow") }), ...(isUp ? [] : ["--allow-address", page.address])], options);
+  await expect.poll(() => page.requests, { timeout: 10_000 }).toContain("/slow");
+  call.kill("SIGINT");
+
+  expect(await call.ended).toMatchObject({ code: 130, stdout: "", stderr: expect.stringContaining("cancelled") });
+  await expect.poll(() => page.closed, { timeout: 5000 }).toContain("/slow");
+});
+
+test("a call ends by its timeout with exit 1", async () => {
+  using folder = temporaryFolder();
+  await using page = await startPage();
+  const { code, stderr } = await runCli(["call", "web_browse", JSON.stringify({ url: page.url("/slow") }), "--timeout", "500", "--allow-address", page.address], { folder: folder.path });
+
+  expect([code, stderr]).toEqual([1, expect.stringContaining("timeout")]);
+});
+
+test("a broker that does not answer is said in words, without the password", async () => {
+  using folder = temporaryFolder();
+  const bus = ["--bus", "amqp://user:canary-password@127.0.0.1:1/"];
+  const results = await Promise.all([runCli(["doctor", ...bus], { folder: folder.path }), runCli(["up", ...bus], { folder: folder.path, env: { LOG_LEVEL: "error" } }), runCli(["tools", ...bus], { folder: folder.path })]);
+
+  for (const { code, stdout, stderr } of results) {
+    expect(code).toBe(1);
+    expect(stdout + stderr).toContain("127.0.0.1:1");
+    expect(stdout + stderr).not.toContain("canary-password");
+  }
+}, 45_000);
+
+test("doctor says what is missing and what it costs", async () => {
+  using folder = temporaryFolder();
+  const plain = await runCli(["doctor"], { folder: folder.path });
+  const json = await runCli(["doctor", "--json"], { folder: folder.path, env: { BRAVE_API_KEY: "canary-key" } });
+
+  expect(plain.code).toBe(0);
+  expect(plain.stdout).toMatch(/^ok +Node\.js +24\./m);
+  expect(plain.stdout).toMatch(/^missing +BRAVE_API_KEY +not set: there is no web_search/m);
+  expect(plain.stdout).toMatch(/^ok +rockbot up +does not run/m);
+  expect(JSON.parse(json.stdout)).toMatchObject({ findings: expect.arrayContaining([{ what: "BRAVE_API_KEY", state: "ok", message: "set" }]) });
+  expect(json.stdout).not.toContain("canary-key");
+});

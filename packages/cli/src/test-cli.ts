@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const main = join(import.meta.dirname, "main.ts");
+
+export interface CliResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A folder of its own for each test's sockets and files. */
+export function temporaryFolder(): { readonly path: string } & Disposable {
+  const path = mkdtempSync(join(tmpdir(), "rockbot-cli-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export interface CliOptions {
+  /** Its socket lies in this folder. */
+  readonly folder: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+/** The command as a real process. */
+export function startCli(args: readonly string[], { folder, env = {}, input = "" }: CliOptions) {
+  const { PATH = "", HOME = "" } = process.env;
+  const child: ChildProcess = spawn(process.execPath, [main, ...args], { env: { PATH, HOME, ROCKBOT_RUNTIME_DIR: join(folder, "run"), ...env }, stdio: ["pipe", "pipe", "pipe"] });
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  child.stdin?.end(input);
+  const ended = new Promise<CliResult>((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
+  return {
+    ended,
+    stderr: () => stderr,
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+export const runCli = (args: readonly string[], options: CliOptions): Promise<CliResult> => startCli(args, options).ended;
+
+/** `rockbot up` on a free port, once it is ready. */
+export async function startUp(options: CliOptions, args: readonly string[] = []) {
+  const up = startCli(["up", "--port", "0", ...args], options);
+  const isReady = Promise.withResolvers<void>();
+  const poll = setInterval(() => {
+    if (/^ready in \d+ ms$/m.test(up.stderr())) isReady.resolve();
+  }, 20);
+  void up.ended.then(({ code, stderr }) => isReady.reject(new Error(`rockbot up ended with code ${code}: ${stderr}`)));
+  try {
+    await isReady.promise;
+  } finally {
+    clearInterval(poll);
+  }
+  return Object.assign(up, { url: /http:\/\/127\.0\.0\.1:\d+/.exec(up.stderr())?.[0] ?? "" });
+}
+
+/** A page on loopback; `/slow` never answers. */
+export async function startPage() {
+  const requests: string[] = [];
+  const closed: string[] = [];
+  const server = createServer((request, response) => {
+    const path = String(request.url);
+    requests.push(path);
+    response.once("close", () => closed.push(path));
+    if (path === "/slow") return;
+    if (path === "/gone") response.writeHead(404, { "content-type": "text/html" }).end("<h1>Gone</h1>");
+    else response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<!doctype html><title>A page</title><main><h1>Grüße</h1><p>From a page of our own.</p></main>");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    address,
+    url: (path = "/") => `http://${address}${path}`,
+    requests,
+    closed,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
