@@ -30,8 +30,12 @@ export async function installDependencies(root, folders) {
   await runChild("install the dependencies", "pnpm", ["install", ...flags], {
     cwd: root,
     deadlineMs: 600_000,
-        advice: "Where the network is at fault, check it and npm's registry setting, then run the same command again.",
-    env: { ...process.env, ...(registry === undefined ? {} : { pnpm_config_registry: registry }), PATH: [folders.node, folders.pnpm, process.env.PATH].filter(Boolean).join(delimiter) },
+    advice: "Where the network is at fault, check it and npm's registry setting, then run the same command again.",
+    env: {
+      ...process.env,
+      ...(registry === undefined ? {} : { pnpm_config_registry: registry }),
+      PATH: [folders.node, folders.pnpm, process.env.PATH].filter(Boolean).join(delimiter),
+    },
   });
   await writeFile(join(root, STAMP), before); // taken before, so that a file changed meanwhile is seen the next time
 }
@@ -42,10 +46,12 @@ export async function installDependencies(root, folders) {
  */
 async function fingerprint(root) {
   const folders = ["packages", "services"];
-  const packages = await Promise.all(folders.map((folder) => readdir(join(root, folder)).then((names) => names.sort().map((name) => `${folder}/${name}/package.json`))));
+  const packages = await Promise.all(
+    folders.map((folder) => readdir(join(root, folder)).then((names) => names.sort().map((name) => `${folder}/${name}/package.json`))),
+  );
   const files = ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...packages.flat()];
   const texts = await Promise.all(files.map((file) => readFile(join(root, file)).catch(() => "")));
   const hash = createHash("sha256").update(`${process.platform}-${process.arch}`); // some packages are made for one platform
-  files.forEach((file, index) => hash.update(`\0${file}\0`).update(texts[index] ?? ""));
+  for (const [index, file] of files.entries()) hash.update(`\0${file}\0`).update(texts[index] ?? "");
   return hash.digest("hex");
 }

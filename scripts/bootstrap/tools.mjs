@@ -54,7 +54,8 @@ export function findPnpm(root, wanted) {
  */
 export async function installTools(root, wanted, { isPnpmNeeded }) {
   const missing = [];
-  if (findNode(root, wanted) === undefined) missing.push({ title: `Node ${wanted.node}`, folder: nodeFolder(wanted), spec: `node-${nodePlatform(wanted)}@${wanted.node}` });
+  if (findNode(root, wanted) === undefined)
+    missing.push({ title: `Node ${wanted.node}`, folder: nodeFolder(wanted), spec: `node-${nodePlatform(wanted)}@${wanted.node}` });
   if (isPnpmNeeded && findPnpm(root, wanted) === undefined && (await versionOnPath("pnpm", root)) !== wanted.pnpm) {
     missing.push({ title: `pnpm ${wanted.pnpm}`, folder: pnpmFolder(wanted), spec: `@pnpm/exe.${platform}${isMusl() ? "-musl" : ""}@${wanted.pnpm}` });
   }
@@ -106,7 +107,9 @@ const pnpmFolder = (wanted) => `.tools/pnpm-${wanted.pnpm}-${platform}`;
 /** @param {WantedTools} wanted */
 function nodePlatform(wanted) {
   if (NODE_PLATFORMS.includes(platform) && !isMusl()) return platform;
-  throw new SetupError(`Cannot bring in Node ${wanted.node}: npm has none for ${platform}${isMusl() ? " with musl" : ""}. Install Node ${wanted.node} or newer yourself.`);
+  throw new SetupError(
+    `Cannot bring in Node ${wanted.node}: npm has none for ${platform}${isMusl() ? " with musl" : ""}. Install Node ${wanted.node} or newer yourself.`,
+  );
 }
 
 /** Whether this Linux has musl instead of glibc, whose version a report of Node names. Such a report takes time to make. */

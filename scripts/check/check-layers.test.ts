@@ -1,0 +1,63 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { checkLayers } from "./check-layers.ts";
+
+const fine = {
+  "packages/contracts/src/index.ts": "export type Envelope = string;",
+  "packages/bus/src/index.ts": 'import type { Envelope } from "@rockbot/contracts";\nexport type Bus = Envelope;',
+  "packages/bus-rabbitmq/src/index.ts": 'import { connect } from "amqplib";\nexport const bus = connect;',
+  "packages/telemetry/src/index.ts": "export const log = 1;",
+  "packages/testing/src/index.ts": "export const server = 1;",
+  "packages/cli/src/main.ts": 'import { bus } from "@rockbot/bus-rabbitmq";\nimport { web } from "@rockbot/web-tools";\nexport const all = [bus, web];',
+  "services/web-tools/src/index.ts": 'import type { Bus } from "@rockbot/bus";\nexport const web: Bus = "";',
+  "services/web-tools/src/main.ts": 'import { log } from "@rockbot/telemetry";\nexport const main = log;',
+  "services/web-tools/src/index.test.ts": 'import { server } from "@rockbot/testing";\nexport const tested = server;',
+};
+
+test("checkLayers counts the modules and imports of a tree that keeps the rules", async () => {
+  await using tree = await makeTree(fine);
+  await expect(checkLayers(tree.root)).resolves.toBe("9 modules, 7 imports");
+});
+
+test("checkLayers fails when it has looked at nothing", async () => {
+  await using tree = await makeTree({ "packages/readme.txt": "" });
+  await expect(checkLayers(tree.root)).rejects.toThrow("0 modules");
+});
+
+test.each([
+  ["upwards", "packages/contracts/src/a.ts", 'import "@rockbot/bus";', "packages/contracts imports lower layers only"],
+  ["upwards, type only", "packages/contracts/src/a.ts", 'import type { Bus } from "@rockbot/bus";\nexport type A = Bus;', "imports lower layers only"],
+  ["sideways", "packages/telemetry/src/a.ts", 'import "@rockbot/bus-rabbitmq";', "packages/telemetry imports lower layers only"],
+  ["of a service by a service", "services/gateway/src/a.ts", 'import "@rockbot/web-tools";', "services/[^/]+ imports lower layers only"],
+  ["of the CLI by a service", "services/gateway/src/a.ts", 'import "../../../packages/cli/src/main.ts";', "imports lower layers only"],
+  ["of amqplib outside its package", "packages/bus/src/a.ts", 'import "amqplib";', "may import amqplib"],
+  ["of amqplib's types outside its package", "packages/bus/src/a.ts", 'import type { X } from "amqplib";\nexport type A = X;', "may import amqplib"],
+  ["of an adapter outside main.ts", "services/gateway/src/gateway.ts", 'import "@rockbot/bus-rabbitmq";', "adapters and telemetry"],
+  ["of telemetry by a lazy import", "services/gateway/src/gateway.ts", 'export const a = import("@rockbot/telemetry");', "adapters and telemetry"],
+  ["of packages/testing by code that ships", "services/gateway/src/gateway.ts", 'import "@rockbot/testing";', "for tests only"],
+  ["by a path into a package", "services/gateway/src/gateway.ts", 'import "../../../packages/contracts/src/index.ts";', "by its name"],
+  ["in a circle", "packages/bus/src/a.ts", 'import "./a.ts";', "leads back"],
+  ["of nothing", "packages/bus/src/a.ts", 'import "./missing.ts";', "leads to a file"],
+])("checkLayers refuses an import %s", async (_title, file, text, rule) => {
+  await using tree = await makeTree({ ...fine, [file]: text });
+  await expect(checkLayers(tree.root)).rejects.toThrow(rule);
+});
+
+/** A folder with these files and a node_modules that has amqplib and links to each package and service. */
+async function makeTree(files: Readonly<Record<string, string>>): Promise<{ readonly root: string } & AsyncDisposable> {
+  const root = await mkdtemp(join(tmpdir(), "layers-"));
+  const all = { ...files, "node_modules/amqplib/index.js": "export const connect = 1;", "node_modules/amqplib/package.json": '{"type":"module"}' };
+  for (const [file, text] of Object.entries(all)) {
+    await mkdir(dirname(join(root, file)), { recursive: true });
+    await writeFile(join(root, file), text);
+  }
+  await mkdir(join(root, "node_modules/@rockbot"));
+  for (const folder of new Set(Object.keys(files).map((file) => file.split("/").slice(0, 2).join("/")))) {
+    const name = folder.split("/").at(-1) ?? "";
+    await symlink(join(root, folder), join(root, "node_modules/@rockbot", name));
+    await writeFile(join(root, folder, "package.json"), JSON.stringify({ name, type: "module", exports: { ".": "./src/index.ts" } })).catch(() => {});
+  }
+  return { root, [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }) };
+}

@@ -1,0 +1,63 @@
+import type { IForbiddenRuleType } from "dependency-cruiser";
+
+/** From the bottom up. A package imports packages of lower rows only, and none of its own row. */
+const LAYERS: readonly (readonly string[])[] = [
+  ["packages/contracts", "packages/async"],
+  ["packages/bus"],
+  ["packages/bus-rabbitmq", "packages/tools", "packages/telemetry", "packages/config"],
+  ["packages/service"],
+  ["services/[^/]+"],
+  ["packages/cli"],
+];
+
+/** Who may know which third-party world. What is not named here is free to use. */
+const WORLDS: readonly { readonly modules: string; readonly owners: readonly string[] }[] = [
+  { modules: "amqplib", owners: ["packages/bus-rabbitmq", "packages/testing", "test"] },
+  { modules: "@opentelemetry/(?!api/)[^/]+", owners: ["packages/telemetry", "packages/testing"] },
+  { modules: "pino|prom-client", owners: ["packages/telemetry"] },
+  { modules: "hono|@hono/[^/]+", owners: ["services/gateway", "packages/testing"] },
+  { modules: "undici", owners: ["services/web-tools", "packages/cli", "packages/testing"] },
+  { modules: "cheerio|turndown|@joplin/[^/]+|ipaddr\\.js", owners: ["services/web-tools"] },
+  { modules: "commander", owners: ["packages/cli"] },
+  { modules: "ajv|ajv-formats|json-schema-to-typescript|@asyncapi/parser|esbuild", owners: ["scripts", "test"] },
+  { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "packages/bus/src/conformance"] },
+];
+
+const ADAPTERS = "^packages/(bus-rabbitmq|telemetry)/";
+const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
+
+/** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */
+export const layerRules: IForbiddenRuleType[] = [
+  ...LAYERS.flatMap((row, height) => row.map((folder) => onlyLower(folder, height))),
+  ...WORLDS.map(({ modules, owners }) => ({
+    name: `only ${owners.join(", ")} may import ${modules}`,
+    from: { path: "^(packages|services|scripts|test)/", pathNot: `^(${owners.join("|")})(/|$|\\.)|${TESTS}` },
+    to: { path: `(^|/)node_modules/(${modules})/` },
+  })),
+  {
+    name: "adapters and telemetry are named in a main.ts or the CLI only",
+    from: { path: "^(packages|services)/", pathNot: `^packages/(cli|testing)/|/src/main\\.ts$|${TESTS}|${ADAPTERS}` },
+    to: { path: ADAPTERS },
+  },
+  {
+    name: "packages/testing and test helpers are for tests only",
+    from: { path: "^(packages|services|scripts)/", pathNot: `^packages/testing/|${TESTS}` },
+    to: { path: `^packages/testing/|^test/|${TESTS}` },
+  },
+  {
+    name: "a package is imported by its name, not by a path into it",
+    from: { path: "^(packages|services)/([^/]+)/" },
+    to: { path: "^(packages|services)/", pathNot: "^$1/$2/", dependencyTypes: ["local"] },
+  },
+  { name: "no import leads back to its own file", from: {}, to: { circular: true } },
+  { name: "every import leads to a file", from: {}, to: { couldNotResolve: true } },
+];
+
+function onlyLower(folder: string, height: number): IForbiddenRuleType {
+  const above = LAYERS.slice(height).flat().join("|");
+  return {
+    name: `${folder} imports lower layers only`,
+    from: { path: `^(${folder})/` },
+    to: { path: `^(${above})/`, pathNot: "^$1/" },
+  };
+}
