@@ -1,5 +1,8 @@
-import { request } from "node:http";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
+import { openEventStream } from "./event-stream.ts";
 import { startTestGateway } from "./test-gateway.ts";
 
 const events = { accept: "text/event-stream" };
@@ -99,4 +102,34 @@ test("a request that outlasts the drain time is told so before its connection en
   expect(plain).toMatchObject({ status: 503, json: { code: "unavailable", details: { mayHaveRun: true } } });
   expect(eventsOf(stream.text)).toEqual([["error", expect.objectContaining({ code: "unavailable", isRetryable: true })]]);
   await expect.poll(() => gateway.aborted.length).toBe(2);
+});
+
+test("comments keep a silent stream alive, and stop with it", async () => {
+  const server = createServer((_, response) => {
+    const stream = openEventStream(response, { keepAliveMs: 10, headers: {} });
+    setTimeout(() => stream.end("result", {}), 100);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const text = await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)).text();
+  await new Promise((resolve) => server.close(resolve));
+
+  expect(text).toMatch(/^(: keep-alive\n\n){2,}event: result\ndata: \{\}\n\n$/);
+});
+
+test("while a client does not read, only the latest progress is kept", async () => {
+  const sent = 20_000;
+  const server = createServer((_, response) => {
+    const stream = openEventStream(response, { keepAliveMs: 1000, headers: {} });
+    for (let i = 1; i <= sent; i++) stream.send("progress", { progress: i, message: "x".repeat(100) });
+    stream.end("result", {});
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const events = eventsOf(await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)).text());
+  await new Promise((resolve) => server.close(resolve));
+
+  expect(events.length).toBeLessThan(sent / 10);
+  expect(events.at(-2)?.[1]).toMatchObject({ progress: sent });
+  expect(events.at(-1)?.[0]).toBe("result");
 });

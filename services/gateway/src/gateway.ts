@@ -45,7 +45,7 @@ export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, { 
   });
   const server = started.use(await serveHttp(app, { host, port: config.port }, { requestTimeoutMs, drainMs: shutdownGraceMs, signal, onDrainOver: () => drainOver.abort() }));
   const url = `http://${hostName}:${server.port}`;
-  log.info({ url, needsToken: gatewayToken !== undefined }, "gateway listens");
+  log.info({ url, access: gatewayToken === undefined ? "open to this machine" : "by bearer" }, "gateway listens");
 
   const parts = started.move();
   return {

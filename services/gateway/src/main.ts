@@ -9,7 +9,7 @@ import { configSchema } from "./generated/config.ts";
 
 const config = exitOnConfigError(() => checkGatewayConfig(loadConfig(configSchema, { env: process.env })));
 using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
-await using telemetry = startTelemetry({ service: "gateway", logLevel: config.logLevel });
+await using telemetry = await startTelemetry({ service: "gateway", logLevel: config.logLevel });
 const { log } = telemetry;
 exitOnCrash(log);
 if (config.busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where no other service can join: set BUS_URL to amqp://…");

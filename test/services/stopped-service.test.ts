@@ -1,0 +1,60 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { startOwnBroker } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { type RunningProcess, startProgram, startService } from "./start-service.ts";
+
+/** A page on loopback. */
+async function startPage() {
+  const server = createServer((_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<title>A page</title><main><p>From a page of our own.</p></main>"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { address, url: `http://${address}/`, [Symbol.asyncDispose]: () => new Promise<void>((resolve) => (server.closeAllConnections(), server.close(() => resolve()))) };
+}
+
+test("services in processes of their own: a call reaches them, and one that is gone is unavailable at once, until it is back", { timeout: 180_000 }, async () => {
+  await using broker = await startOwnBroker();
+  await using page = await startPage();
+  const webToolsEnv = { BUS_URL: broker.url, ALLOW_ADDRESSES: page.address };
+  await using gateway = await startService("gateway", { BUS_URL: broker.url, PORT: "0" });
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(gateway.stdout())?.[0] ?? "";
+
+  async function call(): Promise<{ ms: number; status: number; body: Record<string, unknown> }> {
+    const start = performance.now();
+    const response = await fetch(`${url}/v1/tools/web_browse/invoke`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ url: page.url }) });
+    const body = (await response.json()) as Record<string, unknown>;
+    return { ms: performance.now() - start, status: response.status, body };
+  }
+  const expectAnswer = async (): Promise<void> => {
+    await expect.poll(async () => (await call()).body, { timeout: 10_000 }).toMatchObject({ content: expect.stringContaining("From a page of our own.") });
+  };
+  const expectUnavailable = async (): Promise<void> => {
+    const { ms, status, body } = await call();
+    expect([status, body]).toEqual([503, expect.objectContaining({ code: "unavailable", isRetryable: true })]);
+    expect(ms).toBeLessThan(300);
+  };
+
+  expect((await call()).body).toMatchObject({ code: "unavailable" }); // known, and served by nobody yet
+  await using stopped: RunningProcess = await startService("web-tools", webToolsEnv);
+  await expectAnswer();
+
+  // The command goes through the broker as well.
+  await using command = startProgram("packages/cli/src/main.ts", { args: ["call", "web_browse", JSON.stringify({ url: page.url }), "--bus", broker.url] });
+  expect(await command.ended, command.stderr()).toBe(0);
+  expect(command.stdout()).toContain("From a page of our own.");
+
+  stopped.kill("SIGTERM");
+  expect(await stopped.ended, stopped.stdout()).toBe(0);
+  await expectUnavailable();
+
+  await using killed = await startService("web-tools", webToolsEnv);
+  await expectAnswer();
+  killed.kill("SIGKILL");
+  await killed.ended;
+  await expectUnavailable();
+
+  await using _again = await startService("web-tools", webToolsEnv);
+  await expectAnswer();
+  gateway.kill("SIGTERM");
+  expect(await gateway.ended, gateway.stdout()).toBe(0);
+});
