@@ -15,6 +15,11 @@ exitOnCrash(log);
 if (config.busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where no other service can join: set BUS_URL to amqp://…");
 await using bus = config.busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(config.busUrl, { name: "gateway", log });
 await using gateway = await startGateway(bus, config, { log, signal: shutdown.signal });
-await using _health = await serveHealth({ port: config.healthPort, host: config.healthHost, ready: () => gateway.notReady(), metrics: () => telemetry.metricsText() });
+await using _health = await serveHealth({
+  port: config.healthPort,
+  host: config.healthHost,
+  ready: () => gateway.notReady(),
+  metrics: () => telemetry.metricsText(),
+});
 log.info({}, "ready");
 await shutdown.requested; // Then requests drain, the bus closes, spans are flushed.

@@ -8,7 +8,7 @@ test("a request is a span of its client's trace, named by its route, and the cal
   vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url);
   const traceId = "0af7651916cd43dd8448eb211c80319c";
   {
-    await using telemetry = startTelemetry({ service: "gateway", logLevel: "silent" });
+    await using telemetry = await startTelemetry({ service: "gateway", logLevel: "silent" });
     await using gateway = await startTestGateway();
     await gateway.invoke("echo", {}, { traceparent: `00-${traceId}-b7ad6b7169203331-01` });
     await gateway.invoke("echo", {}, { traceparent: "00-nonsense", accept: "text/event-stream" });

@@ -21,7 +21,12 @@ export async function up(options: UpOptions): Promise<void> {
   const graceMs = Math.max(webTools?.shutdownGraceMs ?? 0, gateway?.shutdownGraceMs ?? 0);
 
   using shutdown = onShutdown({ graceMs });
-  await using telemetry = startTelemetry({ service: "rockbot", version: packageJson.version, logLevel: (gateway ?? webTools)?.logLevel, logTo: "stderr" });
+  await using telemetry = await startTelemetry({
+    service: "rockbot",
+    version: packageJson.version,
+    logLevel: (gateway ?? webTools)?.logLevel,
+    logTo: "stderr",
+  });
   const { log } = telemetry;
   exitOnCrash(log);
   const socket = isMemory ? await claimSocket() : undefined;
@@ -31,7 +36,8 @@ export async function up(options: UpOptions): Promise<void> {
   await using runningGateway = gateway === undefined ? undefined : await startGateway(bus, gateway, { log, signal: shutdown.signal });
   // Other commands of this user come by the socket; over a broker they come by the broker.
   await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", log });
-  await using _socket = socket === undefined || caller === undefined ? undefined : await serveSocket(socket, caller, { drainMs: graceMs, signal: shutdown.signal, log });
+  await using _socket =
+    socket === undefined || caller === undefined ? undefined : await serveSocket(socket, caller, { drainMs: graceMs, signal: shutdown.signal, log });
 
   console.error(describe(config, { url: runningGateway?.url, socket, verifiesSender: bus.traits.verifiesSender }));
   console.error(`ready in ${Math.round(performance.now())} ms`);
@@ -57,7 +63,10 @@ async function connect(busUrl: string, log: Parameters<typeof exitOnCrash>[0]) {
 }
 
 /** What runs, where, and the one command to try. */
-function describe({ busUrl, webTools, gateway }: UpConfig, { url, socket, verifiesSender }: { readonly url: string | undefined; readonly socket: string | undefined; readonly verifiesSender: boolean }): string {
+function describe(
+  { busUrl, webTools, gateway }: UpConfig,
+  { url, socket, verifiesSender }: { readonly url: string | undefined; readonly socket: string | undefined; readonly verifiesSender: boolean },
+): string {
   const names = [...(webTools === undefined ? [] : ["web-tools"]), ...(gateway === undefined ? [] : ["gateway"])];
   const lines = [`rockbot ${packageJson.version}: ${names.join(" and ")} over ${displayBusUrl(busUrl)}`];
   if (url !== undefined) lines.push(`  gateway   ${url}${gateway?.gatewayToken === undefined ? "" : ", with a bearer token"}`);
