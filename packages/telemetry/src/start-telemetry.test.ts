@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer as createHttp2Server, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -11,9 +12,9 @@ import { expect, test, vi } from "vitest";
 import { type StartTelemetryOptions, startTelemetry } from "./start-telemetry.ts";
 
 /** Telemetry under the given environment, which ends with it. */
-function startWith(env: Readonly<Record<string, string>>, options: Partial<StartTelemetryOptions> = {}) {
+async function startWith(env: Readonly<Record<string, string>>, options: Partial<StartTelemetryOptions> = {}) {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-  const telemetry = startTelemetry({ service: "example", logLevel: "silent", ...options });
+  const telemetry = await startTelemetry({ service: "example", logLevel: "silent", ...options });
   return {
     ...telemetry,
     async [Symbol.asyncDispose]() {
@@ -41,10 +42,34 @@ async function startSite(status = 200) {
   };
 }
 
+/** Takes whatever comes over gRPC, answers OK, and keeps which methods were called. */
+async function startGrpcCollector() {
+  const paths: string[] = [];
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createHttp2Server()
+    .on("session", (session) => sessions.add(session))
+    .on("stream", (stream, headers) => {
+      paths.push(String(headers[":path"]));
+      stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+      stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+      stream.resume().on("end", () => stream.end(Buffer.alloc(5))); // one message of no bytes
+    })
+    .listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    paths,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      for (const session of sessions) session.destroy();
+    },
+  };
+}
+
 const spanNames = (collector: OtlpCollector) => collector.spans().map(({ name }) => name);
 
 test("metrics have the process's own and our instruments, with buckets for milliseconds", async () => {
-  await using telemetry = startWith({});
+  await using telemetry = await startWith({});
   const meter = metrics.getMeter("test");
   meter.createHistogram("rockbot.tool.invoke.duration", { unit: "ms" }).record(3, { tool_name: "web_browse" });
   meter.createCounter("rockbot.tool.invocations").add(2, { status: "ok" });
@@ -64,7 +89,7 @@ test("metrics have the process's own and our instruments, with buckets for milli
 test("a span, the outgoing request inside it, and metrics arrive at the collector; the request carries the trace", async () => {
   await using collector = await startOtlpCollector();
   await using site = await startSite();
-  await using _telemetry = startWith({ ...collector.env, OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test" }, { version: "1.2.3" });
+  await using _telemetry = await startWith({ ...collector.env, OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test" }, { version: "1.2.3" });
   const tracer = trace.getTracer("test");
   await tracer.startActiveSpan("execute", { kind: SpanKind.CONSUMER, attributes: { tool: "web_browse" } }, async (span) => {
     await (await undiciFetch(`${site.url}/page?q=canary`)).text();
@@ -101,7 +126,7 @@ test("Node's own fetch is traced as well, and a failed request is a failed span"
   await using collector = await startOtlpCollector();
   await using site = await startSite(503);
   {
-    await using _telemetry = startWith(collector.env);
+    await using _telemetry = await startWith(collector.env);
     await (await fetch(site.url)).text();
   }
 
@@ -111,7 +136,7 @@ test("Node's own fetch is traced as well, and a failed request is a failed span"
 test("disposal flushes what has not been sent", async () => {
   await using collector = await startOtlpCollector();
   {
-    await using _telemetry = startWith({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    await using _telemetry = await startWith({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" });
     trace.getTracer("test").startSpan("last").end();
     metrics.getMeter("test").createCounter("last").add(1);
   }
@@ -123,7 +148,7 @@ test("disposal flushes what has not been sent", async () => {
 test("disposal waits two seconds for a collector that does not answer, then gives up", { timeout: 10_000 }, async () => {
   const silent = createServer(() => {}).listen(0, "127.0.0.1");
   await once(silent, "listening");
-  const telemetry = startWith({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+  const telemetry = await startWith({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
   trace.getTracer("test").startSpan("lost").end();
   const started = performance.now();
   await telemetry[Symbol.asyncDispose]();
@@ -137,7 +162,7 @@ test("disposal waits two seconds for a collector that does not answer, then give
 
 test("without a collector spans have ids and requests carry them, and nothing is sent", async () => {
   await using site = await startSite();
-  await using _telemetry = startWith({});
+  await using _telemetry = await startWith({});
   const { traceId } = await trace.getTracer("test").startActiveSpan("execute", async (span) => {
     await (await undiciFetch(site.url)).text();
     span.end();
@@ -156,7 +181,7 @@ test.each([
 ])("OTEL_TRACES_SAMPLER=%s decides which spans are exported", async (sampler, env, expected) => {
   await using collector = await startOtlpCollector();
   {
-    await using _telemetry = startWith({ ...collector.env, ...env, OTEL_TRACES_SAMPLER: sampler });
+    await using _telemetry = await startWith({ ...collector.env, ...env, OTEL_TRACES_SAMPLER: sampler });
     const span = trace.getTracer("test").startSpan("sampled");
     span.end();
     expect(span.spanContext().traceId).not.toBe("0".repeat(32));
@@ -168,8 +193,9 @@ test.each([
 test("the standard variables choose what is exported, and under which name", async () => {
   await using collector = await startOtlpCollector();
   {
-    await using _telemetry = startWith({
+    await using _telemetry = await startWith({
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+      OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: "http/json",
       OTEL_EXPORTER_OTLP_HEADERS: "x-tenant=a",
       OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
       OTEL_SERVICE_NAME: "renamed",
@@ -179,16 +205,55 @@ test("the standard variables choose what is exported, and under which name", asy
   expect(collector.spans()).toMatchObject([{ name: "one", service: "renamed" }]);
   expect(collector.requests()).toMatchObject([{ path: "/v1/traces", headers: { "x-tenant": "a", "content-encoding": "gzip" } }]);
   {
-    await using _telemetry = startWith({ ...collector.env, OTEL_TRACES_EXPORTER: "none", OTEL_METRICS_EXPORTER: "none" });
+    await using _telemetry = await startWith({ ...collector.env, OTEL_TRACES_EXPORTER: "none", OTEL_METRICS_EXPORTER: "none" });
     trace.getTracer("test").startSpan("two").end();
   }
   expect(collector.requests()).toHaveLength(1);
 });
 
+test("OTLP is sent as protobuf if the variables name no protocol", async () => {
+  await using collector = await startOtlpCollector();
+  {
+    await using _telemetry = await startWith({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    trace.getTracer("test").startSpan("one").end();
+  }
+
+  const sent = collector.requests().map(({ path, headers }) => [path, headers["content-type"]]);
+  expect(sent.toSorted()).toEqual([
+    ["/v1/metrics", "application/x-protobuf"],
+    ["/v1/traces", "application/x-protobuf"],
+  ]);
+});
+
+test("OTLP is sent over gRPC if the variables say so", async () => {
+  await using collector = await startGrpcCollector();
+  {
+    await using _telemetry = await startWith({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" });
+    trace.getTracer("test").startSpan("one").end();
+  }
+
+  expect(collector.paths.toSorted()).toEqual([
+    "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+    "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+  ]);
+});
+
+test("what a collector learns of the process does not hold its command line", async () => {
+  await using collector = await startOtlpCollector();
+  {
+    await using _telemetry = await startWith(collector.env);
+    trace.getTracer("test").startSpan("one").end();
+  }
+
+  const names = Object.keys(collector.spans()[0]?.resource ?? {});
+  expect(names).toEqual(expect.arrayContaining(["service.name", "host.name", "os.type"]));
+  expect(names.filter((name) => name.startsWith("process."))).toEqual([]);
+});
+
 test("OTEL_SDK_DISABLED leaves the process's metrics, and nothing is sent", async () => {
   await using collector = await startOtlpCollector();
   {
-    await using telemetry = startWith({ ...collector.env, OTEL_SDK_DISABLED: "true" });
+    await using telemetry = await startWith({ ...collector.env, OTEL_SDK_DISABLED: "true" });
     trace.getTracer("test").startSpan("unseen").end();
     expect(await telemetry.metricsText()).toContain("process_resident_memory_bytes");
   }
@@ -221,7 +286,7 @@ async function runMain(source: string, env: Readonly<Record<string, string>> = {
 
 test("log lines carry the ids of the active span, and the log outlives the telemetry", async () => {
   const { code, stdout, stderr } = await runMain(`
-    const telemetry = startTelemetry({ service: "example" });
+    const telemetry = await startTelemetry({ service: "example" });
     trace.getTracer("test").startActiveSpan("s", (span) => { telemetry.log.info("inside"); span.end(); });
     telemetry.log.info("outside");
     await telemetry[Symbol.asyncDispose]();
@@ -239,7 +304,7 @@ test("log lines carry the ids of the active span, and the log outlives the telem
 
 test("a command logs to standard error, and what is logged before process.exit is written", async () => {
   const { code, stdout, stderr } = await runMain(`
-    const { log } = startTelemetry({ service: "example", logTo: "stderr" });
+    const { log } = await startTelemetry({ service: "example", logTo: "stderr" });
     for (let i = 0; i < 500; i += 1) log.info({ i }, "line");
     process.exit(3);`);
 
@@ -249,7 +314,7 @@ test("a command logs to standard error, and what is logged before process.exit i
 
 test("a reader that does not keep up costs log lines, which are counted, not the work", async () => {
   const child = startMain(`
-    const telemetry = startTelemetry({ service: "example" });
+    const telemetry = await startTelemetry({ service: "example" });
     for (let i = 0; i < 3000; i += 1) telemetry.log.info({ i, text: "x".repeat(1000) }, "line");
     console.error(await telemetry.metricsText());`);
   const [stderr] = await once(child.stderr, "data"); // standard output is not read until the work is done
@@ -261,7 +326,7 @@ test("a reader that does not keep up costs log lines, which are counted, not the
 
 test("a collector that is away is one warning, not one for each export", { timeout: 20_000 }, async () => {
   const { code, stdout } = await runMain(
-    `const telemetry = startTelemetry({ service: "example" });
+    `const telemetry = await startTelemetry({ service: "example" });
     for (let i = 0; i < 5; i += 1) {
       trace.getTracer("test").startSpan("s").end();
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -271,15 +336,9 @@ test("a collector that is away is one warning, not one for each export", { timeo
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
       OTEL_BSP_SCHEDULE_DELAY: "10",
       OTEL_EXPORTER_OTLP_TIMEOUT: "100",
-      OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
     },
   );
 
   expect(code).toBe(0);
-  expect(stdout[0]).toMatchObject({
-    level: "warn",
-    protocol: "grpc",
-    msg: expect.stringContaining("must be the collector's HTTP port"),
-  });
   expect(stdout.filter(({ msg }) => msg === "Telemetry is incomplete")).toHaveLength(1);
 });

@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 /** Takes OTLP over HTTP in JSON, as a collector does, and keeps what came. */
 export interface OtlpCollector extends AsyncDisposable {
   readonly url: string;
-  /** The variables that make a process export here, at once instead of every few seconds. */
+  /** The variables that make a process export here, in JSON, at once instead of every few seconds. */
   readonly env: Readonly<Record<string, string>>;
   /** All spans so far, in the order they came. */
   spans(): readonly CollectedSpan[];
@@ -82,7 +82,12 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
 
   return {
     url,
-    env: { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_BSP_SCHEDULE_DELAY: "50", OTEL_METRIC_EXPORT_INTERVAL: "200" },
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_BSP_SCHEDULE_DELAY: "50",
+      OTEL_METRIC_EXPORT_INTERVAL: "200",
+    },
     spans: () => spans,
     metrics: () => [...metrics.values()],
     requests: () => requests,

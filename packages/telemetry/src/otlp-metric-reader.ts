@@ -1,0 +1,31 @@
+import { getNumberFromEnv, getStringFromEnv } from "@opentelemetry/core";
+import { OTLPMetricExporter as GrpcExporter } from "@opentelemetry/exporter-metrics-otlp-grpc";
+import { OTLPMetricExporter as JsonExporter } from "@opentelemetry/exporter-metrics-otlp-http";
+import { OTLPMetricExporter as ProtobufExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
+import { type IMetricReader, type MetricProducer, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+
+/**
+ * Sends metrics as the standard variables say. `NodeSDK` makes such a reader only if it is given no other, and no
+ * producer can be added to it; we have the reader behind `/metrics` and the process's own metrics to give.
+ */
+export function otlpMetricReader(producer: MetricProducer): IMetricReader {
+  const exportIntervalMillis = getNumberFromEnv("OTEL_METRIC_EXPORT_INTERVAL") ?? 60_000;
+  const timeoutMs = getNumberFromEnv("OTEL_METRIC_EXPORT_TIMEOUT") ?? 30_000;
+  return new PeriodicExportingMetricReader({
+    exporter: exporter(),
+    metricProducers: [producer],
+    exportIntervalMillis,
+    exportTimeoutMillis: Math.min(timeoutMs, exportIntervalMillis), // more is an error
+  });
+}
+
+function exporter(): GrpcExporter | JsonExporter | ProtobufExporter {
+  switch ((getStringFromEnv("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL") ?? getStringFromEnv("OTEL_EXPORTER_OTLP_PROTOCOL"))?.trim()) {
+    case "grpc":
+      return new GrpcExporter();
+    case "http/json":
+      return new JsonExporter();
+    default:
+      return new ProtobufExporter(); // also for a protocol that is not known, of which NodeSDK warns
+  }
+}

@@ -1,0 +1,44 @@
+import { getStringFromEnv, W3CTraceContextPropagator } from "@opentelemetry/core";
+import type { UndiciInstrumentation } from "@opentelemetry/instrumentation-undici";
+import { defaultResource, envDetector, hostDetector, osDetector, resourceFromAttributes, serviceInstanceIdDetector } from "@opentelemetry/resources";
+import type { IMetricReader, MetricProducer } from "@opentelemetry/sdk-metrics";
+import { NodeSDK } from "@opentelemetry/sdk-node";
+import { NoopSpanProcessor } from "@opentelemetry/sdk-trace";
+import { isExported } from "./is-exported.ts";
+import { otlpMetricReader } from "./otlp-metric-reader.ts";
+import { views } from "./views.ts";
+
+export interface StartExportOptions {
+  readonly service: string;
+  readonly version: string | undefined;
+  readonly reader: IMetricReader;
+  readonly producer: MetricProducer;
+  readonly outgoing: UndiciInstrumentation;
+}
+
+/** The longest text in a span, which would otherwise carry whatever a page or a model put into an attribute. */
+const MAX_ATTRIBUTE_CHARACTERS = 4096;
+
+/**
+ * Connects `@opentelemetry/api` to the whole SDK: exporters, protocol, sampler, batches and resource follow the standard
+ * variables. Loaded only if something is exported, since it is most of OpenTelemetry, gRPC included.
+ */
+export function startExport({ service, version, reader, producer, outgoing }: StartExportOptions): { shutdown(): Promise<void> } {
+  const sdk = new NodeSDK({
+    resource: defaultResource().merge(resourceFromAttributes({ "service.name": service, "service.version": version })),
+    // The SDK's own choice has the command line too, which can hold the bus's password.
+    ...(getStringFromEnv("OTEL_NODE_RESOURCE_DETECTORS") === undefined
+      ? { resourceDetectors: [serviceInstanceIdDetector, hostDetector, osDetector, envDetector] }
+      : {}),
+    metricReaders: [reader, ...(isExported("METRICS") ? [otlpMetricReader(producer)] : [])],
+    views,
+    // Without any processor there is no tracer, and all ids are zero.
+    ...(isExported("TRACES") ? {} : { spanProcessors: [new NoopSpanProcessor()] }),
+    logRecordProcessors: [],
+    spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_CHARACTERS },
+    textMapPropagator: new W3CTraceContextPropagator(),
+    instrumentations: [outgoing],
+  });
+  sdk.start();
+  return sdk;
+}

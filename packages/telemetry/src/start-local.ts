@@ -1,0 +1,28 @@
+import { context, metrics, propagation, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { getBooleanFromEnv, W3CTraceContextPropagator } from "@opentelemetry/core";
+import type { UndiciInstrumentation } from "@opentelemetry/instrumentation-undici";
+import { type IMetricReader, MeterProvider } from "@opentelemetry/sdk-metrics";
+import { TracerProvider } from "@opentelemetry/sdk-trace";
+import { views } from "./views.ts";
+
+export interface StartLocalOptions {
+  readonly reader: IMetricReader;
+  readonly outgoing: UndiciInstrumentation;
+}
+
+/**
+ * Connects `@opentelemetry/api` to what works without a collector: metrics for `reader`, and spans that have ids and go
+ * nowhere. `OTEL_SDK_DISABLED=true` leaves what `reader` gets from elsewhere.
+ */
+export function startLocal({ reader, outgoing }: StartLocalOptions): { shutdown(): Promise<void> } {
+  const meters = new MeterProvider({ views, readers: [reader] });
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+  if (!getBooleanFromEnv("OTEL_SDK_DISABLED")) {
+    metrics.setGlobalMeterProvider(meters);
+    trace.setGlobalTracerProvider(new TracerProvider());
+    outgoing.setMeterProvider(meters);
+  }
+  return meters;
+}
