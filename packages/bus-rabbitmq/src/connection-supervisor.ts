@@ -148,7 +148,7 @@ export class ConnectionSupervisor {
   /** The life of one connection. Always throws in the end: with the reason why it has ended. */
   async #connectOnce(onUp: () => void): Promise<never> {
     this.#state = "connecting";
-    const link = await openLink(this.#address, this.#options);
+    const link = await openLink(this.#address, this.#options, this.#stop.signal);
     this.#link = link;
     let wasUp = false;
     try {

@@ -24,20 +24,25 @@ const CLOSE_DEADLINE_MS = 1_000;
 /** Our largest frame, and the largest we take: RabbitMQ's own default. */
 const MAX_FRAME_BYTES = 128 * 1024;
 
-/** Opens one connection. @throws {Error} that holds no secret */
-export async function openLink({ connect: address }: BrokerAddress, { name, heartbeatSeconds, tls }: LinkOptions): Promise<Link> {
+/** Opens one connection, or gives up at once when the signal aborts. @throws {Error} that holds no secret */
+export async function openLink({ connect: address }: BrokerAddress, { name, heartbeatSeconds, tls }: LinkOptions, signal: AbortSignal): Promise<Link> {
   const opening = connect(
     { ...address, heartbeat: heartbeatSeconds, frameMax: MAX_FRAME_BYTES, maxFrameSize: MAX_FRAME_BYTES },
     { ...tls, noDelay: true, keepAlive: true, timeout: CONNECT_TIMEOUT_MS, clientProperties: { connection_name: name } },
   ).then((model) => new Link(model)); // in this very turn: an event before its listener would be lost, or end the process
+  const { promise: givenUp, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await within(HANDSHAKE_DEADLINE_MS, opening, () => new Error(`no handshake within ${HANDSHAKE_DEADLINE_MS} ms`));
+    return await within(HANDSHAKE_DEADLINE_MS, Promise.race([opening, givenUp]), () => new Error(`no handshake within ${HANDSHAKE_DEADLINE_MS} ms`));
   } catch (error) {
     opening.then(
       (late) => late.destroy(new Error("too late")),
       () => {},
     );
     throw error;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
   }
 }
 

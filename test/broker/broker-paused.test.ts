@@ -1,0 +1,42 @@
+import { BusUnavailableError } from "@rockbot/bus";
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { startOwnBroker } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { textMessage, textOf } from "./messages.ts";
+
+test("a bus whose broker stands still fails publishes in time, notices, and goes on with nothing lost when the broker does", { timeout: 60_000 }, async () => {
+  await using broker = await startOwnBroker();
+  await using bus = await connectBus(broker.url);
+  const received: string[] = [];
+  await using _ = await bus.subscribe({ name: "paused", topics: ["paused"] }, async (message) => {
+    received.push(textOf(message));
+  });
+
+  await broker.pause();
+  const patient = bus.publish(textMessage("paused", "patient"), { timeoutMs: 30_000 });
+  const start = performance.now();
+  await expect(bus.publish(textMessage("paused", "hasty"), { timeoutMs: 500 })).rejects.toBeInstanceOf(BusUnavailableError);
+  expect(performance.now() - start).toBeLessThan(1_000);
+  await expect.poll(() => bus.isReady, { timeout: 4_000, message: "the silence is noticed" }).toBe(false);
+  const asked = performance.now();
+  await expect(bus.inspect("paused")).rejects.toBeInstanceOf(BusUnavailableError);
+  expect(performance.now() - asked).toBeLessThan(1_500);
+
+  await broker.resume();
+  await patient;
+  await expect.poll(() => received, { timeout: 10_000 }).toContain("patient");
+  await bus.publish(textMessage("paused", "after"), { mandatory: true });
+  await expect.poll(() => received, { timeout: 10_000 }).toContain("after");
+});
+
+test("a bus closes within its drain time although its broker stands still", { timeout: 60_000 }, async () => {
+  await using broker = await startOwnBroker();
+  const bus = await connectBus(broker.url, { drainMs: 500 });
+  await bus.subscribe({ name: "paused", topics: ["paused"] }, async () => {});
+  await broker.pause();
+  const publishing = bus.publish(textMessage("paused", "unconfirmed"));
+  const start = performance.now();
+  await Promise.all([bus[Symbol.asyncDispose](), expect(publishing).rejects.toThrow()]);
+  expect(performance.now() - start).toBeLessThan(4_000);
+  await broker.resume();
+});
