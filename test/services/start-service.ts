@@ -14,7 +14,10 @@ export interface RunningProcess extends AsyncDisposable {
 }
 
 /** A program of this repository as a real process, with nothing of our environment but what it needs. */
-export function startProgram(main: string, { args = [], env = {} }: { readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> } = {}): RunningProcess {
+export function startProgram(
+  main: string,
+  { args = [], env = {} }: { readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> } = {},
+): RunningProcess {
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(process.execPath, [join(root, main), ...args], { env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "";

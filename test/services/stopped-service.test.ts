@@ -6,13 +6,24 @@ import { type RunningProcess, startProgram, startService } from "./start-service
 
 /** A page on loopback. */
 async function startPage() {
-  const server = createServer((_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<title>A page</title><main><p>From a page of our own.</p></main>"));
+  const server = createServer((_, response) =>
+    response.writeHead(200, { "content-type": "text/html" }).end("<title>A page</title><main><p>From a page of our own.</p></main>"),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { address, url: `http://${address}/`, [Symbol.asyncDispose]: () => new Promise<void>((resolve) => (server.closeAllConnections(), server.close(() => resolve()))) };
+  return {
+    address,
+    url: `http://${address}/`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
 
-test("services in processes of their own: a call reaches them, and one that is gone is unavailable at once, until it is back", { timeout: 180_000 }, async () => {
+test("services in processes of their own: a call reaches them, and one that is gone is unavailable at once, until it is back", {
+  timeout: 180_000,
+}, async () => {
   await using broker = await startOwnBroker();
   await using page = await startPage();
   const webToolsEnv = { BUS_URL: broker.url, ALLOW_ADDRESSES: page.address };
@@ -21,7 +32,11 @@ test("services in processes of their own: a call reaches them, and one that is g
 
   async function call(): Promise<{ ms: number; status: number; body: Record<string, unknown> }> {
     const start = performance.now();
-    const response = await fetch(`${url}/v1/tools/web_browse/invoke`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ url: page.url }) });
+    const response = await fetch(`${url}/v1/tools/web_browse/invoke`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ url: page.url }),
+    });
     const body = (await response.json()) as Record<string, unknown>;
     return { ms: performance.now() - start, status: response.status, body };
   }

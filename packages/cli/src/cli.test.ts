@@ -30,7 +30,11 @@ test.each([
   ["an unknown command", "cal", /Did you mean call/],
   ["an unknown option", "call x --jsn", /Did you mean --json/],
   ["no tool", "call", /missing required argument 'name'/],
-  ["arguments that are no JSON, and a time that is none", "call x {a --timeout soon", /the arguments: not valid JSON.*\n.*--help|--timeout: expected.*the arguments: not valid JSON/s],
+  [
+    "arguments that are no JSON, and a time that is none",
+    "call x {a --timeout soon",
+    /the arguments: not valid JSON.*\n.*--help|--timeout: expected.*the arguments: not valid JSON/s,
+  ],
   ["arguments that are no object", "call x [1]", /the arguments: expected a JSON object, got an array/],
   ["a bus that is none", "tools --bus redis://h", /the bus: expected memory: or amqp/],
   ["an unknown service", "up --only web-tool", /Did you mean "web-tools"/],
@@ -66,7 +70,9 @@ test("every fault of a file and the environment is listed once, with exit 2", as
 test("with nothing running, call starts the tool itself; the answer alone is on stdout", async () => {
   using folder = temporaryFolder();
   await using page = await startPage();
-  const { code, stdout, stderr } = await runCli(["call", "web_browse", JSON.stringify({ url: page.url() }), "--allow-address", page.address], { folder: folder.path });
+  const { code, stdout, stderr } = await runCli(["call", "web_browse", JSON.stringify({ url: page.url() }), "--allow-address", page.address], {
+    folder: folder.path,
+  });
 
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toContain("# A page");
@@ -76,10 +82,18 @@ test("with nothing running, call starts the tool itself; the answer alone is on 
 test("--json prints the whole response, and - reads the arguments from stdin", async () => {
   using folder = temporaryFolder();
   await using page = await startPage();
-  const { code, stdout } = await runCli(["call", "web_browse", "-", "--json", "--allow-address", page.address], { folder: folder.path, input: JSON.stringify({ url: page.url() }) });
+  const { code, stdout } = await runCli(["call", "web_browse", "-", "--json", "--allow-address", page.address], {
+    folder: folder.path,
+    input: JSON.stringify({ url: page.url() }),
+  });
 
   expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/), toolName: "web_browse", structured: { title: "A page" }, trust: { level: "untrusted" } });
+  expect(JSON.parse(stdout)).toMatchObject({
+    toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    toolName: "web_browse",
+    structured: { title: "A page" },
+    trust: { level: "untrusted" },
+  });
 });
 
 test.each([
@@ -94,7 +108,12 @@ test.each([
 
   expect(plain).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(words) });
   expect(json.code).toBe(code);
-  expect(JSON.parse(json.stdout)).toMatchObject({ toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/), toolName: call[0], code: errorCode, message: expect.stringMatching(words) });
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    toolName: call[0],
+    code: errorCode,
+    message: expect.stringMatching(words),
+  });
 });
 
 test("tools and guides are listed with nothing running", async () => {
@@ -108,8 +127,14 @@ test("tools and guides are listed with nothing running", async () => {
     runCli(["guide", "web-tool"], options),
   ]);
 
-  expect(tools).toMatchObject({ code: 0, stdout: expect.stringMatching(/^web_browse\(url\) +Read one public web page\.$/m), stderr: expect.stringContaining("run by this process") });
-  expect(JSON.parse(json.stdout)).toContainEqual(expect.objectContaining({ name: "web_browse", source: "web-tools", parameters: expect.objectContaining({ required: ["url"] }) }));
+  expect(tools).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^web_browse\(url\) +Read one public web page\.$/m),
+    stderr: expect.stringContaining("run by this process"),
+  });
+  expect(JSON.parse(json.stdout)).toContainEqual(
+    expect.objectContaining({ name: "web_browse", source: "web-tools", parameters: expect.objectContaining({ required: ["url"] }) }),
+  );
   expect(guides.stdout).toContain("- web-tools: ");
   expect(guide).toMatchObject({ code: 0, stdout: expect.stringContaining("web_browse"), stderr: "" });
   expect(none).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("web-tools") });
@@ -170,7 +195,11 @@ test("a folder that others can use is refused", async () => {
   chmodSync(join(folder.path, "run"), 0o755);
 
   for (const line of ["up --port 0", "call web_browse {}", "tools"]) {
-    expect(await runCli(line.split(" "), { folder: folder.path })).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("others have access to it. Run") });
+    expect(await runCli(line.split(" "), { folder: folder.path })).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("others have access to it. Run"),
+    });
   }
 });
 
@@ -190,7 +219,10 @@ test.each([true, false])("Ctrl-C cancels the call where it runs (an up runs: %s)
 test("a call ends by its timeout with exit 1", async () => {
   using folder = temporaryFolder();
   await using page = await startPage();
-  const { code, stderr } = await runCli(["call", "web_browse", JSON.stringify({ url: page.url("/slow") }), "--timeout", "500", "--allow-address", page.address], { folder: folder.path });
+  const { code, stderr } = await runCli(
+    ["call", "web_browse", JSON.stringify({ url: page.url("/slow") }), "--timeout", "500", "--allow-address", page.address],
+    { folder: folder.path },
+  );
 
   expect([code, stderr]).toEqual([1, expect.stringContaining("timeout")]);
 });
@@ -198,7 +230,11 @@ test("a call ends by its timeout with exit 1", async () => {
 test("a broker that does not answer is said in words, without the password", async () => {
   using folder = temporaryFolder();
   const bus = ["--bus", "amqp://user:canary-password@127.0.0.1:1/"];
-  const results = await Promise.all([runCli(["doctor", ...bus], { folder: folder.path }), runCli(["up", ...bus], { folder: folder.path, env: { LOG_LEVEL: "error" } }), runCli(["tools", ...bus], { folder: folder.path })]);
+  const results = await Promise.all([
+    runCli(["doctor", ...bus], { folder: folder.path }),
+    runCli(["up", ...bus], { folder: folder.path, env: { LOG_LEVEL: "error" } }),
+    runCli(["tools", ...bus], { folder: folder.path }),
+  ]);
 
   for (const { code, stdout, stderr } of results) {
     expect(code).toBe(1);

@@ -95,7 +95,10 @@ started in this process. Ctrl-C cancels the call, wherever it runs.`,
     .description("Say what is missing on this machine, and what that costs.")
     .option("--bus <url>", BUS)
     .option("--json", "print JSON")
-    .addHelpText("after", "\nExamples:\n  rockbot doctor\n  rockbot doctor --bus amqp://guest:guest@localhost\n\nExit code 0 unless something is broken that RockBot cannot run without.")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  rockbot doctor\n  rockbot doctor --bus amqp://guest:guest@localhost\n\nExit code 0 unless something is broken that RockBot cannot run without.",
+    )
     .action(async (options) => (await import("./commands/doctor.ts")).doctor(options));
 
   return program;

@@ -29,7 +29,10 @@ export interface CliOptions {
 /** The command as a real process. */
 export function startCli(args: readonly string[], { folder, env = {}, input = "" }: CliOptions) {
   const { PATH = "", HOME = "" } = process.env;
-  const child: ChildProcess = spawn(process.execPath, [main, ...args], { env: { PATH, HOME, ROCKBOT_RUNTIME_DIR: join(folder, "run"), ...env }, stdio: ["pipe", "pipe", "pipe"] });
+  const child: ChildProcess = spawn(process.execPath, [main, ...args], {
+    env: { PATH, HOME, ROCKBOT_RUNTIME_DIR: join(folder, "run"), ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
   let stdout = "";
   let stderr = "";
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
@@ -75,7 +78,10 @@ export async function startPage() {
     response.once("close", () => closed.push(path));
     if (path === "/slow") return;
     if (path === "/gone") response.writeHead(404, { "content-type": "text/html" }).end("<h1>Gone</h1>");
-    else response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<!doctype html><title>A page</title><main><h1>Grüße</h1><p>From a page of our own.</p></main>");
+    else
+      response
+        .writeHead(200, { "content-type": "text/html; charset=utf-8" })
+        .end("<!doctype html><title>A page</title><main><h1>Grüße</h1><p>From a page of our own.</p></main>");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -25,10 +25,7 @@ export interface LoadConfigOptions {
  * later source replaces a property's value as a whole.
  * @throws {ConfigError} with all faults at once
  */
-export function loadConfig<T>(
-  config: ConfigSchema<T>,
-  { env, file = env.CONFIG_FILE || undefined, section, overrides = {} }: LoadConfigOptions,
-): Readonly<T> {
+export function loadConfig<T>(config: ConfigSchema<T>, { env, file = env.CONFIG_FILE || undefined, section, overrides = {} }: LoadConfigOptions): Readonly<T> {
   const properties = propertiesOf(config);
   const whole = file === undefined ? undefined : readConfigFile(file);
   const fromFile = whole === undefined || section === undefined ? whole : sectionOf(whole, section);

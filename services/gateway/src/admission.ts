@@ -14,7 +14,9 @@ export function admission({ maxConcurrent, answerMs }: AdmissionOptions) {
   let running = 0;
   return createMiddleware<{ Bindings: HttpBindings }>(async (c, next) => {
     if (running >= maxConcurrent) {
-      throw new ToolError(ToolErrorCode.Overloaded, `Cannot take the request: ${maxConcurrent} requests run already. Try again in a second`, { retryAfterMs: 1000 });
+      throw new ToolError(ToolErrorCode.Overloaded, `Cannot take the request: ${maxConcurrent} requests run already. Try again in a second`, {
+        retryAfterMs: 1000,
+      });
     }
     const { outgoing } = c.env;
     let cut: NodeJS.Timeout | undefined;

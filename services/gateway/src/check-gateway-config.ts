@@ -10,7 +10,9 @@ export function checkGatewayConfig(config: Readonly<GatewayConfig>): Readonly<Ga
   const { host, gatewayToken, callTimeoutMs, maxCallTimeoutMs } = config;
   const faults: string[] = [];
   if (!isLoopback(host) && gatewayToken === undefined) {
-    faults.push(`gatewayToken: is required, since other machines can reach the host ${JSON.stringify(host)}. Set the variable GATEWAY_TOKEN to at least 16 characters, or host to 127.0.0.1`);
+    faults.push(
+      `gatewayToken: is required, since other machines can reach the host ${JSON.stringify(host)}. Set the variable GATEWAY_TOKEN to at least 16 characters, or host to 127.0.0.1`,
+    );
   }
   if (callTimeoutMs > maxCallTimeoutMs) faults.push(`callTimeoutMs: expected at most maxCallTimeoutMs, which is ${maxCallTimeoutMs}, got ${callTimeoutMs}`);
   if (faults.length > 0) throw new ConfigError(faults);

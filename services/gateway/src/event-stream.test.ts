@@ -18,7 +18,14 @@ const eventsOf = (text: string): [string, Record<string, unknown>][] =>
 
 /** A call whose connection can be closed. Resolves once the tool runs. */
 async function startWaiting(gateway: Awaited<ReturnType<typeof startTestGateway>>, headers: Record<string, string>) {
-  const call = request({ host: "127.0.0.1", port: gateway.port, agent: false, method: "POST", path: "/v1/tools/wait/invoke", headers: { "content-type": "application/json", ...headers } });
+  const call = request({
+    host: "127.0.0.1",
+    port: gateway.port,
+    agent: false,
+    method: "POST",
+    path: "/v1/tools/wait/invoke",
+    headers: { "content-type": "application/json", ...headers },
+  });
   call.on("error", () => {}); // its connection is closed on purpose
   call.end('{"id":"left"}');
   await expect.poll(() => gateway.waiting).toEqual(["left"]);
@@ -42,7 +49,9 @@ test("a call that fails ends in exactly one error event", async () => {
   await using gateway = await startTestGateway();
   const answer = await gateway.invoke("fail", { code: "rate_limited", retryAfterMs: 1200 }, events);
 
-  expect(eventsOf(answer.text)).toEqual([["error", expect.objectContaining({ toolName: "fail", code: "rate_limited", isRetryable: true, retryAfterMs: 1200 })]]);
+  expect(eventsOf(answer.text)).toEqual([
+    ["error", expect.objectContaining({ toolName: "fail", code: "rate_limited", isRetryable: true, retryAfterMs: 1200 })],
+  ]);
 });
 
 test("a request that is refused before its call starts is answered by its status", async () => {

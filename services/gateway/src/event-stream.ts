@@ -9,7 +9,10 @@ export interface EventStream {
 }
 
 /** Starts the response. A comment every `keepAliveMs` tells proxies and clients that the connection lives. */
-export function openEventStream(outgoing: ServerResponse, { keepAliveMs, headers }: { readonly keepAliveMs: number; readonly headers: Readonly<Record<string, string>> }): EventStream {
+export function openEventStream(
+  outgoing: ServerResponse,
+  { keepAliveMs, headers }: { readonly keepAliveMs: number; readonly headers: Readonly<Record<string, string>> },
+): EventStream {
   let waiting: string | undefined;
   outgoing.writeHead(200, { ...headers, "content-type": "text/event-stream", "x-accel-buffering": "no" });
   outgoing.flushHeaders();

@@ -6,7 +6,7 @@ import { type Answer, startTestGateway } from "./test-gateway.ts";
 const token = "a-token-of-some-length";
 const json = { "content-type": "application/json" };
 const invoke = "/v1/tools/echo/invoke";
-const nested = (depth: number): string => `{"a":`.repeat(depth) + "1" + "}".repeat(depth);
+const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
 
 interface Row {
   readonly request: RequestOptions;
@@ -36,7 +36,11 @@ const withoutToken: Record<string, Row> = {
   "a strange origin": { request: get("/v1/tools", { origin: "https://evil.example" }), status: 403, code: "denied" },
   "our own address as origin": { request: get("/v1/tools", { origin: "http://localhost:8480" }), status: 403, code: "denied" },
   "an origin that begins like an allowed one": { request: get("/v1/tools", { origin: "https://chat.example.evil" }), status: 403, code: "denied" },
-  "a preflight": { request: { method: "OPTIONS", path: invoke, headers: { origin: "https://chat.example", "access-control-request-method": "POST" } }, status: 405, code: "method_not_allowed" },
+  "a preflight": {
+    request: { method: "OPTIONS", path: invoke, headers: { origin: "https://chat.example", "access-control-request-method": "POST" } },
+    status: 405,
+    code: "method_not_allowed",
+  },
   "no content type": { request: post({}), body: "{}", status: 415, code: "unsupported_media_type" },
   "a form": { request: post({ "content-type": "application/x-www-form-urlencoded" }), body: "a=1", status: 415, code: "unsupported_media_type" },
   "text, as a page may send unasked": { request: post({ "content-type": "text/plain" }), body: "{}", status: 415, code: "unsupported_media_type" },
@@ -49,8 +53,18 @@ const withoutToken: Record<string, Row> = {
   "JSON of 64 levels": { request: post(json), body: nested(64), status: 200 },
   "JSON of 100000 levels": { request: post(json), body: nested(100_000), status: 400, code: "invalid_arguments" },
   "a key that reaches for the prototype": { request: post(json), body: '{"__proto__":{"a":1}}', status: 400, code: "invalid_arguments" },
-  "a body that says it is too large": { request: post({ ...json, "content-length": String(1024 * 1024 + 1) }), body: Buffer.alloc(1024 * 1024 + 1, 32), status: 413, code: "too_large" },
-  "a chunked body that turns out too large": { request: post({ ...json, "transfer-encoding": "chunked" }), body: Buffer.alloc(2 * 1024 * 1024, 32), status: 413, code: "too_large" },
+  "a body that says it is too large": {
+    request: post({ ...json, "content-length": String(1024 * 1024 + 1) }),
+    body: Buffer.alloc(1024 * 1024 + 1, 32),
+    status: 413,
+    code: "too_large",
+  },
+  "a chunked body that turns out too large": {
+    request: post({ ...json, "transfer-encoding": "chunked" }),
+    body: Buffer.alloc(2 * 1024 * 1024, 32),
+    status: 413,
+    code: "too_large",
+  },
   "a path that climbs": { request: get("/v1/../v1/tools"), status: 200 },
   "a path that climbs in disguise": { request: get("/v1/guides/..%2f..%2fetc%2fpasswd"), status: 404, code: "not_found" },
   "a path that climbs to health": { request: get("/healthz/../v1/guides/x"), status: 404, code: "not_found" },
@@ -91,7 +105,8 @@ function expectSafe({ headers, json, text, status }: Answer): void {
   expect(Object.keys(headers).filter((name) => name.startsWith("access-control-"))).toEqual([]);
   expect(headers["content-type"]).toMatch(/^application\/json/);
   expect(text).not.toMatch(/node_modules|\.ts:\d|\bat \w+ \(|a-token-of/);
-  if (status >= 400) expect(json).toMatchObject({ code: expect.any(String), message: expect.stringMatching(/^Cannot |^There is no /), isRetryable: expect.any(Boolean) });
+  if (status >= 400)
+    expect(json).toMatchObject({ code: expect.any(String), message: expect.stringMatching(/^Cannot |^There is no /), isRetryable: expect.any(Boolean) });
 }
 
 test.each(Object.entries(withoutToken))("without a token set: %s", async (_, { request, body, status, code }) => {

@@ -116,35 +116,73 @@ test("the list of tools is sorted, has real schemas, and stays the same byte for
   const { tools } = first.json as { tools: { name: string }[] };
 
   expect(second.text).toBe(first.text);
-  expect(tools.map(({ name }) => name)).toEqual(["crash", "echo", "fail", "get_tool_guide", "large", "list_tool_guides", "sad", "soon", "steps", "wait", "web_browse"]);
-  expect(tools.find(({ name }) => name === "web_browse")).toMatchObject({ readOnly: true, idempotent: true, source: "test-tools", parameters: { required: ["url"] }, output: { required: ["url", "title", "contentType", "markdown"] } });
+  expect(tools.map(({ name }) => name)).toEqual([
+    "crash",
+    "echo",
+    "fail",
+    "get_tool_guide",
+    "large",
+    "list_tool_guides",
+    "sad",
+    "soon",
+    "steps",
+    "wait",
+    "web_browse",
+  ]);
+  expect(tools.find(({ name }) => name === "web_browse")).toMatchObject({
+    readOnly: true,
+    idempotent: true,
+    source: "test-tools",
+    parameters: { required: ["url"] },
+    output: { required: ["url", "title", "contentType", "markdown"] },
+  });
 });
 
 test("guides are listed and read, whatever the case of the name", async () => {
   await using gateway = await startTestGateway();
 
   expect((await gateway.send({ path: "/v1/guides" })).json).toEqual({ guides: [{ name: "test-tools", summary: "How to test." }] });
-  expect((await gateway.send({ path: "/v1/guides/TEST-tools" })).json).toEqual({ name: "test-tools", summary: "How to test.", document: "# Test tools\n\nCall them." });
-  expect(await gateway.send({ path: "/v1/guides/test-tool" })).toMatchObject({ status: 404, json: { code: "not_found", message: expect.stringContaining('"test-tools"') } });
+  expect((await gateway.send({ path: "/v1/guides/TEST-tools" })).json).toEqual({
+    name: "test-tools",
+    summary: "How to test.",
+    document: "# Test tools\n\nCall them.",
+  });
+  expect(await gateway.send({ path: "/v1/guides/test-tool" })).toMatchObject({
+    status: 404,
+    json: { code: "not_found", message: expect.stringContaining('"test-tools"') },
+  });
 });
 
 test("/openapi.json has one path for each tool, with its schemas", async () => {
   await using gateway = await startTestGateway();
   const { status, json } = await gateway.send({ path: "/openapi.json" });
-  const document = json as { openapi: string; paths: Record<string, Record<string, { operationId: string }>>; components: { schemas: object }; security?: unknown };
+  const document = json as {
+    openapi: string;
+    paths: Record<string, Record<string, { operationId: string }>>;
+    components: { schemas: object };
+    security?: unknown;
+  };
 
   expect([status, document.openapi, document.security]).toEqual([200, "3.1.1", undefined]);
   expect(document.paths["/v1/tools/web_browse/invoke"]?.["post"]).toMatchObject({
     operationId: "web_browse",
     requestBody: { content: { "application/json": { schema: { type: "object", required: ["url"], properties: { url: { type: "string" } } } } } },
-    responses: { 200: { content: { "application/json": { schema: { properties: { structured: { required: ["url", "title", "contentType", "markdown"] } } } } } }, 504: {}, default: {} },
+    responses: {
+      200: { content: { "application/json": { schema: { properties: { structured: { required: ["url", "title", "contentType", "markdown"] } } } } } },
+      504: {},
+      default: {},
+    },
   });
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   // Every reference leads somewhere.
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => String(path).split("/"));
   expect(references.length).toBeGreaterThan(10);
-  for (const path of references) expect(path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document), path.join("/")).toBeDefined();
+  for (const path of references)
+    expect(
+      path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document),
+      path.join("/"),
+    ).toBeDefined();
 });
 
 test("health is told to anybody", async () => {

@@ -81,7 +81,9 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
 
   for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/openapi.json"]) app.all(path, onlyMethod("GET"));
   app.all("/v1/tools/:name/invoke", onlyMethod("POST"));
-  app.notFound((c) => answerError(c, new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: there is no such path. GET /openapi.json lists the paths")));
+  app.notFound((c) =>
+    answerError(c, new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: there is no such path. GET /openapi.json lists the paths")),
+  );
   app.onError((error, c) => {
     if (error instanceof ToolError) return answerError(c, error);
     log.error({ err: error }, "a request failed in the gateway");

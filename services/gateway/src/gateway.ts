@@ -24,7 +24,19 @@ export interface Gateway extends AsyncDisposable {
  * @throws {ConfigError} if others could reach it without a token
  */
 export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, { log = silentLogger, signal }: StartGatewayOptions = {}): Promise<Gateway> {
-  const { host, gatewayToken, allowedHosts, allowedOrigins, agentName, instance, callTimeoutMs, maxCallTimeoutMs, requestTimeoutMs, maxConcurrent, shutdownGraceMs } = checkGatewayConfig(config);
+  const {
+    host,
+    gatewayToken,
+    allowedHosts,
+    allowedOrigins,
+    agentName,
+    instance,
+    callTimeoutMs,
+    maxCallTimeoutMs,
+    requestTimeoutMs,
+    maxConcurrent,
+    shutdownGraceMs,
+  } = checkGatewayConfig(config);
   const hostName = isIPv6(host) ? `[${host}]` : host;
   let isStopping = false;
   const notReady = () => [...(isStopping ? ["the gateway is stopping"] : []), ...(bus.isReady ? [] : ["the message bus cannot be reached"])];
@@ -43,7 +55,9 @@ export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, { 
     signal: drainOver.signal,
     log,
   });
-  const server = started.use(await serveHttp(app, { host, port: config.port }, { requestTimeoutMs, drainMs: shutdownGraceMs, signal, onDrainOver: () => drainOver.abort() }));
+  const server = started.use(
+    await serveHttp(app, { host, port: config.port }, { requestTimeoutMs, drainMs: shutdownGraceMs, signal, onDrainOver: () => drainOver.abort() }),
+  );
   const url = `http://${hostName}:${server.port}`;
   log.info({ url, access: gatewayToken === undefined ? "open to this machine" : "by bearer" }, "gateway listens");
 

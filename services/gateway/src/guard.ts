@@ -30,12 +30,18 @@ export function guard({ token, allowedHosts, allowedOrigins }: GuardOptions) {
     for (const host of [c.env.incoming.headers.host ?? "", new URL(c.req.url).host]) {
       const name = hostName(host);
       if (name === undefined || !hosts.has(name)) {
-        throw new ToolError(ToolErrorCode.Denied, `Cannot answer a request for the host ${JSON.stringify(host.slice(0, 80))}: it is none of this gateway's names. Use localhost, or add the name to allowedHosts`);
+        throw new ToolError(
+          ToolErrorCode.Denied,
+          `Cannot answer a request for the host ${JSON.stringify(host.slice(0, 80))}: it is none of this gateway's names. Use localhost, or add the name to allowedHosts`,
+        );
       }
     }
     const origin = c.req.header("origin");
     if (origin !== undefined && !origins.has(origin)) {
-      throw new ToolError(ToolErrorCode.Denied, `Cannot answer a request of a web page of ${JSON.stringify(origin.slice(0, 80))}: the origin is not in allowedOrigins`);
+      throw new ToolError(
+        ToolErrorCode.Denied,
+        `Cannot answer a request of a web page of ${JSON.stringify(origin.slice(0, 80))}: the origin is not in allowedOrigins`,
+      );
     }
     if (expected !== undefined) {
       const presented = /^Bearer +([\x21-\x7e]+)$/i.exec(c.req.header("authorization") ?? "")?.[1];

@@ -1,4 +1,4 @@
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 

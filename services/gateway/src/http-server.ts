@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { type HttpBindings, getRequestListener, RequestError } from "@hono/node-server";
+import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Hono } from "hono";
 import { errorBody, HttpErrorCode, statusOf } from "./http-error.ts";
@@ -30,7 +30,11 @@ const MAX_CONNECTIONS = 2048;
  * requests finish, and closes idle connections.
  * @throws {Error} with Node's `code`, such as EADDRINUSE, if it cannot listen
  */
-export async function serveHttp(app: Hono<{ Bindings: HttpBindings }>, where: { readonly host: string; readonly port: number } | { readonly path: string }, options: ServeHttpOptions = {}): Promise<HttpServer> {
+export async function serveHttp(
+  app: Hono<{ Bindings: HttpBindings }>,
+  where: { readonly host: string; readonly port: number } | { readonly path: string },
+  options: ServeHttpOptions = {},
+): Promise<HttpServer> {
   const { requestTimeoutMs = 15_000, drainMs = 20_000, signal, onDrainOver } = options;
   const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], { overrideGlobalObjects: false, errorHandler });
   let isStopping = false;
@@ -108,5 +112,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: 
         ? [431, "Request Header Fields Too Large", ToolErrorCode.TooLarge, "Cannot read the request: its headers are too large"]
         : [400, "Bad Request", HttpErrorCode.BadRequest, "Cannot read the request: it is not HTTP"];
   const body = JSON.stringify(errorBody(new ToolError(code, message)));
-  socket.end(`HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
 }

@@ -36,15 +36,25 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
       call = { toolCallId, toolName };
       const args = await readArguments(incoming);
       if (hasKey && keyed.has(toolCallId)) {
-        throw new ToolError(HttpErrorCode.Conflict, `Cannot call "${toolName}" a second time: a call with this Idempotency-Key still runs. Wait for it to end`, { isRetryable: true, retryAfterMs: 1000 });
+        throw new ToolError(
+          HttpErrorCode.Conflict,
+          `Cannot call "${toolName}" a second time: a call with this Idempotency-Key still runs. Wait for it to end`,
+          { isRetryable: true, retryAfterMs: 1000 },
+        );
       }
       using _key = hasKey ? noted(keyed, toolCallId) : undefined;
 
       const gone = new AbortController();
       outgoing.once("close", () => {
-        if (!outgoing.writableFinished) gone.abort(new ToolError(ToolErrorCode.Cancelled, `Cannot finish the call of "${toolName}": the client closed the connection`));
+        if (!outgoing.writableFinished)
+          gone.abort(new ToolError(ToolErrorCode.Cancelled, `Cannot finish the call of "${toolName}": the client closed the connection`));
       });
-      const options = { toolCallId, timeoutMs: asked.timeoutMs, sessionId, signal: signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]) };
+      const options = {
+        toolCallId,
+        timeoutMs: asked.timeoutMs,
+        sessionId,
+        signal: signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]),
+      };
       if (!accepts(c.req.header("accept"), "text/event-stream")) return c.json(await caller.call(toolName, args, options));
 
       const events = openEventStream(outgoing, { keepAliveMs, headers });
@@ -64,7 +74,9 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
 function asToolError(error: unknown, toolName: string, { signal, log }: Pick<InvokeOptions, "signal" | "log">): ToolError {
   if (error instanceof ToolError && !(signal?.aborted && error.code === ToolErrorCode.Cancelled)) return error;
   if (signal?.aborted) {
-    return new ToolError(ToolErrorCode.Unavailable, `Cannot finish the call of "${toolName}": the gateway is stopping. The tool may have run`, { details: { mayHaveRun: true } });
+    return new ToolError(ToolErrorCode.Unavailable, `Cannot finish the call of "${toolName}": the gateway is stopping. The tool may have run`, {
+      details: { mayHaveRun: true },
+    });
   }
   log.error({ err: error }, "a call failed in the gateway");
   return new ToolError(ToolErrorCode.ExecutionFailed, `Cannot call "${toolName}": the gateway failed. Its log says why`);
@@ -77,4 +89,5 @@ function noted(set: Set<string>, value: string): Disposable {
 }
 
 /** Whether an Accept header names the media type itself; `*` does not ask for it. */
-const accepts = (header: string | undefined, type: string): boolean => (header ?? "").split(",").some((part) => part.split(";", 1)[0]?.trim().toLowerCase() === type);
+const accepts = (header: string | undefined, type: string): boolean =>
+  (header ?? "").split(",").some((part) => part.split(";", 1)[0]?.trim().toLowerCase() === type);

@@ -6,7 +6,10 @@ import { expect, test } from "vitest";
 
 /** The service's own process. */
 function startMain(env: Record<string, string>) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "main.ts")], { env: { PATH: process.env["PATH"] ?? "", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [join(import.meta.dirname, "main.ts")], {
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const ended = Promise.all([once(child, "close"), text(child.stderr)]).then(([[code], stderr]) => ({ code: code as number | null, stderr }));
   return {
     child,
@@ -22,7 +25,10 @@ test("a wrong configuration ends the process with code 2 and every fault", async
   await using main = startMain({ HOST: "0.0.0.0", CALL_TIMEOUT_MS: "5000", MAX_CALL_TIMEOUT_MS: "1000" });
   await using invalid = startMain({ PORT: "x", GATEWAY_TOKEN: "canary", ALLOWED_ORIGINS: "null" });
 
-  expect(await main.ended).toEqual({ code: 2, stderr: expect.stringMatching(/2 faults\n +gatewayToken: is required.*\n +callTimeoutMs: expected at most maxCallTimeoutMs/) });
+  expect(await main.ended).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/2 faults\n +gatewayToken: is required.*\n +callTimeoutMs: expected at most maxCallTimeoutMs/),
+  });
   const { code, stderr } = await invalid.ended;
   expect([code, stderr]).toEqual([2, expect.stringMatching(/port, from the variable PORT/)]);
   expect(stderr).toMatch(/gatewayToken, from the variable GATEWAY_TOKEN/);

@@ -13,21 +13,50 @@ export interface OpenApiOptions {
 export function openApiDocument(tools: readonly ListedTool[], { version, needsToken, maxTimeoutMs }: OpenApiOptions): object {
   return {
     openapi: "3.1.1",
-    info: { title: "RockBot gateway", version, description: "Calls the tools that run behind the message bus. Every call ends in exactly one answer: a result, or an error with a code." },
+    info: {
+      title: "RockBot gateway",
+      version,
+      description: "Calls the tools that run behind the message bus. Every call ends in exactly one answer: a result, or an error with a code.",
+    },
     ...(needsToken ? { security: [{ bearer: [] }] } : {}),
     paths: {
-      "/v1/tools": { get: operation("listTools", "List the tools that can be called now, sorted by name.", objectOf({ tools: { type: "array", items: { $ref: "#/components/schemas/Tool" } } })) },
-      "/v1/guides": { get: operation("listGuides", "List the guides that teach how to use groups of tools.", objectOf({ guides: { type: "array", items: { $ref: "#/components/schemas/GuideSummary" } } })) },
+      "/v1/tools": {
+        get: operation(
+          "listTools",
+          "List the tools that can be called now, sorted by name.",
+          objectOf({ tools: { type: "array", items: { $ref: "#/components/schemas/Tool" } } }),
+        ),
+      },
+      "/v1/guides": {
+        get: operation(
+          "listGuides",
+          "List the guides that teach how to use groups of tools.",
+          objectOf({ guides: { type: "array", items: { $ref: "#/components/schemas/GuideSummary" } } }),
+        ),
+      },
       "/v1/guides/{name}": {
-        get: { ...operation("readGuide", "Read one guide.", { $ref: "#/components/schemas/Guide" }), parameters: [{ name: "name", in: "path", required: true, schema: { type: "string" } }] },
+        get: {
+          ...operation("readGuide", "Read one guide.", { $ref: "#/components/schemas/Guide" }),
+          parameters: [{ name: "name", in: "path", required: true, schema: { type: "string" } }],
+        },
       },
       ...Object.fromEntries(tools.map((tool) => [`/v1/tools/${tool.name}/invoke`, { post: invokeOperation(tool) }])),
     },
     components: {
       ...(needsToken ? { securitySchemes: { bearer: { type: "http", scheme: "bearer" } } } : {}),
       parameters: {
-        session: { name: "rockbot-session", in: "header", description: "The working-memory namespace the call belongs to.", schema: { type: "string", minLength: 1, maxLength: 256 } },
-        timeout: { name: "rockbot-timeout-ms", in: "header", description: "How long the call may take, in milliseconds.", schema: { type: "integer", minimum: 1, maximum: maxTimeoutMs } },
+        session: {
+          name: "rockbot-session",
+          in: "header",
+          description: "The working-memory namespace the call belongs to.",
+          schema: { type: "string", minLength: 1, maxLength: 256 },
+        },
+        timeout: {
+          name: "rockbot-timeout-ms",
+          in: "header",
+          description: "How long the call may take, in milliseconds.",
+          schema: { type: "integer", minimum: 1, maximum: maxTimeoutMs },
+        },
         idempotencyKey: {
           name: "Idempotency-Key",
           in: "header",
@@ -45,10 +74,24 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
           },
           { toolCallId: { type: "string" }, toolName: { type: "string" }, retryAfterMs: { type: "integer", minimum: 0 }, details: { type: "object" } },
         ),
-        Tool: objectOf({ name: { type: "string" }, description: { type: "string" }, parameters: { type: "object" }, readOnly: { type: "boolean" }, idempotent: { type: "boolean" }, source: { type: "string" } }, { output: { type: "object" } }),
+        Tool: objectOf(
+          {
+            name: { type: "string" },
+            description: { type: "string" },
+            parameters: { type: "object" },
+            readOnly: { type: "boolean" },
+            idempotent: { type: "boolean" },
+            source: { type: "string" },
+          },
+          { output: { type: "object" } },
+        ),
         GuideSummary: objectOf({ name: { type: "string" }, summary: { type: "string" } }),
         Guide: objectOf({ name: { type: "string" }, summary: { type: "string" }, document: { type: "string" } }),
-        ContentTrust: { type: ["object", "null"], required: ["level", "origin"], properties: { level: { enum: ["system", "untrusted"] }, origin: { type: "string" } } },
+        ContentTrust: {
+          type: ["object", "null"],
+          required: ["level", "origin"],
+          properties: { level: { enum: ["system", "untrusted"] }, origin: { type: "string" } },
+        },
       },
     },
   };
@@ -72,14 +115,17 @@ function invokeOperation(tool: ListedTool): object {
     requestBody: { required: true, content: json(standalone(tool.parameters, `${tool.name}:parameters`)) },
     responses: {
       200: { description: "The tool's answer.", content: { ...json(answer), "text/event-stream": { schema: { type: "string", description: events } } } },
-      ...Object.fromEntries([...new Set(Object.values(ToolErrorCode).map(statusOf))].sort().map((status) => [status, { $ref: "#/components/responses/Error" }])),
+      ...Object.fromEntries(
+        [...new Set(Object.values(ToolErrorCode).map(statusOf))].sort().map((status) => [status, { $ref: "#/components/responses/Error" }]),
+      ),
       default: { $ref: "#/components/responses/Error" },
     },
   };
 }
 
 /** A schema with references of its own becomes a resource of its own, so that `#/…` in it points into itself, not into this document. */
-const standalone = (schema: object, name: string): object => (JSON.stringify(schema).includes('"$ref":"#') ? { $id: `urn:rockbot:${name}`, ...schema } : schema);
+const standalone = (schema: object, name: string): object =>
+  JSON.stringify(schema).includes('"$ref":"#') ? { $id: `urn:rockbot:${name}`, ...schema } : schema;
 
 const operation = (operationId: string, summary: string, schema: object): object => ({
   operationId,
@@ -87,6 +133,10 @@ const operation = (operationId: string, summary: string, schema: object): object
   responses: { 200: { description: "OK", content: json(schema) }, default: { $ref: "#/components/responses/Error" } },
 });
 
-const objectOf = (required: Record<string, object>, optional: Record<string, object> = {}): object => ({ type: "object", required: Object.keys(required), properties: { ...required, ...optional } });
+const objectOf = (required: Record<string, object>, optional: Record<string, object> = {}): object => ({
+  type: "object",
+  required: Object.keys(required),
+  properties: { ...required, ...optional },
+});
 
 const json = (schema: object): Record<string, object> => ({ "application/json": { schema } });

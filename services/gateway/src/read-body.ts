@@ -17,7 +17,10 @@ export async function readArguments(incoming: IncomingMessage): Promise<object> 
   if (isEmpty) return {};
   const type = headers["content-type"] ?? "";
   if (!/^application\/json *(;|$)/i.test(type)) {
-    throw new ToolError(HttpErrorCode.UnsupportedMediaType, `Cannot read the body: expected the content type application/json, got ${type === "" ? "none" : JSON.stringify(type.slice(0, 80))}`);
+    throw new ToolError(
+      HttpErrorCode.UnsupportedMediaType,
+      `Cannot read the body: expected the content type application/json, got ${type === "" ? "none" : JSON.stringify(type.slice(0, 80))}`,
+    );
   }
   if ((headers["content-encoding"] ?? "identity") !== "identity") {
     throw new ToolError(HttpErrorCode.UnsupportedMediaType, "Cannot read the body: send it without a content encoding");
@@ -37,7 +40,8 @@ export async function readArguments(incoming: IncomingMessage): Promise<object> 
   return value;
 }
 
-const invalid = (what: string): ToolError => new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the arguments from the body: ${what}. Send one JSON object that holds the tool's arguments`);
+const invalid = (what: string): ToolError =>
+  new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the arguments from the body: ${what}. Send one JSON object that holds the tool's arguments`);
 
 async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
   const tooLarge = (): ToolError => new ToolError(ToolErrorCode.TooLarge, `Cannot read the body: it is larger than ${MAX_REQUEST_BYTES} bytes`);

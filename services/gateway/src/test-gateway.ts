@@ -2,7 +2,7 @@ import { request as httpRequest, type RequestOptions } from "node:http";
 import { connect } from "node:net";
 import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
-import { ToolError, type ToolDefinition, tools, type Validator } from "@rockbot/contracts";
+import { type ToolDefinition, ToolError, tools, type Validator } from "@rockbot/contracts";
 import { defineTool, serveTools } from "@rockbot/tools";
 import { startGateway } from "./gateway.ts";
 import { configSchema, type GatewayConfig } from "./generated/config.ts";
@@ -25,7 +25,9 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}) {
     tools: [
       defineTool(loose("echo"), async (input) => JSON.stringify(input)),
       defineTool(loose("fail"), async ({ code, retryAfterMs }) => {
-        throw new ToolError(String(code), "Cannot do it: this tool always fails", { retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : undefined });
+        throw new ToolError(String(code), "Cannot do it: this tool always fails", {
+          retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : undefined,
+        });
       }),
       defineTool(loose("crash"), async () => {
         throw new Error("canary-secret in a stack");

@@ -12,7 +12,9 @@ test("a request is a span of its client's trace, named by its route, and the cal
     await using gateway = await startTestGateway();
     await gateway.invoke("echo", {}, { traceparent: `00-${traceId}-b7ad6b7169203331-01` });
     await gateway.invoke("echo", {}, { traceparent: "00-nonsense", accept: "text/event-stream" });
-    expect(await telemetry.metricsText()).toMatch(/rockbot_gateway_request_duration\w*_count\{[^}]*route="\/v1\/tools\/:name\/invoke"[^}]*status="200"[^}]*\} 2/);
+    expect(await telemetry.metricsText()).toMatch(
+      /rockbot_gateway_request_duration\w*_count\{[^}]*route="\/v1\/tools\/:name\/invoke"[^}]*status="200"[^}]*\} 2/,
+    );
   }
   vi.unstubAllEnvs();
   const spans = collector.spans().filter((span) => span.traceId === traceId);

@@ -5,7 +5,9 @@ import { routePath } from "hono/route";
 /** Puts each request in a span, part of the client's trace if its `traceparent` says so, and measures how long it took. */
 export function traceRequests() {
   const tracer = trace.getTracer("@rockbot/gateway");
-  const duration = metrics.getMeter("@rockbot/gateway").createHistogram("rockbot.gateway.request.duration", { unit: "ms", description: "From admission to answer" });
+  const duration = metrics
+    .getMeter("@rockbot/gateway")
+    .createHistogram("rockbot.gateway.request.duration", { unit: "ms", description: "From admission to answer" });
 
   return createMiddleware(async (c, next) => {
     const start = performance.now();

@@ -1,4 +1,4 @@
-import { ToolError, type ToolErrorMessage, ToolErrorCode, toolErrorFrom, type ToolInvokeResponse } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode, type ToolErrorMessage, type ToolInvokeResponse, toolErrorFrom } from "@rockbot/contracts";
 import type { ListedTool } from "@rockbot/gateway/tool-list";
 import { Agent, type Dispatcher, request } from "undici";
 import { CommandError } from "../command-error.ts";
@@ -43,14 +43,22 @@ export function openSocketClient(socketPath: string): ToolClient {
           else if (event === "result") return JSON.parse(data) as ToolInvokeResponse;
           else if (event === "error") throw toolErrorFrom(JSON.parse(data) as ToolErrorMessage);
         }
-        throw new ToolError(ToolErrorCode.OutcomeUnknown, `Cannot tell how the call of "${name}" ended: the running "rockbot up" closed the connection. The tool may have run`, { details: { mayHaveRun: true } });
+        throw new ToolError(
+          ToolErrorCode.OutcomeUnknown,
+          `Cannot tell how the call of "${name}" ended: the running "rockbot up" closed the connection. The tool may have run`,
+          { details: { mayHaveRun: true } },
+        );
       } catch (error) {
         if (error instanceof ToolError || error instanceof CommandError) throw error;
         if (signal?.aborted) throw new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled`);
-        throw new ToolError(ToolErrorCode.OutcomeUnknown, `Cannot tell how the call of "${name}" ended: the connection to the running "rockbot up" broke (${codeOf(error)}). The tool may have run`, {
-          details: { mayHaveRun: true },
-          cause: error,
-        });
+        throw new ToolError(
+          ToolErrorCode.OutcomeUnknown,
+          `Cannot tell how the call of "${name}" ended: the connection to the running "rockbot up" broke (${codeOf(error)}). The tool may have run`,
+          {
+            details: { mayHaveRun: true },
+            cause: error,
+          },
+        );
       }
     },
     [Symbol.asyncDispose]: () => dispatcher.destroy(),

@@ -21,10 +21,15 @@ const MAX_ARGUMENT_BYTES = 1024 * 1024;
 const wrongUsage: ReadonlySet<string> = new Set([ToolErrorCode.ToolNotFound, ToolErrorCode.InvalidArguments]);
 
 /** `rockbot call`: one tool call, its answer on stdout. */
-export async function call(name: string, text: string | undefined, { bus, json = false, timeout, session, allowAddress = [] }: CallCommandOptions): Promise<void> {
+export async function call(
+  name: string,
+  text: string | undefined,
+  { bus, json = false, timeout, session, allowAddress = [] }: CallCommandOptions,
+): Promise<void> {
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   const timeoutMs = timeout === undefined ? undefined : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
-  if (timeoutMs !== undefined && (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS)) faults.push(`--timeout: expected milliseconds, a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${JSON.stringify(timeout)}`);
+  if (timeoutMs !== undefined && (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS))
+    faults.push(`--timeout: expected milliseconds, a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${JSON.stringify(timeout)}`);
   if (session !== undefined && !/^[\x21-\x7e]{1,256}$/.test(session)) faults.push("--session: expected 1 to 256 visible ASCII characters");
   const args = readArguments(text === "-" ? await readStdin() : text, faults);
   if (faults.length > 0) throw new UsageError(faults);

@@ -1,10 +1,10 @@
 import { createServer } from "node:net";
+import packageJson from "../../package.json" with { type: "json" };
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { isLiveSocket } from "../runtime/is-live-socket.ts";
 import { checkRuntimeFolder, runtimeFolder, socketPath } from "../runtime/runtime-folder.ts";
-import packageJson from "../../package.json" with { type: "json" };
 
 /** One thing that was looked at. */
 interface Finding {
@@ -32,7 +32,13 @@ export async function doctor({ bus, json = false }: { readonly bus?: string; rea
 
 function node(): Finding {
   const isNew = Number(process.versions.node.split(".", 1)[0]) >= MIN_NODE_MAJOR;
-  return { what: "Node.js", state: isNew ? "ok" : "broken", message: isNew ? process.versions.node : `${process.versions.node} is too old: RockBot needs ${MIN_NODE_MAJOR}. Start it by ./rockbot, which brings its own` };
+  return {
+    what: "Node.js",
+    state: isNew ? "ok" : "broken",
+    message: isNew
+      ? process.versions.node
+      : `${process.versions.node} is too old: RockBot needs ${MIN_NODE_MAJOR}. Start it by ./rockbot, which brings its own`,
+  };
 }
 
 async function broker(url: string): Promise<Finding[]> {
@@ -60,7 +66,11 @@ async function broker(url: string): Promise<Finding[]> {
 
 function key({ BRAVE_API_KEY, BRAVE_API_KEY_FILE }: Readonly<Record<string, string | undefined>>): Finding {
   const isSet = Boolean(BRAVE_API_KEY || BRAVE_API_KEY_FILE);
-  return { what: "BRAVE_API_KEY", state: isSet ? "ok" : "missing", message: isSet ? "set" : "not set: there is no web_search. A key comes from the Brave Search API; web_browse needs none" };
+  return {
+    what: "BRAVE_API_KEY",
+    state: isSet ? "ok" : "missing",
+    message: isSet ? "set" : "not set: there is no web_search. A key comes from the Brave Search API; web_browse needs none",
+  };
 }
 
 /** Whether `rockbot up` runs, and whether it could. */
@@ -71,7 +81,14 @@ async function findRunning(env: Readonly<Record<string, string | undefined>>): P
   try {
     const path = socketPath(folder);
     const isRunning = checkRuntimeFolder(folder, uid) && (await isLiveSocket(path));
-    return { isRunning, finding: { what, state: "ok", message: isRunning ? `runs, and listens on ${path}` : "does not run: commands start the tool they need themselves, which takes longer" } };
+    return {
+      isRunning,
+      finding: {
+        what,
+        state: "ok",
+        message: isRunning ? `runs, and listens on ${path}` : "does not run: commands start the tool they need themselves, which takes longer",
+      },
+    };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     return { isRunning: false, finding: { what, state: "broken", message: error.message } };

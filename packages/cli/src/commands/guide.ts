@@ -11,7 +11,8 @@ export async function guide(name: string | undefined, { bus }: { readonly bus?: 
   await using client = await openToolClient({ bus, allowAddress: [], env: process.env });
   try {
     const options = { toolCallId: newId() };
-    const { content, isError } = name === undefined ? await client.call(tools.listToolGuides.name, {}, options) : await client.call(tools.getToolGuide.name, { name }, options);
+    const { content, isError } =
+      name === undefined ? await client.call(tools.listToolGuides.name, {}, options) : await client.call(tools.getToolGuide.name, { name }, options);
     if (isError === true) throw new UsageError([content ?? "there is no such guide"]);
     console.log(content ?? "");
   } catch (error) {

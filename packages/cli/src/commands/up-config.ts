@@ -31,7 +31,8 @@ export function readUpConfig({ only, bus, port, host, allowAddress, config: file
   const chosen = new Set(only === undefined ? services : only.split(",").map((name) => name.trim()));
   const faults = [...chosen].filter((name) => !services.includes(name)).map((name) => unknownService(name));
   if (!chosen.has("gateway")) {
-    for (const [option, value] of Object.entries({ "--port": port, "--host": host })) if (value !== undefined) faults.push(`${option}: belongs to the gateway, which --only leaves out`);
+    for (const [option, value] of Object.entries({ "--port": port, "--host": host }))
+      if (value !== undefined) faults.push(`${option}: belongs to the gateway, which --only leaves out`);
   }
   if (!chosen.has("web-tools") && allowAddress !== undefined) faults.push("--allow-address: belongs to web-tools, which --only leaves out");
   if (port !== undefined && !/^\d{1,5}$/.test(port)) faults.push(`--port: expected a whole number from 0 to 65535, got ${JSON.stringify(port)}`);
@@ -41,7 +42,12 @@ export function readUpConfig({ only, bus, port, host, allowAddress, config: file
   // CONFIG_FILE is one service's whole file; here a file has a section for each.
   const serviceEnv = { ...env, CONFIG_FILE: undefined };
   const configFaults: string[] = [];
-  function load<T>(schema: ConfigSchema<T>, section: string, overrides: Record<string, unknown>, check = (config: Readonly<T>) => config): Readonly<T> | undefined {
+  function load<T>(
+    schema: ConfigSchema<T>,
+    section: string,
+    overrides: Record<string, unknown>,
+    check = (config: Readonly<T>) => config,
+  ): Readonly<T> | undefined {
     try {
       return check(loadConfig(schema, { env: serviceEnv, file, section: { name: section, among: sections }, overrides: { busUrl, ...overrides } }));
     } catch (error) {
@@ -51,7 +57,9 @@ export function readUpConfig({ only, bus, port, host, allowAddress, config: file
     }
   }
   const webTools = chosen.has("web-tools") ? load(webToolsSchema, "webTools", { allowAddresses: allowAddress }) : undefined;
-  const gateway = chosen.has("gateway") ? load(gatewaySchema, "gateway", { host, port: port === undefined ? undefined : Number(port) }, checkGatewayConfig) : undefined;
+  const gateway = chosen.has("gateway")
+    ? load(gatewaySchema, "gateway", { host, port: port === undefined ? undefined : Number(port) }, checkGatewayConfig)
+    : undefined;
 
   const busUrls = new Set([webTools, gateway].flatMap((config) => (config === undefined ? [] : [config.busUrl])));
   if (busUrls.size > 1) configFaults.push("busUrl: the sections name different buses, and one process has one. Use --bus");

@@ -15,7 +15,8 @@ export function runtimeFolder(env: Readonly<Record<string, string | undefined>>,
 /** The socket's path. Unix sockets take 103 bytes on every system. */
 export function socketPath(folder: string): string {
   const path = join(folder, "rockbot.sock");
-  if (Buffer.byteLength(path) > 103) throw new CommandError(`Cannot use the runtime folder ${folder}: its path is too long for a socket. Set ROCKBOT_RUNTIME_DIR to a shorter one`);
+  if (Buffer.byteLength(path) > 103)
+    throw new CommandError(`Cannot use the runtime folder ${folder}: its path is too long for a socket. Set ROCKBOT_RUNTIME_DIR to a shorter one`);
   return path;
 }
 
@@ -52,5 +53,5 @@ export function checkRuntimeFolder(folder: string, uid: number): boolean {
 
 function isFolderOf(path: string, uid: number): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && stats.isDirectory() && stats.uid === uid;
+  return stats?.isDirectory() === true && stats.uid === uid;
 }

@@ -12,7 +12,10 @@ export interface ServeSocketOptions extends Pick<GatewayAppOptions, "log" | "not
 
 /** @throws {CommandError} if a running `rockbot up` has the socket */
 export async function refuseSecondUp(path: string): Promise<void> {
-  if (await isLiveSocket(path)) throw new CommandError(`Cannot start: another "rockbot up" runs and listens on ${path}. Stop it, or give this one a folder of its own by ROCKBOT_RUNTIME_DIR`);
+  if (await isLiveSocket(path))
+    throw new CommandError(
+      `Cannot start: another "rockbot up" runs and listens on ${path}. Stop it, or give this one a folder of its own by ROCKBOT_RUNTIME_DIR`,
+    );
 }
 
 /**
