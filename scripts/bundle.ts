@@ -1,0 +1,21 @@
+/**
+ * Bundles one service, or each of them, into one file that runs with no node_modules: `scripts/bundle.ts web-tools` makes
+ * `dist/web-tools.js` from `services/web-tools/src/main.ts`.
+ */
+import { globSync } from "node:fs";
+import { dirname } from "node:path";
+import { bundleService } from "./bundle/bundle-service.ts";
+
+const root = dirname(import.meta.dirname);
+
+const known = globSync("services/*/src/main.ts", { cwd: root }).map((file) => file.split("/")[1] ?? "");
+const asked = process.argv.slice(2);
+const unknown = asked.filter((service) => !known.includes(service));
+if (unknown.length > 0) {
+  console.error(`Cannot bundle ${unknown.join(", ")}: no such service. There are: ${known.join(", ")}`);
+  process.exit(2);
+}
+for (const service of asked.length > 0 ? asked : known) {
+  const { file, bytes } = await bundleService(root, service);
+  console.error(`${file}  ${(bytes / 1024).toFixed(0)} KiB`);
+}
