@@ -1,9 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { MAX_REQUEST_BYTES } from "@rockbot/tools";
 import { HttpErrorCode } from "./http-error.ts";
-
-/** The largest body that is read, in bytes. Requests on the bus are no larger either. */
-export const MAX_REQUEST_BYTES = 1024 * 1024;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -43,6 +41,7 @@ export async function readArguments(incoming: IncomingMessage): Promise<object> 
 const invalid = (what: string): ToolError =>
   new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the arguments from the body: ${what}. Send one JSON object that holds the tool's arguments`);
 
+/** At most as many bytes as a request on the bus may have. */
 async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
   const tooLarge = (): ToolError => new ToolError(ToolErrorCode.TooLarge, `Cannot read the body: it is larger than ${MAX_REQUEST_BYTES} bytes`);
   if (Number(incoming.headers["content-length"]) > MAX_REQUEST_BYTES) throw tooLarge();

@@ -5,7 +5,7 @@ import { startTestGateway } from "./test-gateway.ts";
 
 test("a request is a span of its client's trace, named by its route, and the call's spans lie below it", async () => {
   await using collector = await startOtlpCollector();
-  vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url);
+  for (const [name, value] of Object.entries(collector.env)) vi.stubEnv(name, value);
   const traceId = "0af7651916cd43dd8448eb211c80319c";
   {
     await using telemetry = await startTelemetry({ service: "gateway", logLevel: "silent" });
