@@ -1,3 +1,4 @@
+import { diag } from "@opentelemetry/api";
 import { getNumberFromEnv, getStringFromEnv } from "@opentelemetry/core";
 import { OTLPMetricExporter as GrpcExporter } from "@opentelemetry/exporter-metrics-otlp-grpc";
 import { OTLPMetricExporter as JsonExporter } from "@opentelemetry/exporter-metrics-otlp-http";
@@ -9,14 +10,21 @@ import { type IMetricReader, type MetricProducer, PeriodicExportingMetricReader 
  * producer can be added to it; we have the reader behind `/metrics` and the process's own metrics to give.
  */
 export function otlpMetricReader(producer: MetricProducer): IMetricReader {
-  const exportIntervalMillis = getNumberFromEnv("OTEL_METRIC_EXPORT_INTERVAL") ?? 60_000;
-  const timeoutMs = getNumberFromEnv("OTEL_METRIC_EXPORT_TIMEOUT") ?? 30_000;
+  const exportIntervalMillis = millisecondsFromEnv("OTEL_METRIC_EXPORT_INTERVAL", 60_000);
+  const timeoutMs = millisecondsFromEnv("OTEL_METRIC_EXPORT_TIMEOUT", 30_000);
   return new PeriodicExportingMetricReader({
     exporter: exporter(),
     metricProducers: [producer],
     exportIntervalMillis,
     exportTimeoutMillis: Math.min(timeoutMs, exportIntervalMillis), // more is an error
   });
+}
+
+function millisecondsFromEnv(name: string, byDefault: number): number {
+  const value = getNumberFromEnv(name) ?? byDefault;
+  if (value > 0) return value;
+  diag.warn(`Cannot use ${value} as ${name}, which must be positive: ${byDefault} is used`);
+  return byDefault;
 }
 
 function exporter(): GrpcExporter | JsonExporter | ProtobufExporter {

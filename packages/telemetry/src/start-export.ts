@@ -25,7 +25,7 @@ const MAX_ATTRIBUTE_CHARACTERS = 4096;
  */
 export function startExport({ service, version, reader, producer, outgoing }: StartExportOptions): { shutdown(): Promise<void> } {
   const sdk = new NodeSDK({
-    resource: defaultResource().merge(resourceFromAttributes({ "service.name": service, "service.version": version })),
+    resource: defaultResource().merge(resourceFromAttributes({ "service.name": service, ...(version === undefined ? {} : { "service.version": version }) })),
     // The SDK's own choice has the command line too, which can hold the bus's password.
     ...(getStringFromEnv("OTEL_NODE_RESOURCE_DETECTORS") === undefined
       ? { resourceDetectors: [serviceInstanceIdDetector, hostDetector, osDetector, envDetector] }

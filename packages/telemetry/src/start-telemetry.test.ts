@@ -302,6 +302,19 @@ test("log lines carry the ids of the active span, and the log outlives the telem
   expect(stdout[1]).not.toHaveProperty("trace_id");
 });
 
+test("settings of the export that make no sense are warnings, and what can be exported is", async () => {
+  await using collector = await startOtlpCollector();
+  const { code, stdout } = await runMain(
+    `const telemetry = await startTelemetry({ service: "example" });
+    trace.getTracer("test").startSpan("one").end();
+    await telemetry[Symbol.asyncDispose]();`,
+    { ...collector.env, OTEL_METRIC_EXPORT_INTERVAL: "-1" },
+  );
+
+  expect({ code, spans: spanNames(collector) }).toEqual({ code: 0, spans: ["one"] });
+  expect(stdout).toEqual([expect.objectContaining({ level: "warn", err: expect.stringContaining("OTEL_METRIC_EXPORT_INTERVAL") })]);
+});
+
 test("a command logs to standard error, and what is logged before process.exit is written", async () => {
   const { code, stdout, stderr } = await runMain(`
     const { log } = await startTelemetry({ service: "example", logTo: "stderr" });

@@ -19,7 +19,10 @@ export interface StartTelemetryOptions {
   readonly logTo?: "stdout" | "stderr" | undefined;
 }
 
-/** What a process reports about itself. Disposal flushes, for at most two seconds; the log goes on to work. */
+/**
+ * What a process reports about itself. Disposal flushes, for at most two seconds; the log goes on to work. An export that
+ * is given up keeps the process alive until its own `OTEL_EXPORTER_OTLP_TIMEOUT`, by default ten seconds.
+ */
 export interface Telemetry extends AsyncDisposable {
   readonly log: Log;
   /** All metrics as Prometheus text: those made with `@opentelemetry/api`, and the process's own. */
