@@ -51,6 +51,7 @@ export function openSocketClient(socketPath: string): ToolClient {
       } catch (error) {
         if (error instanceof ToolError || error instanceof CommandError) throw error;
         if (signal?.aborted) throw new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled`);
+        if (neverConnected.has(codeOf(error))) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": "rockbot up" has just ended. Try again`);
         throw new ToolError(
           ToolErrorCode.OutcomeUnknown,
           `Cannot tell how the call of "${name}" ended: the connection to the running "rockbot up" broke (${codeOf(error)}). The tool may have run`,
@@ -70,5 +71,8 @@ async function errorOf(body: Dispatcher.ResponseData["body"]): Promise<Error> {
   if (message === undefined) return new CommandError('The running "rockbot up" gave an answer that cannot be read. Is it of another version?');
   return toolErrorFrom(message);
 }
+
+/** The request has certainly not been sent. */
+const neverConnected: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOENT", "UND_ERR_CONNECT_TIMEOUT"]);
 
 const codeOf = (error: unknown): string => (error as { code?: string }).code ?? (error instanceof Error ? error.name : "unknown error");

@@ -100,7 +100,7 @@ async function port({ PORT, HOST }: Readonly<Record<string, string | undefined>>
   const what = `port ${number}`;
   const fault = await listenFault(number, HOST || "127.0.0.1");
   if (fault === undefined) return { what, state: "ok", message: "free for the gateway" };
-  if (fault === "EADDRINUSE" && isRunning) return { what, state: "ok", message: 'taken, as it should be while "rockbot up" runs' };
+  if (fault === "EADDRINUSE" && isRunning) return { what, state: "ok", message: 'taken, presumably by the running "rockbot up"' };
   return { what, state: "missing", message: `cannot be had (${fault}): start with --port N` };
 }
 
