@@ -25,7 +25,7 @@ const CLOSE_DEADLINE_MS = 1_000;
 const MAX_FRAME_BYTES = 128 * 1024;
 
 /** Opens one connection, or gives up at once when the signal aborts. @throws {Error} that holds no secret */
-export async function openLink({ connect: address }: BrokerAddress, { name, heartbeatSeconds, tls }: LinkOptions, signal: AbortSignal): Promise<Link> {
+export async function openLink({ connect: address, user }: BrokerAddress, { name, heartbeatSeconds, tls }: LinkOptions, signal: AbortSignal): Promise<Link> {
   const opening = connect(
     { ...address, heartbeat: heartbeatSeconds, frameMax: MAX_FRAME_BYTES, maxFrameSize: MAX_FRAME_BYTES },
     { ...tls, noDelay: true, keepAlive: true, timeout: CONNECT_TIMEOUT_MS, clientProperties: { connection_name: name } },
@@ -40,7 +40,9 @@ export async function openLink({ connect: address }: BrokerAddress, { name, hear
       (late) => late.destroy(new Error("too late")),
       () => {},
     );
-    throw error;
+    // amqplib drops the broker's reason where it closes the connection instead of opening the virtual host.
+    if (!/got <ConnectionClose/.test((error as Error).message)) throw error;
+    throw new Error(`the broker refuses the virtual host "${address.vhost}": it does not exist, is not up, or is not for the user "${user}"`);
   } finally {
     signal.removeEventListener("abort", onAbort);
   }

@@ -1,0 +1,65 @@
+import { type Death, DeadLetterError } from "@rockbot/bus";
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { sharedAmqpUrl, startTcpFaultProxy } from "@rockbot/testing";
+import type { GetMessage } from "amqplib";
+import { expect, test } from "vitest";
+import { textMessage, textOf, uniqueName } from "./messages.ts";
+import { openRawChannel } from "./raw-channel.ts";
+
+const url = await sharedAmqpUrl();
+const WAIT = { timeout: 20_000 };
+
+test("a parked message says why it is there and where it was going, and keeps its own headers", async () => {
+  await using bus = await connectBus(url);
+  await using raw = await openRawChannel(url);
+  const name = uniqueName();
+  await using _ = await bus.subscribe({ name, topics: [`${name}.*`] }, async (message) => {
+    if (textOf(message) === "odd") throw new DeadLetterError("not a message of ours");
+    throw new Error("never works");
+  });
+  const headers = { "rb-timeout-ms": "60000" };
+  await bus.publish(textMessage(`${name}.odd`, "odd", { headers, correlationId: "c-odd", replyTo: "tool.result.me" }));
+  await bus.publish(textMessage(`${name}.poison`, "poison", { headers, correlationId: "c-poison" }));
+  await expect.poll(async () => (await bus.inspect(name, "parked"))?.messages, WAIT).toBe(2);
+
+  const parked = [await raw.channel.get(`rockbot.${name}.v1.parked`, { noAck: true }), await raw.channel.get(`rockbot.${name}.v1.parked`, { noAck: true })];
+  const byCorrelation = Object.fromEntries((parked as GetMessage[]).map(({ properties, content }) => [properties.correlationId, { properties, text: content.toString() }]));
+  expect(byCorrelation["c-odd"]).toMatchObject({
+    text: "odd",
+    properties: {
+      replyTo: "tool.result.me",
+      headers: {
+        "rb-rb-timeout-ms": "60000",
+        "x-rockbot-death-reason": "rejected",
+        "x-rockbot-death-message": "not a message of ours",
+        "x-rockbot-topic": `${name}.odd`,
+        "x-rockbot-queue": `rockbot.${name}.v1`,
+      },
+    },
+  });
+  expect(byCorrelation["c-poison"]).toMatchObject({ properties: { headers: { "x-rockbot-death-reason": "failed", "x-rockbot-topic": `${name}.poison` } } });
+});
+
+test("a message that kills its consumers is given up as such, and its neighbours are handled", { timeout: 90_000 }, async () => {
+  await using proxy = await startTcpFaultProxy(url);
+  await using victim = await connectBus(proxy.through(url));
+  const name = uniqueName();
+  const deaths: [string, string, Death][] = [];
+  const handled = new Set<string>();
+  let crashes = 0;
+  const onDeadLetter = async (message: Parameters<typeof textOf>[0], death: Death) => void deaths.push([message.topic, textOf(message), death]);
+  await using _ = await victim.subscribe({ name, topics: [`${name}.*`], concurrency: 4, onDeadLetter }, async (message) => {
+    if (textOf(message) !== "poison") return void handled.add(textOf(message));
+    crashes++;
+    proxy.cutAll(); // for the broker it is as if the process had died
+    await expect.poll(() => victim.isReady, { ...WAIT, interval: 1 }).toBe(false);
+  });
+  await using sender = await connectBus(url);
+  const neighbours = Array.from({ length: 8 }, (_, index) => `neighbour ${index}`);
+  for (const text of ["poison", ...neighbours]) await sender.publish(textMessage(`${name}.x`, text));
+
+  await expect.poll(() => deaths, { timeout: 60_000 }).toEqual([[`${name}.x`, "poison", { reason: "crashed" }]]);
+  await expect.poll(() => handled.size, WAIT).toBe(neighbours.length);
+  await expect.poll(async () => (await sender.inspect(name, "parked"))?.messages, WAIT).toBe(1);
+  expect(crashes).toBeLessThanOrEqual(13); // 10 allowed returns and the first delivery, then twice alone
+});

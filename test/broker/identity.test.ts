@@ -1,0 +1,40 @@
+import { BusUnavailableError } from "@rockbot/bus";
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { startOwnBroker } from "@rockbot/testing";
+import type { Envelope } from "@rockbot/contracts";
+import { expect, test } from "vitest";
+import { textMessage, textOf } from "./messages.ts";
+
+test("verified senders are named to receivers, also of dead letters, and what a sender may not publish harms none of its other messages", { timeout: 90_000 }, async () => {
+  await using broker = await startOwnBroker();
+  await broker.ctl("add_user", "alice", "pw-alice");
+  await broker.ctl("set_permissions", "alice", ".*", ".*", ".*");
+  await broker.ctl("set_topic_permissions", "alice", "rockbot", "^allowed\\..*", ".*");
+  const aliceUrl = new URL(broker.url);
+  aliceUrl.username = "alice";
+  aliceUrl.password = "pw-alice";
+
+  await using service = await connectBus(broker.url, { identity: "verified" });
+  await using alice = await connectBus(aliceUrl.href, { identity: "verified" });
+  expect(alice.traits.verifiesSender).toBe(true);
+  const received: Envelope[] = [];
+  const dead: Envelope[] = [];
+  const onDeadLetter = async (message: Envelope) => void dead.push(message);
+  await using _ = await service.subscribe({ name: "served", topics: ["#"], onDeadLetter }, async (message) => {
+    if (textOf(message) === "poison") throw new Error("never works");
+    received.push(message);
+  });
+
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 40 }, (_, index) => alice.publish(textMessage(index === 20 ? "forbidden.topic" : "allowed.topic", String(index)))),
+  );
+  expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map((_, index) => (index === 20 ? "rejected" : "fulfilled")));
+  const refused = outcomes[20] as PromiseRejectedResult;
+  expect(refused.reason).toBeInstanceOf(BusUnavailableError);
+  expect(String(refused.reason)).toMatch(/the broker refuses the message \(.*ACCESS.REFUSED/);
+  await expect.poll(() => new Set(received.map(textOf)).size, { timeout: 10_000 }).toBe(39);
+  expect(new Set(received.map(({ userId }) => userId))).toEqual(new Set(["alice"]));
+
+  await alice.publish(textMessage("allowed.topic", "poison"));
+  await expect.poll(() => dead.map(({ userId, topic }) => ({ userId, topic })), { timeout: 10_000 }).toEqual([{ userId: "alice", topic: "allowed.topic" }]);
+});
