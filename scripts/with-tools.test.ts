@@ -1,0 +1,140 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+
+const root = dirname(import.meta.dirname);
+const withTools = join(root, "scripts/with-tools");
+
+// Stand-ins for the two commands, in a checkout of its own: what they would fetch is not what these tests are about.
+const platform = `${process.platform}-${process.arch}`;
+const NPM = `echo "$@" >> "$CHECKOUT/npm.log"; sleep 0.2
+while [ "$1" != --prefix ]; do shift; done
+mkdir -p "$2/node_modules/node-${platform}/bin" && touch "$2/node_modules/node-${platform}/bin/node"`;
+const ANSWER_VERSION = 'if [ "$1" = --version ]; then echo 12.0.0; exit; fi';
+const PNPM = `${ANSWER_VERSION}; echo "$1 $2" >> "$CHECKOUT/pnpm.log"; sleep 0.2; mkdir -p node_modules`;
+
+test("with-tools hands on arguments, folder, standard output and exit code as they are", async () => {
+  const script = "console.log(JSON.stringify([process.cwd(), ...process.argv.slice(1)])); process.exit(7)";
+  const folder = await realpath(tmpdir());
+  const result = await run(withTools, ["node", "-e", script, "a b", "*", "", "$HOME"], { cwd: folder });
+
+  expect(JSON.parse(result.stdout)).toEqual([folder, "a b", "*", "", "$HOME"]);
+  expect(result.code).toBe(7);
+});
+
+test("with-tools becomes the command, so that a signal to it is the command's", async () => {
+  const child = spawn(withTools, ["node", "-e", "process.on('SIGTERM', () => process.exit(9)); console.log(process.pid); setTimeout(() => {}, 20_000)"]);
+  const [pid] = (await once(child.stdout, "data")) as [Buffer];
+  expect(Number(pid)).toBe(child.pid);
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([9, null]);
+});
+
+test("rockbot runs from any folder and through links", async () => {
+  await using folder = await makeFolder();
+  await symlink(join(root, "rockbot"), join(folder.path, "first"));
+  await symlink("first", join(folder.path, "second"));
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
+
+  await expect(run("./second", ["--version"], { cwd: folder.path })).resolves.toMatchObject({ code: 0, stdout: `${version}\n` });
+});
+
+test("with-tools brings in what is missing once, however many start, and then says no more", async () => {
+  await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM });
+  const first = await Promise.all([checkout.run("true"), checkout.run("true"), checkout.run("true")]);
+  const second = await checkout.run("true");
+
+  expect(first.map(({ code, stdout }) => ({ code, stdout }))).toEqual(Array(3).fill({ code: 0, stdout: "" }));
+  expect(await checkout.read("npm.log")).toMatch(/^install .*--ignore-scripts.* node-\S+@99\.0\.0\n$/);
+  expect(await checkout.read("pnpm.log")).toBe("install --frozen-lockfile\n");
+  expect(first.flatMap(({ stderr }) => stderr.match(/bringing .*/g) ?? [])).toEqual([
+    `bringing Node 99.0.0 from npm into ${join(checkout.path, ".tools")}, for this project only`,
+  ]);
+  expect(second).toEqual({ code: 0, stdout: "", stderr: "" });
+});
+
+test("with-tools puts the Node it brought in and node_modules first on PATH", async () => {
+  await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM });
+  const { stdout } = await checkout.run("printenv", "PATH");
+  expect(stdout.split(":").slice(0, 2)).toEqual([
+    join(checkout.path, "node_modules/.bin"),
+    join(checkout.path, `.tools/node-99.0.0-${platform}/node_modules/node-${platform}/bin`),
+  ]);
+});
+
+test("with-tools installs again when the lockfile has changed", async () => {
+  await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM });
+  await checkout.run("true");
+  await writeFile(join(checkout.path, "pnpm-lock.yaml"), "changed");
+  await checkout.run("true");
+  expect(await checkout.read("pnpm.log")).toBe("install --frozen-lockfile\n".repeat(2));
+});
+
+test("with-tools takes over the lock of a start that was killed", async () => {
+  await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM });
+  const dead = spawn("true");
+  await once(dead, "exit");
+  await mkdir(join(checkout.path, ".tools"));
+  await writeFile(join(checkout.path, ".tools/lock"), `${hostname()} ${dead.pid} 0123456789abcdef`);
+  expect((await checkout.run("true")).code).toBe(0);
+});
+
+test.each([
+  [
+    "npm is offline",
+    { npm: 'echo "npm error code ENOTFOUND\nnpm error network request to https://me:secret@r.test/node failed" >&2; exit 1', pnpm: PNPM },
+    "request to https://r.test/node failed",
+  ],
+  [
+    "pnpm refuses the lockfile",
+    { npm: NPM, pnpm: `${ANSWER_VERSION}; printf 'Error: ERR_PNPM_X\\n\\n  × installing\\n  ╰─▶ It is not\\n      up to date.\\n\\n  help'; exit 1` },
+    "ERR_PNPM_X: It is not up to date.",
+  ],
+])("with-tools says in one line what is wrong when %s", async (_title, tools, words) => {
+  await using checkout = await makeCheckout(tools);
+  const { code, stdout, stderr } = await checkout.run("echo", "never");
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr.split("\n").filter((line) => line.startsWith("rockbot: Cannot"))).toEqual([expect.stringContaining(words)]);
+  expect(stderr).not.toContain("secret");
+});
+
+interface Result {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(command: string, args: readonly string[], options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv }): Promise<Result> {
+  return new Promise((resolve) => {
+    const child = execFile(command, args, { ...options, timeout: 15_000 }, (_error, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }));
+  });
+}
+
+async function makeFolder(): Promise<{ readonly path: string } & AsyncDisposable> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), "with-tools-")));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A checkout with nothing set up that asks for Node 99, and for pnpm 12, on a machine whose npm and pnpm are these shell scripts. */
+async function makeCheckout({ npm, pnpm }: { readonly npm: string; readonly pnpm: string }) {
+  const folder = await makeFolder();
+  const inside = (file: string): string => join(folder.path, file);
+  for (const part of ["with-tools", "bootstrap.mjs", "bootstrap"]) await cp(join(root, "scripts", part), inside(`scripts/${part}`), { recursive: true });
+  for (const name of ["packages", "services", "bin"]) await mkdir(inside(name));
+  await writeFile(inside(".node-version"), "99.0.0\n");
+  await writeFile(inside("package.json"), '{ "engines": { "pnpm": "12.0.0" } }');
+  for (const [name, script] of Object.entries({ npm, pnpm })) {
+    await writeFile(inside(`bin/${name}`), `#!/bin/sh\n${script}\n`);
+    await chmod(inside(`bin/${name}`), 0o755);
+  }
+  const env = { ...process.env, CHECKOUT: folder.path, PATH: `${inside("bin")}:${dirname(process.execPath)}:${process.env.PATH}` };
+  return {
+    ...folder,
+    run: (...command: string[]) => run(inside("scripts/with-tools"), command, { cwd: folder.path, env }),
+    read: (file: string) => readFile(inside(file), "utf8"),
+  };
+}
