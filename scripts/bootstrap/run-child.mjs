@@ -41,9 +41,7 @@ export async function runChild(attempt, command, args, { cwd, deadlineMs, advice
 function firstFault(output) {
   const cause = /[├╰]─▶ ([^├╰]+?)(?=\n\s*\n|\n\s*[├╰]|$)/.exec(output)?.[1]?.replace(/\s*\n[\s│]*/g, " ");
   if (cause !== undefined) return `${/ERR_\w+/.exec(output)?.[0] ?? "error"}: ${cause.trim().replace(/\.$/, "")}`;
-  const lines = output.split("\n").map((line) => /^npm (?:error|ERR!) (?:network )?(.+)/.exec(line)?.[1] ?? "");
-  return (lines.find((line) => line !== "" && !/^(code|errno|syscall|A complete log)\b/.test(line)) ?? lines.find((line) => line !== ""))?.replace(
-    /\.$/,
-    "",
-  );
+  const lines = [...output.matchAll(/^npm (?:error|ERR!) (?:network )?(.+)/gm)].map(([, words]) => words);
+  const words = lines.find((line) => !/^(code|errno|syscall|A complete log)\b/.test(line)) ?? lines[0];
+  return words?.replace(/\.$/, "");
 }
