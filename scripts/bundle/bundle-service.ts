@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
+import { inlineGrpc } from "./inline-grpc.ts";
 
 export interface Bundle {
   /** Relative to the repository's root. */
@@ -28,6 +29,7 @@ export async function bundleService(root: string, service: string): Promise<Bund
     target: "node24",
     format: "esm",
     banner: { js: REQUIRE },
+    plugins: [inlineGrpc],
     mainFields: ["module", "main"],
     sourcemap: false,
     minifySyntax: true,

@@ -1,6 +1,6 @@
 import { getStringFromEnv, W3CTraceContextPropagator } from "@opentelemetry/core";
 import type { UndiciInstrumentation } from "@opentelemetry/instrumentation-undici";
-import { defaultResource, envDetector, hostDetector, osDetector, resourceFromAttributes, serviceInstanceIdDetector } from "@opentelemetry/resources";
+import { defaultResource, envDetector, osDetector, resourceFromAttributes, serviceInstanceIdDetector } from "@opentelemetry/resources";
 import type { IMetricReader, MetricProducer } from "@opentelemetry/sdk-metrics";
 import { NodeSDK } from "@opentelemetry/sdk-node";
 import { NoopSpanProcessor } from "@opentelemetry/sdk-trace";
@@ -26,10 +26,8 @@ const MAX_ATTRIBUTE_CHARACTERS = 4096;
 export function startExport({ service, version, reader, producer, outgoing }: StartExportOptions): { shutdown(): Promise<void> } {
   const sdk = new NodeSDK({
     resource: defaultResource().merge(resourceFromAttributes({ "service.name": service, ...(version === undefined ? {} : { "service.version": version }) })),
-    // The SDK's own choice has the command line too, which can hold the bus's password.
-    ...(getStringFromEnv("OTEL_NODE_RESOURCE_DETECTORS") === undefined
-      ? { resourceDetectors: [serviceInstanceIdDetector, hostDetector, osDetector, envDetector] }
-      : {}),
+    // The SDK's own choice has the command line too, which can hold the bus's password, and the host's id, which comes late.
+    ...(getStringFromEnv("OTEL_NODE_RESOURCE_DETECTORS") === undefined ? { resourceDetectors: [serviceInstanceIdDetector, osDetector, envDetector] } : {}),
     metricReaders: [reader, ...(isExported("METRICS") ? [otlpMetricReader(producer)] : [])],
     views,
     // Without any processor there is no tracer, and all ids are zero.
