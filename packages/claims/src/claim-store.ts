@@ -1,0 +1,83 @@
+/**
+ * The record of which calls have been taken, by whom, and how they ended. It makes execution effectively once: a call that
+ * comes a second time finds its claim. Every operation is atomic and ends within the store's deadline.
+ *
+ *     (none) ── claim ──► claimed(owner, epoch, lease) ── complete ──► done(reply) ── 15 min ──► done(reply forgotten)
+ *       │                   │  │                                        │
+ *       │                   │  └─ release ──► (none)                    └─ 8 days ──► (none)
+ *       └──── cancel ───────┴────────────────► cancelled ── 8 days ──► (none)
+ *
+ * A lease that is over leaves the record: the next `claim` takes it over under a higher epoch and is told so. Whoever held
+ * it before can no longer complete it.
+ */
+export interface ClaimStore extends AsyncDisposable {
+  /**
+   * Takes the call for `owner`, or says how it stands. A claim by the owner who holds it counts as held.
+   * @throws {ClaimStoreUnavailableError} if the store does not answer in time
+   */
+  claim(key: ClaimKey, options: ClaimOptions): Promise<ClaimOutcome>;
+  /** Prolongs the lease. @returns false if the claim is no longer this one @throws {ClaimStoreUnavailableError} */
+  renew(claim: Claim, leaseMs: number): Promise<boolean>;
+  /**
+   * Notes how the call ended; `reply` is kept if it has at most MAX_REPLY_BYTES. @returns false if the claim is no longer
+   * this one: its result must then be dropped @throws {ClaimStoreUnavailableError}
+   */
+  complete(claim: Claim, reply: Uint8Array): Promise<boolean>;
+  /** Forgets a claim whose call was refused before it started, so that it may come again. @returns false if the claim is no longer this one @throws {ClaimStoreUnavailableError} */
+  release(claim: Claim): Promise<boolean>;
+  /**
+   * Cancels the call: one that is not taken yet never will be, one that runs cannot complete any more. A call that is done
+   * stays done. @returns how the call stood before @throws {ClaimStoreUnavailableError}
+   */
+  cancel(key: ClaimKey): Promise<"unclaimed" | "claimed" | "done" | "cancelled">;
+  /** How the call stands, without taking it; undefined if there is no record. @throws {ClaimStoreUnavailableError} */
+  look(key: ClaimKey): Promise<ClaimView | undefined>;
+}
+
+/** Nobody can touch another's call: the caller is part of the key. */
+export interface ClaimKey {
+  /** The effective caller. */
+  readonly caller: string;
+  readonly toolCallId: string;
+}
+
+export interface ClaimOptions {
+  /** Who takes it: unique to a running process. */
+  readonly owner: string;
+  /** Of tool name and arguments: the same id with others is a conflict. */
+  readonly requestHash: string;
+  /** The claim holds this long from now unless renewed, in milliseconds. */
+  readonly leaseMs: number;
+}
+
+/** The right to run a call, for as long as its lease holds. */
+export interface Claim {
+  readonly key: ClaimKey;
+  readonly owner: string;
+  /** Rises each time the record is taken over. */
+  readonly epoch: number;
+}
+
+export type ClaimOutcome =
+  /** Taken now. `isTakenOver`: somebody held it, and their lease is over; the call may have run. `storeBornAt`: when the store was last empty, in Unix milliseconds: it knows of no call before. */
+  | { readonly state: "taken"; readonly claim: Claim; readonly isTakenOver: boolean; readonly storeBornAt: number }
+  /** Somebody holds it, perhaps this owner; the lease has this long to go. */
+  | { readonly state: "held"; readonly owner: string; readonly leaseLeftMs: number }
+  /** It has ended. The reply is absent if it was too large to keep, or is kept no longer. */
+  | { readonly state: "done"; readonly reply: Uint8Array | undefined }
+  | { readonly state: "cancelled" }
+  /** The id is taken by a call with another tool or other arguments. */
+  | { readonly state: "conflict" };
+
+export type ClaimView = Extract<ClaimOutcome, { state: "held" | "done" | "cancelled" }> | { readonly state: "lapsed" };
+
+/** The store did not answer in time: nothing is known about the operation. */
+export class ClaimStoreUnavailableError extends Error {
+  override readonly name = "ClaimStoreUnavailableError";
+}
+
+/** A larger reply is not kept; that the call is done is. */
+export const MAX_REPLY_BYTES = 256 * 1024;
+export const REPLY_KEPT_MS = 15 * 60_000;
+/** How long a call that is done or cancelled is remembered. */
+export const RECORD_KEPT_MS = 8 * 24 * 3_600_000;
