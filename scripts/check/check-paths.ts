@@ -17,7 +17,7 @@ const IGNORED = new Set([".git", ".tools", "node_modules", "dist", "coverage"]);
  */
 export async function checkPaths(root: string): Promise<string> {
   const exclude = (entry: Dirent): boolean => IGNORED.has(entry.name);
-  const files = globSync("**/*", { cwd: root, withFileTypes: true, exclude })
+  const files = globSync(["**/*", "**/.*", "**/.*/**/*"], { cwd: root, withFileTypes: true, exclude })
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".log"))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
   const machine = [root, homedir()].filter((folder) => folder.lastIndexOf("/") > 0);
