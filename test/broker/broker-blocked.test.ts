@@ -15,7 +15,14 @@ test("while the broker is short of memory consumers go on, publishes fail in tim
   await broker.ctl("set_vm_memory_high_watermark", "absolute", "1MB");
   // The alarm reaches connections a moment later, and tells a connection only when it publishes.
   await expect
-    .poll(() => bus.publish(textMessage("nobody", "probe"), { timeoutMs: 300 }).then(() => "taken", () => "not taken"), { timeout: 20_000 })
+    .poll(
+      () =>
+        bus.publish(textMessage("nobody", "probe"), { timeoutMs: 300 }).then(
+          () => "taken",
+          () => "not taken",
+        ),
+      { timeout: 20_000 },
+    )
     .toBe("not taken");
   expect(bus.isReady).toBe(false);
 

@@ -105,11 +105,15 @@ async function subscribeEachKind(bus: Bus): Promise<AsyncDisposable & { untilAll
       const isDone = () => [...received.values()].every((last) => last === text);
       const deadline = performance.now() + COME_BACK_MS;
       while (!isDone()) {
-        if (performance.now() > deadline) throw new Error(`Not all consumers receive after a cut at ${when}: ${JSON.stringify([...received])}, isReady is ${bus.isReady}`);
+        if (performance.now() > deadline)
+          throw new Error(`Not all consumers receive after a cut at ${when}: ${JSON.stringify([...received])}, isReady is ${bus.isReady}`);
         const missing = [...received].filter(([, last]) => last !== text);
         // A copy's queue is gone with its connection and what comes meanwhile is lost, so it is sent again.
         await Promise.all(missing.map(([topic]) => bus.publish(textMessage(topic, text), { timeoutMs: COME_BACK_MS }).catch(ignoreUnavailable)));
-        await expect.poll(isDone, { timeout: 200, interval: 5 }).toBe(true).catch(() => {});
+        await expect
+          .poll(isDone, { timeout: 200, interval: 5 })
+          .toBe(true)
+          .catch(() => {});
       }
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

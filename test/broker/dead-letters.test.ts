@@ -1,4 +1,4 @@
-import { type Death, DeadLetterError } from "@rockbot/bus";
+import { DeadLetterError, type Death } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { sharedAmqpUrl, startTcpFaultProxy } from "@rockbot/testing";
 import type { GetMessage } from "amqplib";
@@ -23,7 +23,9 @@ test("a parked message says why it is there and where it was going, and keeps it
   await expect.poll(async () => (await bus.inspect(name, "parked"))?.messages, WAIT).toBe(2);
 
   const parked = [await raw.channel.get(`rockbot.${name}.v1.parked`, { noAck: true }), await raw.channel.get(`rockbot.${name}.v1.parked`, { noAck: true })];
-  const byCorrelation = Object.fromEntries((parked as GetMessage[]).map(({ properties, content }) => [properties.correlationId, { properties, text: content.toString() }]));
+  const byCorrelation = Object.fromEntries(
+    (parked as GetMessage[]).map(({ properties, content }) => [properties.correlationId, { properties, text: content.toString() }]),
+  );
   expect(byCorrelation["c-odd"]).toMatchObject({
     text: "odd",
     properties: {

@@ -1,11 +1,13 @@
 import { BusUnavailableError } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { startOwnBroker } from "@rockbot/testing";
 import type { Envelope } from "@rockbot/contracts";
+import { startOwnBroker } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { textMessage, textOf } from "./messages.ts";
 
-test("verified senders are named to receivers, also of dead letters, and what a sender may not publish harms none of its other messages", { timeout: 90_000 }, async () => {
+test("verified senders are named to receivers, also of dead letters, and what a sender may not publish harms none of its other messages", {
+  timeout: 90_000,
+}, async () => {
   await using broker = await startOwnBroker();
   await broker.ctl("add_user", "alice", "pw-alice");
   await broker.ctl("set_permissions", "alice", ".*", ".*", ".*");

@@ -49,7 +49,9 @@ test("a queue that exists with other properties is refused with the one that dif
   await raw.channel.deleteQueue(`rockbot.${name}.v1`);
 });
 
-test("a queue that comes back with other properties makes the bus unready, others go on, and it is taken as soon as it is right", { timeout: 60_000 }, async () => {
+test("a queue that comes back with other properties makes the bus unready, others go on, and it is taken as soon as it is right", {
+  timeout: 60_000,
+}, async () => {
   await using proxy = await startTcpFaultProxy(url);
   const errors: string[] = [];
   const ignore = () => {};

@@ -3,13 +3,24 @@ import { parseBrokerAddress } from "./broker-address.ts";
 
 test.each([
   ["amqp://localhost", { protocol: "amqp", hostname: "localhost", port: 5672, username: "guest", password: "guest", vhost: "/" }, "amqp://localhost:5672/"],
-  ["amqps://a:b@broker/tenant", { protocol: "amqps", hostname: "broker", port: 5671, username: "a", password: "b", vhost: "tenant" }, "amqps://broker:5671/tenant"],
-  ["amqp://u%40x:p%2Fw@[::1]:1234/%2F", { protocol: "amqp", hostname: "::1", port: 1234, username: "u@x", password: "p/w", vhost: "%2F" }, "amqp://[::1]:1234/%2F"],
+  [
+    "amqps://a:b@broker/tenant",
+    { protocol: "amqps", hostname: "broker", port: 5671, username: "a", password: "b", vhost: "tenant" },
+    "amqps://broker:5671/tenant",
+  ],
+  [
+    "amqp://u%40x:p%2Fw@[::1]:1234/%2F",
+    { protocol: "amqp", hostname: "::1", port: 1234, username: "u@x", password: "p/w", vhost: "%2F" },
+    "amqp://[::1]:1234/%2F",
+  ],
 ])("reads %s", (url, connect, label) => {
   expect(parseBrokerAddress(url)).toEqual({ connect, user: connect.username, label });
 });
 
-test.each(["", "http://a:secret@b", "amqp:", "broker:5672", "amqp://a:secret@b/?heartbeat=1", "amqp://a:secret%@b"])("refuses %j without repeating it", (url) => {
-  expect(() => parseBrokerAddress(url)).toThrow(RangeError);
-  expect(() => parseBrokerAddress(url)).not.toThrow(/secret/);
-});
+test.each(["", "http://a:secret@b", "amqp:", "broker:5672", "amqp://a:secret@b/?heartbeat=1", "amqp://a:secret%@b"])(
+  "refuses %j without repeating it",
+  (url) => {
+    expect(() => parseBrokerAddress(url)).toThrow(RangeError);
+    expect(() => parseBrokerAddress(url)).not.toThrow(/secret/);
+  },
+);

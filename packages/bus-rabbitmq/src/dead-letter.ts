@@ -51,7 +51,13 @@ export function readDeadLetter({ fields, properties, content }: ConsumeMessage, 
 }
 
 /** The properties under which a dead message goes on, to the dlq or to the parked ones. */
-export function deadLetterProperties(message: ConsumeMessage, { topic, userId }: Envelope, queue: string, reason: ParkingReason, why?: string): Options.Publish {
+export function deadLetterProperties(
+  message: ConsumeMessage,
+  { topic, userId }: Envelope,
+  queue: string,
+  reason: ParkingReason,
+  why?: string,
+): Options.Publish {
   const { headers, contentType, contentEncoding, correlationId, replyTo, messageId, timestamp, type } = message.properties;
   const kept = Object.entries(headers ?? {}).filter(([name, value]) => name.startsWith("rb-") && typeof value === "string");
   return {

@@ -1,1 +1,1 @@
-export { connectBus, type ConnectBusOptions } from "./rabbitmq-bus.ts";
+export { type ConnectBusOptions, connectBus } from "./rabbitmq-bus.ts";

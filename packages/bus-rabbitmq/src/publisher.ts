@@ -90,7 +90,9 @@ export class Publisher {
     if (this.#isClosed) return Promise.reject(new BusClosedError(`Cannot publish to "${routingKey}": the bus is closed`));
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (body.byteLength > MAX_BODY_BYTES) {
-      return Promise.reject(new MessageTooLargeError(`Cannot publish to "${routingKey}": the body has ${body.byteLength} bytes, at most ${MAX_BODY_BYTES} are carried`));
+      return Promise.reject(
+        new MessageTooLargeError(`Cannot publish to "${routingKey}": the body has ${body.byteLength} bytes, at most ${MAX_BODY_BYTES} are carried`),
+      );
     }
     if (this.#waiting.size >= MAX_WAITING || this.#waitingBytes + body.byteLength > MAX_WAITING_BYTES) {
       const held = `${this.#waiting.size} messages wait already`;
@@ -186,7 +188,9 @@ export class Publisher {
     const { buffer, byteOffset, byteLength } = job.body;
     job.isReturned = false;
     try {
-      channel.publish(job.exchange, job.routingKey, Buffer.from(buffer, byteOffset, byteLength), job.properties, (error: Error | null) => this.#onConfirm(job, error));
+      channel.publish(job.exchange, job.routingKey, Buffer.from(buffer, byteOffset, byteLength), job.properties, (error: Error | null) =>
+        this.#onConfirm(job, error),
+      );
     } catch (error) {
       if (link.signal.aborted || this.#channel !== channel || (error as Error).name === "IllegalOperationError") return false; // the next channel takes it
       job.settle(error); // a property that AMQP cannot carry: nothing has been written
@@ -204,7 +208,8 @@ export class Publisher {
   /** The broker names a message that came back by nothing but its properties. It comes before the message's confirm. */
   #onReturn({ fields, properties }: Message): void {
     for (const job of this.#unconfirmed) {
-      if (job.isReturned || job.properties.mandatory !== true || job.routingKey !== fields.routingKey || job.properties.messageId !== properties.messageId) continue;
+      if (job.isReturned || job.properties.mandatory !== true || job.routingKey !== fields.routingKey || job.properties.messageId !== properties.messageId)
+        continue;
       job.isReturned = true;
       return;
     }

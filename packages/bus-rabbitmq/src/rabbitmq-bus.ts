@@ -12,8 +12,8 @@ import {
   type PublishOptions,
   type QueuePart,
   type QueueState,
-  silentLogger,
   type SubscribeOptions,
+  silentLogger,
   traceBus,
 } from "@rockbot/bus";
 import { type Envelope, toWire } from "@rockbot/contracts";
@@ -24,7 +24,7 @@ import type { Link, TlsOptions } from "./link.ts";
 import { countLostConnection } from "./metrics.ts";
 import { Publisher } from "./publisher.ts";
 import { isRefusal } from "./refusal.ts";
-import { subscribeError, Subscription } from "./subscription.ts";
+import { Subscription, subscribeError } from "./subscription.ts";
 import { declareExchanges, EXCHANGE, queueName } from "./topology.ts";
 
 export interface ConnectBusOptions {

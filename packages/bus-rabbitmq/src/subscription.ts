@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs, within } from "@rockbot/async";
-import { BusClosedError, BusUnavailableError, type CheckedSubscribeOptions, DeadLetterError, type Handler, type Logger, SubscriptionConflictError } from "@rockbot/bus";
+import {
+  BusClosedError,
+  BusUnavailableError,
+  type CheckedSubscribeOptions,
+  DeadLetterError,
+  type Handler,
+  type Logger,
+  SubscriptionConflictError,
+} from "@rockbot/bus";
 import { type Envelope, fromWire } from "@rockbot/contracts";
 import type { ConsumeMessage } from "amqplib";
 import { Consumer, type Verdict } from "./consumer.ts";

@@ -1,7 +1,5 @@
 /** Tells the broker about deliveries of one channel. */
-export interface Acknowledge {
-  (tag: number, isMultiple: boolean): void;
-}
+export type Acknowledge = (tag: number, isMultiple: boolean) => void;
 
 /**
  * The deliveries of a channel that the broker waits for. Those finished in one turn of the event loop are acknowledged

@@ -6,7 +6,7 @@ export type Direction = "toBroker" | "toClient";
 /** Where a connection is to be cut. Bytes and methods are counted over all connections, from when it is asked for. */
 export type CutPoint =
   | { readonly direction: Direction; readonly afterBytes: number }
-  | { readonly method: AmqpMethod; /** The first is 1. */ readonly nth: number; /** Whether the frame still gets through. */ readonly isForwarded: boolean };
+  | { readonly method: AmqpMethod /** The first is 1. */; readonly nth: number /** Whether the frame still gets through. */; readonly isForwarded: boolean };
 
 /** Stands between a client and a server of AMQP and does to their connections what networks do. */
 export interface TcpFaultProxy extends AsyncDisposable {

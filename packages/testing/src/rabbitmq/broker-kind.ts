@@ -23,7 +23,8 @@ async function decide(forced: string | undefined): Promise<BrokerKind> {
     throw new Error(`ROCKBOT_TEST_BROKER is "${forced}": expected "container" or "local"`);
   }
   if (forced !== "local" && (await dockerAnswers()) && (await hasBrokerImage())) return "container";
-  if (forced === "container") throw new Error("No RabbitMQ for the tests: ROCKBOT_TEST_BROKER asks for a container, and no Docker engine with the image rabbitmq:4-management answers");
+  if (forced === "container")
+    throw new Error("No RabbitMQ for the tests: ROCKBOT_TEST_BROKER asks for a container, and no Docker engine with the image rabbitmq:4-management answers");
   if (!existsSync(LOCAL_SERVER)) {
     if (!canInstallRabbitMq()) {
       throw new Error("No RabbitMQ for the tests: start Docker, or install rabbitmq-server, or set ROCKBOT_TEST_AMQP_URL to a broker that tests may use");

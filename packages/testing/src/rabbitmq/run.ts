@@ -1,11 +1,20 @@
 import { execFile } from "node:child_process";
 
 /** Runs a program to its end. @returns its standard output @throws {Error} with the end of its standard error, if it fails or takes longer */
-export function run(file: string, args: readonly string[], { timeoutMs, env }: { readonly timeoutMs: number; readonly env?: NodeJS.ProcessEnv }): Promise<string> {
+export function run(
+  file: string,
+  args: readonly string[],
+  { timeoutMs, env }: { readonly timeoutMs: number; readonly env?: NodeJS.ProcessEnv },
+): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(file, args, { timeout: timeoutMs, maxBuffer: 16 * 1024 * 1024, ...(env === undefined ? {} : { env }) }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
-      else reject(new Error(`Cannot run ${file} ${args[0] ?? ""}: ${error.killed === true ? `no end after ${timeoutMs} ms` : stderr.trim().slice(-500) || error.message}`));
+      else
+        reject(
+          new Error(
+            `Cannot run ${file} ${args[0] ?? ""}: ${error.killed === true ? `no end after ${timeoutMs} ms` : stderr.trim().slice(-500) || error.message}`,
+          ),
+        );
     });
   });
 }
