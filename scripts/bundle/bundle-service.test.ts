@@ -1,0 +1,22 @@
+import { globSync } from "node:fs";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { measureService } from "../measure/measure-service.ts";
+import { bundleService } from "./bundle-service.ts";
+
+const root = dirname(dirname(import.meta.dirname));
+const services = globSync("services/*/src/main.ts", { cwd: root }).map((file) => file.split("/")[1] ?? "");
+
+test.each(services)("the bundle of %s starts, gets ready and stops in a folder that holds nothing else", async (service) => {
+  const folder = await mkdtemp(join(tmpdir(), "bundle-"));
+  try {
+    const { file } = await bundleService(root, service);
+    await copyFile(join(root, file), join(folder, "main.mjs"));
+    const { idleMiB } = await measureService(join(folder, "main.mjs"));
+    expect(idleMiB).toBeGreaterThan(0);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
