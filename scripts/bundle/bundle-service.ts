@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { inlineGrpc } from "./inline-grpc.ts";
 
@@ -34,9 +33,9 @@ export async function bundleService(root: string, service: string): Promise<Bund
     sourcemap: false,
     minifySyntax: true,
     keepNames: true, // error names and class names go into logs
-    legalComments: "none",
+    legalComments: "eof", // the licences that libraries ask to be kept
     metafile: true,
     logLevel: "warning",
   });
-  return { file: join(file), bytes: metafile.outputs[file]?.bytes ?? 0, metafile };
+  return { file, bytes: metafile.outputs[file]?.bytes ?? 0, metafile };
 }
