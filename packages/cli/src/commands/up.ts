@@ -13,6 +13,8 @@ import { readUpConfig, type UpConfig, type UpOptions } from "./up-config.ts";
 
 export type { UpOptions } from "./up-config.ts";
 
+const CONNECT_MS = 10_000;
+
 /** `rockbot up`: the services in one process, until a signal. The one place that composes services. */
 export async function up(options: UpOptions): Promise<void> {
   const config = readUpConfig(options, process.env);
@@ -56,7 +58,7 @@ async function claimSocket(): Promise<string> {
 async function connect(busUrl: string, log: Parameters<typeof exitOnCrash>[0]) {
   const { connectBus } = await import("@rockbot/bus-rabbitmq");
   try {
-    return await connectBus(busUrl, { name: "rockbot up", log });
+    return await connectBus(busUrl, { name: "rockbot up", connectTimeoutMs: CONNECT_MS, log });
   } catch (error) {
     throw new CommandError(`Cannot reach the broker at ${displayBusUrl(busUrl)}: ${error instanceof Error ? error.message : String(error)}`);
   }
