@@ -1,0 +1,80 @@
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { BlockedAddressError, ConnectTimeoutError } from "./guarded-agent.ts";
+import { BodyEncodingError, BodyTooLargeError } from "./read-body.ts";
+
+/** The limits that an error's text names. */
+export interface FetchLimits {
+  readonly maxBytes: number;
+  readonly idleTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+}
+
+/** What went wrong on the way to `url`, for the model. Never shows the query, which may hold secrets, nor the system's own text. */
+export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolError {
+  if (error instanceof ToolError) return error;
+  const cannot = `Cannot read ${describeUrl(url)}`;
+  const unavailable = (what: string): ToolError => new ToolError(ToolErrorCode.Unavailable, `${cannot}: ${what}`, { cause: error });
+  const failed = (what: string): ToolError => new ToolError(ToolErrorCode.ExecutionFailed, `${cannot}: ${what}`, { cause: error });
+
+  if (error instanceof BlockedAddressError) return blocked(url, "the host is not on the public Internet");
+  if (error instanceof BodyTooLargeError) {
+    return new ToolError(
+      ToolErrorCode.TooLarge,
+      `${cannot}: the answer is larger than the limit of ${limits.maxBytes} bytes. Look for a smaller page, such as a part of it.`,
+    );
+  }
+  if (error instanceof BodyEncodingError) return failed(`${error.message}.`);
+  if (error instanceof ConnectTimeoutError) return unavailable(`no connection within ${limits.connectTimeoutMs} ms.`);
+
+  const code = codeOf(error);
+  switch (code) {
+    case "ENOTFOUND":
+    case "ENODATA":
+      return unavailable(`no address is known for the host "${url.hostname}". Check its spelling.`);
+    case "EAI_AGAIN":
+    case "ESERVFAIL":
+    case "ETIMEOUT":
+      return unavailable(`the name "${url.hostname}" could not be looked up now.`);
+    case "ECONNREFUSED":
+      return unavailable("the server refuses connections.");
+    case "UND_ERR_CONNECT_TIMEOUT":
+    case "ETIMEDOUT":
+      return unavailable(`no connection within ${limits.connectTimeoutMs} ms.`);
+    case "UND_ERR_HEADERS_TIMEOUT":
+    case "UND_ERR_BODY_TIMEOUT":
+      return unavailable(`the server sent nothing for ${limits.idleTimeoutMs} ms.`);
+    case "UND_ERR_HEADERS_OVERFLOW":
+      return failed("the answer's headers are too large.");
+    case "ENETUNREACH":
+    case "EHOSTUNREACH":
+      return unavailable("there is no route to the server.");
+    default:
+  }
+  if (/^(CERT_|ERR_TLS_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/.test(code)) return failed(`the server's certificate is not valid (${code}).`);
+  if (/^(HPE_|ERR_SSL_|EPROTO)/.test(code)) return failed("the server's answer is not valid HTTP, or its encryption is not supported.");
+  return unavailable("the connection broke before the answer was complete.");
+}
+
+/** Why policy does not let a request go to `url`. */
+export function blocked(url: URL, why: string): ToolError {
+  return new ToolError(
+    ToolErrorCode.Denied,
+    `Cannot read ${describeUrl(url)}: ${why}. Only public addresses may be read, unless the operator allows more (allowAddresses, --allow-address).`,
+  );
+}
+
+export const describeUrl = (url: URL): string => `${url.protocol}//${url.host}${url.pathname}`.slice(0, 300);
+
+/** The first error code found in `error`, its causes and its parts. */
+function codeOf(error: unknown, depth = 0): string {
+  if (!(error instanceof Error) || depth > 5) return "";
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code === "string" && code !== "UND_ERR_SOCKET") return code;
+  if (error instanceof AggregateError) {
+    for (const part of error.errors) {
+      const found = codeOf(part, depth + 1);
+      if (found !== "") return found;
+    }
+  }
+  return codeOf(error.cause, depth + 1) || (code ?? "");
+}

@@ -1,0 +1,162 @@
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type Dispatcher, request } from "undici";
+import { type AddressPolicyOptions, createAddressPolicy } from "./address-policy.ts";
+import { blocked, describeUrl, fetchError } from "./fetch-errors.ts";
+import { createGuardedAgent, type Lookup } from "./guarded-agent.ts";
+import { BodyTooLargeError, readBody } from "./read-body.ts";
+import { retryAfterMs } from "./retry-after.ts";
+
+export interface PublicFetchOptions extends AddressPolicyOptions {
+  /** For the whole of a fetch, redirects and body included, in milliseconds. @default 20_000 */
+  readonly timeoutMs?: number | undefined;
+  /** The longest silence of a server, in milliseconds. @default 10_000 */
+  readonly idleTimeoutMs?: number | undefined;
+  /** For look-up, connection and TLS handshake together, in milliseconds. @default 5_000 */
+  readonly connectTimeoutMs?: number | undefined;
+  /** The largest body, on the wire and after decompression. @default 5_000_000 */
+  readonly maxBytes?: number | undefined;
+  /** @default 32_768 */
+  readonly maxHeaderBytes?: number | undefined;
+  /** @default "Mozilla/5.0 (compatible; RockBot)" */
+  readonly userAgent?: string | undefined;
+  /** @default the system's resolver */
+  readonly lookup?: Lookup | undefined;
+}
+
+export interface FetchOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Sent to the first origin only: after a redirect to another origin no request carries them. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** How many redirects to follow; one more is an error. 0: a redirect is an answer like any other. @default 5 */
+  readonly maxRedirects?: number | undefined;
+}
+
+/**
+ * Fetches from public addresses only, by GET. Each hop's address is checked as it is connected to, the redirects' too.
+ * @throws {ToolError} `invalid_arguments` if the URL is no http(s) URL or holds a password, `denied` if policy forbids it,
+ * `unavailable` if the server cannot be reached or is too slow, `execution_failed` if what it sends cannot be read
+ */
+export type PublicFetch = (url: string, options?: FetchOptions) => Promise<PublicResponse>;
+
+/** Dispose of it: a body that is not wanted is not read. */
+export interface PublicResponse extends AsyncDisposable {
+  /** Where the answer came from in the end. */
+  readonly url: URL;
+  readonly status: number;
+  /** @param name in lower case */
+  header(name: string): string | undefined;
+  /** The wait the server asks for before the next try, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+  /** The whole body, decompressed. Call it once. @throws {ToolError} also `too_large` */
+  bytes(): Promise<Uint8Array>;
+}
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** @throws {RangeError} if an exception of `allowAddresses` cannot be read */
+export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch & AsyncDisposable {
+  const {
+    timeoutMs = 20_000,
+    idleTimeoutMs = 10_000,
+    connectTimeoutMs = 5_000,
+    maxBytes = 5_000_000,
+    maxHeaderBytes = 32_768,
+    userAgent = "Mozilla/5.0 (compatible; RockBot)",
+  } = options;
+  const policy = createAddressPolicy(options);
+  const limits = { maxBytes, idleTimeoutMs, connectTimeoutMs };
+  const agent = createGuardedAgent({ policy, lookup: options.lookup, connectTimeoutMs, idleTimeoutMs, maxHeaderBytes });
+  const ownHeaders = {
+    accept: "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5",
+    "accept-encoding": "gzip, deflate, br",
+    "accept-language": "en,*;q=0.5",
+    "user-agent": userAgent,
+  };
+
+  async function send(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
+    if (!policy.permitsPort(url.hostname.replace(/^\[|\]$/g, ""), port)) {
+      throw blocked(url, `port ${port} is not one of the allowed ports ${policy.ports.join(", ")}`);
+    }
+    return await request(url, { dispatcher: agent, headers: { ...ownHeaders, ...headers }, signal });
+  }
+
+  const fetch: PublicFetch = async (text, { signal: callerSignal, headers = {}, maxRedirects = 5 } = {}) => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = callerSignal === undefined ? timeout : AbortSignal.any([callerSignal, timeout]);
+    let url = parseUrl(text);
+    const fail = (error: unknown): unknown => {
+      if (callerSignal?.aborted === true) return callerSignal.reason;
+      if (timeout.aborted) return new ToolError(ToolErrorCode.Unavailable, `Cannot read ${describeUrl(url)}: no complete answer within ${timeoutMs} ms.`);
+      return fetchError(url, error, limits);
+    };
+
+    try {
+      let carried = headers;
+      for (let hops = 0; ; hops++) {
+        const { statusCode, headers: received, body } = await send(url, carried, signal);
+        body.on("error", () => {}); // a body that is dropped may still fail
+        const header = (name: string): string | undefined => [received[name]].flat()[0];
+        const location = header("location");
+        if (!redirects.has(statusCode) || location === undefined || maxRedirects === 0) {
+          return {
+            url,
+            status: statusCode,
+            header,
+            retryAfterMs: retryAfterMs(header("retry-after")),
+            async bytes() {
+              try {
+                if (Number(header("content-length") ?? 0) > maxBytes) throw new BodyTooLargeError();
+                return await readBody(body, { encoding: header("content-encoding"), maxBytes });
+              } catch (error) {
+                throw fail(error);
+              }
+            },
+            async [Symbol.asyncDispose]() {
+              body.destroy();
+            },
+          };
+        }
+        body.destroy();
+        if (hops === maxRedirects)
+          throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${describeUrl(url)}: it redirects more than ${maxRedirects} times.`);
+        const next = redirected(url, location);
+        if (next.origin !== url.origin) carried = {};
+        url = next;
+      }
+    } catch (error) {
+      throw fail(error);
+    }
+  };
+
+  return Object.assign(fetch, {
+    async [Symbol.asyncDispose]() {
+      await agent.destroy();
+    },
+  });
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null)
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Cannot read ${JSON.stringify(text.slice(0, 200))}: it is not a URL. Use a whole one, such as https://example.com/page.`,
+    );
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot read a ${url.protocol.slice(0, 20)} URL: only http:// and https:// URLs can be read.`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot read ${describeUrl(url)}: the URL holds a user name or password. Leave them out.`);
+  }
+  return url;
+}
+
+/** The URL a redirect leads to. It is the server's choice, not the caller's: a bad one is not an argument fault. */
+function redirected(from: URL, location: string): URL {
+  const to = URL.parse(location, from.href);
+  if (to === null) throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${describeUrl(from)}: it redirects to something that is not a URL.`);
+  if (to.protocol !== "http:" && to.protocol !== "https:") throw blocked(from, `it redirects to a ${to.protocol.slice(0, 20)} URL`);
+  if (to.username !== "" || to.password !== "") throw blocked(from, "it redirects to a URL with a user name or password");
+  return to;
+}

@@ -1,0 +1,75 @@
+import type { CheerioAPI } from "cheerio/slim";
+import { type AnyNode, type Element, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
+
+/** What is never content, wherever it stands. */
+const noiseNames: ReadonlySet<string> = new Set([
+  ...["script", "style", "template", "svg", "iframe", "object", "embed", "canvas", "video", "audio", "link", "meta", "head", "title"],
+  ...["input", "button", "select", "textarea", "datalist", "progress", "meter"],
+  ...["nav", "aside", "footer"],
+]);
+const noiseRoles: ReadonlySet<string> = new Set(["navigation", "banner", "contentinfo", "search", "menu", "dialog", "alertdialog", "tooltip"]);
+
+/** Not shown, as far as an element's own style says. */
+const hiddenStyle = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*0(?:px|em|rem|%)?\s*(?:;|$))/i;
+
+/**
+ * Removes what a reader of the page's content would not miss: navigation, controls, decoration, what is not shown, and
+ * elements that hold nothing. One pass down and one up, each linear in the size of the page.
+ */
+export function removeNoise($: CheerioAPI): void {
+  const root = $.root()[0] as ParentNode;
+  const parents: ParentNode[] = [root];
+  const inContent = new Set<ParentNode>();
+  for (const parent of parents) {
+    const isContent =
+      inContent.has(parent) || (isElement(parent) && (parent.name === "main" || parent.name === "article" || parent.attribs["role"] === "main"));
+    const kept = parent.children.filter((child) => isText(child) || (isElement(child) && !isNoise(child, isContent)));
+    if (kept.length < parent.children.length) setChildren(parent, kept);
+    for (const child of kept) {
+      if (!isParent(child)) continue;
+      parents.push(child);
+      if (isContent) inContent.add(child);
+    }
+  }
+  readNoscript(root, parents);
+  for (const parent of parents.reverse()) removeBlank(parent);
+}
+
+function isNoise({ name, attribs }: Element, isContent: boolean): boolean {
+  if (noiseNames.has(name) || noiseRoles.has(attribs["role"] ?? "")) return true;
+  // The header of an article holds its title; the header of the page holds the site's.
+  if (name === "header" && !isContent) return true;
+  if (name === "dialog" && !("open" in attribs)) return true;
+  return "hidden" in attribs || attribs["aria-hidden"] === "true" || hiddenStyle.test((attribs["style"] ?? "").slice(0, 1_000));
+}
+
+/** What a page shows to readers without scripts counts if it is most of what there is, as in forums that scripts draw; else it only asks to turn scripts on. */
+function readNoscript(root: ParentNode, parents: readonly ParentNode[]): void {
+  const fallbacks = parents.filter((parent) => isElement(parent) && parent.name === "noscript") as Element[];
+  if (fallbacks.length === 0) return;
+  const length = fallbacks.reduce((sum, fallback) => sum + textOf(fallback).length, 0);
+  const isMost = length > textOf(root).length - length;
+  for (const fallback of fallbacks) {
+    if (isMost) fallback.name = "div";
+    else setChildren(fallback, []);
+  }
+}
+
+/** Elements that mean something without content. */
+const meaningfulWhenBlank: ReadonlySet<string> = new Set(["br", "hr", "img", "td", "th", "tr", "pre", "code", "base", "html", "body"]);
+const inline: ReadonlySet<string> = new Set(["a", "abbr", "b", "cite", "em", "font", "i", "label", "small", "span", "strong", "sub", "sup", "u"]);
+
+/** Drops the children that hold nothing; white space in an inline one still parts words. Called for the deepest first. */
+function removeBlank(parent: ParentNode): void {
+  const isBlank = (child: AnyNode): child is Element => isElement(child) && !meaningfulWhenBlank.has(child.name) && child.children.every(isSpace);
+  if (!parent.children.some(isBlank)) return;
+  setChildren(
+    parent,
+    parent.children.flatMap((child) => {
+      if (!isBlank(child)) return [child];
+      return inline.has(child.name) ? child.children.slice(0, 1) : [];
+    }),
+  );
+}
+
+const isSpace = (node: AnyNode): boolean => isText(node) && node.data.trim() === "";

@@ -1,0 +1,67 @@
+import { type CheerioAPI, load } from "cheerio/slim";
+import { boundTree } from "./bound-tree.ts";
+import { elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { flattenTables } from "./flatten-tables.ts";
+import { markCode } from "./mark-code.ts";
+import { numberItems } from "./number-items.ts";
+import { pickRoot } from "./pick-root.ts";
+import { removeNoise } from "./remove-noise.ts";
+import { baseOf, resolveLinks } from "./resolve-links.ts";
+import { createTurndown } from "./turndown.ts";
+
+export interface MarkdownPage {
+  readonly title: string | null;
+  readonly markdown: string;
+}
+
+const turndown = createTurndown();
+
+/**
+ * The readable content of an HTML page as GitHub-flavoured markdown. Images are left out, except that one's alternative
+ * text stands for it where it is all there is of a link.
+ * @param url where the page came from; its links are resolved against it
+ * @throws {PageTooComplexError} if the page has too many nodes
+ */
+export function toMarkdown(html: string, url: string): MarkdownPage {
+  const $ = load(html);
+  boundTree($);
+  const document = $.root()[0] as ParentNode;
+  const title = titleOf(document);
+  const base = baseOf(document, url);
+  removeNoise($);
+  const root = pickRoot($);
+  resolveLinks(root, base);
+  dropImages($, root);
+  markCode($, root);
+  flattenTables($, root);
+  numberItems(root);
+  dropAttributes(root);
+  return { title, markdown: turndown.turndown($.html(root.children)) };
+}
+
+function titleOf(document: ParentNode): string | null {
+  const [element] = elementsBelow(document, "title");
+  const text = element === undefined ? "" : textOf(element);
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line === "" ? null : line.slice(0, 500);
+}
+
+function dropImages($: CheerioAPI, root: ParentNode): void {
+  for (const link of elementsBelow(root, "a")) {
+    const alt = elementsBelow(link, "img").find(({ attribs }) => attribs["alt"])?.attribs["alt"] ?? "";
+    if (alt !== "" && textOf(link).trim() === "") $(link).append($("<span></span>").text(alt));
+  }
+  for (const parent of [root, ...elementsBelow(root)]) {
+    const kept = parent.children.filter((child) => !(isElement(child) && (child.name === "img" || child.name === "picture")));
+    if (kept.length < parent.children.length) setChildren(parent, kept);
+  }
+}
+
+/** Leaves the attributes that the converter reads: its own tree is slow where an element has many. */
+function dropAttributes(root: ParentNode): void {
+  for (const element of elementsBelow(root)) {
+    element.attribs = Object.fromEntries(Object.entries(element.attribs).filter(([name]) => readAttributes.has(name)));
+  }
+}
+
+const readAttributes: ReadonlySet<string> = new Set(["href", "class", "data-marker", "data-columns"]);

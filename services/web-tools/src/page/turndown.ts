@@ -1,0 +1,64 @@
+import TurndownService from "turndown";
+
+/** Writes markdown from HTML that the other steps of toMarkdown have prepared. */
+export function createTurndown(): TurndownService {
+  const turndown = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-", emDelimiter: "*", hr: "---", br: "" });
+
+  turndown.addRule("strikethrough", { filter: ["del", "s"], replacement: (content) => (content.trim() === "" ? "" : `~~${content}~~`) });
+  turndown.addRule("heading", {
+    filter: ["h1", "h2", "h3", "h4", "h5", "h6"],
+    replacement: (content, node) =>
+      content.trim() === "" ? "" : `\n\n${"#".repeat(Number((node as unknown as DomNode).nodeName.charAt(1)))} ${oneLine(content)}\n\n`,
+  });
+  turndown.addRule("link", {
+    filter: "a",
+    replacement(content, node) {
+      const href = attribute(node, "href");
+      const text = oneLine(content);
+      return href === null || text === "" ? content : `[${text}](${href})`;
+    },
+  });
+  turndown.addRule("listItem", {
+    filter: "li",
+    replacement(content, node) {
+      const marker = attribute(node, "data-marker") ?? "- ";
+      const text = content.trim();
+      return text === "" ? "" : `${marker}${text.replaceAll("\n", `\n${" ".repeat(marker.length)}`)}\n`;
+    },
+  });
+
+  turndown.addRule("table", { filter: "table", replacement: (content) => `\n\n${content.trim()}\n\n` });
+  turndown.addRule("tableRow", {
+    filter: "tr",
+    replacement(content, node) {
+      const columns = attribute(node, "data-columns");
+      return `\n|${content}${columns === null ? "" : `\n|${" --- |".repeat(Number(columns))}`}`;
+    },
+  });
+  turndown.addRule("tableCell", {
+    filter: ["td", "th"],
+    replacement: (content) =>
+      ` ${content
+        .trim()
+        .replaceAll("|", "\\|")
+        .replace(/(<br>)+$/, "")
+        .replaceAll(/\s*\n\s*/g, "<br>")} |`,
+  });
+  return turndown;
+}
+
+/** What is read of the converter's nodes, whose types need a browser's. */
+interface DomNode {
+  readonly nodeName: string;
+  getAttribute(name: string): string | null;
+}
+
+const attribute = (node: unknown, name: string): string | null => (node as DomNode).getAttribute(name);
+
+/** For what markdown ends at a line's end: blocks inside lose their own marks. */
+const oneLine = (content: string): string =>
+  content
+    .split("\n")
+    .map((line) => line.trim().replace(/^(#{1,6}|-) /, ""))
+    .filter((line) => line !== "")
+    .join(" ");

@@ -1,0 +1,22 @@
+import { load } from "cheerio/slim";
+import { textOf } from "../page/dom.ts";
+
+/** The text of a piece of HTML on one line: no tags, no entities, no characters that steer a terminal or turn the reading direction. */
+export function plainText(html: string, maxLength: number): string {
+  const $ = load(html.slice(0, maxLength * 8));
+  $("script, style").remove();
+  const line = $.root()
+    .toArray()
+    .map((root) => textOf(root))
+    .join("")
+    .replaceAll(unseen, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  const shown = [...line].slice(0, maxLength);
+  return shown.length < line.length && [...line].length > maxLength ? `${shown.join("").trimEnd()}…` : line;
+}
+
+const unseen = /[\p{Cc}\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+
+/** Plain text with everything escaped that markdown would read as more than text. */
+export const escapeMarkdown = (text: string): string => text.replaceAll(/[\\`*_[\]<>|~#]/g, "\\$&");

@@ -1,0 +1,66 @@
+import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { defineTool, type Tool } from "@rockbot/tools";
+import { describeUrl } from "../fetch/fetch-errors.ts";
+import type { PublicFetch } from "../fetch/public-fetch.ts";
+import { decodeText } from "../page/decode-text.ts";
+import { fence } from "../page/fence.ts";
+import { type BodyKind, kindByBytes, kindByType, mediaTypeOf } from "../page/media-type.ts";
+import { PageConversionError, type PageConverter } from "../page/page-converter.ts";
+import type { MarkdownPage } from "../page/to-markdown.ts";
+import { statusError } from "./status-error.ts";
+
+export interface WebBrowseOptions {
+  readonly fetch: PublicFetch;
+  readonly converter: PageConverter;
+}
+
+/** `web_browse`: the readable content of one public web page as markdown. A text that is no HTML comes as it is, fenced unless it is prose. */
+export function webBrowse({ fetch, converter }: WebBrowseOptions): Tool {
+  return defineTool(tools.webBrowse, async ({ url: requested }, { signal, progress }) => {
+    progress({ message: "Fetching the page" });
+    await using response = await fetch(requested, { signal });
+    const { url, status, retryAfterMs } = response;
+    if (status < 200 || status > 299) throw statusError(describeUrl(url), status, retryAfterMs);
+    const contentType = response.header("content-type");
+    const declared = readable(url, kindByType(mediaTypeOf(contentType)));
+    const bytes = await response.bytes();
+    const kind = readable(url, kindByBytes(bytes, declared));
+    const text = decodeText(bytes, contentType);
+    progress({ message: `Converting ${bytes.length} bytes` });
+    const { title, markdown } = kind?.kind === "html" ? await convert(text, url, signal) : { title: null, markdown: asMarkdown(text, kind?.fence) };
+    return {
+      content: contentOf(title, markdown),
+      structured: { url: url.href, title, contentType: mediaTypeOf(contentType), markdown },
+      trust: { level: "untrusted", origin: url.href },
+    };
+  });
+
+  async function convert(html: string, url: URL, signal: AbortSignal): Promise<MarkdownPage> {
+    try {
+      return await converter.convert(html, url.href, { signal });
+    } catch (error) {
+      if (!(error instanceof PageConversionError)) throw error;
+      throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot turn ${describeUrl(url)} into markdown: ${error.message}. Look for a simpler page.`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+type Readable = Exclude<BodyKind, { kind: "unreadable" }>;
+
+/** @throws {ToolError} if `kind` is nothing that can be read as text */
+function readable(url: URL, kind: BodyKind | undefined): Readable | undefined {
+  if (kind?.kind !== "unreadable") return kind;
+  throw new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `Cannot read ${describeUrl(url)}: it is ${kind.what}, and only text can be read. Look for a page that says the same.`,
+  );
+}
+
+const asMarkdown = (text: string, language: string | undefined): string => (language === undefined || text.trim() === "" ? text.trim() : fence(text, language));
+
+function contentOf(title: string | null, markdown: string): string {
+  const body = markdown === "" ? "(The page holds no text that can be read without running its scripts.)" : markdown;
+  return title === null || body.startsWith(`# ${title}\n`) ? body : `# ${title}\n\n${body}`;
+}

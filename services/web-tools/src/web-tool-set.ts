@@ -1,0 +1,55 @@
+import type { ToolSet } from "@rockbot/tools";
+import { createPublicFetch } from "./fetch/public-fetch.ts";
+import type { WebToolsConfig } from "./generated/config.ts";
+import { webToolsGuide } from "./guide.ts";
+import { createPageConverter } from "./page/page-converter.ts";
+import { webBrowse } from "./tools/web-browse.ts";
+import { webSearch } from "./tools/web-search.ts";
+
+/** Tools with what they hold open: connections and worker threads. */
+export interface WebToolSet extends ToolSet, AsyncDisposable {
+  /** The tools that are left out, and what has to be set for each. */
+  readonly off: readonly { readonly tool: string; readonly reason: string }[];
+}
+
+/**
+ * The tools that `config` allows: `web_search` is there only with a key, as a tool that can only fail misleads a model.
+ * @throws {RangeError} if an exception of `allowAddresses` cannot be read
+ */
+export function webToolSet(config: Readonly<WebToolsConfig>): WebToolSet {
+  const { braveApiKey, braveBaseUrl, maxSearchResults, allowAddresses, allowPorts, maxPageBytes, fetchTimeoutMs, idleTimeoutMs, userAgent } = config;
+  const open = new AsyncDisposableStack();
+  const fetch = open.use(createPublicFetch({ allowAddresses, allowPorts, maxBytes: maxPageBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs, userAgent }));
+  const converter = open.use(createPageConverter({ timeoutMs: config.convertTimeoutMs }));
+  const tools = [webBrowse({ fetch, converter })];
+  if (braveApiKey !== undefined) {
+    // The operator names the search service's address, so it may be private; pages may not use the exception.
+    const searchFetch = open.use(
+      createPublicFetch({
+        allowAddresses: [hostAndPort(braveBaseUrl)],
+        allowPorts: [],
+        maxBytes: 2_000_000,
+        timeoutMs: fetchTimeoutMs,
+        idleTimeoutMs,
+        userAgent,
+      }),
+    );
+    tools.push(webSearch({ apiKey: braveApiKey, baseUrl: braveBaseUrl, fetch: searchFetch, maxResults: maxSearchResults }));
+  }
+  return {
+    tools,
+    guides: [webToolsGuide({ hasSearch: braveApiKey !== undefined, maxSearchResults })],
+    off: webToolsOff(config),
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+/** The tools that `config` leaves out, and what has to be set for each. */
+export function webToolsOff({ braveApiKey }: Readonly<WebToolsConfig>): WebToolSet["off"] {
+  return braveApiKey === undefined ? [{ tool: "web_search", reason: "It needs a key of the Brave Search API: set BRAVE_API_KEY." }] : [];
+}
+
+function hostAndPort(baseUrl: string): string {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  return `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
+}
