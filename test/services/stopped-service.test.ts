@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { startOwnBroker } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { type RunningProcess, startProgram, startService } from "./start-service.ts";
@@ -64,6 +65,7 @@ test("services in processes of their own: a call reaches them, and one that is g
 
   await using killed = await startService("web-tools", webToolsEnv);
   await expectAnswer();
+  await setTimeout(300); // idle: an answer of just now would still count as a sign of life
   killed.kill("SIGKILL");
   await killed.ended;
   await expectUnavailable();
