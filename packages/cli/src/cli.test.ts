@@ -41,6 +41,8 @@ test.each([
   ["options of a service that is left out", "up --only web-tools --port 1 --host ::1", /--port: belongs to the gateway.*--host: belongs to the gateway/s],
   ["a port that is none", "up --port 70000", /port, from an option: must be <= 65535/],
   ["a host others can reach, without token", "up --host 0.0.0.0 --port 0", /gatewayToken: is required/],
+  ["exceptions that cannot be read", "up --allow-address nonsense --allow-address 10.0.0.0/99", /allowAddresses\.0: .*\n.*allowAddresses\.1: /],
+  ["the same of a call", "call web_browse {} --allow-address nonsense", /allowAddresses\.0: /],
   ["a file that is not there", "up --config /nonexistent", /the file \/nonexistent: cannot be read/],
 ])("wrong usage is said on stderr with exit 2: %s", async (_, line, words) => {
   using folder = temporaryFolder();

@@ -1,7 +1,7 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
 import { createToolCaller } from "@rockbot/tools";
-import { configSchema, startWebTools } from "@rockbot/web-tools";
+import { checkWebToolsConfig, configSchema, startWebTools } from "@rockbot/web-tools";
 import { MEMORY_BUS } from "../bus-url.ts";
 import { callerClient } from "./caller-client.ts";
 import type { ToolClient } from "./tool-client.ts";
@@ -14,7 +14,7 @@ export interface LocalClientOptions {
 /** Starts the tools' owner in this process, over a bus of its own. */
 export async function openLocalClient({ allowAddress, env }: LocalClientOptions): Promise<ToolClient> {
   const overrides = { busUrl: MEMORY_BUS, ...(allowAddress.length > 0 ? { allowAddresses: allowAddress } : {}) };
-  const config = loadConfig(configSchema, { env, overrides });
+  const config = checkWebToolsConfig(loadConfig(configSchema, { env, overrides }));
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   started.use(await startWebTools(bus, config));

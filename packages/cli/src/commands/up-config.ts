@@ -1,7 +1,7 @@
 import { ConfigError, type ConfigSchema, loadConfig } from "@rockbot/config";
 import { nearestName } from "@rockbot/contracts";
 import { checkGatewayConfig, type GatewayConfig, configSchema as gatewaySchema } from "@rockbot/gateway";
-import { type WebToolsConfig, configSchema as webToolsSchema } from "@rockbot/web-tools";
+import { checkWebToolsConfig, type WebToolsConfig, configSchema as webToolsSchema } from "@rockbot/web-tools";
 import { UsageError } from "../usage-error.ts";
 
 export interface UpOptions {
@@ -56,7 +56,7 @@ export function readUpConfig({ only, bus, port, host, allowAddress, config: file
       return undefined;
     }
   }
-  const webTools = chosen.has("web-tools") ? load(webToolsSchema, "webTools", { allowAddresses: allowAddress }) : undefined;
+  const webTools = chosen.has("web-tools") ? load(webToolsSchema, "webTools", { allowAddresses: allowAddress }, checkWebToolsConfig) : undefined;
   const gateway = chosen.has("gateway")
     ? load(gatewaySchema, "gateway", { host, port: port === undefined ? undefined : Number(port) }, checkGatewayConfig)
     : undefined;

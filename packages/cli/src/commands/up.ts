@@ -3,7 +3,7 @@ import { startGateway } from "@rockbot/gateway";
 import { exitOnCrash, onShutdown } from "@rockbot/service";
 import { startTelemetry } from "@rockbot/telemetry";
 import { createToolCaller } from "@rockbot/tools";
-import { startWebTools } from "@rockbot/web-tools";
+import { startWebTools, webToolsOff } from "@rockbot/web-tools";
 import packageJson from "../../package.json" with { type: "json" };
 import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
@@ -74,7 +74,7 @@ function describe(
   if (url !== undefined) lines.push(`  gateway   ${url}${gateway?.gatewayToken === undefined ? "" : ", with a bearer token"}`);
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
   lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: whoever is on this bus can speak for any agent"}`);
-  if (webTools !== undefined && webTools.braveApiKey === undefined) lines.push("  off       web_search: set BRAVE_API_KEY to turn it on");
+  for (const { tool, reason } of webTools === undefined ? [] : webToolsOff(webTools)) lines.push(`  off       ${tool}. ${reason}`);
   if (url !== undefined) {
     const auth = gateway?.gatewayToken === undefined ? "" : ' -H "authorization: Bearer $GATEWAY_TOKEN"';
     lines.push(`  try       curl -s${auth} ${url}/v1/tools/web_browse/invoke -H 'content-type: application/json' -d '{"url":"https://example.com/"}'`);
