@@ -1,7 +1,10 @@
-import { offerSharedBroker } from "@rockbot/testing";
+import { offerSharedBroker, offerSharedRedis } from "@rockbot/testing";
 
 /** Runs once, before all tests. @returns what runs after them */
 export default async function setup(): Promise<() => Promise<void>> {
-  const broker = await offerSharedBroker();
-  return async () => broker[Symbol.asyncDispose]();
+  await using starting = new AsyncDisposableStack();
+  starting.use(await offerSharedBroker());
+  starting.use(await offerSharedRedis());
+  const servers = starting.move();
+  return () => servers.disposeAsync();
 }

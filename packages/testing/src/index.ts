@@ -3,6 +3,11 @@ export { offerSharedBroker, sharedAmqpUrl } from "./rabbitmq/shared-broker.ts";
 export { startOwnBroker } from "./rabbitmq/start-own-broker.ts";
 export type { TestBroker } from "./rabbitmq/test-broker.ts";
 
+// A real Redis, likewise.
+export { offerSharedRedis, sharedRedisUrl } from "./redis/shared-redis.ts";
+export { startOwnRedis } from "./redis/start-own-redis.ts";
+export type { StartOwnRedisOptions, TestRedis } from "./redis/test-redis.ts";
+
 // What networks do to AMQP connections.
 export { type AmqpMethod, amqpMethods } from "./amqp-method-scanner.ts";
 export { type CutPoint, type Direction, startTcpFaultProxy, type TcpFaultProxy } from "./tcp-fault-proxy.ts";

@@ -1,11 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "./free-port.ts";
-import { run } from "./run.ts";
+import { freePort } from "../machine/free-port.ts";
+import { run } from "../machine/run.ts";
+import { createServerProcess } from "../machine/server-process.ts";
 import type { TestBroker } from "./test-broker.ts";
 import { untilAmqpAnswers } from "./until-amqp-answers.ts";
 
@@ -52,32 +53,12 @@ export async function startLocalBroker(): Promise<TestBroker> {
 
   // A port mapper that is there already is used; else the broker would leave one running after its end.
   const epmd = spawn("epmd", ["-port", String(epmdPort), "-address", "127.0.0.1"], { stdio: "ignore", env });
-  let output = "";
-  let server: ChildProcess | undefined;
-  /** The server is a shell with the Erlang machine below it; they share a process group of their own. */
-  const signal = (name: NodeJS.Signals) => {
-    if (server?.pid !== undefined && server.exitCode === null && server.signalCode === null) process.kill(-server.pid, name);
-  };
-  const start = async () => {
-    const process = spawn(LOCAL_SERVER, [], { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-    server = process;
-    process.on("error", (error) => {
-      output = error.message;
-    });
-    for (const stream of [process.stdout, process.stderr]) {
-      stream.on("data", (chunk: Buffer) => {
-        output = (output + chunk.toString()).slice(-2_000);
-      });
-    }
-    await untilAmqpAnswers(port, async () => `it says: ${output.slice(-500)}`);
-  };
-  const kill = async () => {
-    const ended = server;
-    if (ended === undefined || ended.exitCode !== null || ended.signalCode !== null) return;
-    const closed = new Promise((resolve) => ended.once("close", resolve)); // once no process holds its output any more
-    signal("SIGKILL");
-    await closed;
-  };
+  const { start, signal, kill } = createServerProcess({
+    program: LOCAL_SERVER,
+    args: [],
+    env,
+    untilReady: (explain) => untilAmqpAnswers(port, explain),
+  });
   const endAtExit = () => {
     signal("SIGKILL");
     epmd.kill("SIGKILL");

@@ -1,0 +1,59 @@
+import { execFileSync } from "node:child_process";
+import { docker } from "./docker.ts";
+
+export interface ContainerOptions {
+  readonly image: string;
+  /** The port inside, and the one of 127.0.0.1 that leads there. */
+  readonly port: { readonly inside: number; readonly outside: number };
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** What runs inside; the image's own command by default. */
+  readonly command?: readonly string[] | undefined;
+  /** Waits until the server inside is ready. `explain` says what the container has written last. */
+  readonly untilReady: (explain: () => Promise<string>) => Promise<void>;
+}
+
+/** A running container. Disposal removes it with its data, and so does the end of this process. */
+export interface Container extends AsyncDisposable {
+  kill(): Promise<void>;
+  /** Starts it again on the same port and data. */
+  restart(): Promise<void>;
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Runs a program inside. @returns its output */
+  exec(env: Readonly<Record<string, string>>, ...command: string[]): Promise<string>;
+}
+
+export async function startContainer({ image, port, env = {}, command = [], untilReady }: ContainerOptions): Promise<Container> {
+  const options = ["--detach", "--label", "rockbot.test-server", "--publish", `127.0.0.1:${port.outside}:${port.inside}`];
+  const id = (await docker(["run", ...options, ...environment(env), image, ...command])).trim();
+
+  const removeAtExit = () => execFileSync("docker", ["rm", "--force", "--volumes", id], { stdio: "ignore" });
+  process.once("exit", removeAtExit);
+  const stop = async () => {
+    process.off("exit", removeAtExit);
+    await docker(["rm", "--force", "--volumes", id]);
+  };
+  const ready = () => untilReady(async () => `the container says: ${(await docker(["logs", "--tail", "5", id])).trim()}`);
+  try {
+    await ready();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  return {
+    kill: async () => void (await docker(["kill", "--signal", "KILL", id])),
+    restart: async () => {
+      await docker(["start", id]);
+      await ready();
+    },
+    pause: async () => void (await docker(["pause", id])),
+    resume: async () => void (await docker(["unpause", id])),
+    exec: (variables, ...program) => docker(["exec", ...environment(variables), id, ...program]),
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+function environment(variables: Readonly<Record<string, string>>): string[] {
+  return Object.entries(variables).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+}

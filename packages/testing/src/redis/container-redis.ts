@@ -1,0 +1,35 @@
+import { randomBytes } from "node:crypto";
+import { type Container, startContainer } from "../machine/container.ts";
+import { freePort } from "../machine/free-port.ts";
+import { redisSettings } from "./redis-settings.ts";
+import type { StartOwnRedisOptions, TestRedis } from "./test-redis.ts";
+import { untilRedisAnswers } from "./until-redis-answers.ts";
+
+export const REDIS_IMAGE = "redis:8";
+
+/** A Redis in a container, on a port of 127.0.0.1 that it keeps over restarts. */
+export async function startContainerRedis(options: StartOwnRedisOptions): Promise<TestRedis> {
+  const port = await freePort();
+  const password = randomBytes(12).toString("hex");
+  const start = (): Promise<Container> =>
+    startContainer({
+      image: REDIS_IMAGE,
+      port: { inside: 6379, outside: port },
+      command: ["redis-server", ...redisSettings(password, options)],
+      untilReady: (explain) => untilRedisAnswers(port, password, explain),
+    });
+  let container = await start();
+  return {
+    url: `redis://:${password}@127.0.0.1:${port}`,
+    kill: () => container.kill(),
+    async restart({ empty = false } = {}) {
+      if (!empty) return container.restart();
+      await container[Symbol.asyncDispose]();
+      container = await start();
+    },
+    pause: () => container.pause(),
+    resume: () => container.resume(),
+    ctl: (...args) => container.exec({ REDISCLI_AUTH: password }, "redis-cli", ...args),
+    [Symbol.asyncDispose]: () => container[Symbol.asyncDispose](),
+  };
+}

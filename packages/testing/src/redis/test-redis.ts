@@ -1,0 +1,19 @@
+/** A Redis of one's own: what happens to it happens to nobody else. Disposal ends it and removes its data. */
+export interface TestRedis extends AsyncDisposable {
+  /** With the password. Stays the same over restarts. */
+  readonly url: string;
+  /** SIGKILL: no goodbye to clients, nothing saved on the way out. */
+  kill(): Promise<void>;
+  /** After `kill`: starts it again on the same port, with what it has saved, or empty; resolves once it answers. */
+  restart(options?: { readonly empty?: boolean | undefined }): Promise<void>;
+  /** Stops it in its tracks: connections stay open and nothing answers. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Runs `redis-cli`. @returns its output */
+  ctl(...args: string[]): Promise<string>;
+}
+
+export interface StartOwnRedisOptions {
+  /** Whether it writes each change to disk, so that it keeps its data over a kill. @default true */
+  readonly appendonly?: boolean | undefined;
+}
