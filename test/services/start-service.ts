@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 const root = dirname(dirname(import.meta.dirname));
 
 export interface RunningProcess extends AsyncDisposable {
+  readonly pid: number;
   /** What it wrote to stdout so far. */
   stdout(): string;
   stderr(): string;
@@ -26,6 +27,7 @@ export function startProgram(
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const ended = once(child, "close").then(([code]) => code as number | null);
   return {
+    pid: child.pid ?? 0,
     stdout: () => stdout,
     stderr: () => stderr,
     ended,
@@ -39,14 +41,21 @@ export function startProgram(
 
 /** A service's own main, once it says that it is ready. */
 export async function startService(service: string, env: Readonly<Record<string, string>>): Promise<RunningProcess> {
-  const running = startProgram(`services/${service}/src/main.ts`, { env });
-  const isReady = () => running.stdout().includes('"msg":"ready"');
+  return untilReady(service, startProgram(`services/${service}/src/main.ts`, { env }), '"msg":"ready"');
+}
+
+/** The tool service of echo-service.ts; each line of its stdout after the first is one run of the tool. */
+export async function startEchoService(busUrl: string): Promise<RunningProcess> {
+  return untilReady("echo", startProgram("test/services/echo-service.ts", { args: [busUrl] }), "ready\n");
+}
+
+async function untilReady(name: string, running: RunningProcess, says: string): Promise<RunningProcess> {
   const deadline = performance.now() + 20_000;
-  while (!isReady()) {
+  while (!running.stdout().includes(says)) {
     const over = await Promise.race([running.ended.then(() => true), new Promise<boolean>((resolve) => setTimeout(resolve, 20, false))]);
     if (!over && performance.now() < deadline) continue;
     await running[Symbol.asyncDispose]();
-    throw new Error(`${service} did not become ready:\n${running.stdout()}${running.stderr()}`);
+    throw new Error(`${name} did not become ready:\n${running.stdout()}${running.stderr()}`);
   }
   return running;
 }

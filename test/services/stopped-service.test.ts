@@ -47,7 +47,8 @@ test("services in processes of their own: a call reaches them, and one that is g
   const expectUnavailable = async (): Promise<void> => {
     const { ms, status, body } = await call();
     expect([status, body]).toEqual([503, expect.objectContaining({ code: "unavailable", isRetryable: true })]);
-    expect(ms).toBeLessThan(300);
+    console.log(`unavailable after ${Math.round(ms)} ms`);
+    expect(ms).toBeLessThan(5_000); // at once, and not at the deadline of 60 s
   };
 
   expect((await call()).body).toMatchObject({ code: "unavailable" }); // known, and served by nobody yet
