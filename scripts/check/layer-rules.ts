@@ -4,6 +4,7 @@ import type { IForbiddenRuleType } from "dependency-cruiser";
 const LAYERS: readonly (readonly string[])[] = [
   ["packages/contracts", "packages/async"],
   ["packages/bus"],
+  ["packages/claims"],
   ["packages/bus-rabbitmq", "packages/tools", "packages/telemetry", "packages/config"],
   ["packages/service"],
   ["services/[^/]+"],
@@ -13,6 +14,7 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Who may know which third-party world. What is not named here is free to use. */
 const WORLDS: readonly { readonly modules: string; readonly owners: readonly string[] }[] = [
   { modules: "amqplib", owners: ["packages/bus-rabbitmq", "packages/testing", "test"] },
+  { modules: "ioredis", owners: ["packages/claims/src/redis", "packages/testing", "test"] },
   { modules: "@opentelemetry/(?!api/)[^/]+", owners: ["packages/telemetry", "packages/testing"] },
   { modules: "pino|prom-client", owners: ["packages/telemetry"] },
   { modules: "hono|@hono/[^/]+", owners: ["services/gateway", "packages/testing"] },
@@ -23,7 +25,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "packages/bus/src/conformance"] },
 ];
 
-const ADAPTERS = "^packages/(bus-rabbitmq|telemetry)/";
+const ADAPTERS = "^packages/(bus-rabbitmq|telemetry|claims/src/redis)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
 /** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */
@@ -34,6 +36,11 @@ export const layerRules: IForbiddenRuleType[] = [
     from: { path: "^(packages|services|scripts|test)/", pathNot: `^(${owners.join("|")})(/|$|\\.)|${TESTS}` },
     to: { path: `(^|/)node_modules/(${modules})/` },
   })),
+  {
+    name: "each package has its place in LAYERS of scripts/check/layer-rules.ts",
+    from: { path: "^packages/", pathNot: `^(${LAYERS.flat().join("|")}|packages/testing)/` },
+    to: {},
+  },
   {
     name: "adapters and telemetry are named in a main.ts or the CLI only",
     from: { path: "^(packages|services)/", pathNot: `^packages/(cli|testing)/|/src/main\\.ts$|${TESTS}|${ADAPTERS}` },
