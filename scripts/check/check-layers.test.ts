@@ -4,6 +4,9 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { checkLayers } from "./check-layers.ts";
 
+// In dist, as most libraries are.
+const AMQPLIB = '{"type":"module","exports":"./dist/index.js"}';
+
 const fine = {
   "packages/contracts/src/index.ts": "export type Envelope = string;",
   "packages/bus/src/index.ts": 'import type { Envelope } from "@rockbot/contracts";\nexport type Bus = Envelope;',
@@ -49,7 +52,7 @@ test.each([
 /** A folder with these files and a node_modules that has amqplib and links to each package and service. */
 async function makeTree(files: Readonly<Record<string, string>>): Promise<{ readonly root: string } & AsyncDisposable> {
   const root = await mkdtemp(join(tmpdir(), "layers-"));
-  const all = { ...files, "node_modules/amqplib/index.js": "export const connect = 1;", "node_modules/amqplib/package.json": '{"type":"module"}' };
+  const all = { ...files, "node_modules/amqplib/dist/index.js": "export const connect = 1;", "node_modules/amqplib/package.json": AMQPLIB };
   for (const [file, text] of Object.entries(all)) {
     await mkdir(dirname(join(root, file)), { recursive: true });
     await writeFile(join(root, file), text);

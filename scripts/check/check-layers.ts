@@ -18,7 +18,7 @@ export async function checkLayers(root: string): Promise<string> {
       validate: true,
       tsPreCompilationDeps: true, // else type-only imports are not seen
       doNotFollow: { path: "(^|/)node_modules/" },
-      exclude: { path: "/dist/" },
+      exclude: { path: "^(packages|services)/[^/]+/dist/" }, // ours only: libraries lie in folders of that name too
       enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },
     },
   );
