@@ -42,6 +42,7 @@ export class ConnectionSupervisor {
   #blockedBecause = "";
   #lastFailure = "no attempt has ended yet";
   #running: Promise<void> | undefined;
+  #returnedAt: number | undefined;
 
   constructor(address: BrokerAddress, options: SupervisorOptions) {
     this.#address = address;
@@ -55,6 +56,11 @@ export class ConnectionSupervisor {
   /** The connection, while it is up, blocked or not. */
   get link(): Link | undefined {
     return this.#state === "ready" || this.#state === "blocked" ? this.#link : undefined;
+  }
+
+  /** When the connection was last restored, on the clock of `performance.now()`; undefined while it is the first. */
+  get returnedAt(): number | undefined {
+    return this.#returnedAt;
   }
 
   /** Why nothing can be sent now, as the end of a sentence. */
@@ -122,8 +128,9 @@ export class ConnectionSupervisor {
       let upSince = Number.POSITIVE_INFINITY;
       try {
         await this.#connectOnce(() => {
-          wasReady = true;
           upSince = performance.now();
+          if (wasReady) this.#returnedAt = upSince;
+          wasReady = true;
           log.info({ connection: name, broker: this.#address.label, attempts: failures + 1 }, "connected to the broker");
         });
       } catch (error) {

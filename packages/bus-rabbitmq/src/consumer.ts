@@ -18,7 +18,8 @@ export interface ConsumerOptions {
   readonly onInterrupted: (reason: string) => void;
 }
 
-const CANCEL_DEADLINE_MS = 1_000;
+/** How long the broker may take to end a consumer, and to close its channel. */
+const GOODBYE_MS = 1_000;
 
 /**
  * One consumer on one channel. It ends with its channel; acks for a channel that has ended are dropped, since the broker
@@ -52,16 +53,27 @@ export class Consumer {
     const channel = await link.openChannel();
     const consumer = new Consumer(link, channel, options);
     link.signal.throwIfAborted(); // then the channel's end was before anybody listened
-    await link.answer("basic.qos", channel.prefetch(options.prefetch));
-    const { consumerTag } = await link.answer(
+    try {
+      await consumer.#start(queue);
+      return consumer;
+    } catch (error) {
+      consumer.#isStopping = true;
+      (async () => channel.close())().catch(() => {}); // fails if the broker has closed it already
+      throw error;
+    }
+  }
+
+  async #start(queue: string): Promise<void> {
+    const { prefetch } = this.#options;
+    await this.#link.answer("basic.qos", this.#channel.prefetch(prefetch));
+    const { consumerTag } = await this.#link.answer(
       "basic.consume",
-      channel.consume(queue, (message) => {
-        if (message === null) consumer.#end("its queue was deleted");
-        else consumer.#receive(message);
+      this.#channel.consume(queue, (message) => {
+        if (message === null) this.#end("its queue was deleted");
+        else this.#receive(message);
       }),
     );
-    consumer.#tag = consumerTag;
-    return consumer;
+    this.#tag = consumerTag;
   }
 
   get isOpen(): boolean {
@@ -75,8 +87,8 @@ export class Consumer {
     for (const withdraw of this.#unstarted.values()) withdraw();
     const tag = this.#tag;
     if (tag !== undefined) {
-      const cancelled = this.#link.answer("basic.cancel", this.#channel.cancel(tag), CANCEL_DEADLINE_MS);
-      await cancelled.catch((error: Error) => this.#link.destroy(error)); // then the broker takes its messages back by itself
+      const cancelled = this.#link.answer("basic.cancel", this.#channel.cancel(tag), GOODBYE_MS);
+      await cancelled.catch(() => {}); // a slow broker does it later: closing the channel comes next
     }
     for (const unstarted of this.#unstarted.keys()) {
       this.#unacked.remove(unstarted);
@@ -92,10 +104,11 @@ export class Consumer {
     this.#unacked.flush();
     this.#isOpen = false;
     const closed = (async () => this.#channel.close())(); // throws at once if it is closed already
-    await within(CANCEL_DEADLINE_MS, closed, () => new Error("no answer")).catch((error: Error) => this.#link.destroy(error));
+    await within(GOODBYE_MS, closed, () => new Error("no answer")).catch(() => {});
   }
 
   #receive(message: ConsumeMessage): void {
+    if (!this.#isOpen) return; // it comes again, elsewhere
     const { deliveryTag } = message.fields;
     const { slots } = this.#options;
     const receivedAt = performance.now();

@@ -1,10 +1,13 @@
 import { BusUnavailableError, type QueueState } from "@rockbot/bus";
 import type { ConnectionSupervisor } from "./connection-supervisor.ts";
+import type { Link } from "./link.ts";
 import { onScratchChannel } from "./topology.ts";
 
 /** An answer takes a few milliseconds; a caller that asks wants to know before it waits for anything else. */
 const ANSWER_MS = 500;
 const CONNECTION_MS = 500;
+/** After a connection was lost, others' are most likely back by then too: the longest backoff, and time to connect. */
+const SETTLING_MS = 5_000;
 
 /** Asks the broker for the state of queues. Those who ask for the same queue at the same time share the answer. */
 export class Inspector {
@@ -15,16 +18,27 @@ export class Inspector {
     this.#supervisor = supervisor;
   }
 
-  inspect(queue: string): Promise<QueueState | undefined> {
+  /** As Bus.inspect promises. @param isConsumed whether the queue is one that has consumers while its service runs */
+  inspect(queue: string, isConsumed: boolean): Promise<QueueState | undefined> {
     const asking = this.#asking.get(queue);
     if (asking !== undefined) return asking;
-    const answer = this.#ask(queue).finally(() => this.#asking.delete(queue));
+    const answer = this.#ask(queue, isConsumed).finally(() => this.#asking.delete(queue));
     this.#asking.set(queue, answer);
     return answer;
   }
 
-  async #ask(queue: string): Promise<QueueState | undefined> {
+  async #ask(queue: string, isConsumed: boolean): Promise<QueueState | undefined> {
     const link = await this.#supervisor.whenUp(CONNECTION_MS);
+    const state = await this.#declarePassively(link, queue);
+    const isSettling = performance.now() - (this.#supervisor.returnedAt ?? Number.NEGATIVE_INFINITY) < SETTLING_MS;
+    // A broker that has just come back has no consumers because they have not come back yet, which is no news of them.
+    if (isSettling && isConsumed && state?.consumers === 0) {
+      throw new BusUnavailableError(`Cannot inspect "${queue}": the broker has just come back, and its consumers may be about to`);
+    }
+    return state;
+  }
+
+  async #declarePassively(link: Link, queue: string): Promise<QueueState | undefined> {
     try {
       return await link.answer(
         "queue.declare",

@@ -150,7 +150,7 @@ class RabbitMqBus implements Bus {
   }
 
   inspect(name: string, part?: QueuePart): Promise<QueueState | undefined> {
-    return this.#inspector.inspect(queueName(name, part));
+    return this.#inspector.inspect(queueName(name, part), part !== "parked");
   }
 
   [Symbol.asyncDispose](): Promise<void> {

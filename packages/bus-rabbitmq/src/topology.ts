@@ -90,7 +90,10 @@ async function bind(link: Link, channel: Channel, queue: string, topics: readonl
 export async function onScratchChannel<T>(link: Link, work: (channel: Channel) => Promise<T>): Promise<T> {
   const channel = await link.openChannel();
   channel.on("error", () => {}); // the answer that did not come says the same
-  const result = await work(channel);
-  await link.answer("channel.close", channel.close());
-  return result;
+  try {
+    return await work(channel);
+  } finally {
+    // Fails if the broker has closed it already; where the broker is slow, nobody waits for it.
+    (async () => channel.close())().catch(() => {});
+  }
 }
