@@ -1,4 +1,5 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { errors } from "undici";
 import { BlockedAddressError, ConnectTimeoutError } from "./guarded-agent.ts";
 import { BodyEncodingError, BodyTooLargeError } from "./read-body.ts";
 
@@ -51,7 +52,8 @@ export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolE
     default:
   }
   if (/^(CERT_|ERR_TLS_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/.test(code)) return failed(`the server's certificate is not valid (${code}).`);
-  if (/^(HPE_|ERR_SSL_|EPROTO)/.test(code)) return failed("the server's answer is not valid HTTP, or its encryption is not supported.");
+  if (error instanceof errors.HTTPParserError || /^(ERR_SSL_|EPROTO)/.test(code))
+    return failed("the server's answer is not valid HTTP, or its encryption is not supported.");
   return unavailable("the connection broke before the answer was complete.");
 }
 

@@ -13,15 +13,17 @@ const MAX_CELLS = 50_000;
  */
 export function flattenTables($: CheerioAPI, root: ParentNode): void {
   const tables = elementsBelow(root, "table");
-  const holders = new Set(tables.flatMap((table) => [...ancestorsOf(table)].find(({ name }) => name === "table") ?? []));
+  const holders = new Set(tables.flatMap((table) => tableAround(table) ?? []));
   // Innermost first: what a layout table holds is taken apart before it.
   for (const table of tables.reverse()) {
-    const parts = elementsBelow(table, "pre", "caption", "thead", "tbody", "tfoot", "tr", "td", "th");
+    const parts = elementsBelow(table, "pre", "caption", "thead", "tbody", "tfoot", "tr", "td", "th").filter((part) => tableAround(part) === table);
     const rows = parts.filter(({ name }) => name === "tr").map((element) => ({ element, cells: cellsOf(element) }));
     if (holders.has(table) || isLayout(table, parts, rows)) for (const part of [table, ...parts]) part.name = layoutName[part.name] ?? part.name;
     else flatten($, table, parts, rows);
   }
 }
+
+const tableAround = (element: Element): Element | undefined => [...ancestorsOf(element)].find(({ name }) => name === "table");
 
 interface Row {
   readonly element: Element;

@@ -68,6 +68,7 @@ export function createPageConverter({ timeoutMs = 10_000, maxWorkers = 2, idleMs
   }
 
   async function run(job: Job, signal: AbortSignal | undefined): Promise<MarkdownPage> {
+    signal?.throwIfAborted();
     const worker = takeWorker();
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     const onExit = (): void => reject(new PageConversionError("it takes too much memory"));

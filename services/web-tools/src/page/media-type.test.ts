@@ -1,0 +1,63 @@
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { kindByBytes, kindByType, mediaTypeOf } from "./media-type.ts";
+
+test.each([
+  ["text/html", { kind: "html" }],
+  ["application/xhtml+xml", { kind: "html" }],
+  ["text/plain", { kind: "text" }],
+  ["text/markdown", { kind: "text" }],
+  ["application/json", { kind: "text", fence: "json" }],
+  ["application/ld+json", { kind: "text", fence: "json" }],
+  ["application/rss+xml", { kind: "text", fence: "xml" }],
+  ["text/csv", { kind: "text", fence: "csv" }],
+  ["application/javascript", { kind: "text", fence: "js" }],
+  ["application/pdf", { kind: "unreadable", what: "a PDF document" }],
+  ["image/png", { kind: "unreadable", what: "an image" }],
+  ["image/svg+xml", { kind: "unreadable", what: "an image" }],
+  ["application/zip", { kind: "unreadable", what: "an archive" }],
+  ["application/vnd.openxmlformats-officedocument.wordprocessingml.document", { kind: "unreadable", what: "an office document" }],
+  ["video/mp4", { kind: "unreadable", what: "a video" }],
+  ["application/octet-stream", undefined],
+  ["", undefined],
+  ["nonsense", undefined],
+])("the type %j is %j", (type, kind) => {
+  expect(kindByType(type)).toEqual(kind);
+});
+
+test("a Content-Type's parameters and case do not matter", () => {
+  expect(mediaTypeOf("Text/HTML ; charset=utf-8")).toBe("text/html");
+  expect(mediaTypeOf(undefined)).toBe("");
+});
+
+test.each([
+  ["%PDF-1.7", "a PDF document"],
+  ["PK\x03\x04\x14\x00", "an archive"],
+  [gzipSync("hello"), "an archive"],
+  [Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), "an image"],
+  ["GIF89a", "an image"],
+  [Buffer.from("\xff\xd8\xff\xe0", "latin1"), "an image"],
+  ["RIFF\x10\x00\x00\x00WEBPVP8 ", "an image"],
+  ["\x00\x00\x00\x18ftypmp42", "a video"],
+  ["\x7fELF\x02", "a program"],
+  ["\x00asm\x01", "a program"],
+  ["some\x00thing", "binary data"],
+])("bytes that begin %j are %s, whatever the server says", (bytes, what) => {
+  for (const declared of [undefined, { kind: "html" }, { kind: "text" }] as const) {
+    expect(kindByBytes(Buffer.from(bytes), declared)).toEqual({ kind: "unreadable", what });
+  }
+});
+
+test.each([
+  ["<!DOCTYPE html><p>x", { kind: "html" }],
+  ["\ufeff \n<html lang=en>", { kind: "html" }],
+  ["<!-- a comment --><p>x", { kind: "html" }],
+  ["just words", { kind: "text" }],
+  ["", { kind: "text" }],
+])("where the server says nothing, %j is %j", (text, kind) => {
+  expect(kindByBytes(Buffer.from(text), undefined)).toEqual(kind);
+});
+
+test("UTF-16 is no binary data", () => {
+  expect(kindByBytes(Buffer.from("\ufeffhello", "utf16le"), undefined)).toEqual({ kind: "text" });
+});

@@ -1,0 +1,123 @@
+import { expect, test } from "vitest";
+import { PageTooComplexError } from "./bound-tree.ts";
+import { toMarkdown } from "./to-markdown.ts";
+
+const md = (html: string, url = "https://example.test/docs/page"): string => toMarkdown(html, url).markdown;
+
+test.each([
+  ["<title> A &amp;\n B </title>", "A & B"],
+  ["<svg><title>icon</title></svg><head><title>Page</title></head>", "icon"],
+  ["<title></title><p>x", null],
+  ["<p>x", null],
+])("the title of %j is %j", (html, title) => {
+  expect(toMarkdown(html, "https://example.test/").title).toBe(title);
+});
+
+test.each([
+  ["headings", "<h1>One</h1><h2>Two <em>x</em></h2><h6>Six</h6>", "# One\n\n## Two *x*\n\n###### Six"],
+  ["inline marks", "<p><b>b</b> <i>i</i> <del>d</del> <code>c</code></p>", "**b** *i* ~~d~~ `c`"],
+  ["what looks like markdown", "<p>1. a_b *c* [d] # e</p>", "1\\. a\\_b \\*c\\* \\[d\\] # e"],
+  ["line breaks", "<p>a<br>b</p>", "a\nb"],
+  ["quotes", "<blockquote><p>a</p><p>b</p></blockquote>", "> a\n> \n> b"],
+  ["lists", "<ul><li>a<ol start=3><li>b</li><li><p>c</p></li></ol></li><li>d</li></ul>", "- a\n  3. b\n  4. c\n- d"],
+  ["rules", "<p>a</p><hr><p>b</p>", "a\n\n---\n\nb"],
+  ["links around blocks", "<a href=/x><h3>Card</h3><p>text</p></a>", "[Card text](https://example.test/x)"],
+  ["images", "<p>a <img src=x alt=no> b</p><a href=/x><img alt=Alt></a><a href=/y><img></a>", "a b\n\n[Alt](https://example.test/x)"],
+  ["definition lists", "<dl><dt>t</dt><dd>d</dd></dl>", "t\n\nd"],
+  ["words that only an element's space parts", "<p>a<span> </span>b<span></span>c</p>", "a bc"],
+  ["text without elements", "just text", "just text"],
+])("converts %s", (_, html, markdown) => {
+  expect(md(`<body>${html}`)).toBe(markdown);
+});
+
+test.each([
+  ["code with a language", '<pre><code class="language-ts">let a = 1;\n\n\nlet b;\n</code></pre>', "```ts\nlet a = 1;\n\n\nlet b;\n```"],
+  ["a bare pre", "<pre>a  b\n  *c*</pre>", "```\na  b\n  *c*\n```"],
+  ["a highlighter's wrapper", '<div class="highlight-source-python"><pre><span>def</span> f():\n  pass</pre></div>', "```python\ndef f():\n  pass\n```"],
+  ["lines in blocks", "<pre><div>a</div><div>b</div></pre>", "```\na\nb\n```"],
+  ["lines parted by br", "<pre>a<br>b</pre>", "```\na\nb\n```"],
+  ["line numbers", '<table class="highlighttable"><tr><td><pre>1\n2</pre></td><td><pre>a\nb</pre></td></tr></table>', "```\na\nb\n```"],
+  ["numbers in the code's lines", "<pre><span class=lineno>1</span>a\n<span class=lineno>2</span>b</pre>", "```\na\nb\n```"],
+  ["a fence in the code", "<pre>```\nx\n```</pre>", "````\n```\nx\n```\n````"],
+  ["what a tag's mark hides", "<pre>&lt;b&gt; &amp;amp;</pre>", "```\n<b> &amp;\n```"],
+])("fences %s", (_, html, markdown) => {
+  expect(md(`<body>${html}`)).toBe(markdown);
+});
+
+test.each([
+  ["with a header", "<thead><tr><th>N<th>V</thead><tr><td>1<td>2", "| N | V |\n| --- | --- |\n| 1 | 2 |"],
+  ["with a header without a section", "<tr><th>N<th>V<tr><td>1<td>2", "| N | V |\n| --- | --- |\n| 1 | 2 |"],
+  ["without a header", "<tr><td>1<td>2<tr><td>3<td>4", "|  |  |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"],
+  ["with rows of different length", "<tr><th>a<th>b<th>c<tr><td>1<tr><td colspan=2>x<td>y", "| a | b | c |\n| --- | --- | --- |\n| 1 |  |  |\n| x |  | y |"],
+  ["with blocks in cells", "<tr><th>a<th>b<tr><td><p>p</p><p>q</p><td><ul><li>x<li>y</ul>", "| a | b |\n| --- | --- |\n| p<br>q | • x<br>• y |"],
+  ["with bars", "<tr><th>a<th>b<tr><td>x|y<td><code>p|q</code>", "| a | b |\n| --- | --- |\n| x\\|y | `p\\|q` |"],
+  ["with a caption", "<caption>Cap</caption><tr><th>a<th>b<tr><td>1<td>2", "Cap\n\n| a | b |\n| --- | --- |\n| 1 | 2 |"],
+  ["that lays out", "<tr><td><p>a</p></td></tr><tr><td>b</td></tr>", "a\n\nb"],
+  ["that holds a table", "<tr><td>side<td><table><tr><th>a<th>b<tr><td>1<td>2</table>", "side\n\n| a | b |\n| --- | --- |\n| 1 | 2 |"],
+])("converts a table %s", (_, rows, markdown) => {
+  expect(md(`<body><table>${rows}</table>`)).toBe(markdown);
+});
+
+test.each([
+  ["relative", '<a href="other?a=1#b">x</a>', "[x](https://example.test/docs/other?a=1#b)"],
+  ["with a base", '<base href="/root/"><a href="other">x</a>', "[x](https://example.test/root/other)"],
+  ["with a base that is no place", '<base href="javascript:1"><a href="other">x</a>', "[x](https://example.test/docs/other)"],
+  ["with parentheses and spaces", '<a href="a (b)">x</a>', "[x](https://example.test/docs/a%20%28b%29)"],
+  ["to mail", '<a href="mailto:a@b.test">x</a>', "[x](mailto:a@b.test)"],
+  ["within the page", '<a href="#x">x</a>', "x"],
+  ["that runs", '<a href=" JavaScript:alert(1)">x</a>', "x"],
+  ["that holds data", '<a href="data:text/html,x">x</a>', "x"],
+  ["to files", '<a href="file:///etc/passwd">x</a>', "x"],
+  ["to nothing", '<a href="http://[">x</a> <a>y</a>', "x y"],
+  ["without text", '<p>a<a href="/x"></a>b</p>', "ab"],
+])("writes a link %s", (_, html, markdown) => {
+  expect(md(`<body>${html}`)).toBe(markdown);
+});
+
+test("navigation, controls and what is hidden are left out", () => {
+  const noise = [
+    "<nav>n</nav><header>h</header><footer>f</footer><aside>a</aside><script>s</script><style>s</style><svg><text>v</text></svg><iframe>i</iframe>",
+    "<div role=navigation>n</div><div role=banner>b</div><div role=contentinfo>c</div><form><label>l</label><input value=v><button>b</button><select><option>o</select></form>",
+    "<p hidden>h</p><p aria-hidden=true>h</p><p style='color: red; display : none'>h</p><p style='visibility:hidden'>h</p><p style='font-size:0'>h</p><dialog>d</dialog><template>t</template>",
+    "<!-- comment --><noscript>Turn scripts on</noscript>",
+  ].join("");
+
+  expect(md(`<body>${noise}<p>The text is here, and it is longer than the request for scripts.</p>`)).toBe(
+    "l\n\nThe text is here, and it is longer than the request for scripts.",
+  );
+});
+
+test("what a page holds for readers without scripts is read where it is most of the page", () => {
+  expect(md("<body><p>Loading</p><noscript><h1>Topic</h1><p>All of the forum's posts</p></noscript>")).toBe("Loading\n\n# Topic\n\nAll of the forum's posts");
+});
+
+test("an article's header is content", () => {
+  expect(md("<body><header>site</header><article><header><h1>Title</h1></header><p>text</p></article>")).toBe("# Title\n\ntext");
+});
+
+test("the main element stands for the page if it holds enough of it", () => {
+  const words = "word ".repeat(50).trim();
+
+  expect(md(`<body><div>other</div><main>${words}</main>`)).toBe(words);
+  expect(md(`<body><div>${words}</div><main>Skip</main>`)).toBe(`${words}\n\nSkip`);
+  expect(md(`<body><article>${words}</article><article>two</article>`)).toBe(`${words}\n\ntwo`);
+});
+
+test.each([
+  ["20 000 nested elements", "<div>".repeat(20_000), "text"],
+  ["5 000 nested quotes", "<blockquote>".repeat(5_000), /^(> )*text$/],
+  ["20 000 nested lists", "<ul><li>".repeat(20_000), /^(- )*text$/],
+  ["20 000 nested marks", "<b>".repeat(20_000), /text/],
+  ["an element with 100 000 attributes", `<p ${Array.from({ length: 100_000 }, (_, i) => `a${i}`).join(" ")}>`, "text"],
+  ["20 000 empty elements", "<div></div>".repeat(20_000), "text"],
+  ["a row with 10 000 cells", `<table><tr>${"<td>".repeat(10_000)}<tr><td>`, /text/],
+  ["a cell that spans a billion columns", "<table><tr><th>a<th colspan=1000000000>b<tr><td>", /text/],
+  ["a million spaces in a block of code", `<pre>${" ".repeat(1_000_000)}x</pre>`, /text/],
+  ["a tag that does not end", `${"<a ".repeat(100_000)}>`, /text/],
+])("survives %s", (_, html, expected) => {
+  expect(md(`<body>${html}text`)).toEqual(typeof expected === "string" ? expected : expect.stringMatching(expected));
+});
+
+test("a page of too many nodes is refused", () => {
+  expect(() => md(`<body>a${"<br>".repeat(250_000)}`)).toThrow(PageTooComplexError);
+});
