@@ -22,6 +22,8 @@ const REPLAY_DEADLINE_MS = 10_000;
 const STABLE_MS = 5_000;
 /** The least wait after a refusal: it takes a person to change that. */
 const REFUSED_MS = 5_000;
+/** An outage is one event: its first failure is logged, then one now and again. */
+const LOG_EVERY_MS = 10_000;
 
 interface Waiter {
   readonly resolve: (link: Link) => void;
@@ -123,6 +125,7 @@ export class ConnectionSupervisor {
     const { log, name } = this.#options;
     const { signal } = this.#stop;
     let failures = 0;
+    let loggedAt = Number.NEGATIVE_INFINITY;
     let wasReady = false;
     while (!signal.aborted) {
       let upSince = Number.POSITIVE_INFINITY;
@@ -144,8 +147,11 @@ export class ConnectionSupervisor {
         failures = performance.now() - upSince > STABLE_MS ? 1 : failures + 1;
         const waitMs = Math.max(refused ? REFUSED_MS : 0, backoffMs(failures, { baseMs: 100, maxMs: 2_000 }));
         const fields = { connection: name, broker: this.#address.label, reason: this.#lastFailure, failures, waitMs: Math.round(waitMs) };
-        if (refused) log.error(fields, "the broker refuses the connection");
-        else log.warn(fields, "no connection to the broker");
+        if (failures === 1 || performance.now() - loggedAt > LOG_EVERY_MS) {
+          loggedAt = performance.now();
+          if (refused) log.error(fields, "the broker refuses the connection");
+          else log.warn(fields, "no connection to the broker");
+        }
         this.#state = "connecting";
         await sleep(waitMs, undefined, { signal }).catch(() => {}); // rejects only when stopped
       }

@@ -35,7 +35,7 @@ export interface DeadLetter {
 /** Reads a message that has come to the retry queue or the dlq of the service whose main queue is `queue`. */
 export function readDeadLetter({ fields, properties, content }: ConsumeMessage, queue: string): DeadLetter {
   const headers: Record<string, unknown> = properties.headers ?? {};
-  const deaths = Array.isArray(headers["x-death"]) ? (headers["x-death"] as Record<string, unknown>[]) : undefined;
+  const deaths = Array.isArray(headers["x-death"]) ? (headers["x-death"] as unknown[]).filter(isTable) : undefined;
   if (deaths === undefined) {
     // We put it here ourselves: what the broker moves carries its list of deaths, and only then may a sender have written our notes.
     const envelope = fromWire(text(headers[Note.Topic]) ?? fields.routingKey, properties, content);
@@ -74,6 +74,7 @@ export function deadLetterProperties(
   };
 }
 
+const isTable = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
 function defined(fields: Record<string, unknown>): Record<string, unknown> {
