@@ -1,0 +1,29 @@
+import { createMemoryBus } from "@rockbot/bus";
+import { loadConfig } from "@rockbot/config";
+import { type Page, startFakeBrave, startPageServer } from "@rockbot/testing";
+import { createToolCaller } from "@rockbot/tools";
+import { configSchema } from "./generated/config.ts";
+import { startWebTools } from "./web-tools.ts";
+
+/** For tests: the whole service in memory, in front of a site with `pages` and a search API. Configured by the environment, as in earnest. */
+export async function startTestWebTools(pages: Readonly<Record<string, Page>> = {}, env: Readonly<Record<string, string>> = {}) {
+  await using started = new AsyncDisposableStack();
+  const site = started.use(await startPageServer(pages));
+  const brave = started.use(await startFakeBrave());
+  const config = loadConfig(configSchema, {
+    env: { ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, BRAVE_API_KEY: brave.apiKey, BRAVE_BASE_URL: brave.url, ...env },
+  });
+  const bus = started.use(createMemoryBus());
+  started.use(await startWebTools(bus, config));
+  const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
+  await caller.discovered();
+  const open = started.move();
+  return {
+    site,
+    brave,
+    caller,
+    browse: (path: string) => caller.call("web_browse", { url: site.url + path }),
+    search: (query: string, count?: number) => caller.call("web_search", { query, ...(count === undefined ? {} : { count }) }),
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}

@@ -1,0 +1,172 @@
+import type { BraveFault } from "@rockbot/testing";
+import { startPageServer } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { startTestWebTools } from "../test-web-tools.ts";
+
+const result = (n: number) => ({ title: `Title ${n}`, url: `https://example.com/${n}`, description: `Snippet ${n}` });
+
+test("web_search gives one line for each result, and the same as a value", async () => {
+  await using web = await startTestWebTools();
+  web.brave.results = [result(1), { ...result(2), description: undefined }];
+
+  expect(await web.search("what")).toMatchObject({
+    content: "1. [Title 1](https://example.com/1) — Snippet 1\n2. [Title 2](https://example.com/2)",
+    isError: false,
+    structured: {
+      query: "what",
+      results: [
+        { title: "Title 1", url: "https://example.com/1", snippet: "Snippet 1" },
+        { title: "Title 2", url: "https://example.com/2", snippet: "" },
+      ],
+    },
+    trust: { level: "untrusted", origin: web.brave.url },
+  });
+});
+
+test("web_search asks as the API documents", async () => {
+  await using web = await startTestWebTools();
+  await web.search("naïve & co", 7);
+  await web.search("x");
+
+  expect(web.brave.requests.map(({ query }) => [query.get("q"), query.get("count")])).toEqual([
+    ["naïve & co", "7"],
+    ["x", "5"],
+  ]);
+  expect(web.brave.requests[0]?.headers).toMatchObject({ accept: "application/json", "x-subscription-token": web.brave.apiKey });
+});
+
+test("web_search gives no more than asked, and takes no more than 20", async () => {
+  await using web = await startTestWebTools({}, { MAX_SEARCH_RESULTS: "3" });
+  web.brave.results = Array.from({ length: 30 }, (_, i) => result(i + 1));
+
+  expect((await web.search("x")).content?.split("\n")).toHaveLength(3);
+  expect((await web.search("x", 20)).content?.split("\n")).toHaveLength(20);
+  await expect(web.search("x", 21)).rejects.toMatchObject({ code: "invalid_arguments" });
+});
+
+test("web_search without results says exactly so", async () => {
+  await using web = await startTestWebTools();
+
+  expect((await web.search("x")).content).toBe("No results found.");
+});
+
+test.each([
+  [
+    "tags and entities",
+    { title: "<strong>A</strong> &amp; B &#x27;c&#x27; &eacute;", description: "<script>x</script>d&nbsp;e &lt;b&gt;" },
+    "1. [A & B 'c' é](https://example.com/1) — d e \\<b\\>",
+  ],
+  [
+    "markdown",
+    { title: "a](https://evil.test) [b", description: "![x](https://evil.test) `c` **d**" },
+    "1. [a\\](https://evil.test) \\[b](https://example.com/1) — !\\[x\\](https://evil.test) \\`c\\` \\*\\*d\\*\\*",
+  ],
+  ["lines", { title: "a\n\n2. b", description: "c\r\n# d\u2028e" }, "1. [a 2. b](https://example.com/1) — c \\# d e"],
+  ["unseen characters", { title: "a\u202eb\u200bc\u0007", description: "\u2066x" }, "1. [a b c](https://example.com/1) — x"],
+  ["a URL with parentheses", { url: "https://example.com/a_(b)" }, "1. [Title 1](https://example.com/a_%28b%29) — Snippet 1"],
+  ["a long snippet", { description: "x".repeat(1_000_000) }, `1. [Title 1](https://example.com/1) — ${"x".repeat(600)}…`],
+  ["fields of other types", { description: { a: 1 } }, "1. [Title 1](https://example.com/1)"],
+])("web_search tames %s", async (_, fields, line) => {
+  await using web = await startTestWebTools();
+  web.brave.results = [{ ...result(1), ...fields }];
+
+  expect((await web.search("x")).content).toBe(line);
+});
+
+test.each([
+  ["javascript:alert(1)"],
+  ["data:text/html,x"],
+  ["file:///etc/passwd"],
+  ["not a url"],
+  [""],
+  [42],
+  [null],
+  ["https://user:pass@example.com/"],
+  [`https://example.com/${"x".repeat(3000)}`],
+])("web_search leaves out a result that leads to %j", async (url) => {
+  await using web = await startTestWebTools();
+  web.brave.results = [{ ...result(1), url }, { ...result(2), title: "" }, { ...result(3), title: 7 }, result(4)];
+
+  expect((await web.search("x")).content).toBe("1. [Title 4](https://example.com/4) — Snippet 4");
+});
+
+test.each([
+  ["{}", "No results found."],
+  ['{"web":null}', "No results found."],
+  ['{"web":{"results":"x"}}', "No results found."],
+  ['{"web":{"results":[null,1,"x",[]]}}', "No results found."],
+])("web_search reads the answer %s", async (body, content) => {
+  await using web = await startTestWebTools();
+  web.brave.faults.push({ kind: "raw", body });
+
+  expect((await web.search("x")).content).toBe(content);
+});
+
+test.each<[string, BraveFault, object]>([
+  ["401", { kind: "status", status: 401 }, { code: "unavailable", isRetryable: false, message: expect.stringContaining("BRAVE_API_KEY") }],
+  ["403", { kind: "status", status: 403 }, { code: "unavailable", isRetryable: false, message: expect.stringContaining("BRAVE_API_KEY") }],
+  [
+    "a 422 for the key",
+    { kind: "status", status: 422, code: "SUBSCRIPTION_TOKEN_INVALID" },
+    { code: "unavailable", isRetryable: false, details: { status: 422, reason: "SUBSCRIPTION_TOKEN_INVALID" } },
+  ],
+  [
+    "a 422 for the query",
+    { kind: "status", status: 422, code: "VALIDATION", detail: "q is <b>bad</b>" },
+    { code: "invalid_arguments", message: expect.stringContaining("q is bad") },
+  ],
+  [
+    "429 and Retry-After",
+    { kind: "status", status: 429, code: "RATE_LIMITED", headers: { "retry-after": "3" } },
+    { code: "rate_limited", isRetryable: true, retryAfterMs: 3000 },
+  ],
+  [
+    "429 for the second",
+    { kind: "status", status: 429, code: "RATE_LIMITED" },
+    { code: "rate_limited", isRetryable: true, retryAfterMs: 1000, message: expect.stringContaining("in 1 s") },
+  ],
+  [
+    "429 for the month",
+    { kind: "status", status: 429, code: "QUOTA_LIMITED", headers: { "x-ratelimit-remaining": "1, 0" } },
+    { code: "rate_limited", retryAfterMs: 1_419_704_000 },
+  ],
+  ["500", { kind: "status", status: 500 }, { code: "unavailable", isRetryable: true }],
+  ["404", { kind: "status", status: 404 }, { code: "execution_failed", isRetryable: false }],
+  ["no JSON", { kind: "raw", body: "<html>sorry", contentType: "text/html" }, { code: "unavailable", isRetryable: true }],
+  ["JSON that is too deep", { kind: "raw", body: `${"[".repeat(1000)}${"]".repeat(1000)}` }, { code: "unavailable" }],
+  ["90 MB", { kind: "huge", bytes: 90_000_000 }, { code: "too_large" }],
+])("web_search answers %s from the API with a typed error", async (_, fault, error) => {
+  await using web = await startTestWebTools();
+  web.brave.faults.push(fault);
+
+  await expect(web.search("x")).rejects.toMatchObject(error);
+});
+
+test("web_search gives up on an API that is too slow", async () => {
+  await using web = await startTestWebTools({}, { FETCH_TIMEOUT_MS: "200" });
+  web.brave.faults.push({ kind: "slow", ms: 60_000 });
+
+  await expect(web.search("x")).rejects.toMatchObject({ code: "unavailable", isRetryable: true, message: expect.stringContaining("200 ms") });
+});
+
+test("web_search does not send the key on after a redirect", async () => {
+  await using elsewhere = await startPageServer({ "/": "{}" });
+  await using web = await startTestWebTools({}, { ALLOW_ADDRESSES: `127.0.0.1:${elsewhere.port}` });
+  web.brave.faults.push({ kind: "redirect", location: elsewhere.url });
+
+  await expect(web.search("x")).rejects.toMatchObject({ code: "execution_failed", message: expect.stringContaining("redirects") });
+  expect(elsewhere.connections).toBe(0);
+});
+
+test("web_search never repeats the key", async () => {
+  await using web = await startTestWebTools();
+  web.brave.faults.push({ kind: "status", status: 422, code: "VALIDATION", detail: `bad token ${web.brave.apiKey}` });
+
+  await expect(web.search("x")).rejects.toMatchObject({ message: expect.not.stringContaining(web.brave.apiKey) });
+});
+
+test("web_search with a wrong key says what the operator has to set", async () => {
+  await using web = await startTestWebTools({}, { BRAVE_API_KEY: "wrong" });
+
+  await expect(web.search("x")).rejects.toMatchObject({ code: "unavailable", isRetryable: false, message: expect.stringContaining("valid BRAVE_API_KEY") });
+});

@@ -1,0 +1,48 @@
+import { createMemoryBus } from "@rockbot/bus";
+import { ConfigError, loadConfig } from "@rockbot/config";
+import { createToolCaller } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { checkWebToolsConfig } from "./check-web-tools-config.ts";
+import { configSchema } from "./generated/config.ts";
+import { startTestWebTools } from "./test-web-tools.ts";
+import { webToolsOff } from "./web-tool-set.ts";
+import { startWebTools } from "./web-tools.ts";
+
+test("both tools are offered, with a guide", async () => {
+  await using web = await startTestWebTools();
+
+  expect(web.caller.tools.getTools().map(({ name }) => name)).toEqual(expect.arrayContaining(["web_browse", "web_search"]));
+  expect(await web.caller.getGuides()).toEqual([
+    expect.objectContaining({ name: "web-tools", document: expect.stringContaining("`web_search` gives up to 5 results") }),
+  ]);
+});
+
+test("without a key web_search is not offered, and the guide, the log and the configuration say why", async () => {
+  const config = loadConfig(configSchema, { env: {} });
+  const logged: string[] = [];
+  const log = { debug() {}, info: (_: object, message: string) => logged.push(message), warn() {}, error() {} };
+  await using bus = createMemoryBus();
+  await using _web = await startWebTools(bus, config, { log });
+  await using caller = await createToolCaller(bus, { agent: "tester" });
+  await caller.discovered();
+
+  expect(caller.tools.getExecutor("web_browse")).toBeDefined();
+  expect(caller.tools.getExecutor("web_search")).toBeUndefined();
+  await expect(caller.call("web_search", { query: "x" })).rejects.toMatchObject({ code: "unavailable" });
+  expect((await caller.getGuides())[0]?.document).toContain("BRAVE_API_KEY");
+  expect(logged).toContainEqual(expect.stringContaining("set BRAVE_API_KEY"));
+  expect(webToolsOff(config)).toEqual([{ tool: "web_search", reason: expect.stringContaining("BRAVE_API_KEY") }]);
+});
+
+test("every address exception that cannot be read is a fault of the configuration", () => {
+  const config = loadConfig(configSchema, { env: { ALLOW_ADDRESSES: "nonsense,127.0.0.1:80,10.0.0.0/99" } });
+
+  expect(() => checkWebToolsConfig(config)).toThrow(ConfigError);
+  expect(() => checkWebToolsConfig(config)).toThrow(/allowAddresses\.0: .*"nonsense".*allowAddresses\.2: .*"10\.0\.0\.0\/99"/s);
+});
+
+test("a service whose start was given up does not start", async () => {
+  await using bus = createMemoryBus();
+
+  await expect(startWebTools(bus, loadConfig(configSchema, { env: {} }), { signal: AbortSignal.abort(new Error("stop")) })).rejects.toThrow("stop");
+});
