@@ -19,20 +19,24 @@ export interface Shutdown extends Disposable {
 
 /** What aborted work has to end, before the process ends without it. */
 const ABORT_MS = 2000;
+/** @see https://nodejs.org/api/timers.html: longer delays become 1 ms */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Turns SIGTERM and SIGINT into an ordered stop. A second signal ends the process at once with code 1. So does the grace
- * plus two seconds, and a stop that needed the abort ends with code 1 even if it is orderly. The countdown holds up no
- * process that is done.
+ * plus two seconds, and a stop that needed the abort ends with code 1 even if it is orderly. Until the first signal the
+ * process stays, even if it holds nothing open; the countdown holds up no process that is done.
  */
 export function onShutdown({ graceMs, signals = ["SIGTERM", "SIGINT"] }: OnShutdownOptions): Shutdown {
   const { promise: requested, resolve } = Promise.withResolvers<NodeJS.Signals>();
   const grace = new AbortController();
   let isRequested = false;
+  const stay = setInterval(() => {}, LONGEST_TIMER_MS);
 
   function stop(signal: NodeJS.Signals): void {
     if (isRequested) exit(`a second signal (${signal})`);
     isRequested = true;
+    clearInterval(stay);
     resolve(signal);
     setTimeout(() => {
       process.exitCode = 1;
@@ -49,6 +53,7 @@ export function onShutdown({ graceMs, signals = ["SIGTERM", "SIGINT"] }: OnShutd
     },
     signal: grace.signal,
     [Symbol.dispose]() {
+      clearInterval(stay);
       for (const signal of signals) process.off(signal, stop);
     },
   };
