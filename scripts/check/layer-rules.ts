@@ -19,7 +19,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "pino|prom-client", owners: ["packages/telemetry"] },
   { modules: "hono|@hono/[^/]+", owners: ["services/gateway", "packages/testing"] },
   { modules: "undici", owners: ["services/web-tools", "packages/cli", "packages/testing"] },
-  { modules: "cheerio|turndown|@joplin/[^/]+|ipaddr\\.js", owners: ["services/web-tools"] },
+  { modules: "cheerio|domhandler|turndown", owners: ["services/web-tools"] },
   { modules: "commander", owners: ["packages/cli"] },
   { modules: "ajv|ajv-formats|json-schema-to-typescript|@asyncapi/parser|esbuild", owners: ["scripts", "test"] },
   { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "packages/bus/src/conformance"] },
