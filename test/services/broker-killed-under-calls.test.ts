@@ -47,5 +47,6 @@ test("every tool call is answered once while the broker is killed and restarted 
   const report = ledger.report();
   console.log({ ...report, repeated: report.repeated.length });
   expect(report.asked).toBeGreaterThan(0.95 * PER_SECOND * seconds);
-  expect(report).toMatchObject({ lost: [], crossed: [], late: [], hollow: [], failed: {}, answered: report.asked });
+  expect(report.failed).toEqual({});
+  expect(report).toMatchObject({ lost: [], crossed: [], late: [], hollow: [], answered: report.asked });
 });
