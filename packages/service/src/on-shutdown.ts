@@ -19,23 +19,30 @@ export interface Shutdown extends Disposable {
 
 /** What aborted work has to end, before the process ends without it. */
 const ABORT_MS = 2000;
+/** Ctrl-C under npm comes twice, from the terminal and handed on by npm: what follows this fast is the same request. */
+const REPEAT_MS = 500;
 /** @see https://nodejs.org/api/timers.html: longer delays become 1 ms */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Turns SIGTERM and SIGINT into an ordered stop. A second signal ends the process at once with code 1. So does the grace
- * plus two seconds, and a stop that needed the abort ends with code 1 even if it is orderly. Until the first signal the
+ * Turns SIGTERM and SIGINT into an ordered stop. A second signal, half a second later or more, ends the process at once
+ * with code 1. So does the grace plus two seconds, and a stop that needed the abort ends with code 1 even if it is orderly. Until the first signal the
  * process stays, even if it holds nothing open; the countdown holds up no process that is done.
  */
 export function onShutdown({ graceMs, signals = ["SIGTERM", "SIGINT"] }: OnShutdownOptions): Shutdown {
   const { promise: requested, resolve } = Promise.withResolvers<NodeJS.Signals>();
   const grace = new AbortController();
   let isRequested = false;
+  let requestedAt = 0;
   const stay = setInterval(() => {}, LONGEST_TIMER_MS);
 
   function stop(signal: NodeJS.Signals): void {
-    if (isRequested) exit(`a second signal (${signal})`);
+    if (isRequested) {
+      if (performance.now() - requestedAt < REPEAT_MS) return;
+      exit(`a second signal (${signal})`);
+    }
     isRequested = true;
+    requestedAt = performance.now();
     clearInterval(stay);
     resolve(signal);
     setTimeout(() => {
