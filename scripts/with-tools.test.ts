@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { chmod, cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
 import { expect, test } from "vitest";
 
 const root = dirname(import.meta.dirname);
@@ -40,6 +41,16 @@ test("rockbot runs from any folder and through links", async () => {
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
 
   await expect(run("./second", ["--version"], { cwd: folder.path })).resolves.toMatchObject({ code: 0, stdout: `${version}\n` });
+});
+
+test("npm start hands SIGTERM on to the system, which stops in order", async () => {
+  await using folder = await makeFolder();
+  const env = { ...process.env, ROCKBOT_RUNTIME_DIR: join(folder.path, "run") };
+  const npm = spawn("npm", ["start", "--silent", "--", "--port", "0"], { cwd: root, env, stdio: ["ignore", "ignore", "pipe"] });
+  const ended = once(npm, "close"); // which waits for all that hold its stderr, the system included
+  await untilPrinted(npm.stderr, "ready in");
+  npm.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
 });
 
 test("with-tools brings in what is missing once, however many start, and then says no more", async () => {
@@ -101,6 +112,18 @@ test.each([
   expect(stderr.split("\n").filter((line) => line.startsWith("rockbot: Cannot"))).toEqual([expect.stringContaining(words)]);
   expect(stderr).not.toContain("secret");
 });
+
+/** Reads on to the end, so that the writer never waits for its reader. */
+function untilPrinted(stream: Readable, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let printed = "";
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      printed += chunk;
+      if (printed.includes(text)) resolve();
+    });
+    stream.on("end", () => reject(new Error(`It ended without "${text}": ${printed}`)));
+  });
+}
 
 interface Result {
   readonly code: number | null;
