@@ -1,10 +1,10 @@
 import type { ToolSet } from "@rockbot/tools";
 import { createPublicFetch } from "./fetch/public-fetch.ts";
 import type { WebToolsConfig } from "./generated/config.ts";
-import { webToolsGuide } from "./guide.ts";
 import { createPageConverter } from "./page/page-converter.ts";
 import { webBrowse } from "./tools/web-browse.ts";
 import { webSearch } from "./tools/web-search.ts";
+import { webToolsGuide } from "./web-tools-guide.ts";
 
 /** Tools with what they hold open: connections and worker threads. */
 export interface WebToolSet extends ToolSet, AsyncDisposable {

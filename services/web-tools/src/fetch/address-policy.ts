@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { isPublicAddress } from "./public-addresses.ts";
+import { isPublicAddress } from "./is-public-address.ts";
 
 /** Decides where connections may go. */
 export interface AddressPolicy {

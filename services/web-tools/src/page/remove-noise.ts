@@ -9,8 +9,11 @@ const noiseNames: ReadonlySet<string> = new Set([
 ]);
 const noiseRoles: ReadonlySet<string> = new Set(["navigation", "banner", "contentinfo", "search", "menu", "dialog", "alertdialog", "tooltip"]);
 
+/** What is kept from screen readers only: shorter than this it is an icon or a repetition, longer it may be what a banner covers. */
+const DECORATION = 100;
+
 /** Not shown, as far as an element's own style says. */
-const hiddenStyle = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*0(?:px|em|rem|%)?\s*(?:;|$))/i;
+const hiddenStyle = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:px|em|rem|%)?\s*(?:;|$))/i;
 
 /**
  * Removes what a reader of the page's content would not miss: navigation, controls, decoration, what is not shown, and
@@ -35,12 +38,14 @@ export function removeNoise($: CheerioAPI): void {
   for (const parent of parents.reverse()) removeBlank(parent);
 }
 
-function isNoise({ name, attribs }: Element, isContent: boolean): boolean {
+function isNoise(element: Element, isContent: boolean): boolean {
+  const { name, attribs } = element;
   if (noiseNames.has(name) || noiseRoles.has(attribs["role"] ?? "")) return true;
   // The header of an article holds its title; the header of the page holds the site's.
   if (name === "header" && !isContent) return true;
   if (name === "dialog" && !("open" in attribs)) return true;
-  return "hidden" in attribs || attribs["aria-hidden"] === "true" || hiddenStyle.test((attribs["style"] ?? "").slice(0, 1_000));
+  if (attribs["aria-hidden"] === "true" && textOf(element).length < DECORATION) return true;
+  return "hidden" in attribs || hiddenStyle.test((attribs["style"] ?? "").slice(0, 1_000));
 }
 
 /** What a page shows to readers without scripts counts if it is most of what there is, as in forums that scripts draw; else it only asks to turn scripts on. */

@@ -91,6 +91,12 @@ test("what a page holds for readers without scripts is read where it is most of 
   expect(md("<body><p>Loading</p><noscript><h1>Topic</h1><p>All of the forum's posts</p></noscript>")).toBe("Loading\n\n# Topic\n\nAll of the forum's posts");
 });
 
+test("a page that a banner covers is read, and what an animation will show", () => {
+  const words = "word ".repeat(50).trim();
+
+  expect(md(`<body><div aria-hidden=true>${words}</div><p style="opacity:0">more</p>`)).toBe(`${words}\n\nmore`);
+});
+
 test("an article's header is content", () => {
   expect(md("<body><header>site</header><article><header><h1>Title</h1></header><p>text</p></article>")).toBe("# Title\n\ntext");
 });

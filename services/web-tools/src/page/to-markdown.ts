@@ -1,5 +1,6 @@
 import { type CheerioAPI, load } from "cheerio/slim";
 import { boundTree } from "./bound-tree.ts";
+import { createTurndown } from "./create-turndown.ts";
 import { elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./dom.ts";
 import { flattenTables } from "./flatten-tables.ts";
 import { markCode } from "./mark-code.ts";
@@ -7,7 +8,6 @@ import { numberItems } from "./number-items.ts";
 import { pickRoot } from "./pick-root.ts";
 import { removeNoise } from "./remove-noise.ts";
 import { baseOf, resolveLinks } from "./resolve-links.ts";
-import { createTurndown } from "./turndown.ts";
 
 export interface MarkdownPage {
   readonly title: string | null;
