@@ -1,5 +1,8 @@
 // A real RabbitMQ: one that tests share, or one's own to harm.
 
+// TLS in front of a server that has none.
+export { canMakeCertificates, startTlsPeer, type TlsPeer } from "./tls-peer.ts";
+
 // What networks do to AMQP connections.
 export { type AmqpMethod, amqpMethods } from "./amqp-method-scanner.ts";
 export { type BraveFault, type BraveResult, type FakeBrave, startFakeBrave } from "./fake-brave.ts";
