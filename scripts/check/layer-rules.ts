@@ -22,7 +22,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "cheerio|domhandler|turndown", owners: ["services/web-tools"] },
   { modules: "commander", owners: ["packages/cli"] },
   { modules: "ajv|ajv-formats|json-schema-to-typescript|@asyncapi/parser|esbuild", owners: ["scripts", "test"] },
-  { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "packages/bus/src/conformance"] },
+  { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "packages/(bus|claims)/src/conformance"] },
 ];
 
 const ADAPTERS = "^packages/(bus-rabbitmq|telemetry|claims/src/redis)/";

@@ -8,29 +8,34 @@
  *       └──── cancel ───────┴────────────────► cancelled ── 8 days ──► (none)
  *
  * A lease that is over leaves the record: the next `claim` takes it over under a higher epoch and is told so. Whoever held
- * it before can no longer complete it.
+ * it before can no longer complete it; until then they still can. A claim that nobody ever ends is forgotten after 8 days.
+ *
+ * Every operation rejects with ClaimStoreUnavailableError if the store does not answer in time, refuses, or is closed.
+ * Nothing is known then about what it did: it may have been done, or be done a moment later. A claim that was made so is
+ * held by nobody who knows of it until its lease is over.
  */
 export interface ClaimStore extends AsyncDisposable {
   /**
-   * Takes the call for `owner`, or says how it stands. A claim by the owner who holds it counts as held.
-   * @throws {ClaimStoreUnavailableError} if the store does not answer in time
+   * Takes the call for `owner`, or says how it stands. A claim by the owner who holds it counts as held. Of a call that is
+   * cancelled, only that is said, whatever its request.
+   * @throws {RangeError} if `leaseMs` is not a positive whole number
    */
   claim(key: ClaimKey, options: ClaimOptions): Promise<ClaimOutcome>;
-  /** Prolongs the lease. @returns false if the claim is no longer this one @throws {ClaimStoreUnavailableError} */
+  /** Makes the lease hold `leaseMs` from now. @returns false if the claim is no longer this one @throws {RangeError} as `claim` does */
   renew(claim: Claim, leaseMs: number): Promise<boolean>;
   /**
-   * Notes how the call ended; `reply` is kept if it has at most MAX_REPLY_BYTES. @returns false if the claim is no longer
-   * this one: its result must then be dropped @throws {ClaimStoreUnavailableError}
+   * Notes how the call ended; `reply` is kept if it has at most MAX_REPLY_BYTES. Doing so again is safe: the first reply
+   * stays. @returns false if the claim is no longer this one: its result must then be dropped
    */
   complete(claim: Claim, reply: Uint8Array): Promise<boolean>;
-  /** Forgets a claim whose call was refused before it started, so that it may come again. @returns false if the claim is no longer this one @throws {ClaimStoreUnavailableError} */
+  /** Forgets a claim whose call was refused before it started, so that it may come again. @returns false if the claim is no longer this one */
   release(claim: Claim): Promise<boolean>;
   /**
    * Cancels the call: one that is not taken yet never will be, one that runs cannot complete any more. A call that is done
-   * stays done. @returns how the call stood before @throws {ClaimStoreUnavailableError}
+   * stays done. @returns how the call stood before
    */
   cancel(key: ClaimKey): Promise<"unclaimed" | "claimed" | "done" | "cancelled">;
-  /** How the call stands, without taking it; undefined if there is no record. @throws {ClaimStoreUnavailableError} */
+  /** How the call stands, without taking it; undefined if there is no record. */
   look(key: ClaimKey): Promise<ClaimView | undefined>;
 }
 
@@ -59,7 +64,11 @@ export interface Claim {
 }
 
 export type ClaimOutcome =
-  /** Taken now. `isTakenOver`: somebody held it, and their lease is over; the call may have run. `storeBornAt`: when the store was last empty, in Unix milliseconds: it knows of no call before. */
+  /**
+   * Taken now. `isTakenOver`: somebody held it, and their lease is over; the call may have run. `storeBornAt`: since when the
+   * store forgets nothing, in Unix milliseconds by the store's clock. A call that was made before may have run although there
+   * was no record of it.
+   */
   | { readonly state: "taken"; readonly claim: Claim; readonly isTakenOver: boolean; readonly storeBornAt: number }
   /** Somebody holds it, perhaps this owner; the lease has this long to go. */
   | { readonly state: "held"; readonly owner: string; readonly leaseLeftMs: number }
@@ -71,7 +80,7 @@ export type ClaimOutcome =
 
 export type ClaimView = Extract<ClaimOutcome, { state: "held" | "done" | "cancelled" }> | { readonly state: "lapsed" };
 
-/** The store did not answer in time: nothing is known about the operation. */
+/** The store did not answer in time, refused, or is closed: nothing is known about the operation. */
 export class ClaimStoreUnavailableError extends Error {
   override readonly name = "ClaimStoreUnavailableError";
 }

@@ -1,3 +1,4 @@
+// The interface, and what it promises.
 export {
   type Claim,
   type ClaimKey,
@@ -10,3 +11,6 @@ export {
   RECORD_KEPT_MS,
   REPLY_KEPT_MS,
 } from "./claim-store.ts";
+
+// Claims in one process. Those that processes share come from ./redis, so that only who wants them loads its client.
+export { createMemoryClaimStore, type MemoryClaimStoreOptions } from "./memory-claim-store.ts";

@@ -1,0 +1,231 @@
+import { checkLeaseMs } from "./check-lease-ms.ts";
+import { claimKeyText } from "./claim-key-text.ts";
+import {
+  type Claim,
+  type ClaimKey,
+  type ClaimOptions,
+  type ClaimOutcome,
+  type ClaimStore,
+  ClaimStoreUnavailableError,
+  type ClaimView,
+  MAX_REPLY_BYTES,
+  RECORD_KEPT_MS,
+  REPLY_KEPT_MS,
+} from "./claim-store.ts";
+
+export interface MemoryClaimStoreOptions {
+  /** Milliseconds that never step back; Unix time, for `storeBornAt`. @default the process's monotonic clock */
+  readonly clock?: (() => number) | undefined;
+  /**
+   * Calls remembered at a time. Beyond, the oldest of those that have ended is forgotten, then of those whose lease is over,
+   * and `storeBornAt` moves on accordingly; while all are being run, another claim is refused. @default 100_000
+   */
+  readonly maxRecords?: number | undefined;
+  /** All replies together. Beyond, the oldest is forgotten; that its call is done is not. @default 64 MiB */
+  readonly maxTotalReplyBytes?: number | undefined;
+}
+
+/** Claims in this process: nobody else sees them, and they end with it. */
+export function createMemoryClaimStore(options: MemoryClaimStoreOptions = {}): ClaimStore {
+  return new MemoryClaimStore(options);
+}
+
+interface Held {
+  readonly owner: string;
+  readonly epoch: number;
+  readonly requestHash: string;
+  readonly leaseUntil: number;
+  readonly touchedAt: number;
+}
+
+/** Done if there was a claim to complete, else cancelled. */
+interface Ended {
+  readonly done: { readonly owner: string; readonly epoch: number; readonly requestHash: string } | undefined;
+  readonly endedAt: number;
+}
+
+interface Reply {
+  readonly bytes: Uint8Array;
+  readonly keptAt: number;
+}
+
+/** Each map is in the order of time, oldest first, so that what is over is found at its front, when somebody looks. */
+class MemoryClaimStore implements ClaimStore {
+  readonly #held = new Map<string, Held>();
+  readonly #ended = new Map<string, Ended>();
+  readonly #replies = new Map<string, Reply>();
+  readonly #clock: () => number;
+  readonly #maxRecords: number;
+  readonly #maxTotalReplyBytes: number;
+  #replyBytes = 0;
+  #bornAt: number;
+  #isClosed = false;
+
+  constructor({
+    clock = () => performance.timeOrigin + performance.now(),
+    maxRecords = 100_000,
+    maxTotalReplyBytes = 64 * 1024 * 1024,
+  }: MemoryClaimStoreOptions) {
+    if (!Number.isSafeInteger(maxRecords) || maxRecords < 1) {
+      throw new RangeError(`Cannot keep claims: maxRecords must be a positive whole number, got ${maxRecords}`);
+    }
+    if (!Number.isSafeInteger(maxTotalReplyBytes) || maxTotalReplyBytes < 0) {
+      throw new RangeError(`Cannot keep claims: maxTotalReplyBytes must be a whole number, got ${maxTotalReplyBytes}`);
+    }
+    this.#clock = clock;
+    this.#maxRecords = maxRecords;
+    this.#maxTotalReplyBytes = maxTotalReplyBytes;
+    this.#bornAt = Math.floor(clock());
+  }
+
+  async claim(key: ClaimKey, { owner, requestHash, leaseMs }: ClaimOptions): Promise<ClaimOutcome> {
+    checkLeaseMs(leaseMs);
+    const now = this.#begin("take a claim");
+    const text = claimKeyText(key);
+    const ended = this.#ended.get(text);
+    if (ended !== undefined) {
+      if (ended.done === undefined) return { state: "cancelled" };
+      if (ended.done.requestHash !== requestHash) return { state: "conflict" };
+      return { state: "done", reply: this.#reply(text) };
+    }
+    const held = this.#held.get(text);
+    if (held !== undefined) {
+      if (held.requestHash !== requestHash) return { state: "conflict" };
+      if (held.leaseUntil > now) return { state: "held", owner: held.owner, leaseLeftMs: Math.ceil(held.leaseUntil - now) };
+    } else {
+      this.#makeRoom(now);
+    }
+    const epoch = (held?.epoch ?? 0) + 1;
+    this.#hold(text, { owner, epoch, requestHash, leaseUntil: now + leaseMs, touchedAt: now });
+    return { state: "taken", claim: { key, owner, epoch }, isTakenOver: held !== undefined, storeBornAt: this.#bornAt };
+  }
+
+  async renew(claim: Claim, leaseMs: number): Promise<boolean> {
+    checkLeaseMs(leaseMs);
+    const now = this.#begin("renew a claim");
+    const text = claimKeyText(claim.key);
+    const held = this.#held.get(text);
+    if (held === undefined || !isThis(held, claim)) return false;
+    this.#hold(text, { ...held, leaseUntil: now + leaseMs, touchedAt: now });
+    return true;
+  }
+
+  async complete(claim: Claim, reply: Uint8Array): Promise<boolean> {
+    const now = this.#begin("complete a claim");
+    const text = claimKeyText(claim.key);
+    const held = this.#held.get(text);
+    if (held === undefined) {
+      const done = this.#ended.get(text)?.done;
+      return done !== undefined && isThis(done, claim);
+    }
+    if (!isThis(held, claim)) return false;
+    const { owner, epoch, requestHash } = held;
+    this.#held.delete(text);
+    this.#ended.set(text, { done: { owner, epoch, requestHash }, endedAt: now });
+    if (reply.length <= MAX_REPLY_BYTES) this.#keep(text, { bytes: new Uint8Array(reply), keptAt: now });
+    return true;
+  }
+
+  async release(claim: Claim): Promise<boolean> {
+    this.#begin("release a claim");
+    const text = claimKeyText(claim.key);
+    const held = this.#held.get(text);
+    return held !== undefined && isThis(held, claim) && this.#held.delete(text);
+  }
+
+  async cancel(key: ClaimKey): Promise<"unclaimed" | "claimed" | "done" | "cancelled"> {
+    const now = this.#begin("cancel a call");
+    const text = claimKeyText(key);
+    const ended = this.#ended.get(text);
+    if (ended !== undefined) return ended.done === undefined ? "cancelled" : "done";
+    const wasHeld = this.#held.delete(text);
+    if (!wasHeld) this.#makeRoom(now);
+    this.#ended.set(text, { done: undefined, endedAt: now });
+    return wasHeld ? "claimed" : "unclaimed";
+  }
+
+  async look(key: ClaimKey): Promise<ClaimView | undefined> {
+    const now = this.#begin("look at a call");
+    const text = claimKeyText(key);
+    const ended = this.#ended.get(text);
+    if (ended !== undefined) return ended.done === undefined ? { state: "cancelled" } : { state: "done", reply: this.#reply(text) };
+    const held = this.#held.get(text);
+    if (held === undefined) return undefined;
+    return held.leaseUntil > now ? { state: "held", owner: held.owner, leaseLeftMs: Math.ceil(held.leaseUntil - now) } : { state: "lapsed" };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#held.clear();
+    this.#ended.clear();
+    this.#replies.clear();
+  }
+
+  /** Forgets what is over. @returns the time */
+  #begin(what: string): number {
+    if (this.#isClosed) throw new ClaimStoreUnavailableError(`Cannot ${what}: the store is closed`);
+    const now = this.#clock();
+    for (const [text, { keptAt }] of this.#replies) {
+      if (keptAt + REPLY_KEPT_MS > now) break;
+      this.#forgetReply(text);
+    }
+    for (const [text, { endedAt }] of this.#ended) {
+      if (endedAt + RECORD_KEPT_MS > now) break;
+      this.#ended.delete(text);
+    }
+    for (const [text, { touchedAt }] of this.#held) {
+      if (touchedAt + RECORD_KEPT_MS > now) break;
+      this.#held.delete(text);
+    }
+    return now;
+  }
+
+  #makeRoom(now: number): void {
+    if (this.#held.size + this.#ended.size < this.#maxRecords) return;
+    for (const [text, { endedAt }] of this.#ended) {
+      this.#forgetReply(text);
+      this.#ended.delete(text);
+      this.#forgetsBefore(endedAt);
+      return;
+    }
+    for (const [text, { leaseUntil, touchedAt }] of this.#held) {
+      if (leaseUntil > now) continue;
+      this.#held.delete(text);
+      this.#forgetsBefore(touchedAt);
+      return;
+    }
+    throw new ClaimStoreUnavailableError(`Cannot remember another call: all of the ${this.#maxRecords} there is room for are being run`);
+  }
+
+  /** A call is made before its record is written, so one made after this moment is not among those forgotten. */
+  #forgetsBefore(time: number): void {
+    this.#bornAt = Math.max(this.#bornAt, Math.ceil(time));
+  }
+
+  #hold(text: string, held: Held): void {
+    this.#held.delete(text); // to the end of the order
+    this.#held.set(text, held);
+  }
+
+  #keep(text: string, reply: Reply): void {
+    this.#replies.set(text, reply);
+    this.#replyBytes += reply.bytes.length;
+    for (const oldest of this.#replies.keys()) {
+      if (this.#replyBytes <= this.#maxTotalReplyBytes) break;
+      this.#forgetReply(oldest);
+    }
+  }
+
+  #forgetReply(text: string): void {
+    this.#replyBytes -= this.#replies.get(text)?.bytes.length ?? 0;
+    this.#replies.delete(text);
+  }
+
+  #reply(text: string): Uint8Array | undefined {
+    return this.#replies.get(text)?.bytes.slice();
+  }
+}
+
+function isThis({ owner, epoch }: { readonly owner: string; readonly epoch: number }, claim: Claim): boolean {
+  return owner === claim.owner && epoch === claim.epoch;
+}

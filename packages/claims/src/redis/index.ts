@@ -1,0 +1,1 @@
+export { type ConnectRedisClaimStoreOptions, connectRedisClaimStore } from "./redis-claim-store.ts";

@@ -1,0 +1,161 @@
+import { type Logger, silentLogger } from "@rockbot/bus";
+import { checkLeaseMs } from "../check-lease-ms.ts";
+import { claimKeyText } from "../claim-key-text.ts";
+import { type Claim, type ClaimKey, type ClaimOptions, type ClaimOutcome, type ClaimStore, type ClaimView, MAX_REPLY_BYTES } from "../claim-store.ts";
+import { parseRedisAddress, type RedisAddress } from "./redis-address.ts";
+import { RedisConnection } from "./redis-connection.ts";
+import type { ServerFacts } from "./server-facts.ts";
+
+export interface ConnectRedisClaimStoreOptions {
+  readonly log?: Logger | undefined;
+  /** Begins the names of all keys: processes see each other's claims if theirs is the same. @default "rockbot" */
+  readonly prefix?: string | undefined;
+  /** How long to wait for the first connection before going on without. @default 2_000 */
+  readonly connectTimeoutMs?: number | undefined;
+  /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
+  readonly ca?: string | undefined;
+}
+
+/**
+ * Claims in Redis 7.0 or later, shared by all processes that use it. Each operation is one round trip, and ends within
+ * 500 ms. A Redis that cannot be reached is no error here: operations fail until it can be, now as later.
+ * @param url `redis://user:password@host:port/database`, or `rediss://…`
+ * @throws {RangeError} if the address makes no sense
+ * @throws {ClaimStoreUnavailableError} if Redis refuses: a wrong password, missing rights
+ */
+export async function connectRedisClaimStore(url: string, options: ConnectRedisClaimStoreOptions = {}): Promise<ClaimStore> {
+  const store = new RedisClaimStore(parseRedisAddress(url), options);
+  try {
+    await store.start(options.connectTimeoutMs ?? 2_000);
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+  return store;
+}
+
+class RedisClaimStore implements ClaimStore {
+  readonly #label: string;
+  readonly #log: Logger;
+  readonly #connection: RedisConnection;
+  /** What names have in common; the braces make a cluster keep all in one place, as a script needs its keys. */
+  readonly #prefix: string;
+  readonly #marker: string;
+  #hasWarned = false;
+
+  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: ConnectRedisClaimStoreOptions) {
+    this.#label = address.label;
+    this.#log = log;
+    this.#prefix = `${prefix}:{claims}`;
+    this.#marker = `${this.#prefix}:born`;
+    this.#connection = new RedisConnection(address, {
+      log,
+      ca,
+      prepare: async (redis, facts) => {
+        this.#warn(facts);
+        await redis.openClaimsBuffer(this.#marker, facts.run, logFlag(facts));
+      },
+    });
+  }
+
+  start(timeoutMs: number): Promise<void> {
+    return this.#connection.start(timeoutMs);
+  }
+
+  async claim(key: ClaimKey, { owner, requestHash, leaseMs }: ClaimOptions): Promise<ClaimOutcome> {
+    checkLeaseMs(leaseMs);
+    const [record, reply] = this.#names(key);
+    const answer = await this.#connection.run("take a claim", (redis, facts) =>
+      redis.takeClaimBuffer(record, reply, this.#marker, owner, requestHash, leaseMs, facts.run, logFlag(facts)),
+    );
+    const [state, epoch, storeBornAt] = answer as [Buffer, number, number];
+    switch (state.toString()) {
+      case "taken":
+        return { state: "taken", claim: { key, owner, epoch }, isTakenOver: epoch > 1, storeBornAt };
+      case "conflict":
+        return { state: "conflict" };
+      default:
+        return readView(answer);
+    }
+  }
+
+  async renew({ key, owner, epoch }: Claim, leaseMs: number): Promise<boolean> {
+    checkLeaseMs(leaseMs);
+    const [record] = this.#names(key);
+    return (await this.#connection.run("renew a claim", (redis) => redis.renewClaimBuffer(record, owner, epoch, leaseMs))) === 1;
+  }
+
+  async complete({ key, owner, epoch }: Claim, reply: Uint8Array): Promise<boolean> {
+    const [record, replyName] = this.#names(key);
+    const kept = reply.length > MAX_REPLY_BYTES ? [] : [Buffer.from(reply.buffer, reply.byteOffset, reply.length)];
+    return (await this.#connection.run("complete a claim", (redis) => redis.completeClaimBuffer(record, replyName, owner, epoch, ...kept))) === 1;
+  }
+
+  async release({ key, owner, epoch }: Claim): Promise<boolean> {
+    const [record] = this.#names(key);
+    return (await this.#connection.run("release a claim", (redis) => redis.releaseClaimBuffer(record, owner, epoch))) === 1;
+  }
+
+  async cancel(key: ClaimKey): Promise<"unclaimed" | "claimed" | "done" | "cancelled"> {
+    const [record] = this.#names(key);
+    const before = await this.#connection.run("cancel a call", (redis) => redis.cancelCallBuffer(record));
+    return String(before) as "unclaimed" | "claimed" | "done" | "cancelled";
+  }
+
+  async look(key: ClaimKey): Promise<ClaimView | undefined> {
+    const [record, reply] = this.#names(key);
+    const answer = await this.#connection.run("look at a call", (redis) => redis.lookAtCallBuffer(record, reply));
+    const state = String((answer as Buffer[])[0]);
+    if (state === "unknown") return undefined;
+    return state === "lapsed" ? { state } : readView(answer);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connection.close();
+  }
+
+  #names(key: ClaimKey): readonly [record: string, reply: string] {
+    const text = claimKeyText(key);
+    return [`${this.#prefix}:${text}`, `${this.#prefix}:reply:${text}`];
+  }
+
+  /** Says once what this Redis cannot promise. */
+  #warn({ isLogged, evictionPolicy }: ServerFacts): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    const redis = this.#label;
+    if (isLogged === false) {
+      this.#log.warn(
+        { redis },
+        "Redis keeps no append-only file, so a restart forgets which calls have run. A call that comes again after one is not run twice, but its outcome is unknown. Set `appendonly yes`",
+      );
+    }
+    if (isLogged === undefined) {
+      this.#log.warn({ redis }, "Redis does not say whether it keeps an append-only file (INFO). Without one a call may run twice after a restart of Redis");
+    }
+    if (evictionPolicy !== undefined && evictionPolicy !== "noeviction") {
+      this.#log.warn(
+        { redis, evictionPolicy },
+        "Redis may drop claims when its memory is full, and a call whose claim is dropped may run twice. Set `maxmemory-policy noeviction`",
+      );
+    }
+  }
+}
+
+/** For the scripts. Who does not say is believed to log. */
+function logFlag({ isLogged }: ServerFacts): "0" | "1" {
+  return isLogged === false ? "0" : "1";
+}
+
+/** Reads the answer of a script that has told how a call stands. */
+function readView(answer: unknown): Extract<ClaimView, { state: "held" | "done" | "cancelled" }> {
+  const [state, first, second] = answer as [Buffer, Buffer | null, number];
+  switch (state.toString()) {
+    case "held":
+      return { state: "held", owner: String(first), leaseLeftMs: second };
+    case "done":
+      return { state: "done", reply: first ?? undefined };
+    default:
+      return { state: "cancelled" };
+  }
+}

@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { backoffMs } from "@rockbot/async";
+import type { Logger } from "@rockbot/bus";
+import { Redis, ReplyError } from "ioredis";
+import { ClaimStoreUnavailableError } from "../claim-store.ts";
+import { answerWithin } from "./answer-within.ts";
+import type { RedisAddress } from "./redis-address.ts";
+import { readServerFacts, type ServerFacts } from "./server-facts.ts";
+import { type ClaimsRedis, defineTransitions } from "./transitions.ts";
+
+export interface RedisConnectionOptions {
+  readonly log: Logger;
+  /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
+  readonly ca?: string | undefined;
+  /** Prepares a new connection, which is used only then. */
+  readonly prepare: (redis: ClaimsRedis, facts: ServerFacts) => Promise<unknown>;
+}
+
+/** What is sent must be answered within this time. */
+const ANSWER_MS = 500;
+const CONNECT_MS = 2_000;
+/** From the connection to its use. */
+const PREPARE_MS = 2_000;
+const DISCONNECT_MS = 500;
+
+/**
+ * Keeps one connection to Redis up, for ever, and fails fast while there is none. Nothing is sent twice: what a lost
+ * connection has left unanswered fails. ioredis's own time limits are not used on what is sent: they take an answer that
+ * this process was too busy to read for a missing one.
+ */
+export class RedisConnection {
+  readonly #address: RedisAddress;
+  readonly #options: RedisConnectionOptions;
+  readonly #redis: ClaimsRedis;
+  readonly #running = new Set<Promise<unknown>>();
+  /** What the server said when the connection was made; undefined while there is none. */
+  #facts: ServerFacts | undefined;
+  /** Attempts to connect since it was last up. */
+  #failures = 0;
+  #trouble = "no attempt to connect has ended yet";
+  #loggedTrouble: string | undefined;
+  #handshake: NodeJS.Timeout | undefined;
+  #onFirst: ((error?: Error) => void) | undefined;
+  #isClosing = false;
+  #isCorked = false;
+
+  constructor(address: RedisAddress, options: RedisConnectionOptions) {
+    this.#address = address;
+    this.#options = options;
+    const { host, port, db, username, password, isTls } = address;
+    const redis = new Redis({
+      host,
+      port,
+      db,
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+      ...(isTls ? { tls: options.ca === undefined ? {} : { ca: options.ca } } : {}),
+      connectionName: "rockbot-claims",
+      disableClientInfo: true,
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: CONNECT_MS,
+      disconnectTimeout: DISCONNECT_MS,
+      keepAlive: 5_000,
+      enableReadyCheck: false, // preparing is that check: a Redis that reads its data from disk refuses it
+      retryStrategy: () => backoffMs(++this.#failures, { maxMs: 2_000 }),
+      reconnectOnError: (error) => error.message.startsWith("READONLY"), // the master has become a replica: find the new one
+    });
+    this.#redis = defineTransitions(redis);
+    redis.on("connect", () => this.#watchHandshake());
+    redis.on("ready", () => void this.#prepare());
+    redis.on("error", (error: unknown) => this.#onError(error));
+    redis.on("close", () => this.#onClose());
+  }
+
+  /**
+   * Begins to connect, and waits at most `timeoutMs` for the outcome: later it goes on by itself.
+   * @throws {ClaimStoreUnavailableError} if Redis refuses
+   */
+  async start(timeoutMs: number): Promise<void> {
+    const first = new Promise<void>((resolve, reject) => {
+      this.#onFirst = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    const timer = setTimeout(() => this.#onFirst?.(), timeoutMs);
+    this.#redis.connect().catch(() => {}); // told by the error event
+    try {
+      await first;
+    } finally {
+      clearTimeout(timer);
+      this.#onFirst = undefined;
+    }
+  }
+
+  /**
+   * Sends one command.
+   * @param what for the error: "take a claim"
+   * @throws {ClaimStoreUnavailableError} if there is no answer within 500 ms, or Redis refuses
+   */
+  run(what: string, send: (redis: ClaimsRedis, facts: ServerFacts) => Promise<unknown>): Promise<unknown> {
+    const facts = this.#facts;
+    if (this.#isClosing) return Promise.reject(new ClaimStoreUnavailableError(`Cannot ${what}: the store is closed`));
+    if (facts === undefined) {
+      return Promise.reject(new ClaimStoreUnavailableError(`Cannot ${what}: there is no connection to ${this.#address.label} (${this.#trouble})`));
+    }
+    this.#cork();
+    const running = this.#answer(send(this.#redis, facts)).catch((error: unknown) => {
+      throw new ClaimStoreUnavailableError(`Cannot ${what}: ${this.#explain(error)}`);
+    });
+    this.#running.add(running);
+    const ended = () => this.#running.delete(running);
+    running.then(ended, ended);
+    return running;
+  }
+
+  /** Waits for what has been sent, and disconnects. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#onFirst?.();
+    await Promise.allSettled(this.#running);
+    clearTimeout(this.#handshake);
+    const { status } = this.#redis;
+    const ended = new Promise((resolve) => this.#redis.once("end", resolve));
+    this.#redis.disconnect();
+    if (status === "connecting" || status === "connect" || status === "ready") await Promise.race([ended, sleep(2 * DISCONNECT_MS, undefined, { ref: false })]);
+  }
+
+  /** A connection that does not answer is given up: it may never, and unanswered commands would pile up. */
+  #answer<T>(answer: Promise<T>): Promise<T> {
+    const { stream } = this.#redis;
+    return answerWithin(ANSWER_MS, answer, () => {
+      this.#trouble = `no answer within ${ANSWER_MS} ms`;
+      const error = new Error(this.#trouble);
+      stream.destroy(error);
+      return error;
+    });
+  }
+
+  /** What is sent in one turn of the event loop goes out as one write. */
+  #cork(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    const { stream } = this.#redis;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      stream.uncork();
+    });
+  }
+
+  #explain(error: unknown): string {
+    // An error of Redis holds the whole command besides, so only its text goes further.
+    if (error instanceof ReplyError) return `${this.#address.label} refuses (${(error as Error).message})`;
+    return `the connection to ${this.#address.label} is lost (${this.#trouble})`;
+  }
+
+  #watchHandshake(): void {
+    const { stream } = this.#redis;
+    clearTimeout(this.#handshake);
+    this.#handshake = setTimeout(() => stream.destroy(new Error(`not ready within ${PREPARE_MS} ms`)), PREPARE_MS);
+  }
+
+  async #prepare(): Promise<void> {
+    const { stream } = this.#redis;
+    try {
+      const facts = readServerFacts(await this.#answer(this.#redis.info().catch(nothingIfForbidden)));
+      await this.#answer(this.#options.prepare(this.#redis, facts));
+      if (stream.destroyed || this.#isClosing) return;
+      clearTimeout(this.#handshake);
+      this.#facts = facts;
+      this.#failures = 0;
+      this.#trouble = "the other side has closed it"; // unless an error says more
+      this.#loggedTrouble = undefined;
+      this.#options.log.info({ redis: this.#address.label }, "connected to Redis");
+      this.#onFirst?.();
+    } catch (error) {
+      if (error instanceof ReplyError) this.#onError(error); // another tells itself by an event
+      stream.destroy();
+    }
+  }
+
+  #onError(error: unknown): void {
+    const reason = reasonOf(error);
+    this.#trouble = reason;
+    if (!/^(WRONGPASS|NOAUTH|NOPERM|ERR (AUTH|invalid DB|DB index))/.test(reason)) return;
+    this.#redis.stream.destroy(); // ioredis would go on in another database than the one asked for
+    this.#onFirst?.(new ClaimStoreUnavailableError(`Cannot use ${this.#address.label} for claims: it refuses (${reason})`));
+  }
+
+  #onClose(): void {
+    this.#facts = undefined;
+    clearTimeout(this.#handshake);
+    if (this.#isClosing || this.#trouble === this.#loggedTrouble) return;
+    this.#loggedTrouble = this.#trouble;
+    this.#options.log.warn({ redis: this.#address.label, reason: this.#trouble }, "no connection to Redis: no claim can be made until it is back");
+  }
+}
+
+/** What the server says of itself is good to know, not needed. */
+function nothingIfForbidden(error: Error): string {
+  if (error.message.startsWith("NOPERM")) return "";
+  throw error;
+}
+
+/** Node gives no message where it tried several addresses of a host. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonOf).join(", ");
+  return error instanceof Error ? error.message || error.name : String(error);
+}

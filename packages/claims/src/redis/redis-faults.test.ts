@@ -1,0 +1,244 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startOwnRedis } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { type Claim, type ClaimKey, type ClaimOptions, type ClaimStore, ClaimStoreUnavailableError } from "../claim-store.ts";
+import { connectRedisClaimStore } from "./redis-claim-store.ts";
+
+/** What an operation may take at most, and how much later it may be noticed. */
+const ANSWER_MS = 500;
+const GRACE_MS = 100;
+const BACK = { timeout: 10_000, interval: 20 };
+
+const request: ClaimOptions = { owner: "me", requestHash: "request", leaseMs: 60_000 };
+const newKey = (): ClaimKey => ({ caller: "agent", toolCallId: randomBytes(16).toString("hex") });
+
+test("while Redis is dead every operation fails at once, and works again when it is back, with all it knew", async () => {
+  await using redis = await startOwnRedis();
+  await using store = await connectRedisClaimStore(redis.url);
+  const claim = await take(store);
+  const done = await take(store);
+  await store.complete(done, Buffer.from("kept"));
+  const { storeBornAt } = (await store.claim(newKey(), request)) as { storeBornAt: number };
+  await redis.kill();
+  await failsInTime(store, claim);
+  await redis.restart();
+  await worksAgain(store);
+  expect(await store.look(claim.key)).toMatchObject({ state: "held", owner: "me" });
+  expect(await store.look(done.key)).toMatchObject({ state: "done", reply: expect.any(Uint8Array) });
+  expect(await store.claim(newKey(), request)).toMatchObject({ state: "taken", storeBornAt });
+});
+
+test("while Redis stands still every operation fails in time, and works again when it goes on", async () => {
+  await using redis = await startOwnRedis();
+  await using store = await connectRedisClaimStore(redis.url);
+  const claim = await take(store);
+  await redis.pause();
+  await failsInTime(store, claim); // on a connection that is open
+  await failsInTime(store, claim); // while there is none
+  await redis.resume();
+  await worksAgain(store);
+});
+
+test("a store closes in time although its Redis stands still", async () => {
+  await using redis = await startOwnRedis();
+  const store = await connectRedisClaimStore(redis.url);
+  await redis.pause();
+  const unanswered = store.look(newKey()).catch((error: unknown) => error);
+  const limit = sleep(2_500, "late");
+  expect(await Promise.race([store[Symbol.asyncDispose](), limit])).toBeUndefined();
+  expect(await unanswered).toBeInstanceOf(ClaimStoreUnavailableError);
+  await redis.resume();
+});
+
+test("an emptied Redis is a new store, and claims of before cannot be completed", async () => {
+  await using redis = await startOwnRedis();
+  await using store = await connectRedisClaimStore(redis.url);
+  const before = (await store.claim(newKey(), request)) as { claim: Claim; storeBornAt: number };
+  await redis.kill();
+  await redis.restart({ empty: true });
+  await worksAgain(store);
+  expect(await store.complete(before.claim, Buffer.from("late"))).toBe(false);
+  const after = (await store.claim(before.claim.key, request)) as { storeBornAt: number };
+  expect(after).toMatchObject({ state: "taken", isTakenOver: false });
+  expect(after.storeBornAt).toBeGreaterThan(before.storeBornAt);
+
+  await redis.ctl("flushall"); // emptied under the open connection
+  expect(((await store.claim(newKey(), request)) as { storeBornAt: number }).storeBornAt).toBeGreaterThan(after.storeBornAt);
+});
+
+test("a Redis without a log that comes back with an old snapshot is a new store", async () => {
+  await using redis = await startOwnRedis({ appendonly: false });
+  await using store = await connectRedisClaimStore(redis.url);
+  const saved = (await store.claim(newKey(), request)) as { claim: Claim; storeBornAt: number };
+  await redis.ctl("save");
+  const lost = await take(store);
+  await redis.kill();
+  await redis.restart();
+  await worksAgain(store);
+  expect(await store.look(saved.claim.key)).toMatchObject({ state: "held" });
+  expect(await store.look(lost.key)).toBeUndefined();
+  const { storeBornAt } = (await store.claim(newKey(), request)) as { storeBornAt: number };
+  expect(storeBornAt).toBeGreaterThan(saved.storeBornAt);
+  await using other = await connectRedisClaimStore(redis.url);
+  expect(await other.claim(newKey(), request)).toMatchObject({ storeBornAt });
+});
+
+test("a Redis whose memory is full refuses claims in words, and takes them again when there is room", async () => {
+  await using redis = await startOwnRedis();
+  await using store = await connectRedisClaimStore(redis.url);
+  const claim = await take(store);
+  await redis.ctl("config", "set", "maxmemory", "1");
+  await expect(store.claim(newKey(), request)).rejects.toThrow(ClaimStoreUnavailableError);
+  await expect(store.claim(newKey(), request)).rejects.toThrow(/refuses \(OOM/);
+  expect(await store.look(claim.key)).toMatchObject({ state: "held" });
+  await redis.ctl("config", "set", "maxmemory", "0");
+  expect(await store.complete(claim, Buffer.from("done"))).toBe(true);
+});
+
+test("a connection that is lost under load fails what is out, and nothing is sent twice", async () => {
+  await using redis = await startOwnRedis();
+  await using store = await connectRedisClaimStore(redis.url);
+  const taken: ClaimKey[] = [];
+  const failed: ClaimKey[] = [];
+  /** Claims one call after another, until one fails. */
+  const load = async () => {
+    while (true) {
+      const key = newKey();
+      try {
+        expect(await store.claim(key, request)).toMatchObject({ state: "taken", isTakenOver: false });
+        taken.push(key);
+      } catch (error) {
+        expect(error).toBeInstanceOf(ClaimStoreUnavailableError);
+        failed.push(key);
+        return;
+      }
+    }
+  };
+  const loads = Promise.all(Array.from({ length: 50 }, load));
+  await redis.ctl("client", "kill", "type", "normal");
+  await loads;
+  await worksAgain(store);
+  for (const key of taken) expect(await store.look(key)).toMatchObject({ state: "held", owner: "me" });
+  // What has failed may have been done, once.
+  for (const key of failed) expect(["held", undefined]).toContain((await store.look(key))?.state);
+});
+
+test("an answer that lies unread while this process is busy is not taken for a missing one", async () => {
+  await using redis = await startOwnRedis();
+  await using store = await connectRedisClaimStore(redis.url);
+  const claims = Array.from({ length: 20 }, () => store.claim(newKey(), request));
+  await new Promise((resolve) => setImmediate(resolve)); // they are sent
+  const until = performance.now() + ANSWER_MS + 200;
+  while (performance.now() < until); // the event loop stands still
+  for (const outcome of await Promise.all(claims)) expect(outcome).toMatchObject({ state: "taken" });
+});
+
+test("a store whose Redis is away at first is there, fails in time, and works once it is back", async () => {
+  await using redis = await startOwnRedis();
+  await redis.kill();
+  await using store = await connectRedisClaimStore(redis.url, { connectTimeoutMs: 100 });
+  await expect(store.look(newKey())).rejects.toThrow(/there is no connection to redis:.*ECONN(REFUSED|RESET)|there is no connection to redis:.*closed/);
+  await redis.restart();
+  await worksAgain(store);
+});
+
+test("a store says once what its Redis cannot promise, and when it is away and back", async () => {
+  const lines: string[] = [];
+  const note = (_fields: object, message: string) => void lines.push(message);
+  await using redis = await startOwnRedis({ appendonly: false });
+  await redis.ctl("config", "set", "maxmemory-policy", "allkeys-lru");
+  await using store = await connectRedisClaimStore(redis.url, { log: { debug: note, info: note, warn: note, error: note } });
+  await redis.kill();
+  await expect.poll(() => lines.filter((line) => line.startsWith("no connection")).length, BACK).toBeGreaterThan(0);
+  await redis.restart();
+  await worksAgain(store);
+  expect(lines.filter((line) => line.includes("append-only file"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("maxmemory-policy"))).toHaveLength(1);
+  expect(lines.filter((line) => line === "connected to Redis")).toHaveLength(2);
+});
+
+test("a Redis with a log is told nothing about it", async () => {
+  const lines: string[] = [];
+  const note = (_fields: object, message: string) => void lines.push(message);
+  await using redis = await startOwnRedis();
+  await using _store = await connectRedisClaimStore(redis.url, { log: { debug: note, info: note, warn: note, error: note } });
+  expect(lines).toEqual(["connected to Redis"]);
+});
+
+test.each([
+  ["a wrong password", { password: "wrong-secret" }, /refuses \(WRONGPASS/],
+  ["no password", { password: "" }, /refuses \(NOAUTH/],
+  ["a database that does not exist", { pathname: "/99" }, /refuses \(ERR DB index/],
+  ["a user without the rights", { username: "reader" }, /refuses \(NOPERM/],
+])("connecting with %s is refused at once, and the password is never said", async (_, change, message) => {
+  await using redis = await startOwnRedis();
+  const url = new URL(redis.url);
+  await redis.ctl("acl", "setuser", "reader", "on", `>${url.password}`, "~*", "+@read", "+info");
+  Object.assign(url, change);
+  const lines: string[] = [];
+  const note = (fields: object, text: string) => void lines.push(`${JSON.stringify(fields)} ${text}`);
+  const refusal: unknown = await connectRedisClaimStore(url.href, { connectTimeoutMs: 10_000, log: { debug: note, info: note, warn: note, error: note } }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(refusal).toBeInstanceOf(ClaimStoreUnavailableError);
+  expect((refusal as Error).message).toMatch(message);
+  const said = [...lines, (refusal as Error).stack].join("\n");
+  expect(said).not.toContain("secret");
+  expect(said).not.toContain(new URL(redis.url).password);
+});
+
+test("a user with no more rights than the store needs can use it", async () => {
+  await using redis = await startOwnRedis();
+  const url = new URL(redis.url);
+  const commands = ["+eval", "+evalsha", "+time", "+hmget", "+hget", "+hset", "+hdel", "+get", "+set", "+del", "+pexpire"];
+  await redis.ctl("acl", "setuser", "claims", "on", `>${url.password}`, "~rockbot:{claims}:*", ...commands);
+  url.username = "claims";
+  const lines: string[] = [];
+  const note = (_fields: object, message: string) => void lines.push(message);
+  await using store = await connectRedisClaimStore(url.href, { log: { debug: note, info: note, warn: note, error: note } });
+  const claim = await take(store);
+  expect(await store.renew(claim, 60_000)).toBe(true);
+  expect(await store.complete(claim, Buffer.from("done"))).toBe(true);
+  expect(await store.look(claim.key)).toMatchObject({ state: "done" });
+  expect(await store.release(await take(store))).toBe(true);
+  expect(await store.cancel(newKey())).toBe("unclaimed");
+  expect(lines.join()).toContain("does not say whether it keeps an append-only file");
+});
+
+async function take(store: ClaimStore): Promise<Claim> {
+  const outcome = await store.claim(newKey(), request);
+  if (outcome.state !== "taken") throw new Error(`a new call is ${outcome.state}`);
+  return outcome.claim;
+}
+
+/** Each operation fails with the typed error, no later than a timer of the same length that runs beside it. */
+async function failsInTime(store: ClaimStore, claim: Claim): Promise<void> {
+  const { key } = claim;
+  const operations: (() => Promise<unknown>)[] = [
+    () => store.claim(newKey(), request),
+    () => store.renew(claim, 60_000),
+    () => store.complete(claim, Buffer.from("reply")),
+    () => store.release(claim),
+    () => store.cancel(key),
+    () => store.look(key),
+  ];
+  await Promise.all(
+    operations.map(async (operation) => {
+      const limit = sleep(ANSWER_MS).then(() => performance.now());
+      const failure = await operation().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      const endedAt = performance.now();
+      expect(failure).toBeInstanceOf(ClaimStoreUnavailableError);
+      expect(endedAt).toBeLessThan((await limit) + GRACE_MS);
+    }),
+  );
+}
+
+async function worksAgain(store: ClaimStore): Promise<void> {
+  const key = newKey();
+  await expect.poll(() => store.look(key).then(() => "works", String), BACK).toBe("works");
+}

@@ -1,0 +1,112 @@
+import type { Redis } from "ioredis";
+import { RECORD_KEPT_MS, REPLY_KEPT_MS } from "../claim-store.ts";
+
+// The arrows of ClaimStore's state picture in Lua. Redis runs a script whole or not at all, and with nothing else between.
+// A record is a hash; its reply is a key of its own, since Redis 7.0 lets no field of a hash expire before the others. Times
+// are milliseconds by the clock of Redis: the clocks of the processes are compared with nothing.
+
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
+
+/**
+ * `bornAt` is when the marker was written. It lies with the records, so it is lost when they are. A Redis that does not
+ * keep a log of all changes may come back with an old snapshot, marker included: so the marker counts for one run of it.
+ */
+const BORN = `
+local function born(marker, run, isLogged)
+  local found = redis.call('HMGET', marker, 'at', 'run')
+  if found[1] and (isLogged == '1' or found[2] == run) then return tonumber(found[1]) end
+  redis.call('HSET', marker, 'at', now, 'run', run)
+  return now
+end`;
+
+const transitions = {
+  /** KEYS: marker. ARGV: run, isLogged. */
+  openClaims: {
+    numberOfKeys: 1,
+    lua: `${NOW}${BORN}
+return born(KEYS[1], ARGV[1], ARGV[2])`,
+  },
+  /** KEYS: record, reply, marker. ARGV: owner, requestHash, leaseMs, run, isLogged. */
+  takeClaim: {
+    numberOfKeys: 3,
+    lua: `${NOW}${BORN}
+local bornAt = born(KEYS[3], ARGV[4], ARGV[5])
+local record = redis.call('HMGET', KEYS[1], 'state', 'owner', 'epoch', 'leaseUntil', 'request')
+local epoch = 1
+if record[1] then
+  if record[1] == 'cancelled' then return {'cancelled'} end
+  if record[5] ~= ARGV[2] then return {'conflict'} end
+  if record[1] == 'done' then return {'done', redis.call('GET', KEYS[2])} end
+  if tonumber(record[4]) > now then return {'held', record[2], record[4] - now} end
+  epoch = record[3] + 1
+end
+redis.call('HSET', KEYS[1], 'state', 'claimed', 'owner', ARGV[1], 'epoch', epoch, 'leaseUntil', now + ARGV[3], 'request', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ${RECORD_KEPT_MS})
+return {'taken', epoch, bornAt}`,
+  },
+  /** KEYS: record. ARGV: owner, epoch, leaseMs. */
+  renewClaim: {
+    numberOfKeys: 1,
+    lua: `${NOW}
+local record = redis.call('HMGET', KEYS[1], 'state', 'owner', 'epoch')
+if record[1] ~= 'claimed' or record[2] ~= ARGV[1] or record[3] ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], 'leaseUntil', now + ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ${RECORD_KEPT_MS})
+return 1`,
+  },
+  /** KEYS: record, reply. ARGV: owner, epoch, and the reply unless it is too large. */
+  completeClaim: {
+    numberOfKeys: 2,
+    lua: `
+local record = redis.call('HMGET', KEYS[1], 'state', 'owner', 'epoch')
+if record[2] ~= ARGV[1] or record[3] ~= ARGV[2] then return 0 end
+if record[1] == 'done' then return 1 end
+redis.call('HSET', KEYS[1], 'state', 'done')
+redis.call('HDEL', KEYS[1], 'leaseUntil')
+redis.call('PEXPIRE', KEYS[1], ${RECORD_KEPT_MS})
+if ARGV[3] then redis.call('SET', KEYS[2], ARGV[3], 'PX', ${REPLY_KEPT_MS}) end
+return 1`,
+  },
+  /** KEYS: record. ARGV: owner, epoch. */
+  releaseClaim: {
+    numberOfKeys: 1,
+    lua: `
+local record = redis.call('HMGET', KEYS[1], 'state', 'owner', 'epoch')
+if record[1] ~= 'claimed' or record[2] ~= ARGV[1] or record[3] ~= ARGV[2] then return 0 end
+return redis.call('DEL', KEYS[1])`,
+  },
+  /** KEYS: record. */
+  cancelCall: {
+    numberOfKeys: 1,
+    lua: `
+local state = redis.call('HGET', KEYS[1], 'state')
+if state == 'done' or state == 'cancelled' then return state end
+redis.call('DEL', KEYS[1])
+redis.call('HSET', KEYS[1], 'state', 'cancelled')
+redis.call('PEXPIRE', KEYS[1], ${RECORD_KEPT_MS})
+return state or 'unclaimed'`,
+  },
+  /** KEYS: record, reply. */
+  lookAtCall: {
+    numberOfKeys: 2,
+    lua: `${NOW}
+local record = redis.call('HMGET', KEYS[1], 'state', 'owner', 'leaseUntil')
+if not record[1] then return {'unknown'} end
+if record[1] == 'done' then return {'done', redis.call('GET', KEYS[2])} end
+if record[1] == 'cancelled' then return {'cancelled'} end
+if tonumber(record[3]) > now then return {'held', record[2], record[3] - now} end
+return {'lapsed'}`,
+  },
+} as const;
+
+type Transition = (...keysAndArguments: (string | Buffer | number)[]) => Promise<unknown>;
+
+/** A client that knows the transitions. The names' ending says that texts come as bytes: a reply need not be UTF-8. */
+export type ClaimsRedis = Redis & { readonly [Name in keyof typeof transitions as `${Name}Buffer`]: Transition };
+
+export function defineTransitions(redis: Redis): ClaimsRedis {
+  for (const [name, definition] of Object.entries(transitions)) redis.defineCommand(name, definition);
+  return redis as ClaimsRedis;
+}
