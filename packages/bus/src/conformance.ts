@@ -344,6 +344,23 @@ export function testBus(name: string, create: () => Promise<Bus>, { isDurable }:
       await aborted.promise;
     });
 
+    test("gives what a handler did not finish by the end of the drain time to the next consumer", async () => {
+      await using bus = await create();
+      const { topic, options } = unique({ drainMs: 30 });
+      const started = Promise.withResolvers<void>();
+      const subscription = await bus.subscribe(options, async (_message, { signal }) => {
+        started.resolve();
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+        throw signal.reason;
+      });
+      await bus.publish(envelope(topic, "unfinished"));
+      await started.promise;
+      await subscription[Symbol.asyncDispose]();
+      const received: [string, boolean][] = [];
+      await using _ = await bus.subscribe(options, async (message, { isRedelivered }) => void received.push([text(message), isRedelivered]));
+      await vi.waitFor(() => expect(received).toEqual([["unfinished", true]]), WAIT);
+    });
+
     test("says how many consumers a subscription has", async () => {
       await using bus = await create();
       const { options } = unique();

@@ -70,6 +70,7 @@ export class MemoryQueue {
     const consumer: Consumer = { options, handler, stop: new AbortController(), running: 0, onIdle: undefined };
     this.#consumers.push(consumer);
     this.#schedule();
+    void this.#retryAlone();
     let disposed: Promise<void> | undefined;
     return { [Symbol.asyncDispose]: () => (disposed ??= this.#leave(consumer)) };
   }
@@ -122,7 +123,8 @@ export class MemoryQueue {
     try {
       await this.#handle(consumer, waiting);
     } catch (error) {
-      if (this.kind !== "service") this.#log.warn({ subscription: this.#name, error: text(error) }, "message dropped: its handler failed");
+      if (consumer.stop.signal.aborted) this.#giveBack(waiting);
+      else if (this.kind !== "service") this.#log.warn({ subscription: this.#name, error: text(error) }, "message dropped: its handler failed");
       else if (error instanceof DeadLetterError) await this.#die(waiting.message, { reason: "rejected", message: error.message });
       else {
         this.#retries.push({ ...waiting, isRedelivered: true });
@@ -142,6 +144,12 @@ export class MemoryQueue {
     }
   }
 
+  /** What a consumer did not finish before its drain time was over is the next to be handed out. */
+  #giveBack({ message, expiresAt }: Waiting): void {
+    this.#waiting.splice(this.#head, 0, { message, expiresAt, isRedelivered: true });
+    this.#bytes += message.body.byteLength;
+  }
+
   /** Retries run one at a time, so that a message that harms its neighbours harms none. */
   async #retryAlone(): Promise<void> {
     if (this.#isRetrying) return;
@@ -156,7 +164,8 @@ export class MemoryQueue {
         try {
           await this.#handle(consumer, waiting);
         } catch (error) {
-          await this.#die(waiting.message, error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" });
+          if (consumer.stop.signal.aborted) this.#retries.unshift(waiting);
+          else await this.#die(waiting.message, error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" });
         }
       }
     }

@@ -1,3 +1,5 @@
+import { start } from "./layers/start.ts";
+import type { CallClaims } from "./layers/claim.ts";
 import { deadline } from "./layers/deadline.ts";
 import { callingNames, record, servingNames } from "./layers/record.ts";
 import { validate } from "./layers/validate.ts";
@@ -6,9 +8,9 @@ import type { ToolExecutor, ToolLayer } from "./tool-executor.ts";
 
 // The order of the layers stands here and nowhere else, outermost first.
 
-/** The tool with every layer of the serving side around it. */
-export function withServingLayers({ definition, executor }: Tool): ToolExecutor {
-  return wrap(executor, [recordServing, validate(definition), deadline]);
+/** The tool with every layer of the serving side around it; without claims each delivery of a call runs it. */
+export function withServingLayers({ definition, executor }: Tool, claims?: CallClaims): ToolExecutor {
+  return wrap(executor, [recordServing, validate(definition), ...(claims === undefined ? [] : [claims.layer(definition)]), deadline, start]);
 }
 
 /** The executor with every layer of the calling side around it: the deadline holds even if the bus and the service are gone. */

@@ -1,18 +1,17 @@
 import { type Bus, BusUnavailableError, MessageTooLargeError, QueueFullError, type Requester, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
 import {
   createEnvelope,
-  decodeMessage,
   encodeMessage,
   type Envelope,
   Header,
   messages,
   ToolError,
   ToolErrorCode,
-  toolErrorFrom,
   type ToolInvokeRequest,
   type ToolInvokeResponse,
 } from "@rockbot/contracts";
 import { MAX_REQUEST_BYTES } from "./limits.ts";
+import { readReply } from "./reply.ts";
 import type { FoundTool, ToolDirectory } from "./tool-directory.ts";
 import type { ToolExecutor } from "./tool-executor.ts";
 
@@ -89,15 +88,7 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, directory, sou
 export const ignoreProgress = (): void => {};
 
 /** The answer to `request`; undefined if the reply is none, whatever its correlation says. */
-function readAnswer(reply: Envelope, request: ToolInvokeRequest): ToolInvokeResponse | ToolError | undefined {
-  if (reply.type === messages.ToolInvokeResponse.type) {
-    const response = decodeMessage("ToolInvokeResponse", reply.body);
-    return response.ok && isAnswer(response.value, request) ? response.value : undefined;
-  }
-  if (reply.type !== messages.ToolError.type) return undefined;
-  const error = decodeMessage("ToolError", reply.body);
-  return error.ok && isAnswer(error.value, request) ? toolErrorFrom(error.value) : undefined;
+function readAnswer(envelope: Envelope, request: ToolInvokeRequest): ToolInvokeResponse | ToolError | undefined {
+  const read = readReply(envelope.body, envelope.type);
+  return read !== undefined && read.ids.toolCallId === request.toolCallId && read.ids.toolName === request.toolName ? read.reply : undefined;
 }
-
-const isAnswer = (reply: { toolCallId: string; toolName: string }, request: ToolInvokeRequest): boolean =>
-  reply.toolCallId === request.toolCallId && reply.toolName === request.toolName;

@@ -98,8 +98,7 @@ test("acknowledges an answer whose caller is gone", async () => {
   const count = testTool("count", async () => String(++runs));
   await using _ = await serveTools(bus, testSet(count), { service: "tests" });
   await publish(bus, { body: request("count"), replyTo: "tool.result.gone" });
-  await publish(bus, { body: request("count"), replyTo: "tool.result.gone" });
-  await vi.waitFor(() => expect(runs).toBe(2));
+  await vi.waitFor(() => expect(runs).toBe(1));
   expect((await bus.inspect("tests", "parked"))?.messages).toBe(0);
 });
 

@@ -21,6 +21,10 @@ export interface ToolContext {
   /** Tells the caller that the call is alive. Throttled, in order, may be lost; never moves the deadline. */
   readonly progress: (update: ProgressUpdate) => void;
   readonly log: Logger;
+  /** Set if the request may have been delivered before: when it was sent, in Unix seconds. */
+  readonly redeliveredFrom?: number | undefined;
+  /** Called once all layers have let the call through, right before the tool runs. */
+  readonly onStarted?: (() => void) | undefined;
   /** The parsed arguments, once the validate layer has passed them. */
   readonly input?: unknown;
 }

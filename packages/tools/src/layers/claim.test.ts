@@ -1,0 +1,172 @@
+import { silentLogger } from "@rockbot/bus";
+import { type ClaimKey, type ClaimOptions, type ClaimStore, ClaimStoreUnavailableError, createMemoryClaimStore } from "@rockbot/claims";
+import { textResponse, ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
+import { expect, test } from "vitest";
+import { withServingLayers } from "../layers.ts";
+import { testTool } from "../test-tools.ts";
+import type { ToolContext } from "../tool-executor.ts";
+import { CallClaims, SupersededError } from "./claim.ts";
+
+const request = { toolCallId: "call-1", toolName: "effect", arguments: "{}", sessionId: null };
+const key = { caller: "agent", toolCallId: "call-1" };
+
+/** A tool that counts its runs; one executor for each owner, as if each were an instance of the service. */
+function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = false, idempotent = false } = {}) {
+  let runs = 0;
+  const tool = testTool("effect", async () => {
+    runs++;
+    return run();
+  });
+  const definition = { ...tool.definition, readOnly, idempotent };
+  const instance = () => withServingLayers({ definition, executor: tool.executor }, new CallClaims(store));
+  return { instance, runs: () => runs };
+}
+
+function context(more: Partial<ToolContext> = {}): ToolContext {
+  return { signal: new AbortController().signal, deadline: performance.now() + 10_000, caller: "agent", progress: () => {}, log: silentLogger, ...more };
+}
+
+const answer = textResponse(request, "done");
+
+test("a call that is delivered again gets the first run's answer, from this instance and from another", async () => {
+  await using store = createMemoryClaimStore();
+  const { instance, runs } = instances(store, async () => "done");
+  const first = instance();
+  for (const executor of [first, first, instance()]) expect(await executor.execute(request, context())).toEqual(answer);
+  expect(runs()).toBe(1);
+});
+
+test("deliveries at the same time share one run, here and elsewhere", async () => {
+  await using store = createMemoryClaimStore();
+  const release = Promise.withResolvers<string>();
+  const { instance, runs } = instances(store, () => release.promise);
+  const [here, elsewhere] = [instance(), instance()];
+  const answers = [here, here, elsewhere, elsewhere].map((executor) => executor.execute(request, context()));
+  await expect.poll(async () => (await store.look(key))?.state).toBe("held");
+  release.resolve("done");
+  expect(await Promise.all(answers)).toEqual([answer, answer, answer, answer]);
+  expect(runs()).toBe(1);
+});
+
+test("the same call of two callers is two calls", async () => {
+  await using store = createMemoryClaimStore();
+  const { instance, runs } = instances(store, async () => "done");
+  await instance().execute(request, context());
+  await instance().execute(request, context({ caller: "another" }));
+  expect(runs()).toBe(2);
+});
+
+test("one id with other arguments is refused in words", async () => {
+  await using store = createMemoryClaimStore();
+  const { instance, runs } = instances(store, async () => "done");
+  await instance().execute(request, context());
+  const other = { ...request, arguments: '{"a":1}' };
+  for (const executor of [instance(), instance()]) {
+    await expect(executor.execute(other, context())).rejects.toMatchObject({ code: "invalid_arguments", details: { reason: "conflict" } });
+  }
+  expect(runs()).toBe(1);
+});
+
+test("a tool's failure is an outcome: it is kept, not repeated", async () => {
+  await using store = createMemoryClaimStore();
+  const { instance, runs } = instances(store, async () => {
+    throw new ToolError("execution_failed", "it broke");
+  });
+  for (const executor of [instance(), instance()]) await expect(executor.execute(request, context())).rejects.toMatchObject({ code: "execution_failed", message: "it broke" });
+  expect(runs()).toBe(1);
+});
+
+test("a call that was refused before it started may come again", async () => {
+  await using store = createMemoryClaimStore();
+  const { instance, runs } = instances(store, async () => "done");
+  await expect(instance().execute(request, context({ deadline: performance.now() - 1 }))).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: false } });
+  expect(await instance().execute(request, context())).toEqual(answer);
+  expect(runs()).toBe(1);
+});
+
+test.each([
+  [{ idempotent: false }, "outcome_unknown", 0],
+  [{ idempotent: true }, "done", 1],
+  [{ readOnly: true }, "done", 1],
+])("whoever ran the call is gone: a tool that is %j ends in %s", async (kind, outcome, runsExpected) => {
+  await using store = createMemoryClaimStore();
+  const { instance, runs } = instances(store, async () => "done", kind);
+  // The claim of an owner who died: nobody renews it.
+  await store.claim(key, { owner: "dead", requestHash: await requestHashOf(), leaseMs: 1 });
+  const result: ToolInvokeResponse | ToolError = await instance()
+    .execute(request, context())
+    .catch((error: ToolError) => error);
+  expect(result instanceof ToolError ? result.code : result.content).toBe(outcome);
+  expect(runs()).toBe(runsExpected);
+});
+
+test.each([
+  ["before the store was emptied", -60, "outcome_unknown"],
+  ["after it", +60, "done"],
+])("a redelivered call without its claim, sent %s", async (_name, seconds, outcome) => {
+  await using store = createMemoryClaimStore();
+  const { instance } = instances(store, async () => "done");
+  const result: ToolInvokeResponse | ToolError = await instance()
+    .execute(request, context({ redeliveredFrom: Math.floor(Date.now() / 1000) + seconds }))
+    .catch((error: ToolError) => error);
+  expect(result instanceof ToolError ? result.code : result.content).toBe(outcome);
+});
+
+test("a result is dropped when the call was taken over while it ran", async () => {
+  await using store = createMemoryClaimStore();
+  const { instance } = instances(store, async () => {
+    await store.cancel(key);
+    return "too late";
+  });
+  await expect(instance().execute(request, context())).rejects.toBeInstanceOf(SupersededError);
+});
+
+test("a call that was cancelled before it is taken never starts", async () => {
+  await using store = createMemoryClaimStore();
+  const { instance, runs } = instances(store, async () => "done");
+  await store.cancel(key);
+  await expect(instance().execute(request, context())).rejects.toMatchObject({ code: "cancelled", details: { mayHaveRun: false } });
+  expect(runs()).toBe(0);
+});
+
+test.each([
+  [{ idempotent: false }, "unavailable"],
+  [{ idempotent: true }, "done"],
+  [{ readOnly: true }, "done"],
+])("without the store a tool that is %j ends in %s", async (kind, outcome) => {
+  const store = createMemoryClaimStore();
+  await store[Symbol.asyncDispose]();
+  await expect(store.look(key)).rejects.toBeInstanceOf(ClaimStoreUnavailableError);
+  const { instance, runs } = instances(store, async () => "done", kind);
+  const result: ToolInvokeResponse | ToolError = await instance()
+    .execute(request, context())
+    .catch((error: ToolError) => error);
+  expect(result instanceof ToolError ? result.code : result.content).toBe(outcome);
+  expect(runs()).toBe(outcome === "done" ? 1 : 0);
+});
+
+test("a store that goes away during the run changes nothing for the caller", async () => {
+  const store = createMemoryClaimStore();
+  const { instance } = instances(store, async () => {
+    await store[Symbol.asyncDispose]();
+    return "done";
+  });
+  expect(await instance().execute(request, context())).toEqual(answer);
+});
+
+/** The hash under which the layer claims `request`, seen on its way to a store. */
+async function requestHashOf(): Promise<string> {
+  await using store = createMemoryClaimStore();
+  const hash = Promise.withResolvers<string>();
+  const watched = new Proxy(store, {
+    get(target, property) {
+      if (property !== "claim") return Reflect.get(target, property).bind(target);
+      return (of: ClaimKey, options: ClaimOptions) => {
+        hash.resolve(options.requestHash);
+        return target.claim(of, options);
+      };
+    },
+  });
+  await instances(watched, async () => "done").instance().execute(request, context());
+  return hash.promise;
+}

@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError } from "@rockbot/claims";
+import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import { decodeReply, encodeReply } from "../reply.ts";
+import { toToolError } from "../to-tool-error.ts";
+import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
+
+/** A claim holds this long without a sign of its owner's life. An owner that dies keeps its call from others so long. */
+const LEASE_MS = 10_000;
+/** A third, so that one renewal may be lost. */
+const RENEW_MS = LEASE_MS / 3;
+/** How often a call that somebody else runs is looked at. */
+const WATCH_MS = 250;
+/** Whole seconds on the caller's clock stand against milliseconds on the store's. */
+const CLOCK_TOLERANCE_MS = 2_000;
+
+/** The claims of one service in this process. */
+export class CallClaims {
+  readonly #store: ClaimStore;
+  readonly #owner = newId();
+  /** The calls that this process runs under a claim. */
+  readonly #running = new Map<string, { readonly requestHash: string; readonly outcome: Promise<ToolInvokeResponse> }>();
+
+  constructor(store: ClaimStore) {
+    this.#store = store;
+  }
+
+  /** Makes sure that a call which is not taken yet never will be, and that one that runs has no result. */
+  async cancel(key: ClaimKey): Promise<void> {
+    await this.#store.cancel(key);
+  }
+
+  /**
+   * Runs a call effectively once, however often it is delivered. A repeat joins the run in this process, waits for the one
+   * elsewhere, or gets the result that is kept. If whoever ran it is gone, it runs again only if the tool is idempotent;
+   * else it is `outcome_unknown`. Read-only tools run as often as they are delivered, and pay no claim.
+   */
+  layer(definition: ToolDefinition): ToolLayer {
+    if (definition.readOnly) return (next) => next;
+    return (next) => ({
+      execute: (request, context) => {
+        const key: ClaimKey = { caller: context.caller, toolCallId: request.toolCallId };
+        const text = JSON.stringify([key.caller, key.toolCallId]);
+        const requestHash = hashOf(request);
+        const running = this.#running.get(text);
+        if (running !== undefined) return running.requestHash === requestHash ? running.outcome : Promise.reject(conflict(request));
+        const outcome = this.#execute(next, definition, { key, requestHash }, request, context).finally(() => this.#running.delete(text));
+        this.#running.set(text, { requestHash, outcome });
+        return outcome;
+      },
+    });
+  }
+
+  async #execute(
+    next: ToolExecutor,
+    definition: ToolDefinition,
+    { key, requestHash }: { readonly key: ClaimKey; readonly requestHash: string },
+    request: ToolInvokeRequest,
+    context: ToolContext,
+  ): Promise<ToolInvokeResponse> {
+    for (;;) {
+      context.signal.throwIfAborted();
+      let outcome: ClaimOutcome;
+      try {
+        outcome = await this.#store.claim(key, { owner: this.#owner, requestHash, leaseMs: LEASE_MS });
+      } catch (error) {
+        if (!(error instanceof ClaimStoreUnavailableError)) throw error;
+        if (definition.idempotent) return next.execute(request, context);
+        throw new ToolError(ToolErrorCode.Unavailable, `"${request.toolName}" was not started: the store that keeps a call from running twice does not answer. Try again later.`, { cause: error });
+      }
+      switch (outcome.state) {
+        case "taken": {
+          const mayHaveRun = outcome.isTakenOver || isOlderThanStore(context, outcome.storeBornAt);
+          if (mayHaveRun && !definition.idempotent) return this.#finish(outcome.claim, request, unknownOutcome(request));
+          return this.#run(next, outcome.claim, request, context);
+        }
+        case "done":
+          return settle(outcome.reply === undefined ? forgotten(request) : (decodeReply(outcome.reply) ?? forgotten(request)));
+        case "cancelled":
+          throw new ToolError(ToolErrorCode.Cancelled, `The call of "${request.toolName}" was cancelled before it came here`, { details: { mayHaveRun: false } });
+        case "conflict":
+          throw conflict(request);
+        case "held":
+          await this.#watch(context, outcome.leaseLeftMs, request);
+      }
+    }
+  }
+
+  async #run(next: ToolExecutor, claim: Claim, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
+    let hasStarted = false;
+    const renewal = setInterval(() => void this.#store.renew(claim, LEASE_MS).catch(() => {}), RENEW_MS).unref(); // one may fail; a lease that is lost shows at the end
+    try {
+      const response = await next.execute(request, {
+        ...context,
+        onStarted: () => {
+          hasStarted = true;
+        },
+      });
+      return await this.#finish(claim, request, response);
+    } catch (error) {
+      if (error instanceof SupersededError || (context.signal.aborted && hasStarted)) throw error;
+      const toolError = toToolError(error, request.toolName);
+      if (hasStarted) return await this.#finish(claim, request, toolError);
+      await this.#store.release(claim).catch(() => {}); // else the lease ends it
+      throw toolError;
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  /** Notes how the call ended, and ends it so. A store that is gone by now changes nothing for the caller. */
+  async #finish(claim: Claim, request: ToolInvokeRequest, reply: ToolInvokeResponse | ToolError): Promise<ToolInvokeResponse> {
+    let isOurs = true;
+    try {
+      isOurs = await this.#store.complete(claim, encodeReply(request, reply).body);
+    } catch (error) {
+      if (!(error instanceof ClaimStoreUnavailableError)) throw error;
+    }
+    if (!isOurs) throw new SupersededError(`The call ${claim.key.toolCallId} was cancelled or taken over while it ran`);
+    return settle(reply);
+  }
+
+  async #watch({ deadline, signal }: ToolContext, leaseLeftMs: number, request: ToolInvokeRequest): Promise<void> {
+    const leftMs = deadline - performance.now();
+    if (leftMs <= 0) {
+      throw new ToolError(ToolErrorCode.Timeout, `"${request.toolName}" is being run elsewhere and gave no result by its deadline. It may have had effects.`, { details: { mayHaveRun: true } });
+    }
+    await sleep(Math.min(leaseLeftMs + 1, WATCH_MS, leftMs + 1), undefined, { signal }).catch(() => {}); // aborted: the caller of this looks
+  }
+}
+
+/** Somebody else has the call now: this run's result is dropped, and the other's is the answer. */
+export class SupersededError extends Error {
+  override readonly name = "SupersededError";
+}
+
+const hashOf = ({ toolName, arguments: args }: ToolInvokeRequest): string =>
+  createHash("sha256").update(toolName).update("\0").update(args ?? "").digest("base64url").slice(0, 22);
+
+/** A call that was delivered before the store was emptied may have left a claim that is gone. */
+const isOlderThanStore = ({ redeliveredFrom }: ToolContext, storeBornAt: number): boolean =>
+  redeliveredFrom !== undefined && redeliveredFrom * 1_000 < storeBornAt - CLOCK_TOLERANCE_MS;
+
+function settle(reply: ToolInvokeResponse | ToolError): ToolInvokeResponse {
+  if (reply instanceof ToolError) throw reply;
+  return reply;
+}
+
+function conflict({ toolName, toolCallId }: ToolInvokeRequest): ToolError {
+  return new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${toolName}" as ${JSON.stringify(toolCallId)}: the id is taken by a call with another tool or other arguments`, { details: { reason: "conflict" } });
+}
+
+function unknownOutcome({ toolName }: ToolInvokeRequest): ToolError {
+  return new ToolError(ToolErrorCode.OutcomeUnknown, `"${toolName}" was started by a service that is gone, and its outcome is lost. It may have had effects: find out before you call it again.`, { details: { mayHaveRun: true } });
+}
+
+function forgotten({ toolName }: ToolInvokeRequest): ToolError {
+  return new ToolError(ToolErrorCode.OutcomeUnknown, `"${toolName}" has ended this call already, and its result is not kept any more. Do not call it again for the same purpose.`, { details: { mayHaveRun: true, reason: "result_not_kept" } });
+}

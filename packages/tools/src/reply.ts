@@ -1,0 +1,32 @@
+import { decodeMessage, encodeMessage, errorReply, messages, ToolError, type ToolErrorMessage, toolErrorFrom, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+
+/** The answer to a call as it crosses the bus. */
+export interface EncodedReply {
+  /** The payload's name on the wire. */
+  readonly type: string;
+  readonly body: Uint8Array;
+}
+
+export function encodeReply(request: Pick<ToolInvokeRequest, "toolCallId" | "toolName">, reply: ToolInvokeResponse | ToolError): EncodedReply {
+  return reply instanceof ToolError
+    ? { type: messages.ToolError.type, body: encodeMessage("ToolError", errorReply(request, reply)) }
+    : { type: messages.ToolInvokeResponse.type, body: encodeMessage("ToolInvokeResponse", reply) };
+}
+
+/** The answer in a body; without its type it is told by what it says. Undefined if it is none. */
+export function decodeReply(body: Uint8Array, type?: string): ToolInvokeResponse | ToolError | undefined {
+  return readReply(body, type)?.reply;
+}
+
+/** The same with the ids it carries, which whoever takes it compares. */
+export function readReply(body: Uint8Array, type?: string): { readonly ids: Pick<ToolErrorMessage, "toolCallId" | "toolName">; readonly reply: ToolInvokeResponse | ToolError } | undefined {
+  if (type === undefined || type === messages.ToolError.type) {
+    const error = decodeMessage("ToolError", body);
+    if (error.ok) return { ids: error.value, reply: toolErrorFrom(error.value) };
+  }
+  if (type === undefined || type === messages.ToolInvokeResponse.type) {
+    const response = decodeMessage("ToolInvokeResponse", body);
+    if (response.ok) return { ids: response.value, reply: response.value };
+  }
+  return undefined;
+}
