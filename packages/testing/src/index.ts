@@ -1,20 +1,26 @@
 // A real RabbitMQ: one that tests share, or one's own to harm.
 
-// TLS in front of a server that has none.
-export { canMakeCertificates, startTlsPeer, type TlsPeer } from "./tls-peer.ts";
-
-// What networks do to AMQP connections.
-export { type AmqpMethod, amqpMethods } from "./amqp-method-scanner.ts";
-export { type BraveFault, type BraveResult, type FakeBrave, startFakeBrave } from "./fake-brave.ts";
-// An OpenTelemetry collector.
-export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";
-// The web: pages that behave or not, and the Brave Search API.
-export { badPages, type Page, type PageAnswer, type PageRequest, type PageServer, startPageServer } from "./page-server.ts";
 export { offerSharedBroker, sharedAmqpUrl } from "./rabbitmq/shared-broker.ts";
 export { startOwnBroker } from "./rabbitmq/start-own-broker.ts";
 export type { TestBroker } from "./rabbitmq/test-broker.ts";
+
 // A real Redis, likewise.
+
 export { offerSharedRedis, sharedRedisUrl } from "./redis/shared-redis.ts";
 export { startOwnRedis } from "./redis/start-own-redis.ts";
 export type { StartOwnRedisOptions, TestRedis } from "./redis/test-redis.ts";
+
+// What networks do to AMQP connections, and TLS in front of a server that has none.
+
+export { type AmqpMethod, amqpMethods } from "./amqp-method-scanner.ts";
 export { type CutPoint, type Direction, startTcpFaultProxy, type TcpFaultProxy } from "./tcp-fault-proxy.ts";
+export { canMakeCertificates, startTlsPeer, type TlsPeer } from "./tls-peer.ts";
+
+// An OpenTelemetry collector.
+
+export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";
+
+// The web: pages that behave or not, and the Brave Search API.
+
+export { type BraveFault, type BraveResult, type FakeBrave, startFakeBrave } from "./fake-brave.ts";
+export { badPages, type Page, type PageAnswer, type PageRequest, type PageServer, startPageServer } from "./page-server.ts";
