@@ -14,5 +14,9 @@ test("the AsyncAPI document is one that its own parser accepts, and has every me
       .all()
       .map((message) => message.name())
       .sort(),
-  ).toEqual(Object.values(messages).map(({ type }) => type).sort());
+  ).toEqual(
+    Object.values(messages)
+      .map(({ type }) => type)
+      .sort(),
+  );
 });

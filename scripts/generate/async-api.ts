@@ -46,7 +46,8 @@ export function asyncApiDocument(definitions: SchemaDocument["definitions"]): st
     info: {
       title: "RockBot tool bus",
       version: "1.0.0",
-      description: "Messages on the RabbitMQ topic exchange `rockbot`: the topic is the routing key, `name` is the AMQP property `type`, the body is UTF-8 JSON.",
+      description:
+        "Messages on the RabbitMQ topic exchange `rockbot`: the topic is the routing key, `name` is the AMQP property `type`, the body is UTF-8 JSON.",
     },
     defaultContentType: "application/json",
     channels,

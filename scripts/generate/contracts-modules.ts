@@ -41,7 +41,10 @@ async function typesModule(definitions: SchemaDocument["definitions"]): Promise<
     strictIndexSignatures: true,
   });
   // The generator notes at each definition that it is one.
-  return text.replaceAll(/^ \* This interface was referenced by .*\n \* via the .*\n/gm, "").replaceAll(/ \* *\n \*\//g, " */").replaceAll(/\/\*\*\n \*\/\n/g, "");
+  return text
+    .replaceAll(/^ \* This interface was referenced by .*\n \* via the .*\n/gm, "")
+    .replaceAll(/ \* *\n \*\//g, " */")
+    .replaceAll(/\/\*\*\n \*\/\n/g, "");
 }
 
 function messagesModule(messages: { name: string; type: string; schema: JsonSchema | undefined }[]): string {

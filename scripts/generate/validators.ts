@@ -1,6 +1,6 @@
 import { Ajv, type Options } from "ajv";
-import formatsPlugin from "ajv-formats";
 import standaloneCode from "ajv/dist/standalone/index.js";
+import formatsPlugin from "ajv-formats";
 import { build } from "esbuild";
 import type { JsonSchema } from "./schema-document.ts";
 

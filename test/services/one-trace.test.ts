@@ -30,7 +30,14 @@ test("one trace leads from the caller's request over the bus and the service to 
   page.closeAllConnections();
 
   const inTrace = () => collector.spans().filter(({ traceId }) => traceId === TRACE_ID);
-  const path = [expect.stringMatching(/^server POST/), "internal tool.call web_browse", "producer publish", "consumer process", "internal tool.invoke web_browse", "client GET"];
+  const path = [
+    expect.stringMatching(/^server POST/),
+    "internal tool.call web_browse",
+    "producer publish",
+    "consumer process",
+    "internal tool.invoke web_browse",
+    "client GET",
+  ];
   await expect.poll(() => longestPath(inTrace()), { timeout: 20_000 }).toEqual(path);
   expect(traceparents).toEqual([expect.stringContaining(TRACE_ID)]);
   expect(new Set(inTrace().map(({ service }) => service))).toEqual(new Set(["gateway", "web-tools"]));

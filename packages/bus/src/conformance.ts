@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { createEnvelope, type Envelope } from "@rockbot/contracts";
 import { describe, expect, test, vi } from "vitest";
 import type { Bus, Death, Handler, SubscribeOptions } from "./bus.ts";
-import { BusClosedError, DeadLetterError, MessageTooLargeError, SubscriptionConflictError, UnroutableError } from "./bus-errors.ts";
 import { MAX_BODY_BYTES } from "./bus.ts";
+import { BusClosedError, DeadLetterError, MessageTooLargeError, SubscriptionConflictError, UnroutableError } from "./bus-errors.ts";
 import { createRequester, RequestTimeoutError } from "./requester.ts";
 
 export interface TestBusOptions {
@@ -38,7 +38,11 @@ export function testBus(name: string, create: () => Promise<Bus>, { isDurable }:
       });
       await bus.publish(sent);
       const [message] = await received.take(1);
-      expect({ ...message, body: text(message), headers: { ...message?.headers }, userId: undefined }).toEqual({ ...sent, body: text(sent), userId: undefined });
+      expect({ ...message, body: text(message), headers: { ...message?.headers }, userId: undefined }).toEqual({
+        ...sent,
+        body: text(sent),
+        userId: undefined,
+      });
     });
 
     test("keeps the order of one publisher", async () => {
@@ -151,16 +155,13 @@ export function testBus(name: string, create: () => Promise<Bus>, { isDurable }:
       await expect(bus.publish(envelope(topic, "never"))).rejects.toBeInstanceOf(RangeError);
     });
 
-    test.each([
-      { name: "With.Capitals" },
-      { name: "" },
-      { name: "x".repeat(81) },
-      { topics: [] },
-      { concurrency: 0 },
-    ])("refuses a subscription with %j", async (wrong) => {
-      await using bus = await create();
-      await expect(bus.subscribe({ ...unique().options, ...wrong }, async () => {})).rejects.toBeInstanceOf(RangeError);
-    });
+    test.each([{ name: "With.Capitals" }, { name: "" }, { name: "x".repeat(81) }, { topics: [] }, { concurrency: 0 }])(
+      "refuses a subscription with %j",
+      async (wrong) => {
+        await using bus = await create();
+        await expect(bus.subscribe({ ...unique().options, ...wrong }, async () => {})).rejects.toBeInstanceOf(RangeError);
+      },
+    );
 
     test("keeps messages for a service while no consumer is there", async () => {
       await using bus = await create();
@@ -430,7 +431,9 @@ export function testBus(name: string, create: () => Promise<Bus>, { isDurable }:
         await using _ = await bus.subscribe(options, async () => {});
         await using requester = createRequester(bus, replies());
         await expect(requester.request(envelope(topic, "silence", { correlationId: "a" }), { timeoutMs: 50 })).rejects.toBeInstanceOf(RequestTimeoutError);
-        await expect(requester.request(envelope(`${topic}.nobody`, "x", { correlationId: "b" }), { timeoutMs: 10_000 })).rejects.toBeInstanceOf(UnroutableError);
+        await expect(requester.request(envelope(`${topic}.nobody`, "x", { correlationId: "b" }), { timeoutMs: 10_000 })).rejects.toBeInstanceOf(
+          UnroutableError,
+        );
         const giveUp = new AbortController();
         const request = requester.request(envelope(topic, "x", { correlationId: "c" }), { timeoutMs: 10_000, signal: giveUp.signal });
         giveUp.abort(new Error("no longer wanted"));
@@ -451,7 +454,10 @@ export function testBus(name: string, create: () => Promise<Bus>, { isDurable }:
           await reply("again", request.correlationId);
         });
         await using requester = createRequester(bus, { ...replies(), onStray: (reply) => strays.push(text(reply)) });
-        const answer = await requester.request(envelope(topic, "x", { correlationId: "mine" }), { timeoutMs: 10_000, accept: (reply) => text(reply) !== "unacceptable" });
+        const answer = await requester.request(envelope(topic, "x", { correlationId: "mine" }), {
+          timeoutMs: 10_000,
+          accept: (reply) => text(reply) !== "unacceptable",
+        });
         expect(text(answer)).toBe("right");
         await vi.waitFor(() => expect(strays).toEqual(["foreign", "nameless", "unacceptable", "again"]), WAIT);
       });

@@ -2,10 +2,10 @@
 export {
   type Bus,
   type BusTraits,
-  type Death,
   DEFAULT_CONCURRENCY,
   DEFAULT_DRAIN_MS,
   DEFAULT_PUBLISH_TIMEOUT_MS,
+  type Death,
   type Delivery,
   type Handler,
   MAX_BODY_BYTES,
@@ -27,15 +27,12 @@ export {
   SubscriptionConflictError,
   UnroutableError,
 } from "./bus-errors.ts";
-export { type Logger, silentLogger } from "./logger.ts";
-
-// To make one.
-export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";
-
 // To build an adapter: what every one shares.
 export { type CheckedSubscribeOptions, checkSubscribeOptions } from "./check-subscribe-options.ts";
-export { checkTopic, matchesTopic } from "./topic.ts";
-export { traceBus } from "./trace-bus.ts";
-
+export { type Logger, silentLogger } from "./logger.ts";
+// To make one.
+export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";
 // Requests and their answers.
 export { createRequester, type Requester, type RequesterOptions, type RequestOptions, RequestTimeoutError } from "./requester.ts";
+export { checkTopic, matchesTopic } from "./topic.ts";
+export { traceBus } from "./trace-bus.ts";

@@ -1,5 +1,14 @@
 import type { Envelope } from "@rockbot/contracts";
-import { type Bus, type Handler, MAX_BODY_BYTES, type PublishOptions, type QueuePart, type QueueState, RESULT_QUEUE_EXPIRES_MS, type SubscribeOptions } from "./bus.ts";
+import {
+  type Bus,
+  type Handler,
+  MAX_BODY_BYTES,
+  type PublishOptions,
+  type QueuePart,
+  type QueueState,
+  RESULT_QUEUE_EXPIRES_MS,
+  type SubscribeOptions,
+} from "./bus.ts";
 import { BusClosedError, MessageTooLargeError, QueueFullError, SubscriptionConflictError, UnroutableError } from "./bus-errors.ts";
 import { checkSubscribeOptions } from "./check-subscribe-options.ts";
 import { type Logger, silentLogger } from "./logger.ts";
@@ -49,7 +58,9 @@ class MemoryBus implements Bus {
     if (this.#isClosed) throw new BusClosedError(`Cannot publish to "${message.topic}": the bus is closed`);
     signal?.throwIfAborted();
     if (message.body.byteLength > MAX_BODY_BYTES) {
-      throw new MessageTooLargeError(`Cannot publish to "${message.topic}": the body has ${message.body.byteLength} bytes, at most ${MAX_BODY_BYTES} are carried`);
+      throw new MessageTooLargeError(
+        `Cannot publish to "${message.topic}": the body has ${message.body.byteLength} bytes, at most ${MAX_BODY_BYTES} are carried`,
+      );
     }
     const queues = this.#route(message.topic);
     if (queues.length === 0 && mandatory) throw new UnroutableError(`Cannot publish to "${message.topic}": nobody subscribes to it`);

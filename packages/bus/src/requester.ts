@@ -78,13 +78,10 @@ export function createRequester(bus: Bus, { replyTo, subscription, keyOf = (repl
       pending.set(key, { accept, resolve }); // before publishing: the answer may overtake the confirm
       try {
         subscribed ??= subscribe();
-        subscribed.then(
-          () => {
-            const ttlMs = Math.floor(timeoutMs - (performance.now() - start));
-            if (ttlMs > 0 && pending.has(key)) bus.publish({ ...message, replyTo }, { mandatory: true, ttlMs, timeoutMs: ttlMs }).catch(reject);
-          },
-          reject,
-        );
+        subscribed.then(() => {
+          const ttlMs = Math.floor(timeoutMs - (performance.now() - start));
+          if (ttlMs > 0 && pending.has(key)) bus.publish({ ...message, replyTo }, { mandatory: true, ttlMs, timeoutMs: ttlMs }).catch(reject);
+        }, reject);
         return await answer;
       } finally {
         clearTimeout(timer);

@@ -4,11 +4,7 @@ export class ConfigError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(
-      [`Cannot load the configuration: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}`, ...faults.map((fault) => `  ${fault}`)].join(
-        "\n",
-      ),
-    );
+    super([`Cannot load the configuration: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}`, ...faults.map((fault) => `  ${fault}`)].join("\n"));
     this.faults = faults;
   }
 }

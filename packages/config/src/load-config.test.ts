@@ -170,9 +170,7 @@ test("a missing value says how to set it", () => {
   };
   const strict: ConfigSchema<object> = { schema: required, validate: ajv.compile(required) as unknown as Validator<object> };
 
-  expect(faultsOf(() => loadConfig(strict, { env: {} }))).toEqual([
-    "baseUrl: is required and missing. Set the variable BASE_URL, or baseUrl in the file",
-  ]);
+  expect(faultsOf(() => loadConfig(strict, { env: {} }))).toEqual(["baseUrl: is required and missing. Set the variable BASE_URL, or baseUrl in the file"]);
 });
 
 test("no fault prints a secret", () => {
@@ -206,9 +204,7 @@ test("a file that cannot be used is one fault among the others", () => {
     "healthPort, from the variable HEALTH_PORT: must be >= 0, got the number -1",
   ]);
   expect(faultsOf(() => loadConfig(config, { env: {}, file: broken.path }))[0]).toMatch(/config.yaml: line \d+, column \d+: Missing closing 'quote/);
-  expect(faultsOf(() => loadConfig(config, { env: {}, file: list.path }))).toEqual([
-    `the file ${list.path}: expected a mapping of names to values at the top`,
-  ]);
+  expect(faultsOf(() => loadConfig(config, { env: {}, file: list.path }))).toEqual([`the file ${list.path}: expected a mapping of names to values at the top`]);
   expect(faultsOf(() => loadConfig(config, { env: {}, file: twice.path }))[0]).toMatch(/line 2, column 1: Map keys must be unique/);
   expect(faultsOf(() => loadConfig(config, { env: {}, file: bomb.path }))[0]).toMatch(/more than 100 aliases/);
 });

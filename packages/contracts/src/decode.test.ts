@@ -9,7 +9,9 @@ test("any bytes give a value or a fault, and never reach a prototype", () => {
   const bodies = fc.oneof(
     fc.uint8Array({ maxLength: 300 }),
     fc.json().map((text) => Buffer.from(text)),
-    fc.object({ key: fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "toolCallId", "toolName", "arguments", "tools", "page")) }).map((value) => Buffer.from(JSON.stringify(value))),
+    fc
+      .object({ key: fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "toolCallId", "toolName", "arguments", "tools", "page")) })
+      .map((value) => Buffer.from(JSON.stringify(value))),
   );
   fc.assert(
     fc.property(fc.constantFrom(...names), bodies, (name, body) => {
@@ -42,13 +44,17 @@ test("names every fault of a message at once: where, what was expected, what cam
   expect(decoded).toMatchObject({
     ok: false,
     fault: {
-      message: "ToolInvokeRequest: toolCallId: is required and missing; toolName: expected string, got the number 7; arguments: expected string or null, got an object",
+      message:
+        "ToolInvokeRequest: toolCallId: is required and missing; toolName: expected string, got the number 7; arguments: expected string or null, got an object",
     },
   });
 });
 
 test("fills in the defaults of a message, and lets unknown fields pass", () => {
-  expect(decodeMessage("ToolInvokeResponse", Buffer.from('{"toolCallId":"a","toolName":"b","later":1}'))).toEqual({ ok: true, value: { toolCallId: "a", toolName: "b", isError: false, later: 1 } });
+  expect(decodeMessage("ToolInvokeResponse", Buffer.from('{"toolCallId":"a","toolName":"b","later":1}'))).toEqual({
+    ok: true,
+    value: { toolCallId: "a", toolName: "b", isError: false, later: 1 },
+  });
 });
 
 test("takes values of MAX_JSON_DEPTH levels and no more", () => {

@@ -21,7 +21,12 @@ const MAX_QUOTE = 60;
  * All faults of the validator's last run, each with where it is, what was expected and what came; an unknown property
  * comes with the nearest known name.
  */
-export function describeFaults(validator: Validator<unknown>, schema: object, value: unknown, { quoteValues = true, maxFaults = 20 }: DescribeFaultsOptions = {}): Fault[] {
+export function describeFaults(
+  validator: Validator<unknown>,
+  schema: object,
+  value: unknown,
+  { quoteValues = true, maxFaults = 20 }: DescribeFaultsOptions = {},
+): Fault[] {
   return (validator.errors ?? []).slice(0, maxFaults).map((error) => ({
     path: error.keyword === "required" ? `${error.instancePath}/${String(error.params["missingProperty"])}` : error.instancePath,
     message: describe(error, schema, at(value, error.instancePath), quoteValues),
@@ -79,5 +84,8 @@ function at(root: unknown, pointer: string): unknown {
     .split("/")
     .slice(1)
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce<unknown>((value, key) => (typeof value === "object" && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined), root);
+    .reduce<unknown>(
+      (value, key) => (typeof value === "object" && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined),
+      root,
+    );
 }

@@ -1,6 +1,12 @@
 // Messages: what crosses the bus.
 export { type Decoded, decodeMessage, encodeMessage, MAX_JSON_DEPTH, type MessageFault, type MessageName, parseJson } from "./decode.ts";
+// Validation in words.
+export { describeFaults, type Fault, faultsText, nearestName } from "./describe-faults.ts";
+// Envelopes: how messages are addressed.
+export { createEnvelope, type Envelope, Header, type NewEnvelope, newId } from "./envelope.ts";
 export { type Messages, messages } from "./generated/messages.ts";
+// Tools: what each promises.
+export { allToolNames, tools } from "./generated/tools.ts";
 export type {
   AnnouncedTool,
   ContentTrust,
@@ -12,20 +18,11 @@ export type {
   ToolInvokeResponse,
   ToolProgress,
 } from "./generated/types.ts";
-
-// Envelopes: how messages are addressed.
-export { createEnvelope, type Envelope, Header, type NewEnvelope, newId } from "./envelope.ts";
 export { checkName, isName, isReplyTopic } from "./names.ts";
-export { fromWire, toWire, type WireProperties } from "./wire.ts";
-
-// Tools: what each promises.
-export { allToolNames, tools } from "./generated/tools.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
 
 // Errors: what a call fails with.
 export { ToolError, ToolErrorCode, type ToolErrorOptions } from "./tool-error.ts";
 export { errorReply, textResponse, toolErrorFrom } from "./tool-messages.ts";
-
-// Validation in words.
-export { describeFaults, type Fault, faultsText, nearestName } from "./describe-faults.ts";
 export type { SchemaError, Validator } from "./validator.ts";
+export { fromWire, toWire, type WireProperties } from "./wire.ts";

@@ -10,13 +10,25 @@ test.each(["", "-a", "A", "a.b", "a_b", "#", "*", "a\n", ".+", "é", "a".repeat(
   expect(() => checkName("a service's name", name)).toThrow(RangeError);
 });
 
-test.each(["tool.result", "tool.result.RockBot", "tool.result.cli.0a1b", "script.result.RockBot", "mcp.manage.response.agent_1"])("an answer may go to %s", (topic) => {
-  expect(isReplyTopic(topic)).toBe(true);
-});
-
-test.each(["", "tool", "tool.invoke", "tool.results", "tool.result.", "tool.result..a", "tool.result.a.b.c", "tool.result.#", "tool.result.a*", "tool.result.a b", "user.response"])(
-  "no answer goes to %j",
+test.each(["tool.result", "tool.result.RockBot", "tool.result.cli.0a1b", "script.result.RockBot", "mcp.manage.response.agent_1"])(
+  "an answer may go to %s",
   (topic) => {
-    expect(isReplyTopic(topic)).toBe(false);
+    expect(isReplyTopic(topic)).toBe(true);
   },
 );
+
+test.each([
+  "",
+  "tool",
+  "tool.invoke",
+  "tool.results",
+  "tool.result.",
+  "tool.result..a",
+  "tool.result.a.b.c",
+  "tool.result.#",
+  "tool.result.a*",
+  "tool.result.a b",
+  "user.response",
+])("no answer goes to %j", (topic) => {
+  expect(isReplyTopic(topic)).toBe(false);
+});

@@ -8,7 +8,13 @@ test("a tool error is the same on both sides of the bus, but for its cause", () 
   const bytes = encodeMessage("ToolError", errorReply({ toolCallId: "a", toolName: "b" }, error));
   expect(Buffer.from(bytes).toString()).not.toContain("secret");
   const decoded = decodeMessage("ToolError", bytes);
-  expect(decoded.ok && toolErrorFrom(decoded.value)).toMatchObject({ code: "rate_limited", message: "Come back later", isRetryable: true, retryAfterMs: 13, details: { reason: "quota" } });
+  expect(decoded.ok && toolErrorFrom(decoded.value)).toMatchObject({
+    code: "rate_limited",
+    message: "Come back later",
+    isRetryable: true,
+    retryAfterMs: 13,
+    details: { reason: "quota" },
+  });
 });
 
 test("whether to retry follows from the code, unless said otherwise", () => {

@@ -24,6 +24,10 @@ export function toolErrorFrom(message: ToolErrorMessage): ToolError {
 }
 
 /** A response with every optional field written, as the original does. */
-export function textResponse(request: Pick<ToolInvokeRequest, "toolCallId" | "toolName">, content: string | null, more: Partial<ToolInvokeResponse> = {}): ToolInvokeResponse {
+export function textResponse(
+  request: Pick<ToolInvokeRequest, "toolCallId" | "toolName">,
+  content: string | null,
+  more: Partial<ToolInvokeResponse> = {},
+): ToolInvokeResponse {
   return { toolCallId: request.toolCallId, toolName: request.toolName, content, isError: false, ...more };
 }

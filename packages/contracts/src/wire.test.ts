@@ -3,12 +3,22 @@ import { createEnvelope } from "./envelope.ts";
 import { fromWire, toWire } from "./wire.ts";
 
 test("logical headers are prefixed once more on the wire, as the original's are", () => {
-  const envelope = createEnvelope({ topic: "t", type: "T", source: "me", destination: "you", body: Buffer.from("{}"), headers: { "rb-timeout-ms": "5", traceparent: "00-x" } });
+  const envelope = createEnvelope({
+    topic: "t",
+    type: "T",
+    source: "me",
+    destination: "you",
+    body: Buffer.from("{}"),
+    headers: { "rb-timeout-ms": "5", traceparent: "00-x" },
+  });
   expect(toWire(envelope).headers).toEqual({ "rb-source": "me", "rb-destination": "you", "rb-rb-timeout-ms": "5", "rb-traceparent": "00-x" });
 });
 
 test("a known header is understood with a single prefix too, and the doubled one wins", () => {
-  expect(fromWire("t", { headers: { "rb-timeout-ms": "5", "rb-mcp-server": "calendar" } }, new Uint8Array()).headers).toEqual({ "rb-timeout-ms": "5", "rb-mcp-server": "calendar" });
+  expect(fromWire("t", { headers: { "rb-timeout-ms": "5", "rb-mcp-server": "calendar" } }, new Uint8Array()).headers).toEqual({
+    "rb-timeout-ms": "5",
+    "rb-mcp-server": "calendar",
+  });
   for (const headers of [
     { "rb-timeout-ms": "5", "rb-rb-timeout-ms": "7" },
     { "rb-rb-timeout-ms": "7", "rb-timeout-ms": "5" },
@@ -20,7 +30,14 @@ test("a known header is understood with a single prefix too, and the doubled one
 test("what is missing or of the wrong type gets the original's defaults", () => {
   const envelope = fromWire(
     "t",
-    { messageId: 7, type: {}, correlationId: "", replyTo: "", timestamp: 0, headers: { "rb-source": 5, "rb-x": true, "rb-y": { a: 1 }, "x-death": "no", "rb-z": "yes", ["rb-__proto__"]: "plain" } },
+    {
+      messageId: 7,
+      type: {},
+      correlationId: "",
+      replyTo: "",
+      timestamp: 0,
+      headers: { "rb-source": 5, "rb-x": true, "rb-y": { a: 1 }, "x-death": "no", "rb-z": "yes", ["rb-__proto__"]: "plain" },
+    },
     new Uint8Array(),
   );
   expect(envelope).toMatchObject({ type: "unknown", source: "unknown", correlationId: undefined, replyTo: undefined });

@@ -53,10 +53,9 @@ export async function serveHealth({ port, host = "127.0.0.1", ready, metrics }: 
   try {
     await once(server, "listening");
   } catch (error) {
-    throw new Error(
-      `Cannot serve health on ${host}:${port}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}. Free the port or configure another`,
-      { cause: error },
-    );
+    throw new Error(`Cannot serve health on ${host}:${port}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}. Free the port or configure another`, {
+      cause: error,
+    });
   }
 
   let closed: Promise<unknown> | undefined;
@@ -92,9 +91,7 @@ async function answer({ method, url = "/" }: IncomingMessage, { ready, metrics }
     case "/readyz": {
       const readiness = ready();
       const reasons = typeof readiness === "boolean" ? [] : readiness;
-      return readiness === true || (readiness !== false && reasons.length === 0)
-        ? json(200, { status: "ready" })
-        : json(503, { status: "not ready", reasons });
+      return readiness === true || (readiness !== false && reasons.length === 0) ? json(200, { status: "ready" }) : json(503, { status: "not ready", reasons });
     }
     case "/metrics":
       return {

@@ -1,4 +1,4 @@
-import { type ContentTrust, textResponse, type ToolDefinition } from "@rockbot/contracts";
+import { type ContentTrust, type ToolDefinition, textResponse } from "@rockbot/contracts";
 import type { ToolContext, ToolExecutor } from "./tool-executor.ts";
 
 /** A tool with what it promises. Runs its arguments as given: `serveTools` and the registry put the layers around it. */

@@ -7,7 +7,10 @@ export function guideTools(getGuides: () => Promise<readonly ToolGuide[]>): Tool
     defineTool(tools.listToolGuides, async () => {
       const guides = (await getGuides()).map(({ name, summary }) => ({ name, summary }));
       const lines = guides.map(({ name, summary }) => `- ${name}: ${summary}`);
-      const content = guides.length === 0 ? "There are no tool guides now: no service announces one." : [`${guides.length} tool guide(s). Read one with get_tool_guide(name).`, ...lines].join("\n");
+      const content =
+        guides.length === 0
+          ? "There are no tool guides now: no service announces one."
+          : [`${guides.length} tool guide(s). Read one with get_tool_guide(name).`, ...lines].join("\n");
       return { content, structured: { guides } };
     }),
     defineTool(tools.getToolGuide, async ({ name }) => {

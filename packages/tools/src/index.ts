@@ -1,13 +1,11 @@
 // To offer tools.
 export { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
-export { serveTools, type ServeToolsOptions } from "./serve-tools.ts";
-export type { ToolSet } from "./tool-set.ts";
-
-// To call tools.
-export { type CallOptions, createToolCaller, type ToolCaller, type ToolCallerOptions } from "./tool-caller.ts";
-export { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
-
 // To run them: executors, and the layers around them.
 export { withCallingLayers, withServingLayers } from "./layers.ts";
+export { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
+export { type ServeToolsOptions, serveTools } from "./serve-tools.ts";
+// To call tools.
+export { type CallOptions, createToolCaller, type ToolCaller, type ToolCallerOptions } from "./tool-caller.ts";
 export type { ProgressUpdate, ToolContext, ToolExecutor, ToolLayer } from "./tool-executor.ts";
 export { createToolRegistry, DuplicateToolError, type ToolChange, type ToolRegistration, type ToolRegistry } from "./tool-registry.ts";
+export type { ToolSet } from "./tool-set.ts";

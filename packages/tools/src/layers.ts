@@ -1,9 +1,9 @@
-import { start } from "./layers/start.ts";
+import type { Tool } from "./define-tool.ts";
 import type { CallClaims } from "./layers/claim.ts";
 import { deadline } from "./layers/deadline.ts";
 import { callingNames, record, servingNames } from "./layers/record.ts";
+import { start } from "./layers/start.ts";
 import { validate } from "./layers/validate.ts";
-import type { Tool } from "./define-tool.ts";
 import type { ToolExecutor, ToolLayer } from "./tool-executor.ts";
 
 // The order of the layers stands here and nowhere else, outermost first.

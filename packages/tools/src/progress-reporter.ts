@@ -24,10 +24,22 @@ export function progressReporter(bus: Bus, source: string, request: ToolInvokeRe
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
 
-  function send(to: string, { progress = null, total = null, message }: { progress?: number | null | undefined; total?: number | null | undefined; message?: string | undefined }): void {
+  function send(
+    to: string,
+    { progress = null, total = null, message }: { progress?: number | null | undefined; total?: number | null | undefined; message?: string | undefined },
+  ): void {
     const { toolCallId, toolName } = request;
-    const body = encodeMessage("ToolProgress", { toolCallId, toolName, sequence: sequence++, progress, total, message: message?.slice(0, MAX_MESSAGE) ?? null });
-    bus.publish(createEnvelope({ topic: to, type: messages.ToolProgress.type, source, body, correlationId: toolCallId }), { ttlMs: TTL_MS, timeoutMs: TTL_MS }).catch(() => {}); // progress may be lost
+    const body = encodeMessage("ToolProgress", {
+      toolCallId,
+      toolName,
+      sequence: sequence++,
+      progress,
+      total,
+      message: message?.slice(0, MAX_MESSAGE) ?? null,
+    });
+    bus
+      .publish(createEnvelope({ topic: to, type: messages.ToolProgress.type, source, body, correlationId: toolCallId }), { ttlMs: TTL_MS, timeoutMs: TTL_MS })
+      .catch(() => {}); // progress may be lost
     timer = setTimeout(() => {
       timer = undefined;
       if (newest === undefined) return;

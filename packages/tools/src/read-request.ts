@@ -25,7 +25,10 @@ export function readRequest(message: Envelope): ToolInvokeRequest | ToolError {
     return new ToolError(ToolErrorCode.TooLarge, `The request has ${message.body.byteLength} bytes; at most ${MAX_REQUEST_BYTES} are taken`);
   }
   if (message.type.toLowerCase() !== messages.ToolInvokeRequest.type.toLowerCase()) {
-    return new ToolError(ToolErrorCode.InvalidArguments, `Expected a message of type ${messages.ToolInvokeRequest.type}, got ${JSON.stringify(message.type.slice(0, 80))}`);
+    return new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Expected a message of type ${messages.ToolInvokeRequest.type}, got ${JSON.stringify(message.type.slice(0, 80))}`,
+    );
   }
   const decoded = decodeMessage("ToolInvokeRequest", message.body);
   if (decoded.ok) return decoded.value;

@@ -1,8 +1,8 @@
 import { type Bus, BusUnavailableError, MessageTooLargeError, QueueFullError, type Requester, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
 import {
   createEnvelope,
-  encodeMessage,
   type Envelope,
+  encodeMessage,
   Header,
   messages,
   ToolError,
@@ -28,19 +28,28 @@ export interface RemoteExecutorOptions {
 /** Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives up. */
 export function remoteExecutor(tool: FoundTool, { bus, requester, directory, source }: RemoteExecutorOptions): ToolExecutor {
   function unavailable(cause?: unknown): ToolError {
-    return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called now: the service "${tool.service}" that offers it is not running. Try again later.`, { cause });
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `"${tool.name}" cannot be called now: the service "${tool.service}" that offers it is not running. Try again later.`,
+      { cause },
+    );
   }
 
   function cancel(toolCallId: string, reason: string): void {
     const body = encodeMessage("ToolCancel", { toolCallId, reason });
-    bus.publish(createEnvelope({ topic: `tool.cancel.${tool.service}`, type: messages.ToolCancel.type, source, body }), { ttlMs: CANCEL_TTL_MS }).catch(() => {}); // the deadline ends the call anyway
+    bus
+      .publish(createEnvelope({ topic: `tool.cancel.${tool.service}`, type: messages.ToolCancel.type, source, body }), { ttlMs: CANCEL_TTL_MS })
+      .catch(() => {}); // the deadline ends the call anyway
   }
 
   return {
     async execute(request, { signal, deadline, progress }) {
       const body = encodeMessage("ToolInvokeRequest", request);
       if (body.byteLength > MAX_REQUEST_BYTES) {
-        throw new ToolError(ToolErrorCode.TooLarge, `Cannot call "${tool.name}": the request has ${body.byteLength} bytes, at most ${MAX_REQUEST_BYTES} are carried`);
+        throw new ToolError(
+          ToolErrorCode.TooLarge,
+          `Cannot call "${tool.name}": the request has ${body.byteLength} bytes, at most ${MAX_REQUEST_BYTES} are carried`,
+        );
       }
       if (!(await directory.isServed(tool))) throw unavailable();
       const timeoutMs = Math.max(1, Math.floor(deadline - performance.now()));
@@ -75,10 +84,20 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, directory, sou
   };
 
   function toCallError(error: unknown): unknown {
-    if (error instanceof RequestTimeoutError) return new ToolError(ToolErrorCode.Timeout, `"${tool.name}" has not answered by the deadline. It may have run. Try again with a longer timeout.`, { cause: error, details: { mayHaveRun: true } });
+    if (error instanceof RequestTimeoutError)
+      return new ToolError(ToolErrorCode.Timeout, `"${tool.name}" has not answered by the deadline. It may have run. Try again with a longer timeout.`, {
+        cause: error,
+        details: { mayHaveRun: true },
+      });
     if (error instanceof UnroutableError) return unavailable(error);
-    if (error instanceof BusUnavailableError) return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called now: the message bus does not answer. Try again later.`, { cause: error });
-    if (error instanceof QueueFullError) return new ToolError(ToolErrorCode.Overloaded, `"${tool.name}" cannot be called now: too many calls wait for "${tool.service}". Try again later.`, { cause: error });
+    if (error instanceof BusUnavailableError)
+      return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called now: the message bus does not answer. Try again later.`, {
+        cause: error,
+      });
+    if (error instanceof QueueFullError)
+      return new ToolError(ToolErrorCode.Overloaded, `"${tool.name}" cannot be called now: too many calls wait for "${tool.service}". Try again later.`, {
+        cause: error,
+      });
     if (error instanceof MessageTooLargeError) return new ToolError(ToolErrorCode.TooLarge, error.message, { cause: error });
     return error;
   }

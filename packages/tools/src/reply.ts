@@ -1,4 +1,14 @@
-import { decodeMessage, encodeMessage, errorReply, messages, ToolError, type ToolErrorMessage, toolErrorFrom, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import {
+  decodeMessage,
+  encodeMessage,
+  errorReply,
+  messages,
+  ToolError,
+  type ToolErrorMessage,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+  toolErrorFrom,
+} from "@rockbot/contracts";
 
 /** The answer to a call as it crosses the bus. */
 export interface EncodedReply {
@@ -19,7 +29,10 @@ export function decodeReply(body: Uint8Array, type?: string): ToolInvokeResponse
 }
 
 /** The same with the ids it carries, which whoever takes it compares. */
-export function readReply(body: Uint8Array, type?: string): { readonly ids: Pick<ToolErrorMessage, "toolCallId" | "toolName">; readonly reply: ToolInvokeResponse | ToolError } | undefined {
+export function readReply(
+  body: Uint8Array,
+  type?: string,
+): { readonly ids: Pick<ToolErrorMessage, "toolCallId" | "toolName">; readonly reply: ToolInvokeResponse | ToolError } | undefined {
   if (type === undefined || type === messages.ToolError.type) {
     const error = decodeMessage("ToolError", body);
     if (error.ok) return { ids: error.value, reply: toolErrorFrom(error.value) };

@@ -82,15 +82,18 @@ test("answers too_large in place of a result that the bus does not carry", async
   expect((await ask(bus, { body: request("flood") })).answer).toMatchObject({ toolName: "flood", code: "too_large" });
 });
 
-test.each(["tool.invoke", "tool.result.#", "user.response", "tool.result.a.b.c", "tool.result.", "tool.resultx"])("sends no answer to the topic %s", async (replyTo) => {
-  await using bus = createMemoryBus();
-  let runs = 0;
-  const count = testTool("count", async () => String(++runs));
-  await using _ = await serveTools(bus, testSet(count), { service: "tests" });
-  await publish(bus, { body: request("count"), replyTo });
-  await vi.waitFor(async () => expect((await bus.inspect("tests", "parked"))?.messages).toBe(1));
-  expect(runs).toBe(0);
-});
+test.each(["tool.invoke", "tool.result.#", "user.response", "tool.result.a.b.c", "tool.result.", "tool.resultx"])(
+  "sends no answer to the topic %s",
+  async (replyTo) => {
+    await using bus = createMemoryBus();
+    let runs = 0;
+    const count = testTool("count", async () => String(++runs));
+    await using _ = await serveTools(bus, testSet(count), { service: "tests" });
+    await publish(bus, { body: request("count"), replyTo });
+    await vi.waitFor(async () => expect((await bus.inspect("tests", "parked"))?.messages).toBe(1));
+    expect(runs).toBe(0);
+  },
+);
 
 test("acknowledges an answer whose caller is gone", async () => {
   await using bus = createMemoryBus();
@@ -169,10 +172,15 @@ test("answers or dead-letters any bytes with any headers, and lives", async () =
   await using _answers = await bus.subscribe({ name: "answers", topics: ["tool.result.fuzz"], kind: "copy" }, async (message) => void answers.push(message));
   let sent = 0;
   await fc.assert(
-    fc.asyncProperty(hostileBody, fc.dictionary(fc.string(), fc.string()), fc.constantFrom("tool.result.fuzz", "somewhere.else", undefined), async (body, headers, replyTo) => {
-      await bus.publish(createEnvelope({ topic: "tool.invoke.tests", type: messages.ToolInvokeRequest.type, source: "fuzz", body, headers, replyTo }));
-      if (replyTo !== undefined) sent++;
-    }),
+    fc.asyncProperty(
+      hostileBody,
+      fc.dictionary(fc.string(), fc.string()),
+      fc.constantFrom("tool.result.fuzz", "somewhere.else", undefined),
+      async (body, headers, replyTo) => {
+        await bus.publish(createEnvelope({ topic: "tool.invoke.tests", type: messages.ToolInvokeRequest.type, source: "fuzz", body, headers, replyTo }));
+        if (replyTo !== undefined) sent++;
+      },
+    ),
     { numRuns: 2_000 },
   );
   await vi.waitFor(async () => expect(answers.length + ((await bus.inspect("tests", "parked"))?.messages ?? 0)).toBe(sent), { timeout: 10_000 });
@@ -183,7 +191,9 @@ const hostileBody = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
   fc.json().map((text) => Buffer.from(text)),
   fc.record({ toolCallId: fc.anything(), toolName: fc.anything(), arguments: fc.anything() }).map((value) => Buffer.from(JSON.stringify(value) ?? "")),
-  fc.record({ toolCallId: fc.string(), toolName: fc.constantFrom("echo", "other"), arguments: fc.oneof(fc.json(), fc.string()) }).map((value) => Buffer.from(JSON.stringify(value))),
+  fc
+    .record({ toolCallId: fc.string(), toolName: fc.constantFrom("echo", "other"), arguments: fc.oneof(fc.json(), fc.string()) })
+    .map((value) => Buffer.from(JSON.stringify(value))),
 );
 
 const request = (toolName: string, args?: string): string => JSON.stringify({ toolCallId: "call-1", toolName, arguments: args ?? null, sessionId: null });
@@ -191,7 +201,10 @@ const request = (toolName: string, args?: string): string => JSON.stringify({ to
 type Parts = { body: string } & Partial<Omit<Envelope, "body">>;
 
 function publish(bus: Bus, { body, ...more }: Parts, options = {}): Promise<void> {
-  return bus.publish(createEnvelope({ topic: "tool.invoke.tests", type: messages.ToolInvokeRequest.type, source: "someone", body: Buffer.from(body), ...more }), options);
+  return bus.publish(
+    createEnvelope({ topic: "tool.invoke.tests", type: messages.ToolInvokeRequest.type, source: "someone", body: Buffer.from(body), ...more }),
+    options,
+  );
 }
 
 /** Publishes a request as any peer might, and takes the first answer. */

@@ -1,10 +1,32 @@
 import { metrics } from "@opentelemetry/api";
-import { type Bus, DeadLetterError, type Death, DEFAULT_CONCURRENCY, DEFAULT_DRAIN_MS, type Delivery, type Logger, RESULT_QUEUE_EXPIRES_MS, silentLogger, UnroutableError } from "@rockbot/bus";
+import {
+  type Bus,
+  DEFAULT_CONCURRENCY,
+  DEFAULT_DRAIN_MS,
+  DeadLetterError,
+  type Death,
+  type Delivery,
+  type Logger,
+  RESULT_QUEUE_EXPIRES_MS,
+  silentLogger,
+  UnroutableError,
+} from "@rockbot/bus";
 import { type ClaimStore, createMemoryClaimStore } from "@rockbot/claims";
-import { checkName, createEnvelope, decodeMessage, type Envelope, Header, nearestName, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import {
+  checkName,
+  createEnvelope,
+  decodeMessage,
+  type Envelope,
+  Header,
+  nearestName,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+} from "@rockbot/contracts";
 import { announceTools, RESERVED_SERVICE } from "./announce-tools.ts";
-import { withServingLayers } from "./layers.ts";
 import { CallClaims, SupersededError } from "./layers/claim.ts";
+import { withServingLayers } from "./layers.ts";
 import { MAX_RESULT_BYTES } from "./limits.ts";
 import { progressReporter } from "./progress-reporter.ts";
 import { type Address, addressOf, budgetMs, callerOf, guessCall, readRequest } from "./read-request.ts";
@@ -45,7 +67,14 @@ const LATE_PUBLISH_MS = 1_000;
 export async function serveTools(
   bus: Bus,
   { tools, guides }: ToolSet,
-  { service, topic = `tool.invoke.${service}`, concurrency = DEFAULT_CONCURRENCY, drainMs = DEFAULT_DRAIN_MS, claims: claimStore, log = silentLogger }: ServeToolsOptions,
+  {
+    service,
+    topic = `tool.invoke.${service}`,
+    concurrency = DEFAULT_CONCURRENCY,
+    drainMs = DEFAULT_DRAIN_MS,
+    claims: claimStore,
+    log = silentLogger,
+  }: ServeToolsOptions,
 ): Promise<AsyncDisposable> {
   if (checkName("a service's name", service) === RESERVED_SERVICE) throw new RangeError(`Cannot serve as "${service}": the name is reserved`);
   if (guides.length === 0) throw new TypeError(`Cannot serve "${service}": a tool set publishes at least one guide`);
@@ -56,10 +85,14 @@ export async function serveTools(
 
   const hasEffects = tools.some(({ definition }) => !definition.readOnly);
   const meter = metrics.getMeter("@rockbot/tools");
-  const unreadable = meter.createCounter("rockbot.tool.requests.unreadable", { description: "Requests that are no ToolInvokeRequest, by what became of them." });
+  const unreadable = meter.createCounter("rockbot.tool.requests.unreadable", {
+    description: "Requests that are no ToolInvokeRequest, by what became of them.",
+  });
   const unrouted = meter.createCounter("rockbot.tool.results.unrouted", { description: "Answers whose caller has no queue any more." });
   const invocations = meter.createCounter("rockbot.tool.invocations");
-  const superseded = meter.createCounter("rockbot.tool.results.superseded", { description: "Results dropped because the call was taken over by another instance." });
+  const superseded = meter.createCounter("rockbot.tool.results.superseded", {
+    description: "Results dropped because the call was taken over by another instance.",
+  });
   const running = new RunningCalls();
 
   async function handle(message: Envelope, delivery: Delivery): Promise<void> {
@@ -88,7 +121,12 @@ export async function serveTools(
   async function run(
     executor: ToolExecutor,
     request: ToolInvokeRequest,
-    { message, delivery, deadline, resultTopic }: { readonly message: Envelope; readonly delivery: Delivery; readonly deadline: number; readonly resultTopic: string },
+    {
+      message,
+      delivery,
+      deadline,
+      resultTopic,
+    }: { readonly message: Envelope; readonly delivery: Delivery; readonly deadline: number; readonly resultTopic: string },
   ): Promise<Reply | undefined> {
     const caller = callerOf(message);
     using call = running.start(caller, request.toolCallId, delivery.signal);
@@ -112,7 +150,10 @@ export async function serveTools(
 
   function unknownTool(name: string): ToolError {
     const nearest = nearestName(name, [...executors.keys()]);
-    return new ToolError(ToolErrorCode.ToolNotFound, `"${service}" has no tool "${name.slice(0, 80)}"${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`);
+    return new ToolError(
+      ToolErrorCode.ToolNotFound,
+      `"${service}" has no tool "${name.slice(0, 80)}"${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`,
+    );
   }
 
   async function answer(address: Address, request: Ids, reply: Reply, deadline: number): Promise<void> {
@@ -137,9 +178,13 @@ export async function serveTools(
   async function answerDeadLetter(message: Envelope, death: Death): Promise<void> {
     const address = addressOf(message);
     if (address === undefined || death.reason === "rejected") return; // rejected: there was nobody to answer
-    const error = new ToolError(ToolErrorCode.ExecutionFailed, `"${service}" gave up on the request after its handler ${death.reason} repeatedly. Do not repeat it unchanged.`, {
-      details: { reason: death.reason, mayHaveRun: true },
-    });
+    const error = new ToolError(
+      ToolErrorCode.ExecutionFailed,
+      `"${service}" gave up on the request after its handler ${death.reason} repeatedly. Do not repeat it unchanged.`,
+      {
+        details: { reason: death.reason, mayHaveRun: true },
+      },
+    );
     const request = readRequest(message);
     await answer(address, request instanceof ToolError ? guessCall(message) : request, error, performance.now());
   }
@@ -150,7 +195,10 @@ export async function serveTools(
       if (!cancel.ok) return;
       const key = { caller: callerOf(message), toolCallId: cancel.value.toolCallId };
       running.cancel(key.caller, key.toolCallId, cancel.value.reason ?? "the caller gave it up");
-      if (hasEffects) await claims.cancel(key).catch((error: unknown) => log.warn({ toolCallId: key.toolCallId, error: String(error) }, "a cancelled call could not be noted as such"));
+      if (hasEffects)
+        await claims
+          .cancel(key)
+          .catch((error: unknown) => log.warn({ toolCallId: key.toolCallId, error: String(error) }, "a cancelled call could not be noted as such"));
     }),
   );
   started.use(await bus.subscribe({ name: service, topics: [topic], concurrency, drainMs, onDeadLetter: answerDeadLetter }, handle));
@@ -173,4 +221,3 @@ export async function serveTools(
   );
   return started.move();
 }
-

@@ -25,7 +25,8 @@ test("lists the same tools in the same order, whatever the order they came in", 
       await using bus = createMemoryBus();
       await using caller = await createToolCaller(bus, { agent: "lister" });
       await using stack = new AsyncDisposableStack();
-      for (const name of order) stack.use(await serveTools(bus, testSet(testTool(name, async () => "")), { service: `s-${name.toLowerCase().replace("_", "0")}` }));
+      for (const name of order)
+        stack.use(await serveTools(bus, testSet(testTool(name, async () => "")), { service: `s-${name.toLowerCase().replace("_", "0")}` }));
       await vi.waitFor(() => expect(caller.tools.getTools()).toHaveLength(names.length + 2));
       return JSON.stringify(caller.tools.getTools());
     }),
@@ -40,7 +41,10 @@ test("offers the guides of all services through the two guide tools", async () =
   await expect(caller.call("list_tool_guides", {})).resolves.toMatchObject({ content: expect.stringContaining("- tests: How the tests' tools are used.") });
   await expect(caller.call("get_tool_guide", { name: "TESTS" })).resolves.toMatchObject({ content: "# Tests\n\nCall them.", isError: false });
   await expect(caller.call("get_tool_guide", { name: "nope" })).resolves.toMatchObject({ isError: true, content: expect.stringContaining("Available: tests") });
-  await expect(caller.call("get_tool_guide", { nam: "x" })).rejects.toMatchObject({ code: "invalid_arguments", message: expect.stringMatching(/name: is required.*did you mean "name"/) });
+  await expect(caller.call("get_tool_guide", { nam: "x" })).rejects.toMatchObject({
+    code: "invalid_arguments",
+    message: expect.stringMatching(/name: is required.*did you mean "name"/),
+  });
 });
 
 test("fails at once when nobody serves the tool, and works again when somebody does", async () => {
@@ -51,7 +55,11 @@ test("fails at once when nobody serves the tool, and works again when somebody d
   await service[Symbol.asyncDispose]();
   await expect(caller.call("echo", {})).rejects.toMatchObject({ code: "unavailable", isRetryable: true });
   await expect(caller.call("web_browse", {})).rejects.toMatchObject({ code: "unavailable" }); // a name of the schemas
-  await expect(caller.call("list_tool_guide", {})).rejects.toMatchObject({ code: "tool_not_found", isRetryable: false, message: expect.stringContaining('did you mean "list_tool_guides"?') });
+  await expect(caller.call("list_tool_guide", {})).rejects.toMatchObject({
+    code: "tool_not_found",
+    isRetryable: false,
+    message: expect.stringContaining('did you mean "list_tool_guides"?'),
+  });
   await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
   await expect(caller.call("echo", {})).resolves.toMatchObject({ content: "{}" });
 });
@@ -73,7 +81,13 @@ test("fails at once when a service is gone without a word", async () => {
         page: 0,
         pages: 1,
         guides: [...guides],
-        tools: tools.map(({ definition: { name, description } }) => ({ name, description, parametersSchema: "{}", topic: "tool.invoke.ghost", subscription: "ghost" })),
+        tools: tools.map(({ definition: { name, description } }) => ({
+          name,
+          description,
+          parametersSchema: "{}",
+          topic: "tool.invoke.ghost",
+          subscription: "ghost",
+        })),
       }),
     }),
   );
@@ -86,7 +100,14 @@ test("leaves a tool's name to its first holder, and gives it to the next when th
   await using caller = await createToolCaller(bus, { agent: "chooser" });
   const first = await serveTools(bus, testSet(testTool("who", async () => "first")), { service: "first" });
   await vi.waitFor(() => expect(caller.tools.getExecutor("who")).toBeDefined());
-  await using _second = await serveTools(bus, testSet(testTool("who", async () => "second"), testTool("list_tool_guides", async () => "forged")), { service: "second" });
+  await using _second = await serveTools(
+    bus,
+    testSet(
+      testTool("who", async () => "second"),
+      testTool("list_tool_guides", async () => "forged"),
+    ),
+    { service: "second" },
+  );
   await expect(caller.call("who", {})).resolves.toMatchObject({ content: "first" });
   await first[Symbol.asyncDispose]();
   await vi.waitFor(async () => expect((await caller.call("who", {})).content).toBe("second"));
@@ -100,7 +121,13 @@ test("passes on the tool's own error, code and all", async () => {
   });
   await using _ = await serveTools(bus, testSet(busy), { service: "tests" });
   await using caller = await createToolCaller(bus, { agent: "asker" });
-  await expect(caller.call("busy", {})).rejects.toMatchObject({ code: "rate_limited", message: "Come back later", isRetryable: true, retryAfterMs: 1500, details: { reason: "quota" } });
+  await expect(caller.call("busy", {})).rejects.toMatchObject({
+    code: "rate_limited",
+    message: "Come back later",
+    isRetryable: true,
+    retryAfterMs: 1500,
+    details: { reason: "quota" },
+  });
 });
 
 test("settles at the deadline, cancels the call, and ignores what comes later", async () => {
@@ -166,7 +193,8 @@ test("refuses what cannot be called: too large, no time, too many at once", asyn
   await using _ = await serveTools(bus, testSet(hold), { service: "tests" });
   await using caller = await createToolCaller(bus, { agent: "asker" });
   await expect(caller.call("hold", { text: "x".repeat(MAX_REQUEST_BYTES) })).rejects.toMatchObject({ code: "too_large" });
-  for (const timeoutMs of [0, -1, Number.NaN, 21 * 60_000]) await expect(caller.call("hold", {}, { timeoutMs })).rejects.toMatchObject({ code: "invalid_arguments" });
+  for (const timeoutMs of [0, -1, Number.NaN, 21 * 60_000])
+    await expect(caller.call("hold", {}, { timeoutMs })).rejects.toMatchObject({ code: "invalid_arguments" });
   const calls = Array.from({ length: MAX_CALLS_IN_FLIGHT }, () => caller.call("hold", {}));
   await expect(caller.call("hold", {})).rejects.toMatchObject({ code: "overloaded", isRetryable: true });
   release.resolve();

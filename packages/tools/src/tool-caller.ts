@@ -1,6 +1,16 @@
 import { metrics } from "@opentelemetry/api";
 import { type Bus, createRequester, type Logger, silentLogger } from "@rockbot/bus";
-import { allToolNames, checkName, nearestName, newId, ToolError, ToolErrorCode, type ToolGuide, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import {
+  allToolNames,
+  checkName,
+  nearestName,
+  newId,
+  ToolError,
+  ToolErrorCode,
+  type ToolGuide,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+} from "@rockbot/contracts";
 import { guideTools } from "./guide-tools.ts";
 import { withCallingLayers, withServingLayers } from "./layers.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_CALLS_IN_FLIGHT, MAX_TIMEOUT_MS } from "./limits.ts";
@@ -85,7 +95,10 @@ export async function createToolCaller(
   }
   for (const tool of guideTools(getGuides)) {
     const { name, description, inputSchema, outputSchema, readOnly, idempotent } = tool.definition;
-    registry.register({ name, description, parametersSchema: JSON.stringify(inputSchema), outputSchema: JSON.stringify(outputSchema), readOnly, idempotent, source: "local" }, withServingLayers(tool));
+    registry.register(
+      { name, description, parametersSchema: JSON.stringify(inputSchema), outputSchema: JSON.stringify(outputSchema), readOnly, idempotent, source: "local" },
+      withServingLayers(tool),
+    );
     local.add(name);
   }
   stack.use(directory);
@@ -126,12 +139,23 @@ export async function createToolCaller(
         throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}" with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
       }
       if (calls >= MAX_CALLS_IN_FLIGHT) {
-        throw new ToolError(ToolErrorCode.Overloaded, `Cannot call "${name}" now: "${agent}" has ${calls} calls without an answer, the most it may have. Wait for one to end.`);
+        throw new ToolError(
+          ToolErrorCode.Overloaded,
+          `Cannot call "${name}" now: "${agent}" has ${calls} calls without an answer, the most it may have. Wait for one to end.`,
+        );
       }
       const deadline = performance.now() + timeoutMs;
-      const request: ToolInvokeRequest = { toolCallId, toolName: name, arguments: typeof args === "string" ? args : args === undefined ? null : JSON.stringify(args), sessionId: sessionId ?? null };
+      const request: ToolInvokeRequest = {
+        toolCallId,
+        toolName: name,
+        arguments: typeof args === "string" ? args : args === undefined ? null : JSON.stringify(args),
+        sessionId: sessionId ?? null,
+      };
       const cancelled = new AbortController();
-      const onAbort = () => cancelled.abort(new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, { cause: signal.reason, details: { mayHaveRun: true } }));
+      const onAbort = () =>
+        cancelled.abort(
+          new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, { cause: signal.reason, details: { mayHaveRun: true } }),
+        );
       if (signal.aborted) onAbort();
       signal.addEventListener("abort", onAbort, { once: true });
       calls++;

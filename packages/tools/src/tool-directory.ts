@@ -2,7 +2,17 @@ import { setTimeout } from "node:timers/promises";
 import { metrics } from "@opentelemetry/api";
 import { startLoop } from "@rockbot/async";
 import type { Bus, Logger } from "@rockbot/bus";
-import { type AnnouncedTool, createEnvelope, decodeMessage, encodeMessage, type Envelope, messages, type ToolAnnouncement, type ToolGuide, type ToolHeartbeat } from "@rockbot/contracts";
+import {
+  type AnnouncedTool,
+  createEnvelope,
+  decodeMessage,
+  type Envelope,
+  encodeMessage,
+  messages,
+  type ToolAnnouncement,
+  type ToolGuide,
+  type ToolHeartbeat,
+} from "@rockbot/contracts";
 import { announceTopic, HEARTBEAT_MS, PROBE_TOPIC } from "./announce-tools.ts";
 import { ServiceLiveness } from "./service-liveness.ts";
 
@@ -53,7 +63,9 @@ export class ToolDirectory implements AsyncDisposable {
   readonly #unfinished = new Map<string, (ToolAnnouncement | undefined)[]>();
   readonly #stack = new AsyncDisposableStack();
   readonly #liveness: ServiceLiveness;
-  readonly #quarantined = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.announcements.quarantined", { description: "Announced tools whose name another service holds." });
+  readonly #quarantined = metrics
+    .getMeter("@rockbot/tools")
+    .createCounter("rockbot.tool.announcements.quarantined", { description: "Announced tools whose name another service holds." });
   #discovered: Promise<void> = Promise.resolve();
   #lastNews = Number.NEGATIVE_INFINITY;
   #lastProbe = Number.NEGATIVE_INFINITY;
@@ -67,7 +79,9 @@ export class ToolDirectory implements AsyncDisposable {
   /** Resolves once the directory listens and has asked who is there. */
   async open(): Promise<void> {
     this.#stack.use(
-      await this.#bus.subscribe({ name: `directory.${this.#options.source}`, topics: [announceTopic("*")], kind: "copy" }, async (message) => this.#hear(message)),
+      await this.#bus.subscribe({ name: `directory.${this.#options.source}`, topics: [announceTopic("*")], kind: "copy" }, async (message) =>
+        this.#hear(message),
+      ),
     );
     await this.#probe();
     this.#discovered = this.#waitFor(DISCOVERY_MS, (quietMs) => quietMs >= QUIET_MS);
@@ -113,7 +127,10 @@ export class ToolDirectory implements AsyncDisposable {
     this.#lastProbe = performance.now();
     const body = encodeMessage("ToolAnnounceProbe", { service });
     try {
-      await this.#bus.publish(createEnvelope({ topic: PROBE_TOPIC, type: messages.ToolAnnounceProbe.type, source: this.#options.source, body }), { ttlMs: LEASE_MS, timeoutMs: HEARTBEAT_MS });
+      await this.#bus.publish(createEnvelope({ topic: PROBE_TOPIC, type: messages.ToolAnnounceProbe.type, source: this.#options.source, body }), {
+        ttlMs: LEASE_MS,
+        timeoutMs: HEARTBEAT_MS,
+      });
     } catch (error) {
       this.#options.log.debug({ error: String(error) }, "probe not sent"); // heartbeats tell the same, later
     }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createToolRegistry, DuplicateToolError, type ToolChange } from "./tool-registry.ts";
 import type { ToolExecutor } from "./tool-executor.ts";
+import { createToolRegistry, DuplicateToolError, type ToolChange } from "./tool-registry.ts";
 
 const executor: ToolExecutor = { execute: async ({ toolCallId, toolName }) => ({ toolCallId, toolName }) };
 const registration = (name: string) => ({ name, description: "", parametersSchema: "{}", readOnly: true, idempotent: true, source: "tests" });

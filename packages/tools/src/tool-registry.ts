@@ -50,7 +50,8 @@ export function createToolRegistry(): ToolRegistry {
     getExecutor: (name) => entries.get(name)?.executor,
     register(registration, executor) {
       const { name } = registration;
-      if (entries.has(name)) throw new DuplicateToolError(`Cannot register the tool "${name}": "${entries.get(name)?.registration.source}" has registered it already`);
+      if (entries.has(name))
+        throw new DuplicateToolError(`Cannot register the tool "${name}": "${entries.get(name)?.registration.source}" has registered it already`);
       entries.set(name, { registration: Object.freeze({ ...registration }), executor });
       changed("registered", name);
     },

@@ -1,6 +1,6 @@
 import { silentLogger } from "@rockbot/bus";
 import { type ClaimKey, type ClaimOptions, type ClaimStore, ClaimStoreUnavailableError, createMemoryClaimStore } from "@rockbot/claims";
-import { textResponse, ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
+import { ToolError, type ToolInvokeResponse, textResponse } from "@rockbot/contracts";
 import { expect, test } from "vitest";
 import { withServingLayers } from "../layers.ts";
 import { testTool } from "../test-tools.ts";
@@ -72,14 +72,18 @@ test("a tool's failure is an outcome: it is kept, not repeated", async () => {
   const { instance, runs } = instances(store, async () => {
     throw new ToolError("execution_failed", "it broke");
   });
-  for (const executor of [instance(), instance()]) await expect(executor.execute(request, context())).rejects.toMatchObject({ code: "execution_failed", message: "it broke" });
+  for (const executor of [instance(), instance()])
+    await expect(executor.execute(request, context())).rejects.toMatchObject({ code: "execution_failed", message: "it broke" });
   expect(runs()).toBe(1);
 });
 
 test("a call that was refused before it started may come again", async () => {
   await using store = createMemoryClaimStore();
   const { instance, runs } = instances(store, async () => "done");
-  await expect(instance().execute(request, context({ deadline: performance.now() - 1 }))).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: false } });
+  await expect(instance().execute(request, context({ deadline: performance.now() - 1 }))).rejects.toMatchObject({
+    code: "timeout",
+    details: { mayHaveRun: false },
+  });
   expect(await instance().execute(request, context())).toEqual(answer);
   expect(runs()).toBe(1);
 });
@@ -167,6 +171,8 @@ async function requestHashOf(): Promise<string> {
       };
     },
   });
-  await instances(watched, async () => "done").instance().execute(request, context());
+  await instances(watched, async () => "done")
+    .instance()
+    .execute(request, context());
   return hash.promise;
 }

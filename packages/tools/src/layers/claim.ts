@@ -67,7 +67,11 @@ export class CallClaims {
       } catch (error) {
         if (!(error instanceof ClaimStoreUnavailableError)) throw error;
         if (definition.idempotent) return next.execute(request, context);
-        throw new ToolError(ToolErrorCode.Unavailable, `"${request.toolName}" was not started: the store that keeps a call from running twice does not answer. Try again later.`, { cause: error });
+        throw new ToolError(
+          ToolErrorCode.Unavailable,
+          `"${request.toolName}" was not started: the store that keeps a call from running twice does not answer. Try again later.`,
+          { cause: error },
+        );
       }
       switch (outcome.state) {
         case "taken": {
@@ -78,7 +82,9 @@ export class CallClaims {
         case "done":
           return settle(outcome.reply === undefined ? forgotten(request) : (decodeReply(outcome.reply) ?? forgotten(request)));
         case "cancelled":
-          throw new ToolError(ToolErrorCode.Cancelled, `The call of "${request.toolName}" was cancelled before it came here`, { details: { mayHaveRun: false } });
+          throw new ToolError(ToolErrorCode.Cancelled, `The call of "${request.toolName}" was cancelled before it came here`, {
+            details: { mayHaveRun: false },
+          });
         case "conflict":
           throw conflict(request);
         case "held":
@@ -124,7 +130,9 @@ export class CallClaims {
   async #watch({ deadline, signal }: ToolContext, leaseLeftMs: number, request: ToolInvokeRequest): Promise<void> {
     const leftMs = deadline - performance.now();
     if (leftMs <= 0) {
-      throw new ToolError(ToolErrorCode.Timeout, `"${request.toolName}" is being run elsewhere and gave no result by its deadline. It may have had effects.`, { details: { mayHaveRun: true } });
+      throw new ToolError(ToolErrorCode.Timeout, `"${request.toolName}" is being run elsewhere and gave no result by its deadline. It may have had effects.`, {
+        details: { mayHaveRun: true },
+      });
     }
     await sleep(Math.min(leaseLeftMs + 1, WATCH_MS, leftMs + 1), undefined, { signal }).catch(() => {}); // aborted: the caller of this looks
   }
@@ -136,7 +144,12 @@ export class SupersededError extends Error {
 }
 
 const hashOf = ({ toolName, arguments: args }: ToolInvokeRequest): string =>
-  createHash("sha256").update(toolName).update("\0").update(args ?? "").digest("base64url").slice(0, 22);
+  createHash("sha256")
+    .update(toolName)
+    .update("\0")
+    .update(args ?? "")
+    .digest("base64url")
+    .slice(0, 22);
 
 /** A call that was delivered before the store was emptied may have left a claim that is gone. */
 const isOlderThanStore = ({ redeliveredFrom }: ToolContext, storeBornAt: number): boolean =>
@@ -148,13 +161,25 @@ function settle(reply: ToolInvokeResponse | ToolError): ToolInvokeResponse {
 }
 
 function conflict({ toolName, toolCallId }: ToolInvokeRequest): ToolError {
-  return new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${toolName}" as ${JSON.stringify(toolCallId)}: the id is taken by a call with another tool or other arguments`, { details: { reason: "conflict" } });
+  return new ToolError(
+    ToolErrorCode.InvalidArguments,
+    `Cannot call "${toolName}" as ${JSON.stringify(toolCallId)}: the id is taken by a call with another tool or other arguments`,
+    { details: { reason: "conflict" } },
+  );
 }
 
 function unknownOutcome({ toolName }: ToolInvokeRequest): ToolError {
-  return new ToolError(ToolErrorCode.OutcomeUnknown, `"${toolName}" was started by a service that is gone, and its outcome is lost. It may have had effects: find out before you call it again.`, { details: { mayHaveRun: true } });
+  return new ToolError(
+    ToolErrorCode.OutcomeUnknown,
+    `"${toolName}" was started by a service that is gone, and its outcome is lost. It may have had effects: find out before you call it again.`,
+    { details: { mayHaveRun: true } },
+  );
 }
 
 function forgotten({ toolName }: ToolInvokeRequest): ToolError {
-  return new ToolError(ToolErrorCode.OutcomeUnknown, `"${toolName}" has ended this call already, and its result is not kept any more. Do not call it again for the same purpose.`, { details: { mayHaveRun: true, reason: "result_not_kept" } });
+  return new ToolError(
+    ToolErrorCode.OutcomeUnknown,
+    `"${toolName}" has ended this call already, and its result is not kept any more. Do not call it again for the same purpose.`,
+    { details: { mayHaveRun: true, reason: "result_not_kept" } },
+  );
 }

@@ -27,28 +27,32 @@ export function record(names: RecordNames): ToolLayer {
   return (next) => ({
     execute(request, context) {
       const { toolName, toolCallId } = request;
-      return tracer.startActiveSpan(`${names.span} ${toolName}`, { kind: SpanKind.INTERNAL, attributes: { "rockbot.tool.name": toolName, "rockbot.tool.call_id": toolCallId } }, async (span) => {
-        const start = performance.now();
-        const bytesIn = request.arguments?.length ?? 0;
-        let status = "ok";
-        let bytesOut = 0;
-        context.log.debug({ event: "tool_started", toolName, toolCallId, caller: context.caller, bytesIn }, "tool started");
-        try {
-          const response = await execute(next, request, context);
-          bytesOut = response.content?.length ?? 0;
-          if (response.isError === true) status = "tool_error";
-          return response;
-        } catch (error) {
-          status = toToolError(error, toolName).code;
-          throw error;
-        } finally {
-          const durationMs = performance.now() - start;
-          finish(span, status, bytesIn, bytesOut);
-          count.add(1, { tool_name: toolName, status });
-          duration.record(durationMs, { tool_name: toolName, status });
-          context.log.debug({ event: "tool_finished", toolName, toolCallId, caller: context.caller, status, durationMs, bytesIn, bytesOut }, "tool finished");
-        }
-      });
+      return tracer.startActiveSpan(
+        `${names.span} ${toolName}`,
+        { kind: SpanKind.INTERNAL, attributes: { "rockbot.tool.name": toolName, "rockbot.tool.call_id": toolCallId } },
+        async (span) => {
+          const start = performance.now();
+          const bytesIn = request.arguments?.length ?? 0;
+          let status = "ok";
+          let bytesOut = 0;
+          context.log.debug({ event: "tool_started", toolName, toolCallId, caller: context.caller, bytesIn }, "tool started");
+          try {
+            const response = await execute(next, request, context);
+            bytesOut = response.content?.length ?? 0;
+            if (response.isError === true) status = "tool_error";
+            return response;
+          } catch (error) {
+            status = toToolError(error, toolName).code;
+            throw error;
+          } finally {
+            const durationMs = performance.now() - start;
+            finish(span, status, bytesIn, bytesOut);
+            count.add(1, { tool_name: toolName, status });
+            duration.record(durationMs, { tool_name: toolName, status });
+            context.log.debug({ event: "tool_finished", toolName, toolCallId, caller: context.caller, status, durationMs, bytesIn, bytesOut }, "tool finished");
+          }
+        },
+      );
     },
   });
 }

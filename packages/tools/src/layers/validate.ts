@@ -18,7 +18,8 @@ export function validate(definition: ToolDefinition): ToolLayer {
 function parseArguments(toolName: string, text: string | null | undefined): unknown {
   if (text === undefined || text === null || text.trim() === "") return {};
   const parsed = parseJson(text);
-  if (!parsed.ok) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${toolName}": the arguments are ${parsed.fault.message}; expected a JSON object`);
+  if (!parsed.ok)
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${toolName}": the arguments are ${parsed.fault.message}; expected a JSON object`);
   if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) {
     throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${toolName}": the arguments are ${kindOf(parsed.value)}; expected a JSON object`);
   }
