@@ -1,9 +1,10 @@
 import { within } from "@rockbot/async";
 import type { Envelope } from "@rockbot/contracts";
-import { type Death, type Delivery, type Handler, PARKED_MESSAGES, type QueuePart, type QueueState } from "./bus.ts";
+import type { Death, Delivery, Handler, ParkingReason, QueuePart, QueueState } from "./bus.ts";
 import { BusClosedError, DeadLetterError } from "./bus-errors.ts";
 import type { CheckedSubscribeOptions } from "./check-subscribe-options.ts";
 import type { Logger } from "./logger.ts";
+import { MemoryParked } from "./memory-parked.ts";
 
 interface Waiting {
   readonly message: Envelope;
@@ -25,10 +26,10 @@ interface Consumer {
 export class MemoryQueue {
   readonly kind: CheckedSubscribeOptions["kind"];
   readonly topics = new Set<string>();
+  readonly parked = new MemoryParked();
   readonly #log: Logger;
   readonly #name: string;
   readonly #consumers: Consumer[] = [];
-  readonly #parked: Envelope[] = [];
   #waiting: Waiting[] = [];
   #head = 0;
   #bytes = 0;
@@ -56,7 +57,7 @@ export class MemoryQueue {
   }
 
   state(part: QueuePart): QueueState {
-    const messages = { main: this.length, retry: this.#retries.length, dlq: 0, parked: this.#parked.length }[part];
+    const messages = { main: this.length, retry: this.#retries.length, dlq: 0, parked: this.parked.length }[part];
     return { consumers: part === "parked" ? 0 : this.consumers, messages };
   }
 
@@ -178,14 +179,13 @@ export class MemoryQueue {
     } catch (error) {
       this.#log.warn({ subscription: this.#name, error: text(error) }, "a dead letter could not be answered");
     }
-    this.#park(message, death.reason);
+    this.#park(message, death.reason, death.message);
   }
 
-  #park(message: Envelope, reason: Death["reason"] | "expired"): void {
+  #park(message: Envelope, reason: ParkingReason, why?: string): void {
     if (this.kind !== "service") return;
     this.#log.warn({ subscription: this.#name, topic: message.topic, messageId: message.messageId, reason }, "message parked");
-    this.#parked.push(message);
-    if (this.#parked.length > PARKED_MESSAGES) this.#parked.shift();
+    this.parked.add({ message, reason, why, parkedAt: Date.now() });
   }
 }
 
