@@ -39,7 +39,7 @@ export async function up(options: UpOptions): Promise<void> {
   // Other commands of this user come by the socket; over a broker they come by the broker.
   await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", log });
   await using _socket =
-    socket === undefined || caller === undefined ? undefined : await serveSocket(socket, caller, { drainMs: graceMs, signal: shutdown.signal, log });
+    socket === undefined || caller === undefined ? undefined : await serveSocket(socket, { bus, caller }, { drainMs: graceMs, signal: shutdown.signal, log });
 
   console.error(describe(config, { url: runningGateway?.url, socket, verifiesSender: bus.traits.verifiesSender }));
   console.error(`ready in ${Math.round(performance.now())} ms`);

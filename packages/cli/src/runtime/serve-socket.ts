@@ -1,7 +1,9 @@
 import { chmodSync, rmSync } from "node:fs";
-import { createGatewayApp, type GatewayAppOptions, serveHttp } from "@rockbot/gateway";
+import type { Bus } from "@rockbot/bus";
+import { createGatewayApp, type GatewayAppOptions, type HttpApp, serveHttp } from "@rockbot/gateway";
 import type { ToolCaller } from "@rockbot/tools";
 import { CommandError } from "../command-error.ts";
+import { createOperatorApp, OPERATOR_PATH } from "../dlq/operator-app.ts";
 import { isLiveSocket } from "./is-live-socket.ts";
 
 export interface ServeSocketOptions extends Pick<GatewayAppOptions, "log" | "notReady"> {
@@ -19,15 +21,23 @@ export async function refuseSecondUp(path: string): Promise<void> {
 }
 
 /**
- * Serves the gateway's protocol on a unix socket that only this user can open, so without a token. Replaces the socket
- * of a process that is dead.
+ * Serves the gateway's protocol on a unix socket that only this user can open, so without a token, and beside it what is
+ * for operators only. Replaces the socket of a process that is dead.
  * @throws {CommandError} if a running `rockbot up` has the socket
  */
-export async function serveSocket(path: string, caller: ToolCaller, { drainMs, signal, log, notReady }: ServeSocketOptions): Promise<AsyncDisposable> {
+export async function serveSocket(
+  path: string,
+  { bus, caller }: { readonly bus: Bus; readonly caller: ToolCaller },
+  { drainMs, signal, log, notReady }: ServeSocketOptions,
+): Promise<AsyncDisposable> {
   await refuseSecondUp(path);
   rmSync(path, { force: true });
   const drainOver = new AbortController();
-  const app = createGatewayApp(caller, { signal: drainOver.signal, log, notReady });
+  const gateway = createGatewayApp(caller, { signal: drainOver.signal, log, notReady });
+  const operator = createOperatorApp({ bus, caller }, { signal: drainOver.signal, log });
+  const app: HttpApp = {
+    fetch: (request, env) => (new URL(request.url).pathname.startsWith(OPERATOR_PATH) ? operator.fetch(request, env) : gateway.fetch(request, env)),
+  };
   const server = await serveHttp(app, { path }, { drainMs, signal, onDrainOver: () => drainOver.abort() });
   chmodSync(path, 0o600);
   return server;
