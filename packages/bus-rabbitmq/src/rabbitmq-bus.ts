@@ -143,8 +143,7 @@ class RabbitMqBus implements Bus {
     }
     return {
       [Symbol.asyncDispose]: () => {
-        this.#subscriptions.delete(subscription);
-        return subscription.dispose();
+        return subscription.dispose().finally(() => this.#subscriptions.delete(subscription)); // a bus that closes meanwhile waits for it
       },
     };
   }

@@ -1,4 +1,13 @@
-import { type Bus, BusUnavailableError, MessageTooLargeError, QueueFullError, type Requester, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
+import {
+  type Bus,
+  BusClosedError,
+  BusUnavailableError,
+  MessageTooLargeError,
+  QueueFullError,
+  type Requester,
+  RequestTimeoutError,
+  UnroutableError,
+} from "@rockbot/bus";
 import {
   createEnvelope,
   type Envelope,
@@ -90,6 +99,9 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, directory, sou
         details: { mayHaveRun: true },
       });
     if (error instanceof UnroutableError) return unavailable(error);
+    if (error instanceof BusClosedError) {
+      return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called: this process has closed its bus`, { cause: error, isRetryable: false });
+    }
     if (error instanceof BusUnavailableError)
       return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called now: the message bus does not answer. Try again later.`, {
         cause: error,
