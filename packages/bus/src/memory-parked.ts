@@ -7,9 +7,13 @@ interface Entry {
   isHeld: boolean;
 }
 
+/** All parked messages of a queue together; the oldest give way. */
+const PARKED_BYTES = 64 * 1024 * 1024;
+
 /** The parked messages of one queue of the in-memory bus, oldest first. */
 export class MemoryParked {
   readonly #entries = new Set<Entry>();
+  #bytes = 0;
 
   /** How many there are, without those that a visit holds: a broker does not count them either. */
   get length(): number {
@@ -22,8 +26,11 @@ export class MemoryParked {
   add(parked: ParkedMessage): void {
     this.#dropExpired();
     this.#entries.add({ parked, expiresAt: performance.now() + PARKED_MS, isHeld: false });
-    const oldest = this.#entries.values().next().value;
-    if (this.#entries.size > PARKED_MESSAGES && oldest !== undefined) this.#entries.delete(oldest);
+    this.#bytes += parked.message.body.byteLength;
+    for (const oldest of this.#entries) {
+      if (this.#entries.size <= PARKED_MESSAGES && this.#bytes <= PARKED_BYTES) break;
+      this.#delete(oldest);
+    }
   }
 
   /** As Bus.visitParked promises. */
@@ -38,7 +45,7 @@ export class MemoryParked {
         signal?.throwIfAborted();
         entry.isHeld = true;
         held.push(entry);
-        if ((await visit(entry.parked)) === "remove") this.#entries.delete(entry);
+        if ((await visit(entry.parked)) === "remove") this.#delete(entry);
       }
       return held.length;
     } finally {
@@ -50,7 +57,11 @@ export class MemoryParked {
     const now = performance.now();
     for (const entry of this.#entries) {
       if (entry.expiresAt > now) return; // the rest is younger
-      this.#entries.delete(entry);
+      this.#delete(entry);
     }
+  }
+
+  #delete(entry: Entry): void {
+    if (this.#entries.delete(entry)) this.#bytes -= entry.parked.message.body.byteLength;
   }
 }

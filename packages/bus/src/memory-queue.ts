@@ -48,8 +48,9 @@ export class MemoryQueue {
     return this.#consumers.length;
   }
 
+  /** Messages that wait, for the first time or the second. */
   get length(): number {
-    return this.#waiting.length - this.#head;
+    return this.#waiting.length - this.#head + this.#retries.length;
   }
 
   get bytes(): number {
@@ -57,7 +58,7 @@ export class MemoryQueue {
   }
 
   state(part: QueuePart): QueueState {
-    const messages = { main: this.length, retry: this.#retries.length, dlq: 0, parked: this.parked.length }[part];
+    const messages = { main: this.#waiting.length - this.#head, retry: this.#retries.length, dlq: 0, parked: this.parked.length }[part];
     return { consumers: part === "parked" ? 0 : this.consumers, messages };
   }
 
@@ -98,7 +99,7 @@ export class MemoryQueue {
   }
 
   #dispatch(): void {
-    while (this.length > 0) {
+    while (this.#head < this.#waiting.length) {
       const consumer = this.#freeConsumer();
       if (consumer === undefined) return;
       const waiting = this.#waiting[this.#head++] as Waiting;
@@ -132,7 +133,7 @@ export class MemoryQueue {
         void this.#retryAlone();
       }
     }
-    if (this.length > 0) this.#schedule();
+    if (this.#head < this.#waiting.length) this.#schedule();
   }
 
   async #handle(consumer: Consumer, waiting: Waiting): Promise<void> {
@@ -157,8 +158,7 @@ export class MemoryQueue {
     this.#isRetrying = true;
     for (let waiting = this.#retries.shift(); waiting !== undefined; waiting = this.#retries.shift()) {
       const consumer = this.#consumers[0];
-      if (waiting.expiresAt <= performance.now()) this.#park(waiting.message, "expired");
-      else if (consumer === undefined) {
+      if (consumer === undefined) {
         this.#retries.unshift(waiting);
         break;
       } else {
