@@ -69,6 +69,24 @@ test("every fault of a file and the environment is listed once, with exit 2", as
   expect(stderr).not.toContain("short-canary");
 });
 
+test("faults that the schema cannot know are listed beside those it does, and secrets in addresses are not", async () => {
+  using folder = temporaryFolder();
+  const run = (line: string, env: Record<string, string>) => runCli(line.split(" "), { folder: folder.path, env });
+  const [mixed, bus, otherBus, search, token] = await Promise.all([
+    run("up", { MAX_SEARCH_RESULTS: "99", ALLOW_ADDRESSES: "nonsense", HOST: "0.0.0.0", PORT: "x" }),
+    run("up --bus amqp://u:canary%@[bad", {}),
+    run("up", { BUS_URL: "amqp://u:canary@ho st" }),
+    run("call web_browse {}", { BRAVE_API_KEY: "key", BRAVE_BASE_URL: "https://ho st" }),
+    run("up", { HOST: "0.0.0.0", GATEWAY_TOKEN: "short" }),
+  ]);
+
+  expect([mixed, bus, otherBus, search, token].map(({ code, stdout }) => [code, stdout])).toEqual(Array(5).fill([2, ""]));
+  expect(mixed.stderr).toMatch(/4 faults\n +maxSearchResults.*\n +allowAddresses\.0: .*\n +port.*\n +gatewayToken: is required/);
+  for (const { stderr } of [bus, otherBus]) expect(stderr).toMatch(/1 fault\n +busUrl: (?!.*canary)/);
+  expect(search.stderr).toMatch(/1 fault\n +braveBaseUrl: /);
+  expect(token.stderr).toMatch(/1 fault\n +gatewayToken, from the variable GATEWAY_TOKEN/);
+});
+
 test("with nothing running, call starts the tool itself; the answer alone is on stdout", async () => {
   using folder = temporaryFolder();
   await using page = await startPage();

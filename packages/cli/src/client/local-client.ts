@@ -14,7 +14,7 @@ export interface LocalClientOptions {
 /** Starts the tools' owner in this process, over a bus of its own. */
 export async function openLocalClient({ allowAddress, env }: LocalClientOptions): Promise<ToolClient> {
   const overrides = { busUrl: MEMORY_BUS, ...(allowAddress.length > 0 ? { allowAddresses: allowAddress } : {}) };
-  const config = checkWebToolsConfig(loadConfig(configSchema, { env, overrides }));
+  const config = loadConfig(configSchema, { env, overrides, check: checkWebToolsConfig });
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   started.use(await startWebTools(bus, config));
