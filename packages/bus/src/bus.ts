@@ -9,6 +9,8 @@ export interface Bus extends AsyncDisposable {
   readonly traits: BusTraits;
   /** Whether the bus can carry messages now; false while a lost connection is being restored. */
   readonly isReady: boolean;
+  /** Whether the bus is there and takes no messages, for want of memory or disk: publishing waits until it does again. */
+  readonly isBlocked: boolean;
   /**
    * Resolves once the bus has taken responsibility for the message. While the connection is away it waits, up to
    * `timeoutMs`, and publishes again what was not confirmed, under the same message id.

@@ -51,6 +51,8 @@ class MemoryBus implements Bus {
     this.#maxQueueBytes = maxQueueBytes;
   }
 
+  readonly isBlocked = false; // a queue that is full refuses
+
   get isReady(): boolean {
     return this.#closing === undefined;
   }

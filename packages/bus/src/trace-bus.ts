@@ -22,6 +22,9 @@ export function traceBus(bus: Bus): Bus {
     get isReady() {
       return bus.isReady;
     },
+    get isBlocked() {
+      return bus.isBlocked;
+    },
     publish(message: Envelope, options?: PublishOptions) {
       const destination = destinationOf(message.topic);
       return tracer.startActiveSpan("publish", { kind: SpanKind.PRODUCER, attributes: { "messaging.destination": destination } }, (span) =>
