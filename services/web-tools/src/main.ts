@@ -10,7 +10,7 @@ import { startWebTools } from "./web-tools.ts";
 
 // Bundled, this file is also what the page workers start with.
 if (!isPageWorker) {
-  const config = exitOnConfigError(() => checkWebToolsConfig(loadConfig(configSchema, { env: process.env })));
+  const config = exitOnConfigError(() => loadConfig(configSchema, { env: process.env, check: checkWebToolsConfig }));
   using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
   await using telemetry = await startTelemetry({ service: "web-tools", logLevel: config.logLevel });
   const { log } = telemetry;

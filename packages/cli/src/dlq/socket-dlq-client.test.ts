@@ -3,6 +3,7 @@ import { type Bus, createMemoryBus, DeadLetterError } from "@rockbot/bus";
 import { createEnvelope, type Envelope, encodeMessage, messages, newId, type ToolDefinition, type Validator } from "@rockbot/contracts";
 import { createToolCaller, defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
+import { ownSocket } from "../runtime/own-socket.ts";
 import { serveSocket } from "../runtime/serve-socket.ts";
 import { temporaryFolder } from "../test-cli.ts";
 import type { DlqClient, DlqEvent } from "./dlq-client.ts";
@@ -16,11 +17,12 @@ const TOPIC = "tool.invoke.effects";
 async function open(bus: Bus) {
   const started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());
-  const path = join(folder.path, "rockbot.sock");
+  const socket = ownSocket({ ROCKBOT_RUNTIME_DIR: join(folder.path, "run") });
+  socket.makeFolder();
   const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy" }));
-  started.use(await serveSocket(path, { bus, caller }, { drainMs: 1_000, signal: new AbortController().signal }));
-  const client = started.use(openSocketDlqClient(path));
-  return { path, client, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  started.use(await serveSocket(socket, { bus, caller }, { drainMs: 1_000, signal: new AbortController().signal }));
+  const client = started.use(openSocketDlqClient(socket.path));
+  return { path: socket.path, client, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
 async function run(client: DlqClient, request: DlqRequest): Promise<DlqEvent[]> {
