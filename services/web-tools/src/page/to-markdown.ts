@@ -29,6 +29,12 @@ const turndown = createTurndown();
  * @throws {PageTooComplexError} if the page has too many nodes, or becomes too long
  */
 export function toMarkdown(html: string, url: string, { maxLength = 10_000_000 }: ToMarkdownOptions = {}): MarkdownPage {
+  const { title, prepared } = prepare(html, url, maxLength);
+  return { title, markdown: bounded(turndown.turndown(prepared), maxLength) };
+}
+
+/** The page as HTML again, of which turndown makes a tree of its own. A function of its own, so that the first tree is garbage by then. */
+function prepare(html: string, url: string, maxLength: number): { readonly title: string | null; readonly prepared: string } {
   const $ = load(html);
   boundTree($);
   const document = $.root()[0] as ParentNode;
@@ -42,8 +48,7 @@ export function toMarkdown(html: string, url: string, { maxLength = 10_000_000 }
   flattenTables($, root);
   numberItems(root);
   dropAttributes(root);
-  const prepared = bounded($.html(root.children), maxLength);
-  return { title, markdown: bounded(turndown.turndown(prepared), maxLength) };
+  return { title, prepared: bounded($.html(root.children), maxLength) };
 }
 
 function bounded(text: string, maxLength: number): string {
