@@ -53,7 +53,7 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}) {
         return "done";
       }),
       defineTool(loose("large"), async () => "x".repeat(4 * 1024 * 1024)),
-      defineTool(tools.webBrowse, async ({ url }) => ({ content: "# Page", structured: { url, title: "Page", contentType: "text/html", markdown: "# Page" } })),
+      defineTool(tools.webBrowse, async ({ url }) => ({ content: "# Page", structured: { url, title: "Page", contentType: "text/html" } })),
     ],
   };
   started.use(await serveTools(bus, set, { service: "test-tools" }));
