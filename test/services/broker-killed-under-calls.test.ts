@@ -3,7 +3,7 @@ import { connectBus } from "@rockbot/bus-rabbitmq";
 import { startOwnBroker } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { Ledger } from "../broker/ledger.ts";
+import { Ledger } from "../faults/ledger.ts";
 import { startEchoService } from "./start-service.ts";
 
 const KILLS = 3;

@@ -49,7 +49,8 @@ export async function startEchoService(busUrl: string): Promise<RunningProcess> 
   return untilReady("echo", startProgram("test/services/echo-service.ts", { args: [busUrl] }), "ready\n");
 }
 
-async function untilReady(name: string, running: RunningProcess, says: string): Promise<RunningProcess> {
+/** @throws {Error} with what it has said, if it ends or takes too long */
+export async function untilReady(name: string, running: RunningProcess, says: string): Promise<RunningProcess> {
   const deadline = performance.now() + 20_000;
   while (!running.stdout().includes(says)) {
     const over = await Promise.race([running.ended.then(() => true), new Promise<boolean>((resolve) => setTimeout(resolve, 20, false))]);

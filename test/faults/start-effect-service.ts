@@ -1,0 +1,32 @@
+import { type RunningProcess, startProgram, untilReady } from "../services/start-service.ts";
+import type { EffectServiceOptions } from "./effect-service-options.ts";
+
+/** The service of effect-service.ts as a process of its own, once it takes calls. */
+export function startEffectService(options: EffectServiceOptions): Promise<RunningProcess> {
+  return untilReady(options.service, startProgram("test/faults/effect-service.ts", { args: [JSON.stringify(options)] }), "ready\n");
+}
+
+/** The same, started again each time it dies, until disposed. */
+export async function keepEffectService(options: EffectServiceOptions): Promise<AsyncDisposable & { readonly deaths: number }> {
+  let running = await startEffectService(options);
+  let isStopping = false;
+  let deaths = 0;
+  const watch = (async () => {
+    for (;;) {
+      await running.ended;
+      if (isStopping) return;
+      deaths++;
+      running = await startEffectService(options);
+    }
+  })();
+  return {
+    get deaths() {
+      return deaths;
+    },
+    async [Symbol.asyncDispose]() {
+      isStopping = true;
+      await running[Symbol.asyncDispose]();
+      await watch;
+    },
+  };
+}
