@@ -1,9 +1,11 @@
 import { type RunningProcess, startProgram, untilReady } from "../services/start-service.ts";
 import type { EffectServiceOptions } from "./effect-service-options.ts";
 
+const MAIN = "test/faults/effect-service.ts";
+
 /** The service of effect-service.ts as a process of its own, once it takes calls. */
 export function startEffectService(options: EffectServiceOptions): Promise<RunningProcess> {
-  return untilReady(options.service, startProgram("test/faults/effect-service.ts", { args: [JSON.stringify(options)] }), "ready\n");
+  return untilReady(options.service, startProgram(MAIN, { args: [JSON.stringify(options)] }), "ready\n");
 }
 
 /** The same, started again each time it dies, until disposed. */
@@ -16,7 +18,7 @@ export async function keepEffectService(options: EffectServiceOptions): Promise<
       await running.ended;
       if (isStopping) return;
       deaths++;
-      running = await startEffectService(options);
+      running = startProgram(MAIN, { args: [JSON.stringify(options)] }); // it may die at once, so nobody waits until it is ready
     }
   })();
   return {
