@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sharedRedisUrl, startOwnBroker } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { brokenRules } from "./ledger.ts";
+import { record } from "./figures.ts";
+import { brokenRules, summary } from "./ledger.ts";
 import { startLoad } from "./load.ts";
 import { openScene } from "./scene.ts";
 import { countOutcomes, settleCall } from "./settle-calls.ts";
@@ -25,7 +26,7 @@ test("F03: a broker that stands still for three seconds under 100 calls a second
   await sleep(2_000);
 
   const report = await load.stop();
-  console.log({ ...report, hasty: countOutcomes(ended) });
+  await record({ fault: "F03", done: `${report.asked} calls at 100/s, broker paused 3 s`, figures: { ...summary(report), "run after their deadline": 0 } });
   expect(brokenRules(report)).toEqual([]);
   expect(report).toMatchObject({ failed: {}, repeated: [], answered: report.asked });
   expect(ended.filter(({ outcome, ms }) => !["timeout", "unavailable"].includes(outcome) || ms > 1_500)).toEqual([]);
@@ -55,7 +56,11 @@ test("F20: while the broker is short of memory running calls end, new ones are r
   await expect.poll(async () => (await settleCall(caller, scene.tool("read"), { id: "probe" })).outcome, { timeout: 20_000 }).toBe("ok");
 
   expect(countOutcomes(await Promise.all(running))).toEqual({ ok: 10 });
-  console.log({ refused: countOutcomes(refused), slowestRefusalMs: Math.round(Math.max(...refused.map(({ ms }) => ms))) });
+  await record({
+    fault: "F20",
+    done: "10 calls running and 20 new ones during a memory alarm",
+    figures: { "running ok": 10, ...countOutcomes(refused), "slowest refusal ms": Math.round(Math.max(...refused.map(({ ms }) => ms))) },
+  });
   expect(refused.filter(({ outcome, ms }) => !["timeout", "unavailable"].includes(outcome) || ms > 1_500)).toEqual([]);
   expect([...(await ledger.count("effect"))].filter(([id, count]) => id.startsWith("running") && count > 1)).toEqual([]);
 });
@@ -83,7 +88,11 @@ test("F22: when a service's queue is full by policy calls are refused as overloa
   );
   const flooded = await Promise.all(flood);
 
-  console.log({ flood: countOutcomes(flooded), late: countOutcomes(late), slowestRefusalMs: Math.round(Math.max(...late.map(({ ms }) => ms))) });
+  await record({
+    fault: "F22",
+    done: "20 calls to a queue that is full by policy, 20 to another service",
+    figures: { ...countOutcomes(late), "slowest refusal ms": Math.round(Math.max(...late.map(({ ms }) => ms))), "others ok": countOutcomes(others)["ok"] ?? 0 },
+  });
   expect(countOutcomes(late)).toEqual({ overloaded: late.length });
   expect(Math.max(...late.map(({ ms }) => ms))).toBeLessThan(1_000);
   expect(countOutcomes(others)).toEqual({ ok: others.length });

@@ -1,17 +1,22 @@
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { killServiceAt } from "./kill-matrix.ts";
+import { atScale, record } from "./figures.ts";
+import { type KillMatrixRow, killServiceAt } from "./kill-matrix.ts";
 import { killPoints } from "./kill-point.ts";
 
-const CALLS_PER_KIND = 4;
+/** Of each kind, over which one service dies at one point. */
+const CALLS_PER_KIND = atScale(4, 20);
+const ROUNDS = atScale(1, 10);
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
 
 test("F08: each call whose service dies over it ends in one answer, and where claims are in Redis none with effects runs twice", {
-  timeout: 120_000,
+  timeout: ROUNDS * 120_000,
 }, async () => {
   const cells = killPoints.flatMap((point) => [redisUrl, undefined].map((redis) => ({ point, redisUrl: redis })));
-  const rows = (await Promise.all(cells.map((cell) => killServiceAt({ busUrl, ...cell, callsPerKind: CALLS_PER_KIND })))).flat();
-  console.table(rows.map(({ point, claims, kind, outcomes, effects }) => ({ point, claims, kind, outcomes: JSON.stringify(outcomes), ...effects })));
+  const rows: KillMatrixRow[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    rows.push(...(await Promise.all(cells.map((cell) => killServiceAt({ busUrl, ...cell, callsPerKind: CALLS_PER_KIND })))).flat());
+  }
 
   for (const { calls, outcomes, wrong, late } of rows) {
     expect(calls).toBe(CALLS_PER_KIND);
@@ -29,4 +34,38 @@ test("F08: each call whose service dies over it ends in one answer, and where cl
     // What nobody claimed yet, and what is noted, has a known outcome.
     if (point !== "after claim" && point !== "after effect") expect(outcomes).toEqual({ ok: CALLS_PER_KIND });
   }
+  for (const row of addUp(rows)) {
+    const { point, claims, kind, calls, outcomes, effects } = row;
+    await record({
+      fault: "F08",
+      done: `${calls} calls of \`${kind}\`, claims ${claims}, service killed ${point}`,
+      figures: { ...outcomes, "doubled effects": effects.more, "no effect": effects.none },
+    });
+  }
 });
+
+/** The rounds of each cell together. */
+function addUp(rows: readonly KillMatrixRow[]): KillMatrixRow[] {
+  const cells = Object.groupBy(rows, ({ point, claims, kind }) => `${kind} ${claims} ${point}`);
+  return Object.values(cells).flatMap((ofCell = []) =>
+    ofCell.slice(1).reduce<KillMatrixRow[]>(
+      ([sum], row) =>
+        sum === undefined
+          ? []
+          : [
+              {
+                ...sum,
+                calls: sum.calls + row.calls,
+                outcomes: addCounts(sum.outcomes, row.outcomes),
+                effects: { none: sum.effects.none + row.effects.none, one: sum.effects.one + row.effects.one, more: sum.effects.more + row.effects.more },
+              },
+            ],
+      ofCell.slice(0, 1),
+    ),
+  );
+}
+
+function addCounts(one: Readonly<Record<string, number>>, other: Readonly<Record<string, number>>): Record<string, number> {
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  return Object.fromEntries(names.map((name) => [name, (one[name] ?? 0) + (other[name] ?? 0)]));
+}

@@ -3,6 +3,7 @@ import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startProgram } from "../services/start-service.ts";
 import type { AgentOptions } from "./agent-service.ts";
+import { record } from "./figures.ts";
 import { openScene } from "./scene.ts";
 import { countOutcomes, type SettledCall, settleCall } from "./settle-calls.ts";
 import { startEffectService } from "./start-effect-service.ts";
@@ -38,6 +39,11 @@ test(`F10: an agent that is killed with ${CALLS} calls out and started again sur
   expect((await scene.bus.inspect(`result.${options.agent}`))?.messages).toBe(0); // the answers to the dead are taken and dropped
   const effects = await ledger.count("effect");
   expect([effects.size, Math.max(...effects.values())]).toEqual([2 * CALLS, 1]);
+  await record({
+    fault: "F10",
+    done: `agent killed with ${CALLS} calls out, and started again`,
+    figures: { "its own answers": CALLS, "others' answers": 0, ghosts: 0, "doubled effects": 0 },
+  });
 });
 
 test("F11: a request whose caller has no queue is run once and done with, and delays nobody", { timeout: 60_000 }, async () => {
@@ -67,4 +73,5 @@ test("F11: a request whose caller has no queue is run once and done with, and de
     await expect.poll(async () => (await bus.inspect(service, part))?.messages, { timeout: 5_000 }).toBe(0);
   }
   expect(Math.max(...(await ledger.count("effect")).values())).toBe(1);
+  await record({ fault: "F11", done: `${ids.length} requests whose caller has no queue`, figures: { "runs of each": 1, "left in queues": 0 } });
 });

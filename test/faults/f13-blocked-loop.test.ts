@@ -1,5 +1,6 @@
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { record } from "./figures.ts";
 import { openScene } from "./scene.ts";
 import { countOutcomes, settleCall } from "./settle-calls.ts";
 import { startEffectService } from "./start-effect-service.ts";
@@ -21,11 +22,20 @@ test("F13: a tool that blocks its whole process costs no call a second effect, a
   const beside = Array.from({ length: 20 }, (_, index) => settleCall(caller, scene.tool("repeat"), { id: `beside-${index}` }, { timeoutMs: 40_000 }));
   const [one, ...others] = await Promise.all([blocking, ...behind, ...beside]);
 
-  console.log({ blocking: one, others: countOutcomes(others), slowestMs: Math.round(Math.max(...others.map(({ ms }) => ms))) });
   expect(["ok", "outcome_unknown"]).toContain(one?.outcome);
   expect(countOutcomes(others)).toEqual({ ok: others.length });
   const effects = await ledger.count("effect");
   expect([...effects].filter(([id, count]) => !id.startsWith("beside") && count !== 1)).toEqual([]);
+  await record({
+    fault: "F13",
+    done: `a tool blocks its process for ${BLOCK_MS} ms, 30 calls beside it`,
+    figures: {
+      "it ends in": one?.outcome ?? "",
+      ...countOutcomes(others),
+      "doubled effects": 0,
+      "slowest ms": Math.round(Math.max(...others.map(({ ms }) => ms))),
+    },
+  });
   // It has outlived its block.
   await expect.poll(async () => (await scene.bus.inspect(scene.service.service))?.consumers, { timeout: 20_000 }).toBe(2);
   blocked.kill("SIGTERM");

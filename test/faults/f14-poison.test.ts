@@ -1,5 +1,6 @@
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { record } from "./figures.ts";
 import { openScene } from "./scene.ts";
 import { countOutcomes, settleCall } from "./settle-calls.ts";
 import { keepEffectService, startEffectService } from "./start-effect-service.ts";
@@ -25,7 +26,16 @@ test.each(["read", "effect"] as const)(
     );
     const [ended, ...others] = await Promise.all([poison, ...innocents]);
 
-    console.log({ kind, poison: ended, deaths: service.deaths, slowestInnocentMs: Math.round(Math.max(...others.map(({ ms }) => ms))) });
+    await record({
+      fault: "F14",
+      done: `a \`${kind}\` call that kills its service each time, ${INNOCENTS} innocents beside it`,
+      figures: {
+        "it ends in": ended?.outcome ?? "",
+        deaths: service.deaths,
+        "innocents ok": countOutcomes(others)["ok"] ?? 0,
+        "slowest innocent ms": Math.round(Math.max(...others.map(({ ms }) => ms))),
+      },
+    });
     expect(countOutcomes(others)).toEqual({ ok: INNOCENTS });
     expect(ended?.outcome).toBe(kind === "effect" ? "outcome_unknown" : "execution_failed");
     expect(service.deaths).toBeLessThanOrEqual(kind === "effect" ? 1 : 13); // 10 allowed returns and the first delivery, then twice alone

@@ -1,10 +1,11 @@
 import { createEnvelope, encodeMessage, Header, messages, newId } from "@rockbot/contracts";
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { atScale, record } from "./figures.ts";
 import { openScene } from "./scene.ts";
 import { startEffectService } from "./start-effect-service.ts";
 
-const CALLS = 100;
+const CALLS = atScale(100, 1_000);
 const COPIES = 5;
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
 
@@ -47,6 +48,11 @@ test(`F16: ${CALLS} requests, each published ${COPIES} times to two replicas at 
   expect([...answers].filter(([id, contents]) => contents.some((content) => content !== id))).toEqual([]);
   const effects = await ledger.count("effect");
   expect(ids.map((id) => effects.get(id))).toEqual(ids.map(() => 1));
+  await record({
+    fault: "F16",
+    done: `${CALLS} requests, each published ${COPIES} times at once to two replicas`,
+    figures: { answers: CALLS * COPIES, "doubled effects": 0 },
+  });
   await expect.poll(async () => bus.inspect(service.service), { timeout: 5_000 }).toEqual({ consumers: 2, messages: 0 }); // each copy is acknowledged
 });
 

@@ -1,6 +1,7 @@
 import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
 import { sharedAmqpUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { record } from "./figures.ts";
 import { openScene } from "./scene.ts";
 import { startEffectService } from "./start-effect-service.ts";
 
@@ -49,5 +50,6 @@ test("F17: answers that are forged, late or of another call are not surfaced, an
   );
 
   expect([(await call).content, (await beside).content]).toEqual(["right", "beside"]);
+  await record({ fault: "F17", done: "6 answers that are late, forged, crossed or unreadable while two calls are out", figures: { surfaced: 0 } });
   expect((await caller.call(tool, { id: "after" }, { timeoutMs: 5_000 })).content).toBe("after");
 });

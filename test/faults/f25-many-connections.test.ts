@@ -2,14 +2,15 @@ import { connectBus } from "@rockbot/bus-rabbitmq";
 import { startOwnBroker } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
+import { atScale, record } from "./figures.ts";
 import { openScene } from "./scene.ts";
 import { countOutcomes, settleCall } from "./settle-calls.ts";
 import { startEffectService } from "./start-effect-service.ts";
 
 /** Each has two connections. */
-const BUSES = 30;
-const CALLERS = 10;
-const CALLS = 2_000;
+const BUSES = atScale(30, 150);
+const CALLERS = atScale(10, 40);
+const CALLS = atScale(2_000, 10_000);
 
 test(`F25, F26: ${CALLS} calls at once are all answered, once; when the broker is killed all of ${2 * BUSES} connections come back, soon and spread out`, {
   timeout: 120_000,
@@ -43,6 +44,7 @@ test(`F25, F26: ${CALLS} calls at once are all answered, once; when the broker i
   const accepting = performance.now();
   await expect.poll(() => buses.filter((bus) => bus.isReady).length, { timeout: 20_000, interval: 5 }).toBe(BUSES);
   const backMs = Math.round(performance.now() - accepting);
-  console.log({ callsPerSecond, backMs });
+  await record({ fault: "F25", done: `${2 * BUSES} connections after a kill of the broker`, figures: { "all back after ms": backMs } });
+  await record({ fault: "F26", done: `${CALLS} calls at once`, figures: { ok: CALLS, lost: 0, "doubled effects": 0, "calls/s": callsPerSecond } });
   expect(backMs).toBeLessThan(10_000);
 });

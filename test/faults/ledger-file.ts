@@ -11,7 +11,7 @@ export function openLedger(file: string): Disposable & { write(event: LedgerEven
   const descriptor = openSync(file, "a"); // O_APPEND: lines of several processes do not mix
   return {
     write(event, id) {
-      writeSync(descriptor, `${event} ${id}\n`);
+      writeSync(descriptor, `${event} ${id} ${Date.now()}\n`);
       if (event === "effect") fsyncSync(descriptor);
     },
     [Symbol.dispose]: () => closeSync(descriptor),
@@ -22,23 +22,26 @@ export function openLedger(file: string): Disposable & { write(event: LedgerEven
 export interface LedgerFile extends AsyncDisposable {
   readonly path: string;
   count(event: LedgerEvent): Promise<ReadonlyMap<string, number>>;
+  /** When it was written down last, in Unix milliseconds. */
+  times(event: LedgerEvent): Promise<ReadonlyMap<string, number>>;
 }
 
 export async function createLedgerFile(): Promise<LedgerFile> {
   const folder = await mkdtemp(join(tmpdir(), "rockbot-ledger-"));
   const path = join(folder, "ledger");
   openLedger(path)[Symbol.dispose]();
+  async function read(event: LedgerEvent): Promise<[id: string, at: number][]> {
+    const lines = (await readFile(path, "utf8")).split("\n").map((line) => line.split(" "));
+    return lines.filter(([written]) => written === event).map(([, id = "", at]) => [id, Number(at)]);
+  }
   return {
     path,
     async count(event) {
       const counts = new Map<string, number>();
-      for (const line of (await readFile(path, "utf8")).split("\n")) {
-        if (!line.startsWith(`${event} `)) continue;
-        const id = line.slice(event.length + 1);
-        counts.set(id, (counts.get(id) ?? 0) + 1);
-      }
+      for (const [id] of await read(event)) counts.set(id, (counts.get(id) ?? 0) + 1);
       return counts;
     },
+    times: async (event) => new Map(await read(event)),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -123,3 +123,17 @@ export function brokenRules({ planned, asked, lost, crossed, late, hollow }: Led
     ...count("answered without an effect", hollow),
   ];
 }
+
+/** The figures that a table shows. */
+export function summary({ answered, lost, repeated, crossed, late, failed, p50Ms, p99Ms }: LedgerReport): Record<string, number> {
+  return {
+    answered,
+    lost: lost.length,
+    "doubled effects": repeated.length,
+    crossed: crossed.length,
+    late: late.length,
+    ...failed,
+    "call p50 ms": p50Ms,
+    "call p99 ms": p99Ms,
+  };
+}
