@@ -1,18 +1,23 @@
-import { metrics } from "@opentelemetry/api";
+import { type Counter, metrics } from "@opentelemetry/api";
 
-const meter = metrics.getMeter("@rockbot/bus-rabbitmq");
-const parked = meter.createCounter("rockbot.messaging.parked.messages", { description: "Messages put aside for an operator, by reason." });
-const dropped = meter.createCounter("rockbot.messaging.dropped.messages", { description: "Messages without a second chance whose handler failed." });
-const lost = meter.createCounter("rockbot.messaging.lost.connections", { description: "Connections to the broker that were lost." });
+// Made when first needed: a counter that is made before telemetry has started records nothing.
+
+const counters = new Map<string, Counter>();
+
+function counter(name: string, description: string): Counter {
+  const made = counters.get(name) ?? metrics.getMeter("@rockbot/bus-rabbitmq").createCounter(name, { description });
+  counters.set(name, made);
+  return made;
+}
 
 export function countParked(subscription: string, reason: string): void {
-  parked.add(1, { "messaging.subscription": subscription, reason });
+  counter("rockbot.messaging.parked.messages", "Messages put aside for an operator, by reason.").add(1, { "messaging.subscription": subscription, reason });
 }
 
 export function countDropped(subscription: string): void {
-  dropped.add(1, { "messaging.subscription": subscription });
+  counter("rockbot.messaging.dropped.messages", "Messages without a second chance whose handler failed.").add(1, { "messaging.subscription": subscription });
 }
 
 export function countLostConnection(connection: "publish" | "consume"): void {
-  lost.add(1, { connection });
+  counter("rockbot.messaging.lost.connections", "Connections to the broker that were lost.").add(1, { connection });
 }

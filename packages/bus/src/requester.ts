@@ -1,5 +1,6 @@
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, SubscribeOptions } from "./bus.ts";
+import { BusClosedError } from "./bus-errors.ts";
 
 export interface RequesterOptions {
   /** Where answers come; written into every request. */
@@ -22,7 +23,7 @@ export interface RequestOptions {
   readonly accept?: ((reply: Envelope) => boolean) | undefined;
 }
 
-/** Sends requests and waits for their answers. */
+/** Sends requests and waits for their answers. Disposal fails those that wait. */
 export interface Requester extends AsyncDisposable {
   /**
    * Publishes the request, mandatory, and resolves with its answer. Settles once.
@@ -44,9 +45,11 @@ export function createRequester(bus: Bus, { replyTo, subscription, keyOf = (repl
   interface Pending {
     readonly accept: ((reply: Envelope) => boolean) | undefined;
     readonly resolve: (reply: Envelope) => void;
+    readonly reject: (error: Error) => void;
   }
   const pending = new Map<string, Pending>();
   let subscribed: Promise<AsyncDisposable> | undefined;
+  let isClosed = false;
 
   function subscribe(): Promise<AsyncDisposable> {
     const started = bus.subscribe({ ...subscription, topics: [replyTo], concurrency: 512 }, async (reply) => {
@@ -69,27 +72,33 @@ export function createRequester(bus: Bus, { replyTo, subscription, keyOf = (repl
     async request(message, { key = message.correlationId, timeoutMs, signal, accept }) {
       if (key === undefined) throw new TypeError("Cannot send a request without a key: give it a correlation id");
       if (pending.has(key)) throw new RangeError(`Cannot send the request "${key}": it is waiting for its answer already`);
+      if (isClosed) throw new BusClosedError("Cannot send a request: the requester is closed");
       signal?.throwIfAborted();
+      const settled = new AbortController();
       const start = performance.now();
       const { promise: answer, resolve, reject } = Promise.withResolvers<Envelope>();
       const timer = setTimeout(() => reject(new RequestTimeoutError(`No answer on "${replyTo}" within ${timeoutMs} ms`)), timeoutMs);
       const onAbort = () => reject(signal?.reason);
       signal?.addEventListener("abort", onAbort, { once: true });
-      pending.set(key, { accept, resolve }); // before publishing: the answer may overtake the confirm
+      pending.set(key, { accept, resolve, reject }); // before publishing: the answer may overtake the confirm
       try {
         subscribed ??= subscribe();
         subscribed.then(() => {
           const ttlMs = Math.floor(timeoutMs - (performance.now() - start));
-          if (ttlMs > 0 && pending.has(key)) bus.publish({ ...message, replyTo }, { mandatory: true, ttlMs, timeoutMs: ttlMs }).catch(reject);
+          if (ttlMs > 0 && pending.has(key))
+            bus.publish({ ...message, replyTo }, { mandatory: true, ttlMs, timeoutMs: ttlMs, signal: settled.signal }).catch(reject);
         }, reject);
         return await answer;
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener("abort", onAbort);
         pending.delete(key);
+        settled.abort(); // one that still waits for the bus is not sent
       }
     },
     async [Symbol.asyncDispose]() {
+      isClosed = true;
+      for (const { reject } of pending.values()) reject(new BusClosedError("The requester was closed before the answer came"));
       await (await subscribed?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };

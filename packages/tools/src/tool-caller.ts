@@ -16,6 +16,7 @@ import { withCallingLayers, withServingLayers } from "./layers.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_CALLS_IN_FLIGHT, MAX_TIMEOUT_MS } from "./limits.ts";
 import { progressListener } from "./progress-listener.ts";
 import { ignoreProgress, remoteExecutor } from "./remote-executor.ts";
+import { toToolError } from "./to-tool-error.ts";
 import { ToolDirectory } from "./tool-directory.ts";
 import type { ProgressUpdate } from "./tool-executor.ts";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry.ts";
@@ -58,7 +59,9 @@ export interface ToolCaller extends AsyncDisposable {
   call(name: string, args: object | string | undefined, options?: CallOptions): Promise<ToolInvokeResponse>;
 }
 
-/** Resolves once the caller listens for announcements; answers are subscribed to with the first call. */
+/**
+ * Resolves once the caller listens for announcements; answers are subscribed to with the first call. Disposal cancels the calls that are out.
+ */
 export async function createToolCaller(
   bus: Bus,
   { agent, results = "result", instance = results === "copy" ? newId().slice(0, 12) : undefined, log = silentLogger }: ToolCallerOptions,
@@ -79,16 +82,21 @@ export async function createToolCaller(
     source: agent,
     log,
     onFound(tool) {
-      if (local.has(tool.name)) return; // a local tool's name is its own
+      if (registry.getExecutor(tool.name) !== undefined) {
+        log.warn({ tool: tool.name, newcomer: tool.service }, "a tool's name is taken by one of this process: the newcomer is not listed");
+        return;
+      }
       const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, service } = tool;
       const registration = { name, description, parametersSchema, ...(outputSchema == null ? {} : { outputSchema }), readOnly, idempotent, source: service };
       registry.register(registration, remoteExecutor(tool, { bus, requester, directory, source: agent }));
+      remote.add(tool.name);
     },
     onLost(name) {
-      if (!local.has(name)) registry.unregister(name);
+      if (remote.delete(name)) registry.unregister(name);
     },
   });
-  const local = new Set<string>();
+  /** The tools that are listed because a service announced them; others are this process's own. */
+  const remote = new Set<string>();
   async function getGuides(): Promise<readonly ToolGuide[]> {
     await directory.discovered();
     return directory.guides;
@@ -99,7 +107,6 @@ export async function createToolCaller(
       { name, description, parametersSchema: JSON.stringify(inputSchema), outputSchema: JSON.stringify(outputSchema), readOnly, idempotent, source: "local" },
       withServingLayers(tool),
     );
-    local.add(name);
   }
   stack.use(directory);
   await directory.open();
@@ -128,7 +135,9 @@ export async function createToolCaller(
     return new ToolError(ToolErrorCode.ToolNotFound, `There is no tool "${shown}": ${help}`, { details: { ...(nearest === undefined ? {} : { nearest }) } });
   }
 
-  let calls = 0;
+  /** The calls that are out, by id: aborting one cancels it. */
+  const calls = new Map<string, AbortController>();
+  let isClosed = false;
   const running = stack.move();
   return {
     tools: registry,
@@ -138,10 +147,21 @@ export async function createToolCaller(
       if (!Number.isFinite(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) {
         throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}" with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
       }
-      if (calls >= MAX_CALLS_IN_FLIGHT) {
+      if (toolCallId.length < 1 || toolCallId.length > 128) {
+        throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}": a toolCallId has 1 to 128 characters, this one has ${toolCallId.length}`);
+      }
+      if (calls.has(toolCallId)) {
+        throw new ToolError(
+          ToolErrorCode.InvalidArguments,
+          `Cannot call "${name}" as "${toolCallId}": a call with this id is out already. Wait for its answer.`,
+        );
+      }
+      if (isClosed) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": this caller is closed`, { isRetryable: false });
+      if (calls.size >= MAX_CALLS_IN_FLIGHT) {
         throw new ToolError(
           ToolErrorCode.Overloaded,
-          `Cannot call "${name}" now: "${agent}" has ${calls} calls without an answer, the most it may have. Wait for one to end.`,
+          `Cannot call "${name}" now: "${agent}" has ${calls.size} calls without an answer, the most it may have. Wait for one to end.`,
+          { retryAfterMs: 1_000 },
         );
       }
       const deadline = performance.now() + timeoutMs;
@@ -158,18 +178,26 @@ export async function createToolCaller(
         );
       if (signal.aborted) onAbort();
       signal.addEventListener("abort", onAbort, { once: true });
-      calls++;
+      calls.set(toolCallId, cancelled);
       inFlight.add(1);
       try {
         return await calling.execute(request, { signal: cancelled.signal, deadline, caller: agent, progress: onProgress ?? ignoreProgress, log });
+      } catch (error) {
+        throw toToolError(error, name);
       } finally {
         signal.removeEventListener("abort", onAbort);
-        calls--;
+        calls.delete(toolCallId);
         inFlight.add(-1);
         listening.forget(toolCallId);
       }
     },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      for (const call of calls.values()) {
+        call.abort(new ToolError(ToolErrorCode.Cancelled, "The call was cancelled: its caller has ended", { details: { mayHaveRun: true } }));
+      }
+      await running.disposeAsync();
+    },
   };
 }
 
