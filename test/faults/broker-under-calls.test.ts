@@ -33,7 +33,7 @@ test("F03: a broker that stands still for three seconds under 100 calls a second
   expect([...(await scene.ledger.count("effect")).keys()].filter((id) => id.startsWith("hasty"))).toEqual([]);
 });
 
-test("F20: while the broker is short of memory running calls end, new ones are refused by their deadline, and then all is well again", {
+test("F20: while the broker is short of memory running calls end, new ones are refused at once, and then all is well again", {
   timeout: 90_000,
 }, async () => {
   await using broker = await startOwnBroker();
@@ -61,7 +61,7 @@ test("F20: while the broker is short of memory running calls end, new ones are r
     done: "10 calls running and 20 new ones during a memory alarm",
     figures: { "running ok": 10, ...countOutcomes(refused), "slowest refusal ms": Math.round(Math.max(...refused.map(({ ms }) => ms))) },
   });
-  expect(refused.filter(({ outcome, ms }) => !["timeout", "unavailable"].includes(outcome) || ms > 1_500)).toEqual([]);
+  expect(refused.filter(({ outcome, ms }) => outcome !== "overloaded" || ms > 300)).toEqual([]);
   expect([...(await ledger.count("effect"))].filter(([id, count]) => id.startsWith("running") && count > 1)).toEqual([]);
 });
 
@@ -76,7 +76,7 @@ test("F22: when a service's queue is full by policy calls are refused as overloa
   await using _beside = await startEffectService(beside.service);
   await Promise.all([full.caller.discovered(), beside.caller.discovered()]);
   const flood = Array.from({ length: 100 }, (_, index) =>
-    settleCall(full.caller, full.tool("read"), { id: `flood-${index}`, holdMs: 8_000 }, { timeoutMs: 8_000 }),
+    settleCall(full.caller, full.tool("read"), { id: `flood-${index}`, holdMs: 4_000 }, { timeoutMs: 4_000 }),
   );
   // A quorum queue's limit is soft: a burst may pass it before the queue has counted. What comes afterwards is refused.
   await expect.poll(async () => (await full.bus.inspect(full.service.service))?.messages, { timeout: 5_000 }).toBeGreaterThanOrEqual(5);

@@ -7,7 +7,7 @@ import { startLoad } from "./load.ts";
 import { openScene } from "./scene.ts";
 import { startEffectService } from "./start-effect-service.ts";
 
-const ROUNDS = atScale(3, 20);
+const ROUNDS = atScale(2, 20);
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
 
 test.each([

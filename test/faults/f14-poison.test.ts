@@ -8,7 +8,7 @@ import { keepEffectService, startEffectService } from "./start-effect-service.ts
 const INNOCENTS = 9;
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
 
-test.each(["read", "effect"] as const)(
+test.concurrent.each(["read", "effect"] as const)(
   `F14: a %s call that kills its service each time is answered, and ${INNOCENTS} of ${INNOCENTS} innocents beside it succeed`,
   {
     timeout: 120_000,
@@ -42,7 +42,7 @@ test.each(["read", "effect"] as const)(
   },
 );
 
-test("F14: a call whose tool throws is answered the first time, and once", { timeout: 30_000 }, async () => {
+test.concurrent("F14: a call whose tool throws is answered the first time, and once", { timeout: 30_000 }, async () => {
   await using scene = await openScene(busUrl, { redisUrl });
   await using _service = await startEffectService(scene.service);
   await scene.caller.discovered();

@@ -8,7 +8,7 @@ import { startEffectService } from "./start-effect-service.ts";
 const CALLS = 20;
 const busUrl = await sharedAmqpUrl();
 
-test("F19: while Redis is paused or killed what has effects is refused in time and the rest runs, and afterwards all runs again, once", {
+test.concurrent("F19: while Redis is paused or killed what has effects is refused in time and the rest runs, and afterwards all runs again, once", {
   timeout: 90_000,
 }, async () => {
   await using redis = await startOwnRedis();
@@ -57,7 +57,7 @@ test("F19: while Redis is paused or killed what has effects is refused in time a
   await record({ fault: "F19", done: `${3 * CALLS} calls while Redis is gone`, figures: figures(CALLS, killed.slowestMs) });
 });
 
-test("F19: calls that were begun before Redis lost all it knew are not run again by another service", { timeout: 90_000 }, async () => {
+test.concurrent("F19: calls that were begun before Redis lost all it knew are not run again by another service", { timeout: 90_000 }, async () => {
   await using redis = await startOwnRedis();
   await using scene = await openScene(busUrl, { redisUrl: redis.url });
   const { caller, ledger } = scene;

@@ -21,6 +21,9 @@ export function killBus(bus: Bus, { service, killSwitch, onAnswered }: KillBusOp
     get isReady() {
       return bus.isReady;
     },
+    get isBlocked() {
+      return bus.isBlocked;
+    },
     inspect: (name, part) => bus.inspect(name, part),
     subscribe(options, handler) {
       if (options.name !== service) return bus.subscribe(options, handler);

@@ -48,6 +48,7 @@ export class Ledger {
   #planned = 0;
   readonly #failed: Record<string, number> = {};
   readonly #answered: string[] = [];
+  readonly #answeredAt: number[] = [];
   readonly #settled = new Set<string>();
   readonly #crossed: string[] = [];
   readonly #late: string[] = [];
@@ -75,6 +76,11 @@ export class Ledger {
     await Promise.race([Promise.all(out), end]);
   }
 
+  /** When the first answer after `at` came, on the clock of `performance.now()`; undefined if none has yet. */
+  firstAnswerAfter(at: number): number | undefined {
+    return this.#answeredAt[this.#answeredAt.findLastIndex((answered) => answered <= at) + 1];
+  }
+
   report(): LedgerReport {
     const sorted = this.#durations.toSorted((a, b) => a - b);
     const at = (part: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0);
@@ -100,6 +106,7 @@ export class Ledger {
     try {
       const answer = await call(id);
       this.#answered.push(id);
+      this.#answeredAt.push(performance.now());
       if (answer !== id) this.#crossed.push(id);
     } catch (error) {
       const name = error instanceof ToolError ? error.code : error instanceof Error ? error.name : "not an error";

@@ -17,6 +17,8 @@ export interface LoadOnSceneOptions {
 export interface Load extends AsyncDisposable {
   /** Resolves once `maxCalls` have been made and have ended. */
   readonly done: Promise<void>;
+  /** When the first answer after `at` came, on the clock of `performance.now()`; undefined if none has yet. */
+  firstAnswerAfter(at: number): number | undefined;
   /** Makes no more calls, waits for those that are out, and says what became of all. */
   stop(): Promise<LedgerReport>;
 }
@@ -40,6 +42,7 @@ export async function startLoad(scene: Scene, { perSecond, deadlineMs, kind, max
   });
   return {
     done,
+    firstAnswerAfter: (at) => ledger.firstAnswerAfter(at),
     async stop() {
       stop.abort();
       await done;
