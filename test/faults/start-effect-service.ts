@@ -8,8 +8,15 @@ export function startEffectService(options: EffectServiceOptions): Promise<Runni
   return untilReady(options.service, startProgram(MAIN, { args: [JSON.stringify(options)] }), "ready\n");
 }
 
+export interface KeptService extends AsyncDisposable {
+  /** How often it has died so far. */
+  readonly deaths: number;
+  /** Ends its process by SIGKILL: the next is started at once. */
+  kill(): void;
+}
+
 /** The same, started again each time it dies, until disposed. */
-export async function keepEffectService(options: EffectServiceOptions): Promise<AsyncDisposable & { readonly deaths: number }> {
+export async function keepEffectService(options: EffectServiceOptions): Promise<KeptService> {
   let running = await startEffectService(options);
   let isStopping = false;
   let deaths = 0;
@@ -25,6 +32,7 @@ export async function keepEffectService(options: EffectServiceOptions): Promise<
     get deaths() {
       return deaths;
     },
+    kill: () => running.kill("SIGKILL"),
     async [Symbol.asyncDispose]() {
       isStopping = true;
       await running[Symbol.asyncDispose]();
