@@ -2,6 +2,8 @@ import { dirname, join } from "node:path";
 import { type NodeProgram, type StartNodeProgramOptions, startNodeProgram } from "@rockbot/testing";
 
 const root = dirname(dirname(import.meta.dirname));
+/** Half a second, but on a machine that does much else. */
+const READY_MS = 60_000;
 
 export type RunningProcess = NodeProgram;
 
@@ -18,8 +20,9 @@ export async function startEchoService(busUrl: string): Promise<RunningProcess> 
   return untilReady("echo", startProgram("test/services/echo-service.ts", { args: [busUrl], nodeArgs: ["--expose-gc"] }), "ready\n");
 }
 
-async function untilReady(name: string, running: RunningProcess, says: string): Promise<RunningProcess> {
-  const deadline = performance.now() + 20_000;
+/** @throws {Error} with what it has said, if it ends or takes too long */
+export async function untilReady(name: string, running: RunningProcess, says: string): Promise<RunningProcess> {
+  const deadline = performance.now() + READY_MS;
   while (!running.stdout().includes(says)) {
     const over = await Promise.race([running.ended.then(() => true), new Promise<boolean>((resolve) => setTimeout(resolve, 20, false))]);
     if (!over && performance.now() < deadline) continue;
