@@ -93,6 +93,8 @@ test("a request that cannot be read is answered in words, and one that nobody ca
   await expect(nobody).rejects.toThrow('no instance of "effects" runs');
   await using _ = await serveTools(bus, testSet(), options);
 
+  const ofAnother = replayer.replay({ ...message, userId: "verified" }, options.service, { timeoutMs });
+  await expect(ofAnother).rejects.toBeInstanceOf(ReplayRefusedError);
   expect(await replayer.replay(message, options.service, { timeoutMs })).toMatchObject({ reply: { code: "invalid_arguments" }, isFinal: true });
 });
 
