@@ -162,8 +162,7 @@ class RabbitMqBus implements Bus {
   async visitParked(name: string, visit: ParkedVisitor, options: VisitParkedOptions = {}): Promise<number | undefined> {
     if (this.#isClosing) throw new BusClosedError(`Cannot look at the parked messages of "${name}": the bus is closed`);
     const link = await this.#consuming.whenUp(PROBE_DEADLINE_MS);
-    const seen: ParkedVisitor = (parked) => visit(this.traits.verifiesSender ? parked : { ...parked, message: { ...parked.message, userId: undefined } });
-    return visitParked(link, name, seen, options);
+    return visitParked(link, name, visit, options);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

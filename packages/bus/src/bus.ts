@@ -118,7 +118,7 @@ export type ParkingReason = Death["reason"] | "expired";
 
 /** A message that could not be handled, kept for an operator. */
 export interface ParkedMessage {
-  /** As it was published first. Its message id stays the same from look to look. */
+  /** As it was published first, with the sender if its service has had it verified. Its message id stays the same from look to look. */
   readonly message: Envelope;
   readonly reason: ParkingReason;
   /** The text of the DeadLetterError, if the reason is `rejected`. */

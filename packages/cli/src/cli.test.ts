@@ -10,7 +10,7 @@ test("--version prints the version, and --help the commands with examples", asyn
   expect(await runCli(["--version"], options)).toEqual({ code: 0, stdout: "0.1.0\n", stderr: "" });
   const { code, stdout } = await runCli(["--help"], options);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/up.*tools.*call.*guide.*doctor.*Examples:.*Exit code/s)]);
-  for (const command of ["up", "tools", "call", "guide", "doctor"]) {
+  for (const command of ["up", "tools", "call", "guide", "dlq", "doctor"]) {
     expect((await runCli([command, "--help"], options)).stdout).toContain("Examples:\n  rockbot");
   }
 });

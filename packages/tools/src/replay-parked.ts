@@ -49,9 +49,10 @@ export function createReplayer(bus: Bus): Replayer {
       if (!Number.isFinite(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) {
         throw new RangeError(`Cannot play a message again with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
       }
-      if (bus.traits.verifiesSender) {
+      const { source, userId = source } = message;
+      if (bus.traits.verifiesSender || userId !== source) {
         throw new ReplayRefusedError(
-          `Cannot play the message again: the bus verifies senders, so it would count as a call of this operator, not of "${message.userId ?? message.source}", and could run a second time`,
+          `Cannot play the message again: it was sent by the verified user "${userId}", in whose name an operator cannot send. As a call of somebody else it could run a second time`,
         );
       }
       if ((await bus.inspect(service))?.consumers === 0) {
@@ -68,5 +69,5 @@ export function createReplayer(bus: Bus): Replayer {
 /** A correlation of its own tells its answer from that of an earlier replay. Its progress would reach nobody. */
 function toReplay({ headers, ...message }: Envelope, timeoutMs: number): Envelope {
   const { [Header.Progress]: _, ...kept } = headers;
-  return { ...message, userId: undefined, correlationId: newId(), headers: { ...kept, [Header.TimeoutMs]: String(timeoutMs) } };
+  return { ...message, correlationId: newId(), headers: { ...kept, [Header.TimeoutMs]: String(timeoutMs) } };
 }

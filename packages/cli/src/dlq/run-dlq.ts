@@ -1,4 +1,4 @@
-import { type Bus, BusUnavailableError, MessageTooLargeError, type ParkedMessage } from "@rockbot/bus";
+import { type Bus, BusUnavailableError, MessageTooLargeError, type ParkedMessage, type ParkedVisitor } from "@rockbot/bus";
 import { errorReply, ToolError } from "@rockbot/contracts";
 import { createReplayer, type ReplayAnswer, type ToolCaller } from "@rockbot/tools";
 import type { DlqEvent } from "./dlq-client.ts";
@@ -96,6 +96,7 @@ async function purge(bus: Bus, { service, id }: Request<"purge">, emit: Emit, si
 
 async function replay(bus: Bus, { service, id, timeoutMs }: Request<"replay">, emit: Emit, signal: AbortSignal): Promise<void> {
   await using replayer = createReplayer(bus);
+  const over = new AbortController();
   let isFound = false;
   let stopped: string | undefined;
 
@@ -109,9 +110,12 @@ async function replay(bus: Bus, { service, id, timeoutMs }: Request<"replay">, e
     } catch (error) {
       if (signal.aborted) throw error;
       const trouble = error instanceof Error ? error.message : String(error);
-      // Some messages cannot be published at all. What else is in the way is in the way of all others, too.
-      if (!(error instanceof MessageTooLargeError || error instanceof RangeError)) stopped = trouble;
       await emit({ ...about, trouble, isRemoved: false });
+      // Some messages cannot be published at all. What else is in the way is most likely in the way of all others, too.
+      if (!(error instanceof MessageTooLargeError || error instanceof RangeError)) {
+        stopped = trouble;
+        over.abort();
+      }
       return false;
     }
     const { reply, isFinal } = answered;
@@ -119,15 +123,17 @@ async function replay(bus: Bus, { service, id, timeoutMs }: Request<"replay">, e
     return isFinal;
   }
 
-  const visited = await bus.visitParked(
-    service,
-    async (parked) => {
-      if (stopped !== undefined || (id !== undefined && parked.message.messageId !== id)) return "keep";
-      isFound = true;
-      return (await replayOne(parked)) ? "remove" : "keep";
-    },
-    { signal },
-  );
+  const visit: ParkedVisitor = async (parked) => {
+    if (id !== undefined && parked.message.messageId !== id) return "keep";
+    isFound = true;
+    return (await replayOne(parked)) ? "remove" : "keep";
+  };
+  let visited: number | undefined = 0;
+  try {
+    visited = await bus.visitParked(service, visit, { signal: AbortSignal.any([signal, over.signal]) });
+  } catch (error) {
+    if (signal.aborted || !over.signal.aborted) throw error;
+  }
   await end(emit, { service, id, visited, isFound }, stopped);
 }
 

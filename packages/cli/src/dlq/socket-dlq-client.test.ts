@@ -12,6 +12,7 @@ import { openSocketDlqClient } from "./socket-dlq-client.ts";
 
 const SERVICE = "effects";
 const TOPIC = "tool.invoke.effects";
+const WAIT = { timeout: 10_000 };
 
 /** A socket of a process with this bus, and a client of it. */
 async function open(bus: Bus) {
@@ -42,7 +43,7 @@ async function park(bus: Bus, parked: readonly Envelope[]): Promise<void> {
     throw new DeadLetterError("not now\u001b[2J");
   });
   for (const message of parked) await bus.publish(message);
-  await expect.poll(async () => (await bus.inspect(SERVICE, "parked"))?.messages).toBe(parked.length);
+  await expect.poll(async () => (await bus.inspect(SERVICE, "parked"))?.messages, WAIT).toBe(parked.length);
 }
 
 const definition: ToolDefinition<{ readonly word: string }> = {
@@ -147,9 +148,9 @@ test("an operator who leaves in the middle loses no message", async () => {
   leave.abort(new Error("gone"));
   await expect(replay).rejects.toThrow();
 
-  await expect.poll(async () => (await bus.inspect(SERVICE, "parked"))?.messages).toBe(2);
+  await expect.poll(async () => (await bus.inspect(SERVICE, "parked"))?.messages, WAIT).toBe(2);
   // The call has run all the same; its answer is kept for the next replay.
   await expect
-    .poll(() => run(socket.client, { action: "replay", service: SERVICE, id: undefined, timeoutMs: 10_000 }))
+    .poll(() => run(socket.client, { action: "replay", service: SERVICE, id: undefined, timeoutMs: 10_000 }), WAIT)
     .toMatchObject([{ answer: { content: "done" } }, { answer: { content: "done" } }, { kind: "end" }]);
 });
