@@ -32,11 +32,11 @@ test("services in processes of their own: a call reaches them, and one that is g
   await using gateway = await startService("gateway", { BUS_URL: broker.url, PORT: "0", HEALTH_PORT: String(gatewayHealth) });
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(gateway.stdout())?.[0] ?? "";
 
-  async function call(): Promise<{ ms: number; status: number; body: Record<string, unknown> }> {
+  async function call(headers: Readonly<Record<string, string>> = {}): Promise<{ ms: number; status: number; body: Record<string, unknown> }> {
     const start = performance.now();
     const response = await fetch(`${url}/v1/tools/web_browse/invoke`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ url: page.url }),
     });
     const body = (await response.json()) as Record<string, unknown>;
@@ -76,6 +76,8 @@ test("services in processes of their own: a call reaches them, and one that is g
   await setTimeout(300); // idle: an answer of just now would still count as a sign of life
   killed.kill("SIGKILL");
   await killed.ended;
+  // The broker takes a moment to notice, and a call of that moment waits for who comes next.
+  await expect.poll(async () => (await call({ "rockbot-timeout-ms": "500" })).body, { timeout: 10_000 }).toMatchObject({ code: "unavailable" });
   await expectUnavailable();
 
   await using _again = await startService("web-tools", webToolsEnv);
