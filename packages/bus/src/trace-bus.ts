@@ -22,6 +22,9 @@ export function traceBus(bus: Bus): Bus {
     get isReady() {
       return bus.isReady;
     },
+    get isBlocked() {
+      return bus.isBlocked;
+    },
     publish(message: Envelope, options?: PublishOptions) {
       const destination = destinationOf(message.topic);
       return tracer.startActiveSpan("publish", { kind: SpanKind.PRODUCER, attributes: { "messaging.destination": destination } }, (span) =>
@@ -47,6 +50,7 @@ export function traceBus(bus: Bus): Bus {
       });
     },
     inspect: (name, part) => bus.inspect(name, part),
+    visitParked: (name, visit, options) => bus.visitParked(name, visit, options),
     [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose](),
   };
 }

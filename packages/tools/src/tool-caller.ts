@@ -161,6 +161,7 @@ export async function createToolCaller(
         throw new ToolError(
           ToolErrorCode.Overloaded,
           `Cannot call "${name}" now: "${agent}" has ${calls.size} calls without an answer, the most it may have. Wait for one to end.`,
+          { retryAfterMs: 1_000 },
         );
       }
       const deadline = performance.now() + timeoutMs;

@@ -7,7 +7,7 @@ import { checkGatewayConfig } from "./check-gateway-config.ts";
 import { startGateway } from "./gateway.ts";
 import { configSchema } from "./generated/config.ts";
 
-const config = exitOnConfigError(() => checkGatewayConfig(loadConfig(configSchema, { env: process.env })));
+const config = exitOnConfigError(() => loadConfig(configSchema, { env: process.env, check: checkGatewayConfig }));
 using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
 await using telemetry = await startTelemetry({ service: "gateway", logLevel: config.logLevel });
 const { log } = telemetry;

@@ -1,6 +1,6 @@
 import { ToolErrorCode } from "@rockbot/contracts";
+import type { ListedTool } from "@rockbot/tools";
 import { HttpErrorCode, statusOf } from "./http-error.ts";
-import type { ListedTool } from "./tool-list.ts";
 
 export interface OpenApiOptions {
   readonly version: string;

@@ -7,7 +7,7 @@ import { checkWebToolsConfig } from "./check-web-tools-config.ts";
 import { configSchema } from "./generated/config.ts";
 import { startWebTools } from "./web-tools.ts";
 
-const config = exitOnConfigError(() => checkWebToolsConfig(loadConfig(configSchema, { env: process.env })));
+const config = exitOnConfigError(() => loadConfig(configSchema, { env: process.env, check: checkWebToolsConfig }));
 using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
 await using telemetry = await startTelemetry({ service: "web-tools", logLevel: config.logLevel });
 const { log } = telemetry;
