@@ -46,7 +46,7 @@ test("a page that takes too long ends its own conversion, and nothing else", asy
 });
 
 test("a page of too many nodes is refused in words", async () => {
-  await using converter = createPageConverter();
+  await using converter = createPageConverter({ timeoutMs: 15_000 });
 
   await expect(converter.convert(`<body>${"<br>".repeat(250_000)}`, url)).rejects.toThrow("it has more than 200000 nodes");
 });
@@ -58,18 +58,24 @@ test("a page whose markdown is too long is refused in words", async () => {
 });
 
 test("a page that takes too much memory ends its own conversion, and nothing else", async () => {
-  await using converter = createPageConverter({ maxHeapMb: 24 });
+  await using converter = createPageConverter({ maxHeapMb: 24, timeoutMs: 15_000 });
 
   await expect(converter.convert(heavyPage, url)).rejects.toThrow("it takes too much memory");
   expect(await converter.convert("<body><p>next", url)).toMatchObject({ markdown: "next" });
 });
 
 test("a page that makes V8 give up inside native code ends its own conversion, and nothing else", async () => {
-  await using converter = createPageConverter({ maxHeapMb: 100, maxLength: 1e9, timeoutMs: 10_000 });
+  await using converter = createPageConverter({ maxHeapMb: 100, maxLength: 1e9, timeoutMs: 18_000 });
   const longLinks = `<base href="http://x/${"a".repeat(2_000)}/">${"<p><a href=b>c</a>".repeat(60_000)}`;
 
   await expect(converter.convert(longLinks, url)).rejects.toThrow("it takes too much memory");
   expect(await converter.convert("<body><p>next", url)).toMatchObject({ markdown: "next" });
+});
+
+test("a process that cannot start is no fault of the page", async () => {
+  await using converter = createPageConverter({ maxHeapMb: 1 }); // less than Node itself needs
+
+  await expect(converter.convert("<body><p>x", url)).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("does not start") });
 });
 
 test("aborting ends a conversion, running or waiting", async () => {
