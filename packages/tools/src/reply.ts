@@ -1,5 +1,6 @@
 import {
   decodeMessage,
+  type Envelope,
   encodeMessage,
   errorReply,
   messages,
@@ -42,4 +43,13 @@ export function readReply(
     if (response.ok) return { ids: response.value, reply: response.value };
   }
   return undefined;
+}
+
+/** The answer to a call; undefined if the message is none, whatever its correlation says. */
+export function answerOf(
+  { body, type }: Envelope,
+  { toolCallId, toolName }: Pick<ToolInvokeRequest, "toolCallId" | "toolName">,
+): ToolInvokeResponse | ToolError | undefined {
+  const read = readReply(body, type);
+  return read !== undefined && read.ids.toolCallId === toolCallId && read.ids.toolName === toolName ? read.reply : undefined;
 }
