@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { expect, test } from "vitest";
 import { startTestGateway } from "./test-gateway.ts";
 
@@ -191,4 +192,38 @@ test("health is told to anybody", async () => {
 
   expect(await gateway.send({ path: "/healthz", headers })).toMatchObject({ status: 200, json: { status: "ok" } });
   expect(await gateway.send({ path: "/readyz", headers })).toMatchObject({ status: 200, json: { status: "ready" } });
+});
+
+test("a call that was made with a key can be looked up by it, with its answer", async () => {
+  await using gateway = await startTestGateway();
+  await gateway.invoke("echo", { word: "hi" }, { "idempotency-key": "mine" });
+  await gateway.invoke("fail", { code: "denied" }, { "idempotency-key": "refused" });
+  const { json } = await gateway.invoke("echo", {});
+
+  const found = await gateway.send({ path: "/v1/calls/mine" });
+  expect([found.status, found.json]).toEqual([
+    200,
+    expect.objectContaining({ toolName: "echo", state: "answered", attempts: 1, result: expect.objectContaining({ content: '{"word":"hi"}' }) }),
+  ]);
+  expect((await gateway.send({ path: "/v1/calls/refused" })).json).toMatchObject({ state: "failed", code: "denied", error: { code: "denied" } });
+  const unkept = await gateway.send({ path: `/v1/calls/${json?.["toolCallId"]}` });
+  expect(unkept.json).toMatchObject({ state: "answered" });
+  expect(unkept.json).not.toHaveProperty("result");
+  expect((await gateway.send({ path: "/v1/calls/nobodys" })).status).toBe(404);
+  expect((await gateway.send({ path: "/v1/calls/mine", method: "DELETE" })).status).toBe(405);
+});
+
+test("a call goes on when its client's connection breaks, if it asked for that, and its answer can be fetched", async () => {
+  await using gateway = await startTestGateway();
+  const headers = { "content-type": "application/json", "idempotency-key": "long", "rockbot-on-close": "keep" };
+  const client = request({ host: "127.0.0.1", port: gateway.port, agent: false, path: "/v1/tools/soon/invoke", method: "POST", headers });
+  client.on("error", () => {});
+  client.end('{"ms":400}');
+  await expect.poll(() => gateway.waiting).toEqual(["soon"]);
+  client.destroy();
+
+  expect((await gateway.send({ path: "/v1/calls/long" })).json).toMatchObject({ state: "accepted" });
+  await expect.poll(async () => (await gateway.send({ path: "/v1/calls/long" })).json, { timeout: 5_000 }).toMatchObject({ result: { content: "done" } });
+  const refused = await gateway.invoke("echo", {}, { "rockbot-on-close": "keep" });
+  expect([refused.status, refused.json?.["message"]]).toEqual([400, expect.stringContaining("needs an Idempotency-Key")]);
 });

@@ -21,7 +21,7 @@ export interface InvokeOptions {
   readonly log: Logger;
 }
 
-/** Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes. */
+/** Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked otherwise. */
 export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, signal, log }: InvokeOptions) {
   /** The calls that run under a key of the client's choice. */
   const keyed = new Set<string>();
@@ -46,13 +46,14 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
 
       const gone = new AbortController();
       outgoing.once("close", () => {
-        if (!outgoing.writableFinished)
+        if (!outgoing.writableFinished && !asked.goesOn)
           gone.abort(new ToolError(ToolErrorCode.Cancelled, `Cannot finish the call of "${toolName}": the client closed the connection`));
       });
       const options = {
         toolCallId,
         timeoutMs: asked.timeoutMs,
         sessionId,
+        keepAnswer: hasKey,
         signal: signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]),
       };
       if (!accepts(c.req.header("accept"), "text/event-stream")) return c.json(await caller.call(toolName, args, options));

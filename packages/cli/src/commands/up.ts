@@ -1,4 +1,4 @@
-import { createMemoryBus } from "@rockbot/bus";
+import { createMemoryBus, type Logger } from "@rockbot/bus";
 import { startGateway } from "@rockbot/gateway";
 import { exitOnCrash, onShutdown } from "@rockbot/service";
 import { startTelemetry } from "@rockbot/telemetry";
@@ -35,11 +35,19 @@ export async function up(options: UpOptions): Promise<void> {
 
   await using bus = isMemory ? createMemoryBus({ log }) : await connect(busUrl, log);
   await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, { log, signal: shutdown.signal });
-  await using runningGateway = gateway === undefined ? undefined : await startGateway(bus, gateway, { log, signal: shutdown.signal });
+  await using journals = gateway?.redisUrl === undefined ? undefined : await openJournals(gateway.redisUrl, log);
+  await using runningGateway = gateway === undefined ? undefined : await startGateway(bus, gateway, { log, journals, signal: shutdown.signal });
   // Other commands of this user come by the socket; over a broker they come by the broker.
   await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", log });
   await using _socket =
-    socket === undefined || caller === undefined ? undefined : await serveSocket(socket, caller, { drainMs: graceMs, signal: shutdown.signal, log });
+    socket === undefined || caller === undefined
+      ? undefined
+      : await serveSocket(socket, caller, {
+          drainMs: graceMs,
+          signal: shutdown.signal,
+          journals: [caller.journal, ...(runningGateway === undefined ? [] : [runningGateway.journal])],
+          log,
+        });
 
   console.error(describe(config, { url: runningGateway?.url, socket, verifiesSender: bus.traits.verifiesSender }));
   console.error(`ready in ${Math.round(performance.now())} ms`);
@@ -55,7 +63,12 @@ async function claimSocket(): Promise<string> {
   return path;
 }
 
-async function connect(busUrl: string, log: Parameters<typeof exitOnCrash>[0]) {
+async function openJournals(url: string, log: Logger) {
+  const { connectRedisJournalStore } = await import("@rockbot/journal/redis");
+  return connectRedisJournalStore(url, { log });
+}
+
+async function connect(busUrl: string, log: Logger) {
   const { connectBus } = await import("@rockbot/bus-rabbitmq");
   try {
     return await connectBus(busUrl, { name: "rockbot up", connectTimeoutMs: CONNECT_MS, log });

@@ -20,9 +20,8 @@ export const callingNames: RecordNames = { span: "tool.call", duration: "rockbot
 /** A span, a duration, a count, sizes, and a log line for each start and end. Status is `ok`, `tool_error` or the error's code. */
 export function record(names: RecordNames): ToolLayer {
   const tracer = trace.getTracer("@rockbot/tools");
-  const meter = metrics.getMeter("@rockbot/tools");
-  const duration = meter.createHistogram(names.duration, { unit: "ms", description: "Time from the call's start to its end." });
-  const count = meter.createCounter(names.count, { description: "Calls that ended, by status." });
+  /** Made with the first call: what is made before telemetry starts, such as while modules load, records nothing for ever. */
+  let made: ReturnType<typeof makeInstruments> | undefined;
 
   return (next) => ({
     execute(request, context) {
@@ -31,6 +30,8 @@ export function record(names: RecordNames): ToolLayer {
         `${names.span} ${toolName}`,
         { kind: SpanKind.INTERNAL, attributes: { "rockbot.tool.name": toolName, "rockbot.tool.call_id": toolCallId } },
         async (span) => {
+          made ??= makeInstruments(names);
+          const { count, duration } = made;
           const start = performance.now();
           const bytesIn = request.arguments?.length ?? 0;
           let status = "ok";
@@ -55,6 +56,14 @@ export function record(names: RecordNames): ToolLayer {
       );
     },
   });
+}
+
+function makeInstruments(names: RecordNames) {
+  const meter = metrics.getMeter("@rockbot/tools");
+  return {
+    duration: meter.createHistogram(names.duration, { unit: "ms", description: "Time from the call's start to its end." }),
+    count: meter.createCounter(names.count, { description: "Calls that ended, by status." }),
+  };
 }
 
 /** An executor may throw before it returns a promise. */

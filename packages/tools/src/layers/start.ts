@@ -1,12 +1,15 @@
-import { metrics } from "@opentelemetry/api";
+import { metrics, type UpDownCounter } from "@opentelemetry/api";
 import type { ToolLayer } from "../tool-executor.ts";
 
-const running = metrics.getMeter("@rockbot/tools").createUpDownCounter("rockbot.tool.running", { description: "Calls that run now, by tool." });
+/** Made with the first call: what is made before telemetry starts, such as while modules load, records nothing for ever. */
+let counter: UpDownCounter | undefined;
 
 /** Innermost: says that from here on the tool runs, so that a refusal before is told from a failure after. */
 export const start: ToolLayer = (next) => ({
   async execute(request, context) {
     context.onStarted?.();
+    counter ??= metrics.getMeter("@rockbot/tools").createUpDownCounter("rockbot.tool.running", { description: "Calls that run now, by tool." });
+    const running = counter;
     running.add(1, { tool_name: request.toolName });
     try {
       return await next.execute(request, context);
