@@ -1,16 +1,16 @@
 /**
- * A caller as a process of its own: `node calling-service.ts AMQP_URL REDIS_URL PREFIX CALLS`. Takes up what an earlier one
- * had out, and writes each answer as a line of JSON; then `resumed`. Then makes the calls, and writes `out` once the bus has
- * confirmed them all.
+ * A caller as a process of its own: `node calling-service.ts AMQP_URL REDIS_URL NAME CALLS`. The name is its agent's, that of
+ * the tool it calls, and the prefix of its keys. It takes up what an earlier one had out, and writes each answer as a line of
+ * JSON; then `resumed`. Then it makes the calls, and writes `out` once the bus has confirmed them all.
  */
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { connectRedisJournalStore } from "@rockbot/journal/redis";
 import { createToolCaller } from "@rockbot/tools";
 
-const [amqpUrl = "", redisUrl = "", prefix = "", calls = "0"] = process.argv.slice(2);
+const [amqpUrl = "", redisUrl = "", name = "", calls = "0"] = process.argv.slice(2);
 await using bus = await connectBus(amqpUrl, { name: "calling-service" });
-await using journals = await connectRedisJournalStore(redisUrl, { prefix });
-await using caller = await createToolCaller(bus, { agent: prefix, journals });
+await using journals = await connectRedisJournalStore(redisUrl, { prefix: name });
+await using caller = await createToolCaller(bus, { agent: name, journals });
 
 await Promise.all(
   caller.resumed.map(async ({ toolCallId, answer }) => {
@@ -24,8 +24,8 @@ await Promise.all(
 process.stdout.write("resumed\n");
 
 const count = Number(calls);
-for (let index = 0; index < count; index++) void caller.call("hold", { index }, { timeoutMs: 60_000 });
-const isOut = async () => (await journals.readOpen(`${prefix}.0`)).filter(({ state }) => state === "accepted").length === count;
+for (let index = 0; index < count; index++) void caller.call(name, { index }, { timeoutMs: 60_000 });
+const isOut = async () => (await journals.readOpen(`${name}.0`)).filter(({ state }) => state === "accepted").length === count;
 while (count > 0 && !(await isOut())) await new Promise((resolve) => setTimeout(resolve, 20));
 if (count > 0) process.stdout.write("out\n");
 if (count > 0) await new Promise((resolve) => process.once("SIGTERM", resolve));

@@ -64,7 +64,7 @@ async function findSlot(
   if (held) await sleep(watchMs);
   const after = held ? await store.readSlots(agent) : before;
   for (const [slot, leftMs] of after.entries()) {
-    const isDead = leftMs > 0 && leftMs <= (before[slot] ?? 0) - watchMs / 2;
+    const isDead = leftMs > 0 && leftMs <= Math.min((before[slot] ?? 0) - watchMs / 2, leaseMs); // a longer lease is not waited for
     if (leftMs > 0 && !isDead) continue;
     if (isDead) await sleep(leftMs + 20);
     if (await store.takeSlot(agent, slot, { owner, leaseMs })) return slot;

@@ -89,7 +89,7 @@ export async function serveTools(
     description: "Requests that are no ToolInvokeRequest, by what became of them.",
   });
   const unrouted = meter.createCounter("rockbot.tool.results.unrouted", { description: "Answers whose caller has no queue any more." });
-  const invocations = meter.createCounter("rockbot.tool.invocations");
+  const invocations = meter.createCounter("rockbot.tool.invocations", { description: "Calls that ended, by status." });
   const superseded = meter.createCounter("rockbot.tool.results.superseded", {
     description: "Results dropped because the call was taken over by another instance.",
   });

@@ -3,6 +3,7 @@ import { createMemoryBus } from "@rockbot/bus";
 import { CallState } from "@rockbot/journal";
 import { connectRedisJournalStore } from "@rockbot/journal/redis";
 import { sharedRedisUrl } from "@rockbot/testing";
+import { Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { serveTools } from "./serve-tools.ts";
 import { aborted, testSet, testTool } from "./test-tools.ts";
@@ -81,6 +82,32 @@ test("a caller without a configured instance leases one, and the next process ge
   };
   expect(await callersOf()).toEqual(["asker.0"]);
   expect(await callersOf()).toEqual(["asker.0", "asker.0"]);
+});
+
+test("a caller whose name was taken by another while it was silent goes on under a new one", { timeout: 20_000 }, async () => {
+  const prefix = `test-${randomBytes(6).toString("hex")}`;
+  await using journals = await connectRedisJournalStore(url, { prefix });
+  await using bus = createMemoryBus();
+  const { tool, started, release } = held();
+  await using _ = await serveTools(bus, testSet(tool), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker", journals });
+  const before = caller.call("hold", {});
+  await started;
+  const redis = new Redis(url);
+  await redis.set(`${prefix}:{journal}:slot:asker:0`, "another", "PX", 30_000);
+  redis.disconnect();
+  await expect.poll(() => journals.readSlots("asker"), { timeout: 10_000 }).toSatisfy((leftMs: number[]) => (leftMs[1] ?? 0) > 0);
+  release();
+  await expect(before).resolves.toMatchObject({ content: "{}" });
+  await expect
+    .poll(
+      async () => {
+        await caller.call("hold", {});
+        return (await caller.journal.recent(1))[0]?.caller;
+      },
+      { timeout: 5_000 },
+    )
+    .toBe("asker.1");
 });
 
 test("a nested call ends with its parent: at its deadline, and when it is cancelled", async () => {
