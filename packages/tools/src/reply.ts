@@ -30,7 +30,7 @@ export function decodeReply(body: Uint8Array, type?: string): ToolInvokeResponse
 }
 
 /** The same with the ids it carries, which whoever takes it compares. */
-export function readReply(
+function readReply(
   body: Uint8Array,
   type?: string,
 ): { readonly ids: Pick<ToolErrorMessage, "toolCallId" | "toolName">; readonly reply: ToolInvokeResponse | ToolError } | undefined {
