@@ -16,6 +16,12 @@ const echo = defineTool(definition, async ({ id }) => {
   return id;
 });
 
+// How much memory is really in use, when asked: needs --expose-gc.
+process.on("SIGUSR2", () => {
+  globalThis.gc?.();
+  process.stderr.write(`heap ${Math.round(process.memoryUsage().heapUsed / 1024)}\n`);
+});
+
 await using bus = await connectBus(process.argv[2] ?? "", { name: "echo-service" });
 await using _tools = await serveTools(bus, { tools: [echo], guides: [{ name: "echo", summary: "Echoes.", document: "# Echo" }] }, { service: "echo" });
 process.stdout.write("ready\n");

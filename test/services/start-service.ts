@@ -17,10 +17,14 @@ export interface RunningProcess extends AsyncDisposable {
 /** A program of this repository as a real process, with nothing of our environment but what it needs. */
 export function startProgram(
   main: string,
-  { args = [], env = {} }: { readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> } = {},
+  {
+    args = [],
+    env = {},
+    nodeArgs = [],
+  }: { readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>>; readonly nodeArgs?: readonly string[] } = {},
 ): RunningProcess {
   const { PATH = "", HOME = "" } = process.env;
-  const child = spawn(process.execPath, [join(root, main), ...args], { env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...nodeArgs, join(root, main), ...args], { env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
@@ -46,7 +50,7 @@ export async function startService(service: string, env: Readonly<Record<string,
 
 /** The tool service of echo-service.ts; each line of its stdout after the first is one run of the tool. */
 export async function startEchoService(busUrl: string): Promise<RunningProcess> {
-  return untilReady("echo", startProgram("test/services/echo-service.ts", { args: [busUrl] }), "ready\n");
+  return untilReady("echo", startProgram("test/services/echo-service.ts", { args: [busUrl], nodeArgs: ["--expose-gc"] }), "ready\n");
 }
 
 async function untilReady(name: string, running: RunningProcess, says: string): Promise<RunningProcess> {

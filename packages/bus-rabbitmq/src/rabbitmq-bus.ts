@@ -125,6 +125,10 @@ class RabbitMqBus implements Bus {
     return true;
   }
 
+  get isBlocked(): boolean {
+    return this.#publisher.supervisor.state === "blocked";
+  }
+
   async publish(message: Envelope, { mandatory = false, ttlMs, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, signal }: PublishOptions = {}): Promise<void> {
     checkTopic(message.topic);
     const properties = { ...toWire(message), mandatory, ...(this.#user === undefined ? {} : { userId: this.#user }) };
@@ -143,8 +147,7 @@ class RabbitMqBus implements Bus {
     }
     return {
       [Symbol.asyncDispose]: () => {
-        this.#subscriptions.delete(subscription);
-        return subscription.dispose();
+        return subscription.dispose().finally(() => this.#subscriptions.delete(subscription)); // a bus that closes meanwhile waits for it
       },
     };
   }

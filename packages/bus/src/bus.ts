@@ -9,6 +9,8 @@ export interface Bus extends AsyncDisposable {
   readonly traits: BusTraits;
   /** Whether the bus can carry messages now; false while a lost connection is being restored. */
   readonly isReady: boolean;
+  /** Whether the bus is there and takes no messages, for want of memory or disk: publishing waits until it does again. */
+  readonly isBlocked: boolean;
   /**
    * Resolves once the bus has taken responsibility for the message. While the connection is away it waits, up to
    * `timeoutMs`, and publishes again what was not confirmed, under the same message id.
@@ -48,7 +50,7 @@ export interface BusTraits {
 export interface PublishOptions {
   /** Whether it is an error that no subscription matches. @default false */
   readonly mandatory?: boolean | undefined;
-  /** How long the message is of use from now. Not taken by then, it is never delivered: it is parked as `expired`. */
+  /** How long the message is of use from now. Not taken by then, it is never delivered: it is parked as `expired`. One that was taken in time and failed has its second try at any time. */
   readonly ttlMs?: number | undefined;
   /** How long to wait for the bus to take the message. @default 10_000 */
   readonly timeoutMs?: number | undefined;
@@ -66,7 +68,7 @@ export interface PublishOptions {
 export type SubscriptionKind = "service" | "result" | "copy";
 
 export interface SubscribeOptions {
-  /** 1 to 80 of a-z, 0-9, "-" and ".". Shared by consumers that compete. */
+  /** 1 to 100 of a-z, 0-9, "-" and ".". Shared by consumers that compete. */
   readonly name: string;
   /** Patterns: words separated by dots; `*` is any one word, `#` any number of words. */
   readonly topics: readonly string[];
@@ -76,7 +78,7 @@ export interface SubscribeOptions {
   readonly concurrency?: number | undefined;
   /**
    * The last word on a message that could not be handled (kind `service` only), such as an answer to its sender. Called
-   * once for each such message, then the message is parked; if it throws, it is parked all the same.
+   * at least once for each such message, then the message is parked; if it throws, it is parked all the same.
    */
   readonly onDeadLetter?: ((message: Envelope, death: Death) => Promise<void>) | undefined;
   /** How long disposal waits for running handlers. @default 20_000 */

@@ -7,11 +7,16 @@ export interface CheckedSubscribeOptions extends SubscribeOptions {
   readonly drainMs: number;
 }
 
+/** Room for a role and the names of an agent and its instance. */
+const MAX_NAME = 100;
+
 /** @throws {RangeError} naming the option that is out of range */
 export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscribeOptions {
   const { name, topics, kind = "service", concurrency = DEFAULT_CONCURRENCY, drainMs = DEFAULT_DRAIN_MS, onDeadLetter } = options;
-  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(name) || name.length > 80) {
-    throw new RangeError(`Cannot subscribe as ${JSON.stringify(name.slice(0, 100))}: a name is 1 to 80 of a-z, 0-9 and "-" in words separated by dots`);
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(name) || name.length > MAX_NAME) {
+    throw new RangeError(
+      `Cannot subscribe as ${JSON.stringify(name.slice(0, 100))}: a name is 1 to ${MAX_NAME} of a-z, 0-9 and "-" in words separated by dots`,
+    );
   }
   if (topics.length === 0 || topics.some((topic) => topic === "" || Buffer.byteLength(topic) > 255)) {
     throw new RangeError(`Cannot subscribe as "${name}": expected at least one topic, each of 1 to 255 bytes`);

@@ -43,6 +43,7 @@ class MemoryBus implements Bus {
   readonly #subscriptions = new Set<AsyncDisposable>();
   readonly #expiries = new Map<string, NodeJS.Timeout>();
   #isClosed = false;
+  #closing: Promise<void> | undefined;
 
   constructor({ log = silentLogger, maxQueueLength = 10_000, maxQueueBytes = 256 * 1024 * 1024 }: MemoryBusOptions) {
     this.#log = log;
@@ -50,8 +51,10 @@ class MemoryBus implements Bus {
     this.#maxQueueBytes = maxQueueBytes;
   }
 
+  readonly isBlocked = false; // a queue that is full refuses
+
   get isReady(): boolean {
-    return !this.#isClosed;
+    return this.#closing === undefined;
   }
 
   async publish(message: Envelope, { mandatory = false, ttlMs, signal }: PublishOptions = {}): Promise<void> {
@@ -73,7 +76,7 @@ class MemoryBus implements Bus {
   async subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable> {
     const checked = checkSubscribeOptions(options);
     const { name, kind, topics } = checked;
-    if (this.#isClosed) throw new BusClosedError(`Cannot subscribe as "${name}": the bus is closed`);
+    if (this.#closing !== undefined) throw new BusClosedError(`Cannot subscribe as "${name}": the bus is closed`);
     const queue = (kind === "copy" ? undefined : this.#queues.get(name)) ?? new MemoryQueue(checked, this.#log);
     if (queue.kind !== kind) throw new SubscriptionConflictError(`Cannot subscribe as "${name}" of kind ${kind}: it exists with kind ${queue.kind}`);
     if (kind === "copy") this.#copies.add(queue);
@@ -106,8 +109,13 @@ class MemoryBus implements Bus {
     return queue === undefined || (part !== "main" && queue.kind !== "service") ? undefined : queue.state(part);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    // While handlers finish they may still publish answers, so the bus closes last.
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    // While handlers finish they may still publish answers, so publishing ends last.
     await Promise.all([...this.#subscriptions].map((subscription) => subscription[Symbol.asyncDispose]()));
     this.#isClosed = true;
     for (const timer of this.#expiries.values()) clearTimeout(timer);

@@ -21,6 +21,9 @@ interface Consumer {
   onIdle: (() => void) | undefined;
 }
 
+/** All parked messages of a queue together; the oldest give way. */
+const PARKED_BYTES = 64 * 1024 * 1024;
+
 /** One queue of the in-memory bus: messages in order, handed to consumers in turn, failures as SubscriptionKind says. */
 export class MemoryQueue {
   readonly kind: CheckedSubscribeOptions["kind"];
@@ -29,6 +32,7 @@ export class MemoryQueue {
   readonly #name: string;
   readonly #consumers: Consumer[] = [];
   readonly #parked: Envelope[] = [];
+  #parkedBytes = 0;
   #waiting: Waiting[] = [];
   #head = 0;
   #bytes = 0;
@@ -47,8 +51,9 @@ export class MemoryQueue {
     return this.#consumers.length;
   }
 
+  /** Messages that wait, for the first time or the second. */
   get length(): number {
-    return this.#waiting.length - this.#head;
+    return this.#waiting.length - this.#head + this.#retries.length;
   }
 
   get bytes(): number {
@@ -56,7 +61,7 @@ export class MemoryQueue {
   }
 
   state(part: QueuePart): QueueState {
-    const messages = { main: this.length, retry: this.#retries.length, dlq: 0, parked: this.#parked.length }[part];
+    const messages = { main: this.#waiting.length - this.#head, retry: this.#retries.length, dlq: 0, parked: this.#parked.length }[part];
     return { consumers: part === "parked" ? 0 : this.consumers, messages };
   }
 
@@ -97,7 +102,7 @@ export class MemoryQueue {
   }
 
   #dispatch(): void {
-    while (this.length > 0) {
+    while (this.#head < this.#waiting.length) {
       const consumer = this.#freeConsumer();
       if (consumer === undefined) return;
       const waiting = this.#waiting[this.#head++] as Waiting;
@@ -131,7 +136,7 @@ export class MemoryQueue {
         void this.#retryAlone();
       }
     }
-    if (this.length > 0) this.#schedule();
+    if (this.#head < this.#waiting.length) this.#schedule();
   }
 
   async #handle(consumer: Consumer, waiting: Waiting): Promise<void> {
@@ -156,8 +161,7 @@ export class MemoryQueue {
     this.#isRetrying = true;
     for (let waiting = this.#retries.shift(); waiting !== undefined; waiting = this.#retries.shift()) {
       const consumer = this.#consumers[0];
-      if (waiting.expiresAt <= performance.now()) this.#park(waiting.message, "expired");
-      else if (consumer === undefined) {
+      if (consumer === undefined) {
         this.#retries.unshift(waiting);
         break;
       } else {
@@ -185,7 +189,8 @@ export class MemoryQueue {
     if (this.kind !== "service") return;
     this.#log.warn({ subscription: this.#name, topic: message.topic, messageId: message.messageId, reason }, "message parked");
     this.#parked.push(message);
-    if (this.#parked.length > PARKED_MESSAGES) this.#parked.shift();
+    this.#parkedBytes += message.body.byteLength;
+    while (this.#parked.length > PARKED_MESSAGES || this.#parkedBytes > PARKED_BYTES) this.#parkedBytes -= this.#parked.shift()?.body.byteLength ?? 0;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, SubscribeOptions } from "./bus.ts";
+import { BusClosedError } from "./bus-errors.ts";
 
 export interface RequesterOptions {
   /** Where answers come; written into every request. */
@@ -24,7 +25,7 @@ export interface RequestOptions {
   readonly onConfirmed?: (() => void) | undefined;
 }
 
-/** Sends requests and waits for their answers. */
+/** Sends requests and waits for their answers. Disposal fails those that wait. */
 export interface Requester extends AsyncDisposable {
   /**
    * Publishes the request, mandatory, and resolves with its answer. Settles once.
@@ -51,9 +52,11 @@ export function createRequester(bus: Bus, { replyTo, subscription, keyOf = (repl
   interface Pending {
     readonly accept: ((reply: Envelope) => boolean) | undefined;
     readonly resolve: (reply: Envelope) => void;
+    readonly reject: (error: Error) => void;
   }
   const pending = new Map<string, Pending>();
   let subscribed: Promise<AsyncDisposable> | undefined;
+  let isClosed = false;
 
   function subscribe(): Promise<AsyncDisposable> {
     const started = bus.subscribe({ ...subscription, topics: [replyTo], concurrency: 512 }, async (reply) => {
@@ -74,13 +77,14 @@ export function createRequester(bus: Bus, { replyTo, subscription, keyOf = (repl
     { timeoutMs, signal, accept }: Pick<RequestOptions, "timeoutMs" | "signal" | "accept">,
     publish?: (reject: (reason: unknown) => void) => void,
   ): Promise<Envelope> {
+    if (isClosed) throw new BusClosedError("Cannot wait for an answer: the requester is closed");
     if (pending.has(key)) throw new RangeError(`Cannot wait for the answer to "${key}": somebody does already`);
     signal?.throwIfAborted();
     const { promise: answer, resolve, reject } = Promise.withResolvers<Envelope>();
     const timer = setTimeout(() => reject(new RequestTimeoutError(`No answer on "${replyTo}" within ${timeoutMs} ms`)), timeoutMs);
     const onAbort = () => reject(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
-    pending.set(key, { accept, resolve }); // before publishing: the answer may overtake the confirm
+    pending.set(key, { accept, resolve, reject }); // before publishing: the answer may overtake the confirm
     try {
       subscribed ??= subscribe();
       subscribed.then(() => publish?.(reject), reject);
@@ -99,16 +103,23 @@ export function createRequester(bus: Bus, { replyTo, subscription, keyOf = (repl
     async request(message, { key = message.correlationId, onConfirmed, ...options }) {
       if (key === undefined) throw new TypeError("Cannot send a request without a key: give it a correlation id");
       const start = performance.now();
-      return answerTo(key, options, (reject) => {
-        const ttlMs = Math.floor(options.timeoutMs - (performance.now() - start));
-        if (ttlMs <= 0 || !pending.has(key)) return;
-        bus.publish({ ...message, replyTo }, { mandatory: true, ttlMs, timeoutMs: ttlMs }).then(() => {
-          if (pending.has(key)) onConfirmed?.();
-        }, reject);
-      });
+      const settled = new AbortController();
+      try {
+        return await answerTo(key, options, (reject) => {
+          const ttlMs = Math.floor(options.timeoutMs - (performance.now() - start));
+          if (ttlMs <= 0 || !pending.has(key)) return;
+          bus.publish({ ...message, replyTo }, { mandatory: true, ttlMs, timeoutMs: ttlMs, signal: settled.signal }).then(() => {
+            if (pending.has(key)) onConfirmed?.();
+          }, reject);
+        });
+      } finally {
+        settled.abort(); // one that still waits for the bus is not sent
+      }
     },
     await: (key, options) => answerTo(key, options),
     async [Symbol.asyncDispose]() {
+      isClosed = true;
+      for (const { reject } of pending.values()) reject(new BusClosedError("The requester was closed before the answer came"));
       await (await subscribed?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };

@@ -1,4 +1,4 @@
-import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { type Counter, context, type Histogram, metrics, propagation, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, Handler, PublishOptions, SubscribeOptions } from "./bus.ts";
 
@@ -22,26 +22,18 @@ export function traceBus(bus: Bus): Bus {
     get isReady() {
       return bus.isReady;
     },
+    get isBlocked() {
+      return bus.isBlocked;
+    },
     publish(message: Envelope, options?: PublishOptions) {
       const destination = destinationOf(message.topic);
-      return tracer.startActiveSpan("publish", { kind: SpanKind.PRODUCER, attributes: { "messaging.destination": destination } }, async (span) => {
-        const start = performance.now();
-        let result = "ok";
-        try {
+      return tracer.startActiveSpan("publish", { kind: SpanKind.PRODUCER, attributes: { "messaging.destination": destination } }, (span) =>
+        measured(span, { count: published, duration: publishDuration, destination }, () => {
           const carrier: Record<string, string> = {};
           propagation.inject(context.active(), carrier);
-          await bus.publish("traceparent" in carrier ? { ...message, headers: { ...message.headers, ...carrier } } : message, options);
-        } catch (error) {
-          result = error instanceof Error ? error.name : "error";
-          span.setStatus({ code: SpanStatusCode.ERROR, message: result });
-          throw error;
-        } finally {
-          span.end();
-          const attributes = { "messaging.destination": destination, "messaging.result": result };
-          published.add(1, attributes);
-          publishDuration.record(performance.now() - start, attributes);
-        }
-      });
+          return bus.publish("traceparent" in carrier ? { ...message, headers: { ...message.headers, ...carrier } } : message, options);
+        }),
+      );
     },
     subscribe(options: SubscribeOptions, handler: Handler) {
       const place = { "messaging.subscription": subscriptionLabel(options) };
@@ -49,21 +41,11 @@ export function traceBus(bus: Bus): Bus {
         const destination = destinationOf(message.topic);
         const parent = propagation.extract(context.active(), message.headers);
         return tracer.startActiveSpan("process", { kind: SpanKind.CONSUMER, attributes: { "messaging.destination": destination } }, parent, async (span) => {
-          const start = performance.now();
-          let result = "ok";
           active.add(1, place);
           try {
-            await handler(message, delivery);
-          } catch (error) {
-            result = error instanceof Error ? error.name : "error";
-            span.setStatus({ code: SpanStatusCode.ERROR, message: result });
-            throw error;
+            await measured(span, { count: processed, duration: processDuration, destination }, () => handler(message, delivery));
           } finally {
-            span.end();
             active.add(-1, place);
-            const attributes = { "messaging.destination": destination, "messaging.result": result };
-            processed.add(1, attributes);
-            processDuration.record(performance.now() - start, attributes);
           }
         });
       });
@@ -71,6 +53,30 @@ export function traceBus(bus: Bus): Bus {
     inspect: (name, part) => bus.inspect(name, part),
     [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose](),
   };
+}
+
+interface Measures {
+  readonly count: Counter;
+  readonly duration: Histogram;
+  readonly destination: string;
+}
+
+/** Does the work, and ends the span with its result. */
+async function measured(span: Span, { count, duration, destination }: Measures, work: () => Promise<void>): Promise<void> {
+  const start = performance.now();
+  let result = "ok";
+  try {
+    await work();
+  } catch (error) {
+    result = error instanceof Error ? error.name : "error";
+    span.setStatus({ code: SpanStatusCode.ERROR, message: result });
+    throw error;
+  } finally {
+    span.end();
+    const attributes = { "messaging.destination": destination, "messaging.result": result };
+    count.add(1, attributes);
+    duration.record(performance.now() - start, attributes);
+  }
 }
 
 /** The first two words of a topic: what follows are names, too many for a metric's label. */

@@ -1,4 +1,6 @@
 // The interface, and what it promises.
+
+export { claimKeyText } from "./claim-key-text.ts";
 export {
   type Claim,
   type ClaimKey,

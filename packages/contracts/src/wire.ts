@@ -1,4 +1,4 @@
-import { type Envelope, newId } from "./envelope.ts";
+import { type Envelope, Header, newId } from "./envelope.ts";
 
 /** An envelope's AMQP properties and header table, besides routing key and body. */
 export interface WireProperties {
@@ -67,6 +67,7 @@ export function fromWire(topic: string, properties: WireProperties, body: Uint8A
   };
 }
 
-const singlePrefixed: ReadonlySet<string> = new Set(["rb-timeout-ms", "rb-content-trust", "rb-tool-provider", "rb-mcp-server"]);
+/** Logical keys of ours and of the original. */
+const singlePrefixed: ReadonlySet<string> = new Set([...Object.values(Header), "rb-mcp-server"]);
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);

@@ -10,15 +10,12 @@ import type { ToolExecutor, ToolLayer } from "./tool-executor.ts";
 
 /** The tool with every layer of the serving side around it; without claims each delivery of a call runs it. */
 export function withServingLayers({ definition, executor }: Tool, claims?: CallClaims): ToolExecutor {
-  return wrap(executor, [recordServing, validate(definition), ...(claims === undefined ? [] : [claims.layer(definition)]), deadline, start]);
+  return wrap(executor, [record(servingNames), validate(definition), ...(claims === undefined ? [] : [claims.layer(definition)]), deadline, start]);
 }
 
 /** The executor with every layer of the calling side around it: the deadline holds even if the bus and the service are gone. */
 export function withCallingLayers(executor: ToolExecutor): ToolExecutor {
-  return wrap(executor, [recordCalling, deadline]);
+  return wrap(executor, [record(callingNames), deadline]);
 }
-
-const recordServing = record(servingNames);
-const recordCalling = record(callingNames);
 
 const wrap = (executor: ToolExecutor, layers: readonly ToolLayer[]): ToolExecutor => layers.reduceRight((inner, layer) => layer(inner), executor);

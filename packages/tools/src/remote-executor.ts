@@ -1,4 +1,13 @@
-import { type Bus, BusUnavailableError, MessageTooLargeError, QueueFullError, type Requester, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
+import {
+  type Bus,
+  BusClosedError,
+  BusUnavailableError,
+  MessageTooLargeError,
+  QueueFullError,
+  type Requester,
+  RequestTimeoutError,
+  UnroutableError,
+} from "@rockbot/bus";
 import { createEnvelope, encodeMessage, Header, messages, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
 import { type CallJournal, CallState } from "@rockbot/journal";
 import { MAX_REQUEST_BYTES } from "./limits.ts";
@@ -6,6 +15,8 @@ import { answerOf } from "./reply.ts";
 import type { FoundTool, ToolDirectory } from "./tool-directory.ts";
 import type { ToolExecutor } from "./tool-executor.ts";
 
+/** When a queue or a broker that is full may have room again: a guess, so that callers do not come back at once. */
+const RETRY_AFTER_MS = 1_000;
 /** A cancel that nobody has taken by then finds no call to cancel. */
 const CANCEL_TTL_MS = 60_000;
 
@@ -28,6 +39,10 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, journal, direc
     );
   }
 
+  function overloaded(why: string, cause?: unknown): ToolError {
+    return new ToolError(ToolErrorCode.Overloaded, `"${tool.name}" cannot be called now: ${why}. Try again later.`, { cause, retryAfterMs: RETRY_AFTER_MS });
+  }
+
   function cancel(toolCallId: string, reason: string): void {
     const body = encodeMessage("ToolCancel", { toolCallId, reason });
     bus
@@ -44,6 +59,7 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, journal, direc
           `Cannot call "${tool.name}": the request has ${body.byteLength} bytes, at most ${MAX_REQUEST_BYTES} are carried`,
         );
       }
+      if (bus.isBlocked) throw overloaded("the message bus is short of memory or disk and takes no messages");
       if (!(await directory.isServed(tool))) throw unavailable();
       const timeoutMs = Math.max(1, Math.floor(deadline - performance.now()));
       const { toolCallId } = request;
@@ -84,14 +100,14 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, journal, direc
         details: { mayHaveRun: true },
       });
     if (error instanceof UnroutableError) return unavailable(error);
+    if (error instanceof BusClosedError) {
+      return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called: this process has closed its bus`, { cause: error, isRetryable: false });
+    }
     if (error instanceof BusUnavailableError)
       return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called now: the message bus does not answer. Try again later.`, {
         cause: error,
       });
-    if (error instanceof QueueFullError)
-      return new ToolError(ToolErrorCode.Overloaded, `"${tool.name}" cannot be called now: too many calls wait for "${tool.service}". Try again later.`, {
-        cause: error,
-      });
+    if (error instanceof QueueFullError) return overloaded(`too many calls wait for "${tool.service}"`, error);
     if (error instanceof MessageTooLargeError) return new ToolError(ToolErrorCode.TooLarge, error.message, { cause: error });
     return error;
   }

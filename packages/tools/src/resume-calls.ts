@@ -1,4 +1,4 @@
-import { type Logger, type Requester, RequestTimeoutError } from "@rockbot/bus";
+import { BusClosedError, type Logger, type Requester, RequestTimeoutError } from "@rockbot/bus";
 import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
 import { type CallJournal, type CallRecord, CallState, type JournalStore } from "@rockbot/journal";
 import { MAX_TIMEOUT_MS } from "./limits.ts";
@@ -23,13 +23,11 @@ export interface ResumeCallsOptions {
   readonly store: JournalStore | undefined;
   readonly requester: Requester;
   readonly journal: CallJournal;
-  /** Aborts when the caller ends. */
-  readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
 /** Takes up the calls that the journal says are out. All of them wait before the first answer can come. */
-export async function resumeCalls({ caller, store, requester, journal, signal, log }: ResumeCallsOptions): Promise<readonly ResumedCall[]> {
+export async function resumeCalls({ caller, store, requester, journal, log }: ResumeCallsOptions): Promise<readonly ResumedCall[]> {
   if (store === undefined) return [];
   let records: readonly CallRecord[];
   try {
@@ -41,7 +39,7 @@ export async function resumeCalls({ caller, store, requester, journal, signal, l
   if (records.length > 0) log.info({ caller, calls: records.length }, "waiting for the answers of calls that an earlier process made");
   return records.map((record) => {
     let isOpen = true;
-    const answer = awaitAnswer(record, { requester, journal, signal }).finally(() => {
+    const answer = awaitAnswer(record, { requester, journal }).finally(() => {
       isOpen = false;
     });
     answer.catch(() => {});
@@ -56,17 +54,13 @@ export async function resumeCalls({ caller, store, requester, journal, signal, l
   });
 }
 
-async function awaitAnswer(
-  record: CallRecord,
-  { requester, journal, signal }: Pick<ResumeCallsOptions, "requester" | "journal" | "signal">,
-): Promise<ToolInvokeResponse> {
+async function awaitAnswer(record: CallRecord, { requester, journal }: Pick<ResumeCallsOptions, "requester" | "journal">): Promise<ToolInvokeResponse> {
   const { toolCallId, toolName, deadlineAt } = record;
   journal.resumed(record);
   try {
     let answer: ToolInvokeResponse | ToolError | undefined;
     await requester.await(toolCallId, {
       timeoutMs: Math.min(Math.max(deadlineAt - Date.now(), GRACE_MS), MAX_TIMEOUT_MS),
-      signal,
       accept(reply) {
         answer = answerOf(reply, record);
         return answer !== undefined;
@@ -78,14 +72,21 @@ async function awaitAnswer(
     journal.keepAnswer(toolCallId, encodeReply(record, response).body);
     return response;
   } catch (cause) {
-    const error = cause instanceof RequestTimeoutError ? noAnswer(toolName, cause) : toToolError(cause, toolName);
+    const error = toCallError(toolName, cause);
     journal.note(toolCallId, endOf(error), error.code);
     journal.keepAnswer(toolCallId, encodeReply(record, error).body);
     throw error;
   }
 }
 
-function noAnswer(toolName: string, cause: unknown): ToolError {
+function toCallError(toolName: string, cause: unknown): ToolError {
+  if (cause instanceof BusClosedError)
+    return new ToolError(ToolErrorCode.Unavailable, `The answer of "${toolName}" is left for the next start of this caller, which has ended`, {
+      cause,
+      isRetryable: false,
+      details: { mayHaveRun: true },
+    });
+  if (!(cause instanceof RequestTimeoutError)) return toToolError(cause, toolName);
   return new ToolError(ToolErrorCode.Timeout, `"${toolName}" has not answered by the deadline. Its caller was restarted meanwhile, and it may have run.`, {
     cause,
     details: { mayHaveRun: true },

@@ -25,13 +25,15 @@ import {
   type ToolInvokeResponse,
 } from "@rockbot/contracts";
 import { announceTools, RESERVED_SERVICE } from "./announce-tools.ts";
-import { CallClaims, SupersededError } from "./layers/claim.ts";
+import { CallClaims } from "./layers/claim.ts";
+import { servingNames, UNKNOWN_TOOL } from "./layers/record.ts";
 import { withServingLayers } from "./layers.ts";
 import { MAX_RESULT_BYTES } from "./limits.ts";
 import { progressReporter } from "./progress-reporter.ts";
 import { type Address, addressOf, budgetMs, callerOf, guessCall, readRequest } from "./read-request.ts";
 import { encodeReply } from "./reply.ts";
 import { RunningCalls } from "./running-calls.ts";
+import { SupersededError } from "./superseded-error.ts";
 import { toToolError } from "./to-tool-error.ts";
 import type { ToolExecutor } from "./tool-executor.ts";
 import type { ToolSet } from "./tool-set.ts";
@@ -45,7 +47,11 @@ export interface ServeToolsOptions {
   readonly concurrency?: number | undefined;
   /** How long disposal waits for running calls, in milliseconds. @default 20_000 */
   readonly drainMs?: number | undefined;
-  /** Keeps calls of tools with effects from running twice. Shared by all instances of the service, or else only this process's repeats are known. @default in this process */
+  /**
+   * Keeps calls of tools with effects from running twice. Shared by all instances of the service: else a call that was
+   * handed to another process, even one that stopped before it started it, ends in `outcome_unknown` unless the tool is
+   * idempotent. @default claims of this process alone
+   */
   readonly claims?: ClaimStore | undefined;
   readonly log?: Logger | undefined;
 }
@@ -84,15 +90,18 @@ export async function serveTools(
   if (executors.size !== tools.length) throw new TypeError(`Cannot serve "${service}": two of its tools have the same name`);
 
   const hasEffects = tools.some(({ definition }) => !definition.readOnly);
+  if (hasEffects && claimStore === undefined && bus.traits.isDurable) {
+    log.warn(
+      { service },
+      "claims are kept in this process only: a call with effects that another process had ends in outcome_unknown, run or not. Share a claim store",
+    );
+  }
   const meter = metrics.getMeter("@rockbot/tools");
   const unreadable = meter.createCounter("rockbot.tool.requests.unreadable", {
     description: "Requests that are no ToolInvokeRequest, by what became of them.",
   });
   const unrouted = meter.createCounter("rockbot.tool.results.unrouted", { description: "Answers whose caller has no queue any more." });
-  const invocations = meter.createCounter("rockbot.tool.invocations", { description: "Calls that ended, by status." });
-  const superseded = meter.createCounter("rockbot.tool.results.superseded", {
-    description: "Results dropped because the call was taken over by another instance.",
-  });
+  const invocations = meter.createCounter(servingNames.count, { description: "Calls that ended, by status." });
   const running = new RunningCalls();
 
   async function handle(message: Envelope, delivery: Delivery): Promise<void> {
@@ -110,7 +119,7 @@ export async function serveTools(
     const deadline = delivery.receivedAt + budgetMs(message);
     const executor = executors.get(request.toolName);
     if (executor === undefined) {
-      invocations.add(1, { status: ToolErrorCode.ToolNotFound });
+      invocations.add(1, { tool_name: UNKNOWN_TOOL, status: ToolErrorCode.ToolNotFound });
       return answer(address, request, unknownTool(request.toolName), deadline);
     }
     const reply = await run(executor, request, { message, delivery, deadline, resultTopic: address.topic });
@@ -136,10 +145,7 @@ export async function serveTools(
       return await executor.execute(request, { signal: call.signal, deadline, caller, progress: progress.report, log, redeliveredFrom });
     } catch (error) {
       if (delivery.signal.aborted) throw error;
-      if (error instanceof SupersededError) {
-        superseded.add(1);
-        return undefined;
-      }
+      if (error instanceof SupersededError) return undefined;
       const toolError = toToolError(error, request.toolName);
       if (toolError !== error) log.error({ toolName: request.toolName, toolCallId: request.toolCallId, error }, "tool failed unexpectedly");
       return toolError;

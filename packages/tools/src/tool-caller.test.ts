@@ -5,6 +5,7 @@ import { MAX_CALLS_IN_FLIGHT, MAX_REQUEST_BYTES } from "./limits.ts";
 import { serveTools } from "./serve-tools.ts";
 import { aborted, testSet, testTool } from "./test-tools.ts";
 import { createToolCaller } from "./tool-caller.ts";
+import type { ToolExecutor } from "./tool-executor.ts";
 
 const echo = testTool("echo", async (input) => ({ content: JSON.stringify(input), structured: input }));
 
@@ -229,4 +230,81 @@ test("a running call finishes while its service stops", async () => {
   release.resolve();
   await expect(call).resolves.toMatchObject({ content: "finished" });
   await stopping;
+});
+
+test("lists a tool that another instance serves again when a newer one has left", async () => {
+  await using bus = createMemoryBus();
+  const tool = (name: string) => testTool(name, async () => name);
+  await using _old = await serveTools(bus, testSet(tool("one"), tool("two")), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker" });
+  await vi.waitFor(() => expect(caller.tools.getExecutor("two")).toBeDefined());
+  await new Promise((resolve) => setTimeout(resolve, 5)); // a later start has a later epoch, in milliseconds
+  const canary = await serveTools(bus, testSet(tool("one"), tool("three")), { service: "tests" });
+  await vi.waitFor(() => expect(caller.tools.getExecutor("three")).toBeDefined());
+  expect(caller.tools.getExecutor("two")).toBeUndefined();
+  await canary[Symbol.asyncDispose]();
+  await vi.waitFor(() => expect(caller.tools.getExecutor("two")).toBeDefined(), { timeout: 5_000 });
+  expect(caller.tools.getExecutor("three")).toBeUndefined();
+});
+
+test("keeps a tool of its own when a service announces and withdraws one of that name, and lists the service's others", async () => {
+  await using bus = createMemoryBus();
+  await using caller = await createToolCaller(bus, { agent: "owner" });
+  const own: ToolExecutor = { execute: async ({ toolCallId, toolName }) => ({ toolCallId, toolName, content: "own" }) };
+  caller.tools.register({ name: "b", description: "", parametersSchema: "{}", readOnly: true, idempotent: true, source: "local" }, own);
+  const service = await serveTools(bus, testSet(...["a", "b", "c"].map((name) => testTool(name, async () => "service's"))), { service: "tests" });
+  await vi.waitFor(() => expect(caller.tools.getExecutor("c")).toBeDefined());
+  await expect(caller.call("b", {})).resolves.toMatchObject({ content: "own" });
+  await expect(caller.call("a", {})).resolves.toMatchObject({ content: "service's" });
+  await service[Symbol.asyncDispose]();
+  await vi.waitFor(() => expect(caller.tools.getExecutor("a")).toBeUndefined());
+  expect(caller.tools.getExecutor("b")).toBe(own);
+});
+
+test("refuses an id that no message may have, and one that is out already, without harm to the call that has it", async () => {
+  await using bus = createMemoryBus();
+  const release = Promise.withResolvers<void>();
+  const hold = testTool("hold", async () => {
+    await release.promise;
+    return "released";
+  });
+  await using _ = await serveTools(bus, testSet(hold), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker" });
+  for (const toolCallId of ["", "x".repeat(129)]) await expect(caller.call("hold", {}, { toolCallId })).rejects.toMatchObject({ code: "invalid_arguments" });
+  const first = caller.call("hold", {}, { toolCallId: "one" });
+  await expect(caller.call("hold", {}, { toolCallId: "one" })).rejects.toMatchObject({ code: "invalid_arguments" });
+  release.resolve();
+  await expect(first).resolves.toMatchObject({ content: "released" });
+});
+
+test("cancels the calls that are out when the caller ends, and takes no more", async () => {
+  await using bus = createMemoryBus();
+  const started = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<unknown>();
+  const endless = testTool("endless", async (_input, { signal }) => {
+    started.resolve();
+    await aborted(signal);
+    ended.resolve(signal.reason);
+    return "";
+  });
+  await using _ = await serveTools(bus, testSet(endless), { service: "tests" });
+  const caller = await createToolCaller(bus, { agent: "a".repeat(39), instance: "b".repeat(39) });
+  const call = caller.call("endless", {});
+  const settled = expect(call).rejects.toMatchObject({ code: "cancelled" });
+  await started.promise;
+  await caller[Symbol.asyncDispose]();
+  await settled;
+  expect(await ended.promise).toMatchObject({ code: "cancelled" });
+  await expect(caller.call("endless", {})).rejects.toMatchObject({ code: "unavailable", isRetryable: false });
+});
+
+test("fails with a ToolError even when the bus is closed", async () => {
+  const bus = createMemoryBus();
+  const service = await serveTools(bus, testSet(echo), { service: "tests" });
+  const caller = await createToolCaller(bus, { agent: "asker" });
+  await caller.call("echo", {});
+  await service[Symbol.asyncDispose]();
+  await bus[Symbol.asyncDispose]();
+  await expect(caller.call("echo", {})).rejects.toBeInstanceOf(ToolError);
+  await caller[Symbol.asyncDispose]();
 });

@@ -11,7 +11,7 @@ import {
   type ToolInvokeRequest,
   type ToolInvokeResponse,
 } from "@rockbot/contracts";
-import { CallJournal, CallState, type JournalStore } from "@rockbot/journal";
+import { ANSWER_KEPT_MS, CallJournal, CallState, type JournalStore } from "@rockbot/journal";
 import { openStation, type Station } from "./caller-station.ts";
 import { guideTools } from "./guide-tools.ts";
 import { withCallingLayers, withServingLayers } from "./layers.ts";
@@ -71,7 +71,8 @@ export interface ToolCaller extends AsyncDisposable {
   call(name: string, args: object | string | undefined, options?: CallOptions): Promise<ToolInvokeResponse>;
   /**
    * The calls that an earlier process of this caller had out when it ended, each with its answer: by its deadline, or shortly
-   * after the start if that is over. A call under the id of one of them gets the same answer.
+   * after the start if that is over. A call under the id of one that is out joins it. They are listed until 15 minutes after
+   * their answer.
    */
   readonly resumed: readonly ResumedCall[];
   /** What is remembered of this caller's calls. */
@@ -80,7 +81,11 @@ export interface ToolCaller extends AsyncDisposable {
   getAnswer(toolCallId: string): Promise<ToolInvokeResponse | ToolError | undefined>;
 }
 
-/** Resolves once the caller listens for announcements; answers are subscribed to with the first call, or at once if an earlier process had calls out. */
+/**
+ * Resolves once the caller listens for announcements; answers are subscribed to with the first call, or at once if an earlier
+ * process had calls out. Disposal cancels the calls that are out, unless a journal keeps them: then they are left for the next
+ * process to take up.
+ */
 export async function createToolCaller(
   bus: Bus,
   { agent, results = "result", instance = results === "copy" ? newId().slice(0, 12) : undefined, journals, log = silentLogger }: ToolCallerOptions,
@@ -104,28 +109,27 @@ export async function createToolCaller(
       if (correlationId !== undefined) journal.note(correlationId, "late_answer");
     },
   };
-  /** Aborts once the journal is closed: what is still out is left for the next process to take up. */
-  const stopping = new AbortController();
+  let isClosed = false;
   /** Stations under names that were lost, as long as calls wait there. */
   const left = new Set<Station>();
   /** Where answers come now. */
   let station = await openStation(bus, stationOptions);
   stack.defer(async () => {
-    stopping.abort(new ToolError(ToolErrorCode.Unavailable, `"${agent}" is stopping: the answer is left for its next start`));
     await Promise.all([station, ...left].map((each) => each[Symbol.asyncDispose]()));
   });
   const journal: CallJournal = stack.use(new CallJournal({ caller: station.address, store: journals, log }));
-  const resumed =
-    results === "copy"
-      ? []
-      : await resumeCalls({ caller: station.address, store: journals, requester: station.requester, journal, signal: stopping.signal, log });
+  const resumed = results === "copy" ? [] : await resumeCalls({ caller: station.address, store: journals, requester: station.requester, journal, log });
   const resumedById = new Map(resumed.map((call) => [call.toolCallId, call]));
+  for (const { toolCallId, answer } of resumed) {
+    const forget = () => void setTimeout(() => resumedById.delete(toolCallId), ANSWER_KEPT_MS).unref();
+    answer.then(forget, forget);
+  }
 
   function watch({ lost }: Station): void {
     void lost?.then(async () => {
-      if (stopping.signal.aborted) return;
+      if (isClosed) return;
       const next = await openStation(bus, stationOptions);
-      if (stopping.signal.aborted) return next[Symbol.asyncDispose]();
+      if (isClosed) return next[Symbol.asyncDispose]();
       left.add(station);
       station = next;
       journal.moveTo(next.address);
@@ -147,16 +151,21 @@ export async function createToolCaller(
     source: agent,
     log,
     onFound(tool) {
-      if (local.has(tool.name)) return; // a local tool's name is its own
+      if (registry.getExecutor(tool.name) !== undefined) {
+        log.warn({ tool: tool.name, newcomer: tool.service }, "a tool's name is taken by one of this process: the newcomer is not listed");
+        return;
+      }
       const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, service } = tool;
       const registration = { name, description, parametersSchema, ...(outputSchema == null ? {} : { outputSchema }), readOnly, idempotent, source: service };
       registry.register(registration, remoteExecutor(tool, { bus, requester: () => station.requester, journal, directory, source: agent }));
+      remote.add(tool.name);
     },
     onLost(name) {
-      if (!local.has(name)) registry.unregister(name);
+      if (remote.delete(name)) registry.unregister(name);
     },
   });
-  const local = new Set<string>();
+  /** The tools that are listed because a service announced them; others are this process's own. */
+  const remote = new Set<string>();
   async function getGuides(): Promise<readonly ToolGuide[]> {
     await directory.discovered();
     return directory.guides;
@@ -167,7 +176,6 @@ export async function createToolCaller(
       { name, description, parametersSchema: JSON.stringify(inputSchema), outputSchema: JSON.stringify(outputSchema), readOnly, idempotent, source: "local" },
       withServingLayers(tool),
     );
-    local.add(name);
   }
   stack.use(directory);
   await directory.open();
@@ -177,7 +185,7 @@ export async function createToolCaller(
     async execute(request, context) {
       const name = request.toolName;
       const before = resumedById.get(request.toolCallId);
-      if (before?.toolName === name) return before.answer;
+      if (before?.isOpen && before.toolName === name) return before.answer;
       if (context.progress !== ignoreProgress) await station.progress.listen(request.toolCallId, context.progress);
       if (registry.getExecutor(name) === undefined) await directory.lookFor(name);
       const executor = registry.getExecutor(name);
@@ -197,12 +205,14 @@ export async function createToolCaller(
     return new ToolError(ToolErrorCode.ToolNotFound, `There is no tool "${shown}": ${help}`, { details: { ...(nearest === undefined ? {} : { nearest }) } });
   }
 
-  const out = new Set<string>();
-  let calls = 0;
+  /** The calls that are out, by id: aborting one cancels it. */
+  const calls = new Map<string, AbortController>();
   const running = stack.move();
   return {
     tools: registry,
-    resumed,
+    get resumed() {
+      return [...resumedById.values()];
+    },
     journal,
     getGuides,
     discovered: () => directory.discovered(),
@@ -215,10 +225,21 @@ export async function createToolCaller(
       if (!Number.isFinite(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) {
         throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}" with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
       }
-      if (calls >= MAX_CALLS_IN_FLIGHT) {
+      if (toolCallId.length < 1 || toolCallId.length > 128) {
+        throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}": a toolCallId has 1 to 128 characters, this one has ${toolCallId.length}`);
+      }
+      if (calls.has(toolCallId)) {
+        throw new ToolError(
+          ToolErrorCode.InvalidArguments,
+          `Cannot call "${name}" as "${toolCallId}": a call with this id is out already. Wait for its answer.`,
+        );
+      }
+      if (isClosed) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": this caller is closed`, { isRetryable: false });
+      if (calls.size >= MAX_CALLS_IN_FLIGHT) {
         throw new ToolError(
           ToolErrorCode.Overloaded,
-          `Cannot call "${name}" now: "${agent}" has ${calls} calls without an answer, the most it may have. Wait for one to end.`,
+          `Cannot call "${name}" now: "${agent}" has ${calls.size} calls without an answer, the most it may have. Wait for one to end.`,
+          { retryAfterMs: 1_000 },
         );
       }
       const start = performance.now();
@@ -240,11 +261,10 @@ export async function createToolCaller(
         );
       if (signals.some(({ aborted }) => aborted)) onAbort();
       for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
-      /** Undefined for a second call under the id of one that is out: the first one's end is the end. */
-      const noted = out.has(toolCallId) || resumedById.get(toolCallId)?.isOpen ? undefined : journal;
-      if (noted !== undefined) out.add(toolCallId);
+      /** Undefined for a call that joins one taken up: that one's end is the end. */
+      const noted = resumedById.get(toolCallId)?.isOpen ? undefined : journal;
       noted?.asked({ toolCallId, toolName: name, timeoutMs: Math.max(0, deadline - start) });
-      calls++;
+      calls.set(toolCallId, cancelled);
       inFlight.add(1);
       try {
         const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => noted?.note(toolCallId, CallState.Running));
@@ -256,17 +276,23 @@ export async function createToolCaller(
         const toolError = toToolError(error, name);
         noted?.note(toolCallId, endOf(toolError), toolError.code);
         if (options.keepAnswer) noted?.keepAnswer(toolCallId, encodeReply(request, toolError).body);
-        throw error;
+        throw toolError;
       } finally {
         for (const signal of signals) signal.removeEventListener("abort", onAbort);
-        if (noted !== undefined) out.delete(toolCallId);
-        calls--;
+        calls.delete(toolCallId);
         inFlight.add(-1);
         for (const each of [station, ...left]) each.progress.forget(toolCallId);
         if (left.size > 0) leave();
       }
     },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      if (journals === undefined || results === "copy") {
+        for (const call of calls.values())
+          call.abort(new ToolError(ToolErrorCode.Cancelled, "The call was cancelled: its caller has ended", { details: { mayHaveRun: true } }));
+      }
+      await running.disposeAsync();
+    },
   };
 }
 

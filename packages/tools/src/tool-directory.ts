@@ -49,8 +49,8 @@ interface ServiceView {
   hash: string;
   tools: readonly AnnouncedTool[];
   guides: readonly ToolGuide[];
-  /** When each instance was last heard of, by its name. */
-  readonly instances: Map<string, number>;
+  /** By name: when each instance was last heard of, and its epoch. */
+  readonly instances: Map<string, { readonly seen: number; readonly epoch: number }>;
 }
 
 /** What is served on a bus, as heard from announcements. A tool's name belongs to whoever announced it first, until that service is gone. */
@@ -124,7 +124,7 @@ export class ToolDirectory implements AsyncDisposable {
   }
 
   async #probe(service: string | null = null): Promise<void> {
-    this.#lastProbe = performance.now();
+    if (service === null) this.#lastProbe = performance.now();
     const body = encodeMessage("ToolAnnounceProbe", { service });
     try {
       await this.#bus.publish(createEnvelope({ topic: PROBE_TOPIC, type: messages.ToolAnnounceProbe.type, source: this.#options.source, body }), {
@@ -157,13 +157,15 @@ export class ToolDirectory implements AsyncDisposable {
   #onHeartbeat({ service, instance, epoch, hash, isLeaving = false }: ToolHeartbeat): void {
     const view = this.#services.get(service);
     if (isLeaving) {
-      view?.instances.delete(instance);
-      if (view?.instances.size === 0) this.#withdraw(service, view);
-      else this.#liveness.doubt(service); // the bus knows who is left
+      if (view === undefined) return;
+      view.instances.delete(instance);
+      forgetEpochOfLeavers(view);
+      if (view.instances.size === 0) this.#withdraw(service, view);
+      else this.#liveness.doubt(subscriptionOf(service, view)); // the bus knows who is left
       return;
     }
     if (view === undefined || (hash !== view.hash && epoch >= view.epoch)) void this.#probe(service);
-    view?.instances.set(instance, performance.now());
+    view?.instances.set(instance, { seen: performance.now(), epoch });
   }
 
   #onPage(page: ToolAnnouncement): void {
@@ -186,12 +188,12 @@ export class ToolDirectory implements AsyncDisposable {
     const view = this.#services.get(service);
     if (view === undefined && this.#services.size >= MAX_SERVICES) return;
     if (view !== undefined && (view.hash === hash || epoch < view.epoch)) {
-      view.instances.set(instance, now);
+      view.instances.set(instance, { seen: now, epoch });
       return;
     }
-    const instances = view?.instances ?? new Map<string, number>();
+    const instances = view?.instances ?? new Map<string, { seen: number; epoch: number }>();
     const tools = pages.flatMap((page) => page.tools);
-    this.#services.set(service, { epoch, hash, tools, guides: pages.flatMap((page) => page.guides), instances: instances.set(instance, now) });
+    this.#services.set(service, { epoch, hash, tools, guides: pages.flatMap((page) => page.guides), instances: instances.set(instance, { seen: now, epoch }) });
     for (const { name } of view?.tools ?? []) if (!tools.some((tool) => tool.name === name)) this.#drop(service, name);
     for (const tool of tools) this.#hold(service, tool);
     this.#lastNews = performance.now();
@@ -231,11 +233,19 @@ export class ToolDirectory implements AsyncDisposable {
   async #sweep(): Promise<void> {
     if (!this.#bus.isReady) return;
     const now = performance.now();
-    for (const [service, view] of this.#services) {
-      const lapsed = [...view.instances].filter(([, seen]) => now - seen > LEASE_MS);
+    for (const [service, view] of [...this.#services]) {
+      const lapsed = [...view.instances].filter(([, { seen }]) => now - seen > LEASE_MS);
       if (lapsed.length < view.instances.size) {
         for (const [instance] of lapsed) view.instances.delete(instance);
-      } else if (!(await this.#liveness.isServed(service))) this.#withdraw(service, view);
+        forgetEpochOfLeavers(view);
+      } else if (!(await this.#liveness.isServed(subscriptionOf(service, view))) && this.#services.get(service) === view) this.#withdraw(service, view);
     }
   }
 }
+
+/** A list is of use while one who has it is there: when the latest start has left, an earlier one's list is the next. */
+function forgetEpochOfLeavers(view: ServiceView): void {
+  view.epoch = Math.max(0, ...[...view.instances.values()].map(({ epoch }) => epoch));
+}
+
+const subscriptionOf = (service: string, { tools }: ServiceView): string => tools[0]?.subscription ?? service;

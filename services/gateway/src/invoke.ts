@@ -46,7 +46,7 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
 
       const gone = new AbortController();
       outgoing.once("close", () => {
-        if (!outgoing.writableFinished && !asked.goesOn)
+        if (!outgoing.writableFinished)
           gone.abort(new ToolError(ToolErrorCode.Cancelled, `Cannot finish the call of "${toolName}": the client closed the connection`));
       });
       const options = {
@@ -54,7 +54,8 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
         timeoutMs: asked.timeoutMs,
         sessionId,
         keepAnswer: hasKey,
-        signal: signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]),
+        // A call that goes on without its client is left for the next gateway, if there is a journal.
+        signal: asked.goesOn ? undefined : signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]),
       };
       if (!accepts(c.req.header("accept"), "text/event-stream")) return c.json(await caller.call(toolName, args, options));
 

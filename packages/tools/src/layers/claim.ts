@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError } from "@rockbot/claims";
+import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError, claimKeyText } from "@rockbot/claims";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
 import { decodeReply, encodeReply } from "../reply.ts";
+import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
 
@@ -41,7 +42,7 @@ export class CallClaims {
     return (next) => ({
       execute: (request, context) => {
         const key: ClaimKey = { caller: context.caller, toolCallId: request.toolCallId };
-        const text = JSON.stringify([key.caller, key.toolCallId]);
+        const text = claimKeyText(key);
         const requestHash = hashOf(request);
         const running = this.#running.get(text);
         if (running !== undefined) return running.requestHash === requestHash ? running.outcome : Promise.reject(conflict(request));
@@ -82,8 +83,8 @@ export class CallClaims {
         case "done":
           return settle(outcome.reply === undefined ? forgotten(request) : (decodeReply(outcome.reply) ?? forgotten(request)));
         case "cancelled":
-          throw new ToolError(ToolErrorCode.Cancelled, `The call of "${request.toolName}" was cancelled before it came here`, {
-            details: { mayHaveRun: false },
+          throw new ToolError(ToolErrorCode.Cancelled, `The call of "${request.toolName}" was cancelled. If it is still wanted, make a new call of it.`, {
+            details: { mayHaveRun: true },
           });
         case "conflict":
           throw conflict(request);
@@ -138,11 +139,6 @@ export class CallClaims {
   }
 }
 
-/** Somebody else has the call now: this run's result is dropped, and the other's is the answer. */
-export class SupersededError extends Error {
-  override readonly name = "SupersededError";
-}
-
 const hashOf = ({ toolName, arguments: args }: ToolInvokeRequest): string =>
   createHash("sha256")
     .update(toolName)
@@ -171,7 +167,7 @@ function conflict({ toolName, toolCallId }: ToolInvokeRequest): ToolError {
 function unknownOutcome({ toolName }: ToolInvokeRequest): ToolError {
   return new ToolError(
     ToolErrorCode.OutcomeUnknown,
-    `"${toolName}" was started by a service that is gone, and its outcome is lost. It may have had effects: find out before you call it again.`,
+    `"${toolName}" may have been started by a service that is gone, and its outcome is lost. It may have had effects: find out before you call it again.`,
     { details: { mayHaveRun: true } },
   );
 }

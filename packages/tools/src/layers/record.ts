@@ -1,5 +1,6 @@
 import { metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
+import { ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";
 import type { ToolContext, ToolLayer } from "../tool-executor.ts";
 
@@ -17,11 +18,15 @@ export const servingNames: RecordNames = { span: "tool.invoke", duration: "rockb
 /** What the side that calls a tool records: other names, so that nothing counts twice. */
 export const callingNames: RecordNames = { span: "tool.call", duration: "rockbot.tool.call.duration", count: "rockbot.tool.calls" };
 
-/** A span, a duration, a count, sizes, and a log line for each start and end. Status is `ok`, `tool_error` or the error's code. */
+/** The label of names that nobody serves: callers choose them, and each label is kept for ever. */
+export const UNKNOWN_TOOL = "unknown";
+
+/** A span, a duration, a count, sizes, and a log line for each start and end. Status is `ok`, `tool_error`, `superseded` or the error's code. */
 export function record(names: RecordNames): ToolLayer {
   const tracer = trace.getTracer("@rockbot/tools");
-  /** Made with the first call: what is made before telemetry starts, such as while modules load, records nothing for ever. */
-  let made: ReturnType<typeof makeInstruments> | undefined;
+  const meter = metrics.getMeter("@rockbot/tools");
+  const duration = meter.createHistogram(names.duration, { unit: "ms", description: "Time from the call's start to its end." });
+  const count = meter.createCounter(names.count, { description: "Calls that ended, by status." });
 
   return (next) => ({
     execute(request, context) {
@@ -30,27 +35,29 @@ export function record(names: RecordNames): ToolLayer {
         `${names.span} ${toolName}`,
         { kind: SpanKind.INTERNAL, attributes: { "rockbot.tool.name": toolName, "rockbot.tool.call_id": toolCallId } },
         async (span) => {
-          made ??= makeInstruments(names);
-          const { count, duration } = made;
           const start = performance.now();
-          const bytesIn = request.arguments?.length ?? 0;
+          const charactersIn = request.arguments?.length ?? 0;
           let status = "ok";
-          let bytesOut = 0;
-          context.log.debug({ event: "tool_started", toolName, toolCallId, caller: context.caller, bytesIn }, "tool started");
+          let charactersOut = 0;
+          context.log.debug({ event: "tool_started", toolName, toolCallId, caller: context.caller, charactersIn }, "tool started");
           try {
             const response = await execute(next, request, context);
-            bytesOut = response.content?.length ?? 0;
+            charactersOut = response.content?.length ?? 0;
             if (response.isError === true) status = "tool_error";
             return response;
           } catch (error) {
-            status = toToolError(error, toolName).code;
+            status = error instanceof SupersededError ? "superseded" : toToolError(error, toolName).code;
             throw error;
           } finally {
             const durationMs = performance.now() - start;
-            finish(span, status, bytesIn, bytesOut);
-            count.add(1, { tool_name: toolName, status });
-            duration.record(durationMs, { tool_name: toolName, status });
-            context.log.debug({ event: "tool_finished", toolName, toolCallId, caller: context.caller, status, durationMs, bytesIn, bytesOut }, "tool finished");
+            finish(span, status, charactersIn, charactersOut);
+            const label = status === ToolErrorCode.ToolNotFound ? UNKNOWN_TOOL : toolName;
+            count.add(1, { tool_name: label, status });
+            duration.record(durationMs, { tool_name: label, status });
+            context.log.debug(
+              { event: "tool_finished", toolName, toolCallId, caller: context.caller, status, durationMs, charactersIn, charactersOut },
+              "tool finished",
+            );
           }
         },
       );
@@ -58,21 +65,13 @@ export function record(names: RecordNames): ToolLayer {
   });
 }
 
-function makeInstruments(names: RecordNames) {
-  const meter = metrics.getMeter("@rockbot/tools");
-  return {
-    duration: meter.createHistogram(names.duration, { unit: "ms", description: "Time from the call's start to its end." }),
-    count: meter.createCounter(names.count, { description: "Calls that ended, by status." }),
-  };
-}
-
 /** An executor may throw before it returns a promise. */
 async function execute(next: Parameters<ToolLayer>[0], request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
   return next.execute(request, context);
 }
 
-function finish(span: Span, status: string, bytesIn: number, bytesOut: number): void {
-  span.setAttributes({ "rockbot.tool.status": status, "rockbot.tool.bytes_in": bytesIn, "rockbot.tool.bytes_out": bytesOut });
+function finish(span: Span, status: string, charactersIn: number, charactersOut: number): void {
+  span.setAttributes({ "rockbot.tool.status": status, "rockbot.tool.characters_in": charactersIn, "rockbot.tool.characters_out": charactersOut });
   if (status !== "ok") span.setStatus({ code: SpanStatusCode.ERROR, message: status });
   span.end();
 }
