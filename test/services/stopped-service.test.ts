@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import { startOwnBroker } from "@rockbot/testing";
+import { freePort, startOwnBroker } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { type RunningProcess, startProgram, startService } from "./start-service.ts";
 
@@ -28,7 +28,8 @@ test("services in processes of their own: a call reaches them, and one that is g
   await using broker = await startOwnBroker();
   await using page = await startPage();
   const webToolsEnv = { BUS_URL: broker.url, ALLOW_ADDRESSES: page.address };
-  await using gateway = await startService("gateway", { BUS_URL: broker.url, PORT: "0" });
+  const [gatewayHealth, webToolsHealth] = [await freePort(), await freePort()];
+  await using gateway = await startService("gateway", { BUS_URL: broker.url, PORT: "0", HEALTH_PORT: String(gatewayHealth) });
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(gateway.stdout())?.[0] ?? "";
 
   async function call(): Promise<{ ms: number; status: number; body: Record<string, unknown> }> {
@@ -52,8 +53,14 @@ test("services in processes of their own: a call reaches them, and one that is g
   };
 
   expect((await call()).body).toMatchObject({ code: "unavailable" }); // known, and served by nobody yet
-  await using stopped: RunningProcess = await startService("web-tools", webToolsEnv);
+  await using stopped: RunningProcess = await startService("web-tools", { ...webToolsEnv, HEALTH_PORT: String(webToolsHealth) });
   await expectAnswer();
+
+  const metricsOf = async (port: number): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const served = await metricsOf(webToolsHealth);
+  expect(served).toMatch(/^rockbot_tool_invocations\w*\{.*\} \d+$/m);
+  expect(served).toMatch(/^rockbot_tool_invoke_duration\w*_count\{.*\} \d+$/m);
+  expect(await metricsOf(gatewayHealth)).toMatch(/^rockbot_tool_calls(_total)?\{.*\} \d+$/m);
 
   // The command goes through the broker as well.
   await using command = startProgram("packages/cli/src/main.ts", { args: ["call", "web_browse", JSON.stringify({ url: page.url }), "--bus", broker.url] });

@@ -7,13 +7,14 @@ import {
   DeadLetterError,
   type Handler,
   type Logger,
+  type ParkingReason,
   SubscriptionConflictError,
   subscriptionLabel,
 } from "@rockbot/bus";
 import { type Envelope, fromWire } from "@rockbot/contracts";
 import type { ConsumeMessage } from "amqplib";
 import { Consumer, type Verdict } from "./consumer.ts";
-import { deadLetterProperties, type ParkingReason, readDeadLetter } from "./dead-letter.ts";
+import { deadLetterProperties, readDeadLetter } from "./dead-letter.ts";
 import type { Link } from "./link.ts";
 import { countDropped, countParked, observePrefetched } from "./metrics.ts";
 import type { Publisher } from "./publisher.ts";

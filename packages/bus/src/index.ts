@@ -11,12 +11,16 @@ export {
   MAX_BODY_BYTES,
   PARKED_MESSAGES,
   PARKED_MS,
+  type ParkedMessage,
+  type ParkedVisitor,
+  type ParkingReason,
   type PublishOptions,
   type QueuePart,
   type QueueState,
   RESULT_QUEUE_EXPIRES_MS,
   type SubscribeOptions,
   type SubscriptionKind,
+  type VisitParkedOptions,
 } from "./bus.ts";
 export {
   BusClosedError,

@@ -51,6 +51,7 @@ export function traceBus(bus: Bus): Bus {
       });
     },
     inspect: (name, part) => bus.inspect(name, part),
+    visitParked: (name, visit, options) => bus.visitParked(name, visit, options),
     [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose](),
   };
 }

@@ -31,7 +31,7 @@ test("rockbot calls lists the calls of the running system, and show tells one of
   expect(await runCli(["calls", "show", "nobodys"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining('Cannot find the call "nobodys"') });
 
   // Only the socket tells: the gateway's port has no such path.
-  expect((await fetch(`${up.url}/v1/operator/calls`)).status).toBe(404);
+  expect((await fetch(`${up.url}/operator/calls`)).status).toBe(404);
 });
 
 test("rockbot calls reads the journals in Redis, and says what is missing without any", { timeout: 60_000 }, async () => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { isSessionId, newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
 
 /** What a request's headers say about its call. */
 export interface CallHeaders {
@@ -27,7 +27,7 @@ export function readCallHeaders(header: (name: string) => string | undefined, { 
   const key = header("idempotency-key");
   if (key !== undefined && !/^[\x21-\x7e]{1,256}$/.test(key)) faults.push("Idempotency-Key: expected 1 to 256 visible ASCII characters");
   const session = header("rockbot-session");
-  if (session !== undefined && !/^[\x21-\x7e]{1,256}$/.test(session)) faults.push("rockbot-session: expected 1 to 256 visible ASCII characters");
+  if (session !== undefined && !isSessionId(session)) faults.push("rockbot-session: expected 1 to 256 visible ASCII characters");
   const timeout = header("rockbot-timeout-ms");
   const asked = timeout === undefined ? Math.min(timeoutMs, maxTimeoutMs) : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   if (asked < 1 || asked > maxTimeoutMs) faults.push(`rockbot-timeout-ms: expected a whole number from 1 to ${maxTimeoutMs}`);

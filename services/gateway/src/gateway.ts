@@ -2,7 +2,6 @@ import { isIPv6 } from "node:net";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { JournalStore } from "@rockbot/journal";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
-import { checkGatewayConfig } from "./check-gateway-config.ts";
 import { createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";
 import { serveHttp } from "./http-server.ts";
@@ -25,8 +24,8 @@ export interface Gateway extends AsyncDisposable {
 }
 
 /**
- * Starts the front door: HTTP in, tool calls on the bus out. Disposal answers what runs, up to `shutdownGraceMs`.
- * @throws {ConfigError} if others could reach it without a token
+ * Starts the front door: HTTP in, tool calls on the bus out. Disposal answers what runs, up to `shutdownGraceMs`. The
+ * configuration is one that `checkGatewayConfig` has seen, else others might reach it without a token.
  */
 export async function startGateway(
   bus: Bus,
@@ -45,7 +44,7 @@ export async function startGateway(
     requestTimeoutMs,
     maxConcurrent,
     shutdownGraceMs,
-  } = checkGatewayConfig(config);
+  } = config;
   const hostName = isIPv6(host) ? `[${host}]` : host;
   let isStopping = false;
   const notReady = () => [...(isStopping ? ["the gateway is stopping"] : []), ...(bus.isReady ? [] : ["the message bus cannot be reached"])];

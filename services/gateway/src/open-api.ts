@@ -1,7 +1,7 @@
 import { ToolErrorCode } from "@rockbot/contracts";
 import { CallState } from "@rockbot/journal";
+import type { ListedTool } from "@rockbot/tools";
 import { HttpErrorCode, statusOf } from "./http-error.ts";
-import type { ListedTool } from "./tool-list.ts";
 
 export interface OpenApiOptions {
   readonly version: string;

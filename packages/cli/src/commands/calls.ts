@@ -1,6 +1,7 @@
 import { type CallRecord, isOpen } from "@rockbot/journal";
 import { openCallSource } from "../client/open-call-source.ts";
 import { CommandError } from "../command-error.ts";
+import { printable } from "../dlq/printable.ts";
 import { MAX_LISTED } from "../runtime/operator-calls.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -22,7 +23,7 @@ export async function listCalls({ redis, json = false, limit = String(DEFAULT_LI
     console.log(JSON.stringify(calls, undefined, 2));
     return;
   }
-  const rows = calls.map((call) => [startOf(call), stateOf(call), durationOf(call), attemptsOf(call), call.toolName, call.caller, call.toolCallId]);
+  const rows = calls.map((call) => [startOf(call), stateOf(call), durationOf(call), attemptsOf(call), ...namesOf(call)]);
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   for (const row of rows)
     console.log(row.map((cell, column) => (column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0))).join("  "));
@@ -39,14 +40,18 @@ export async function showCall(toolCallId: string, { redis, json = false }: Call
     return;
   }
   const startAt = call.steps[0]?.at ?? call.deadlineAt;
-  console.log(`${call.toolName} for ${call.caller}, call ${call.toolCallId}`);
+  const [toolName, caller, id] = namesOf(call);
+  console.log(`${toolName} for ${caller}, call ${id}`);
   console.log(`${stateOf(call)} after ${durationOf(call)}, ${attemptsOf(call)}; deadline ${new Date(call.deadlineAt).toISOString()}`);
   for (const { step, at } of call.steps) console.log(`${new Date(at).toISOString()}  ${`+${at - startAt} ms`.padStart(12)}  ${step}`);
 }
 
 const startOf = ({ steps, deadlineAt }: CallRecord): string => new Date(steps[0]?.at ?? deadlineAt).toISOString();
 
-const stateOf = ({ state, code }: CallRecord): string => (code === undefined || code === state ? state : `${state}: ${code}`);
+/** Clients choose tool and id, and services codes. */
+const namesOf = ({ toolName, caller, toolCallId }: CallRecord): readonly string[] => [toolName, caller, toolCallId].map((name) => printable(name));
+
+const stateOf = ({ state, code }: CallRecord): string => (code === undefined || code === state ? state : `${state}: ${printable(code)}`);
 
 const attemptsOf = ({ attempts }: CallRecord): string => (attempts === 1 ? "1 attempt" : `${attempts} attempts`);
 

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sharedRedisUrl, startOwnBroker } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { record } from "./figures.ts";
+import { brokenRules, summary } from "./ledger.ts";
+import { startLoad } from "./load.ts";
+import { openScene } from "./scene.ts";
+import { countOutcomes, settleCall } from "./settle-calls.ts";
+import { startEffectService } from "./start-effect-service.ts";
+
+const redisUrl = await sharedRedisUrl();
+
+test("F03: a broker that stands still for three seconds under 100 calls a second delays them, and no more", { timeout: 90_000 }, async () => {
+  await using broker = await startOwnBroker();
+  await using scene = await openScene(broker.url, { redisUrl });
+  await using _one = await startEffectService(scene.service);
+  await using _other = await startEffectService(scene.service);
+  await using load = await startLoad(scene, { perSecond: 100, deadlineMs: 20_000, kind: "effect" });
+  await sleep(1_000); // the load runs undisturbed
+  // A call whose deadline is over during the pause is not run after it.
+  await broker.pause();
+  const hasty = Array.from({ length: 10 }, (_, index) => settleCall(scene.caller, scene.tool("effect"), { id: `hasty-${index}` }, { timeoutMs: 1_000 }));
+  await sleep(3_000);
+  await broker.resume();
+  const ended = await Promise.all(hasty);
+  await sleep(2_000);
+
+  const report = await load.stop();
+  await record({ fault: "F03", done: `${report.asked} calls at 100/s, broker paused 3 s`, figures: { ...summary(report), "run after their deadline": 0 } });
+  expect(brokenRules(report)).toEqual([]);
+  expect(report).toMatchObject({ failed: {}, repeated: [], answered: report.asked });
+  expect(ended.filter(({ outcome, ms }) => !["timeout", "unavailable"].includes(outcome) || ms > 1_500)).toEqual([]);
+  expect([...(await scene.ledger.count("effect")).keys()].filter((id) => id.startsWith("hasty"))).toEqual([]);
+});
+
+test("F20: while the broker is short of memory running calls end, new ones are refused at once, and then all is well again", {
+  timeout: 90_000,
+}, async () => {
+  await using broker = await startOwnBroker();
+  await using scene = await openScene(broker.url, { redisUrl });
+  const { caller, ledger } = scene;
+  await using _service = await startEffectService(scene.service);
+  await caller.discovered();
+  const running = Array.from({ length: 10 }, (_, index) =>
+    settleCall(caller, scene.tool("effect"), { id: `running-${index}`, holdMs: 3_000 }, { timeoutMs: 40_000 }),
+  );
+  await expect.poll(async () => (await ledger.count("effect")).size, { timeout: 5_000 }).toBe(10);
+  await broker.ctl("set_vm_memory_high_watermark", "absolute", "1MB");
+  await expect
+    .poll(async () => (await settleCall(caller, scene.tool("read"), { id: "probe" }, { timeoutMs: 500 })).outcome, { timeout: 20_000 })
+    .not.toBe("ok");
+  const refused = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => settleCall(caller, scene.tool("effect"), { id: `refused-${index}` }, { timeoutMs: 1_000 })),
+  );
+  await broker.ctl("set_vm_memory_high_watermark", "0.6");
+  await expect.poll(async () => (await settleCall(caller, scene.tool("read"), { id: "probe" })).outcome, { timeout: 20_000 }).toBe("ok");
+
+  expect(countOutcomes(await Promise.all(running))).toEqual({ ok: 10 });
+  await record({
+    fault: "F20",
+    done: "10 calls running and 20 new ones during a memory alarm",
+    figures: { "running ok": 10, ...countOutcomes(refused), "slowest refusal ms": Math.round(Math.max(...refused.map(({ ms }) => ms))) },
+  });
+  expect(refused.filter(({ outcome, ms }) => outcome !== "overloaded" || ms > 300)).toEqual([]);
+  expect([...(await ledger.count("effect"))].filter(([id, count]) => id.startsWith("running") && count > 1)).toEqual([]);
+});
+
+test("F22: when a service's queue is full by policy calls are refused as overloaded at once, and another service takes its calls", {
+  timeout: 90_000,
+}, async () => {
+  await using broker = await startOwnBroker();
+  await using full = await openScene(broker.url, { redisUrl });
+  await using beside = await openScene(broker.url, { redisUrl });
+  await broker.ctl("set_policy", "length", `^rockbot\\.${full.service.service}\\.v1$`, '{"max-length":5}', "--apply-to", "queues");
+  await using _full = await startEffectService({ ...full.service, concurrency: 1 });
+  await using _beside = await startEffectService(beside.service);
+  await Promise.all([full.caller.discovered(), beside.caller.discovered()]);
+  const flood = Array.from({ length: 100 }, (_, index) =>
+    settleCall(full.caller, full.tool("read"), { id: `flood-${index}`, holdMs: 4_000 }, { timeoutMs: 4_000 }),
+  );
+  // A quorum queue's limit is soft: a burst may pass it before the queue has counted. What comes afterwards is refused.
+  await expect.poll(async () => (await full.bus.inspect(full.service.service))?.messages, { timeout: 5_000 }).toBeGreaterThanOrEqual(5);
+  const late = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => settleCall(full.caller, full.tool("read"), { id: `late-${index}` }, { timeoutMs: 8_000 })),
+  );
+  const others = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => settleCall(beside.caller, beside.tool("read"), { id: `beside-${index}` }, { timeoutMs: 5_000 })),
+  );
+  const flooded = await Promise.all(flood);
+
+  await record({
+    fault: "F22",
+    done: "20 calls to a queue that is full by policy, 20 to another service",
+    figures: { ...countOutcomes(late), "slowest refusal ms": Math.round(Math.max(...late.map(({ ms }) => ms))), "others ok": countOutcomes(others)["ok"] ?? 0 },
+  });
+  expect(countOutcomes(late)).toEqual({ overloaded: late.length });
+  expect(Math.max(...late.map(({ ms }) => ms))).toBeLessThan(1_000);
+  expect(countOutcomes(others)).toEqual({ ok: others.length });
+  expect(flooded.filter(({ outcome }) => !["ok", "timeout", "overloaded"].includes(outcome))).toEqual([]);
+});

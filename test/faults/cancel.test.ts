@@ -1,0 +1,58 @@
+import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { atScale, record } from "./figures.ts";
+import { openScene } from "./scene.ts";
+import { countOutcomes, settleCall } from "./settle-calls.ts";
+import { startEffectService } from "./start-effect-service.ts";
+
+const ROUNDS = atScale(1, 5);
+/** In each round; one caller may have 256 calls out. */
+const QUEUED = atScale(50, 200);
+/** On each of two replicas, which holds as many more ready: the others wait at the broker. */
+const RUNNING = 10;
+const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
+
+test(`${ROUNDS * QUEUED} calls that are cancelled while they wait never start, on no replica, and those that run are told to stop`, {
+  timeout: 60_000 * ROUNDS,
+}, async () => {
+  const reached: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) reached.push(...(await cancelAll()));
+  reached.sort((a, b) => a - b);
+  const p95Ms = reached[Math.floor(reached.length * 0.95)] ?? 0;
+  await record({
+    fault: "cancel",
+    done: `${ROUNDS * QUEUED} calls cancelled while they wait, ${reached.length} while they run`,
+    figures: { started: 0, "reached, p95 ms": p95Ms, "slowest ms": reached.at(-1) ?? 0 },
+  });
+  expect(p95Ms).toBeLessThan(1_000);
+});
+
+/** @returns how long each running call's cancel took to reach it */
+async function cancelAll(): Promise<number[]> {
+  await using scene = await openScene(busUrl, { redisUrl });
+  const { caller, ledger, bus } = scene;
+  const service = { ...scene.service, concurrency: RUNNING };
+  await using _one = await startEffectService(service);
+  await using _other = await startEffectService(service);
+  await caller.discovered();
+  const call = (id: string, signal: AbortSignal, holdMs: number) => settleCall(caller, scene.tool("effect"), { id, holdMs }, { timeoutMs: 40_000, signal });
+  const stop = new AbortController();
+  const running = Array.from({ length: 2 * RUNNING }, (_, index) => call(`running-${index}`, stop.signal, 30_000));
+  await expect.poll(async () => (await ledger.count("effect")).size, { timeout: 10_000 }).toBe(running.length);
+  const forget = new AbortController();
+  const queued = Array.from({ length: QUEUED }, (_, index) => call(`queued-${index}`, forget.signal, 0));
+  await expect.poll(async () => (await bus.inspect(service.service))?.messages, { timeout: 10_000 }).toBe(QUEUED - 2 * RUNNING);
+
+  forget.abort();
+  expect(countOutcomes(await Promise.all(queued))).toEqual({ cancelled: QUEUED });
+  const stoppedAt = Date.now(); // the clock that the ledger's times are of
+  stop.abort();
+  await expect.poll(async () => (await ledger.count("aborted")).size, { timeout: 5_000 }).toBe(running.length);
+  expect(countOutcomes(await Promise.all(running))).toEqual({ cancelled: running.length });
+
+  // Those that wait come to a free place one after the other, and none starts.
+  await expect.poll(async () => (await bus.inspect(service.service))?.messages, { timeout: 10_000 }).toBe(0);
+  expect((await call("after", new AbortController().signal, 0)).outcome).toBe("ok");
+  expect([...(await ledger.count("effect")).keys()].filter((id) => id.startsWith("queued"))).toEqual([]);
+  return [...(await ledger.times("aborted")).values()].map((at) => at - stoppedAt);
+}

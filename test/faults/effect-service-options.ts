@@ -1,0 +1,15 @@
+import type { KillPoint } from "./kill-point.ts";
+
+export interface EffectServiceOptions {
+  readonly busUrl: string;
+  /** Where its claims are; without it they are in its process. */
+  readonly redis?: { readonly url: string; readonly prefix: string } | undefined;
+  /** Its name. Its tools are called `read_{service}`, `repeat_{service}`, `effect_{service}`: many share a bus. */
+  readonly service: string;
+  /** The file that it appends to. */
+  readonly ledger: string;
+  readonly concurrency?: number | undefined;
+  /** Where it kills itself, once so many calls are there. */
+  readonly killAt?: KillPoint | undefined;
+  readonly killCalls?: number | undefined;
+}

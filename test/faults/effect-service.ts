@@ -1,0 +1,35 @@
+/** The tools of effect-tools.ts as a process of their own: `node effect-service.ts JSON`, see EffectServiceOptions. Says "ready" on stdout. */
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { createMemoryClaimStore } from "@rockbot/claims";
+import { connectRedisClaimStore } from "@rockbot/claims/redis";
+import { onShutdown } from "@rockbot/service";
+import { serveTools } from "@rockbot/tools";
+import type { EffectServiceOptions } from "./effect-service-options.ts";
+import { effectTools } from "./effect-tools.ts";
+import { killBus } from "./kill-bus.ts";
+import { KillSwitch } from "./kill-point.ts";
+import { openLedger } from "./ledger-file.ts";
+
+const { busUrl, redis, service, ledger: path, concurrency, killAt, killCalls = 1 } = JSON.parse(process.argv[2] ?? "{}") as EffectServiceOptions;
+const say = (fields: object, text = "") => void process.stderr.write(`${text} ${JSON.stringify(fields)}\n`);
+const log = { debug: () => {}, info: () => {}, warn: say, error: say };
+
+using shutdown = onShutdown({ graceMs: 20_000 });
+using ledger = openLedger(path);
+const killSwitch = new KillSwitch({ at: killAt, calls: killCalls });
+await using claims = redis === undefined ? createMemoryClaimStore() : await connectRedisClaimStore(redis.url, { prefix: redis.prefix, log });
+await using bus = await connectBus(busUrl, { name: service, log });
+await using _tools = await serveTools(
+  killBus(bus, { service, killSwitch, onAnswered: (id) => ledger.write("answered", id) }),
+  {
+    tools: effectTools({
+      killSwitch,
+      onEffect: (id) => ledger.write("effect", id),
+      onAborted: (id) => ledger.write("aborted", id),
+    }).map((tool) => ({ ...tool, definition: { ...tool.definition, name: `${tool.definition.name}_${service}` } })),
+    guides: [{ name: service, summary: "For tests.", document: "# Tests" }],
+  },
+  { service, concurrency, claims, log },
+);
+process.stdout.write("ready\n");
+await shutdown.requested;

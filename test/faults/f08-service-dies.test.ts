@@ -1,0 +1,72 @@
+import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { atScale, record } from "./figures.ts";
+import { type KillMatrixRow, killServiceAt } from "./kill-matrix.ts";
+import { killPoints } from "./kill-point.ts";
+
+/** Of each kind, over which one service dies at one point. */
+const CALLS_PER_KIND = atScale(4, 20);
+const ROUNDS = atScale(1, 10);
+const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
+
+test("F08: each call whose service dies over it ends in one answer, and where claims are in Redis none with effects runs twice", {
+  timeout: ROUNDS * 120_000,
+}, async () => {
+  const rows: KillMatrixRow[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const redis of [redisUrl, undefined]) {
+      rows.push(...(await Promise.all(killPoints.map((point) => killServiceAt({ busUrl, redisUrl: redis, point, callsPerKind: CALLS_PER_KIND })))).flat());
+    }
+  }
+
+  for (const { calls, outcomes, wrong, late } of rows) {
+    expect(calls).toBe(CALLS_PER_KIND);
+    expect(wrong).toEqual([]);
+    expect(late).toBe(0);
+    expect(Object.keys(outcomes).every((outcome) => outcome === "ok" || outcome === "outcome_unknown")).toBe(true);
+  }
+  for (const { kind, claims, point, outcomes, effects } of rows) {
+    if (kind !== "effect") {
+      expect(outcomes).toEqual({ ok: CALLS_PER_KIND });
+      continue;
+    }
+    if (claims !== "in Redis") continue; // the claims die with the process: what is known of a call depends on when it was sent
+    expect(effects.more).toBe(0);
+    // What nobody claimed yet, and what is noted, has a known outcome.
+    if (point !== "after claim" && point !== "after effect") expect(outcomes).toEqual({ ok: CALLS_PER_KIND });
+  }
+  for (const row of addUp(rows)) {
+    const { point, claims, kind, calls, outcomes, effects } = row;
+    await record({
+      fault: "F08",
+      done: `${calls} calls of \`${kind}\`, claims ${claims}, service killed ${point}`,
+      figures: { ...outcomes, "doubled effects": effects.more, "no effect": effects.none },
+    });
+  }
+});
+
+/** The rounds of each cell together. */
+function addUp(rows: readonly KillMatrixRow[]): KillMatrixRow[] {
+  const cells = Object.groupBy(rows, ({ point, claims, kind }) => `${kind} ${claims} ${point}`);
+  return Object.values(cells).flatMap((ofCell = []) =>
+    ofCell.slice(1).reduce<KillMatrixRow[]>(
+      ([sum], row) =>
+        sum === undefined
+          ? []
+          : [
+              {
+                ...sum,
+                calls: sum.calls + row.calls,
+                outcomes: addCounts(sum.outcomes, row.outcomes),
+                effects: { none: sum.effects.none + row.effects.none, one: sum.effects.one + row.effects.one, more: sum.effects.more + row.effects.more },
+              },
+            ],
+      ofCell.slice(0, 1),
+    ),
+  );
+}
+
+function addCounts(one: Readonly<Record<string, number>>, other: Readonly<Record<string, number>>): Record<string, number> {
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  return Object.fromEntries(names.map((name) => [name, (one[name] ?? 0) + (other[name] ?? 0)]));
+}

@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { atScale, record } from "./figures.ts";
+import { brokenRules, summary } from "./ledger.ts";
+import { startLoad } from "./load.ts";
+import { openScene } from "./scene.ts";
+import { startEffectService } from "./start-effect-service.ts";
+
+const ROUNDS = atScale(2, 20);
+const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
+
+test.each([
+  { claims: "in Redis", redis: redisUrl },
+  { claims: "in process", redis: undefined },
+])(
+  `F09: ${ROUNDS} rounds of restarting two replicas in turn by SIGTERM cost no call anything, claims $claims`,
+  { timeout: 60_000 + ROUNDS * 10_000 },
+  async ({ claims, redis }) => {
+    await using scene = await openScene(busUrl, { redisUrl: redis });
+    await using stack = new AsyncDisposableStack();
+    const replicas = [await startEffectService(scene.service), await startEffectService(scene.service)];
+    stack.defer(async () => void (await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()))));
+    await using load = await startLoad(scene, { perSecond: 100, deadlineMs: 20_000, kind: "effect", holdMs: 50 });
+    const drains: number[] = [];
+    for (let restart = 0; restart < ROUNDS * replicas.length; restart++) {
+      const index = restart % replicas.length;
+      const replica = replicas[index];
+      await sleep(200); // the load runs undisturbed
+      const start = performance.now();
+      replica?.kill("SIGTERM");
+      expect(await replica?.ended, replica?.stderr()).toBe(0);
+      drains.push(Math.round(performance.now() - start));
+      replicas[index] = await startEffectService(scene.service);
+    }
+
+    const report = await load.stop();
+    await record({
+      fault: "F09",
+      done: `${report.asked} calls at 100/s over ${ROUNDS} rolling restarts of two replicas, claims ${claims}`,
+      figures: { ...summary(report), "slowest drain ms": Math.max(...drains) },
+    });
+    expect(brokenRules(report)).toEqual([]);
+    expect(report).toMatchObject({ failed: {}, repeated: [], answered: report.asked });
+    expect(Math.max(...drains)).toBeLessThan(10_000);
+    // No answer was published twice: what was finished was not delivered again.
+    expect([...(await scene.ledger.count("answered")).values()].filter((count) => count > 1)).toEqual([]);
+  },
+);

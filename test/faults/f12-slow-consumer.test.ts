@@ -1,0 +1,52 @@
+import { sharedAmqpUrl } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { record } from "./figures.ts";
+import { openScene } from "./scene.ts";
+import { countOutcomes, settleCall } from "./settle-calls.ts";
+import { startEffectService } from "./start-effect-service.ts";
+
+const CONCURRENCY = 4;
+const FLOOD = 300;
+/** What one caller may have out. */
+const IN_FLIGHT = 256;
+const busUrl = await sharedAmqpUrl();
+
+test(`F12: ${FLOOD} calls of a slow tool run ${CONCURRENCY} at a time, those over the caller's limit are refused at once, and another service is as fast as before`, {
+  timeout: 60_000,
+}, async () => {
+  await using slow = await openScene(busUrl);
+  await using fast = await openScene(busUrl);
+  await using _slow = await startEffectService({ ...slow.service, concurrency: CONCURRENCY });
+  await using _fast = await startEffectService(fast.service);
+  await Promise.all([slow.caller.discovered(), fast.caller.discovered()]);
+  const p90Ms = async () => {
+    const ms: number[] = [];
+    for (let index = 0; index < 50; index++) {
+      const settled = await settleCall(fast.caller, fast.tool("read"), { id: "fast" }, { timeoutMs: 5_000 });
+      expect(settled.outcome).toBe("ok");
+      ms.push(settled.ms);
+    }
+    return ms.toSorted((a, b) => a - b)[44] ?? 0;
+  };
+
+  await p90Ms(); // the first calls subscribe, and warm up
+  const idleMs = await p90Ms();
+  const flood = Array.from({ length: FLOOD }, (_, index) =>
+    settleCall(slow.caller, slow.tool("read"), { id: `slow-${index}`, holdMs: 30_000 }, { timeoutMs: 4_000 }),
+  );
+  await expect.poll(async () => (await slow.ledger.count("effect")).size, { timeout: 3_000 }).toBe(CONCURRENCY);
+  const busyMs = await p90Ms();
+  const settled = await Promise.all(flood);
+
+  expect(countOutcomes(settled)).toEqual({ timeout: IN_FLIGHT, overloaded: FLOOD - IN_FLIGHT });
+  expect(Math.max(...settled.filter(({ outcome }) => outcome === "overloaded").map(({ ms }) => ms))).toBeLessThan(1_000);
+  expect(Math.max(...settled.map(({ ms }) => ms))).toBeLessThan(4_500);
+  // Four run. When they end, at their deadline, those held ready may just have begun; what waits at the broker has not.
+  expect((await slow.ledger.count("effect")).size).toBeLessThanOrEqual(2 * CONCURRENCY);
+  await record({
+    fault: "F12",
+    done: `${FLOOD} calls of a tool that takes 30 s, ${CONCURRENCY} at a time`,
+    figures: { ...countOutcomes(settled), "other service, p90 ms idle": Math.round(idleMs), "p90 ms meanwhile": Math.round(busyMs) },
+  });
+  expect(busyMs).toBeLessThan(3 * idleMs + 20);
+});

@@ -1,0 +1,26 @@
+import { appendFile } from "node:fs/promises";
+
+/** Whether the faults run by `npm run soak`, in large numbers, and not as part of the tests. */
+const isSoak = process.env["ROCKBOT_FAULTS"] === "soak";
+
+/** How often: a few times among the tests, many times in the soak. */
+export const atScale = (smoke: number, soak: number): number => (isSoak ? soak : smoke);
+
+/** Seeds whatever is random; printed with every run, so that it can be run again. */
+export const seed = Number(process.env["ROCKBOT_TEST_SEED"] ?? 20_261_121);
+
+/** One line of the table of faults. */
+export interface FigureRow {
+  /** As in "F08". */
+  readonly fault: string;
+  /** What was done, in which numbers. */
+  readonly done: string;
+  readonly figures: Readonly<Record<string, number | string>>;
+}
+
+/** Says what a fault came to; the soak makes its table of it. */
+export async function record(row: FigureRow): Promise<void> {
+  console.log(JSON.stringify(row));
+  const file = process.env["ROCKBOT_FAULTS_FIGURES"];
+  if (file !== undefined) await appendFile(file, `${JSON.stringify(row)}\n`);
+}

@@ -1,0 +1,40 @@
+import type { Bus } from "@rockbot/bus";
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import { uniqueName } from "../broker/messages.ts";
+import type { EffectServiceOptions } from "./effect-service-options.ts";
+import type { ToolKind } from "./effect-tools.ts";
+import { createLedgerFile, type LedgerFile } from "./ledger-file.ts";
+
+/** What a fault happens to: a service that is not started yet, its ledger, and a caller of its tools. */
+export interface Scene extends AsyncDisposable {
+  readonly bus: Bus;
+  readonly caller: ToolCaller;
+  readonly agent: string;
+  readonly ledger: LedgerFile;
+  /** To start the service with. */
+  readonly service: EffectServiceOptions;
+  tool(kind: ToolKind): string;
+  /** Another caller on the same bus. */
+  addCaller(name: string): Promise<ToolCaller>;
+}
+
+export async function openScene(busUrl: string, { redisUrl }: { readonly redisUrl?: string | undefined } = {}): Promise<Scene> {
+  const name = uniqueName();
+  await using opening = new AsyncDisposableStack();
+  const ledger = opening.use(await createLedgerFile());
+  const bus = opening.use(await connectBus(busUrl, { name: "faults", drainMs: 1_000 }));
+  const agent = `agent-${name}`;
+  const caller = opening.use(await createToolCaller(bus, { agent }));
+  const opened = opening.move();
+  return {
+    bus,
+    caller,
+    agent,
+    ledger,
+    service: { busUrl, service: name, ledger: ledger.path, redis: redisUrl === undefined ? undefined : { url: redisUrl, prefix: name } },
+    tool: (kind) => `${kind}_${name}`,
+    addCaller: async (more) => opened.use(await createToolCaller(bus, { agent: `${more}-${name}` })),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
