@@ -39,4 +39,4 @@ export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";
 // Requests and their answers.
 export { createRequester, type Requester, type RequesterOptions, type RequestOptions, RequestTimeoutError } from "./requester.ts";
 export { checkTopic, matchesTopic } from "./topic.ts";
-export { traceBus } from "./trace-bus.ts";
+export { subscriptionLabel, traceBus } from "./trace-bus.ts";

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
+import { addCallsCommand } from "./calls-command.ts";
 import type { CallCommandOptions } from "./commands/call.ts";
 import type { DlqCommandOptions } from "./commands/dlq.ts";
 import type { UpOptions } from "./commands/up.ts";
@@ -92,6 +93,7 @@ started in this process. Ctrl-C cancels the call, wherever it runs.`,
     .addHelpText("after", "\nExamples:\n  rockbot guide\n  rockbot guide web-tools")
     .action(async (name: string | undefined, options) => (await import("./commands/guide.ts")).guide(name, options));
 
+  addCallsCommand(program);
   addDlq(program);
 
   program

@@ -3,10 +3,11 @@ export { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
 // To run them: executors, and the layers around them.
 export { withCallingLayers, withServingLayers } from "./layers.ts";
 export { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
-// To call tools.
 export { type ListedTool, listTools } from "./list-tools.ts";
 // To play parked calls again.
 export { createReplayer, type ReplayAnswer, type Replayer, type ReplayOptions, ReplayRefusedError } from "./replay-parked.ts";
+// To call tools.
+export type { ResumedCall } from "./resume-calls.ts";
 export { type ServeToolsOptions, serveTools } from "./serve-tools.ts";
 export { type CallOptions, createToolCaller, type ToolCaller, type ToolCallerOptions } from "./tool-caller.ts";
 export type { ProgressUpdate, ToolContext, ToolExecutor, ToolLayer } from "./tool-executor.ts";

@@ -6,6 +6,7 @@ import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type ToolCaller } from "
 import { Hono, type MiddlewareHandler } from "hono";
 import packageJson from "../package.json" with { type: "json" };
 import { admission } from "./admission.ts";
+import { describeCall } from "./describe-call.ts";
 import { guard } from "./guard.ts";
 import { answerError, HttpErrorCode } from "./http-error.ts";
 import { invoke } from "./invoke.ts";
@@ -74,12 +75,13 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     throw new ToolError(HttpErrorCode.NotFound, `Cannot read the guide ${JSON.stringify(name.slice(0, 80))}: there is none of that name. ${help}`);
   });
   app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, signal, log }));
+  app.get("/v1/calls/:toolCallId", async (c) => c.json(await describeCall(caller, c.req.param("toolCallId"))));
   app.get("/openapi.json", async (c) => {
     await caller.discovered();
     return c.json(openApiDocument(listTools(caller.tools.getTools()), { version: packageJson.version, needsToken: token !== undefined, maxTimeoutMs }));
   });
 
-  for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/openapi.json"]) app.all(path, onlyMethod("GET"));
+  for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/v1/calls/:toolCallId", "/openapi.json"]) app.all(path, onlyMethod("GET"));
   app.all("/v1/tools/:name/invoke", onlyMethod("POST"));
   app.notFound((c) =>
     answerError(c, new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: there is no such path. GET /openapi.json lists the paths")),

@@ -1,4 +1,4 @@
-import { createMemoryBus } from "@rockbot/bus";
+import { createMemoryBus, type Logger } from "@rockbot/bus";
 import { startGateway } from "@rockbot/gateway";
 import { exitOnCrash, onShutdown } from "@rockbot/service";
 import { startTelemetry } from "@rockbot/telemetry";
@@ -34,15 +34,27 @@ export async function up(options: UpOptions): Promise<void> {
 
   await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { log });
   await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, { log, signal: shutdown.signal });
-  await using runningGateway = gateway === undefined ? undefined : await startGateway(bus, gateway, { log, signal: shutdown.signal });
+  await using journals = gateway?.redisUrl === undefined ? undefined : await openJournals(gateway.redisUrl, log);
+  await using runningGateway = gateway === undefined ? undefined : await startGateway(bus, gateway, { log, journals, signal: shutdown.signal });
   // Other commands of this user come by the socket; over a broker they come by the broker.
   await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", log });
   await using _socket =
-    socket === undefined || caller === undefined ? undefined : await serveSocket(socket, { bus, caller }, { drainMs: graceMs, signal: shutdown.signal, log });
+    socket === undefined || caller === undefined
+      ? undefined
+      : await serveSocket(
+          socket,
+          { bus, caller, journals: [caller.journal, ...(runningGateway === undefined ? [] : [runningGateway.journal])] },
+          { drainMs: graceMs, signal: shutdown.signal, log },
+        );
 
   console.error(describe(config, { url: runningGateway?.url, socket: socket?.path, verifiesSender: bus.traits.verifiesSender }));
   console.error(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
+}
+
+async function openJournals(url: string, log: Logger) {
+  const { connectRedisJournalStore } = await import("@rockbot/journal/redis");
+  return connectRedisJournalStore(url, { log });
 }
 
 /** What runs, where, and the one command to try. */

@@ -4,6 +4,7 @@ import { createGatewayApp, type GatewayAppOptions, type HttpApp, serveHttp } fro
 import type { ToolCaller } from "@rockbot/tools";
 import { CommandError } from "../command-error.ts";
 import { createOperatorApp, OPERATOR_PATH } from "../dlq/operator-app.ts";
+import { CALLS_PATH, createCallsApp } from "./operator-calls.ts";
 import type { OwnSocket } from "./own-socket.ts";
 
 /** How often the name is tried for, when it goes to others in between. */
@@ -23,6 +24,13 @@ export async function refuseSecondUp(socket: OwnSocket): Promise<void> {
     );
 }
 
+export interface SocketParts {
+  readonly bus: Bus;
+  readonly caller: ToolCaller;
+  /** Of all callers in this process, for the operator. @default the caller's */
+  readonly journals?: readonly ToolCaller["journal"][] | undefined;
+}
+
 /**
  * Serves the gateway's protocol on a unix socket that only this user can open, so without a token, and beside it what is
  * for operators only. Replaces the socket of a process that is dead. The socket listens under a name of its own first and gets the one that others know only when
@@ -31,14 +39,18 @@ export async function refuseSecondUp(socket: OwnSocket): Promise<void> {
  */
 export async function serveSocket(
   socket: OwnSocket,
-  { bus, caller }: { readonly bus: Bus; readonly caller: ToolCaller },
+  { bus, caller, journals = [caller.journal] }: SocketParts,
   { drainMs, signal, log, notReady }: ServeSocketOptions,
 ): Promise<AsyncDisposable> {
   const drainOver = new AbortController();
   const gateway = createGatewayApp(caller, { signal: drainOver.signal, log, notReady });
   const operator = createOperatorApp({ bus, caller }, { signal: drainOver.signal, log });
+  const calls = createCallsApp(journals);
   const app: HttpApp = {
-    fetch: (request, env) => (new URL(request.url).pathname.startsWith(OPERATOR_PATH) ? operator.fetch(request, env) : gateway.fetch(request, env)),
+    fetch(request, env) {
+      const { pathname } = new URL(request.url);
+      return (pathname.startsWith(CALLS_PATH) ? calls : pathname.startsWith(OPERATOR_PATH) ? operator : gateway).fetch(request, env);
+    },
   };
   const ownPath = `${socket.path}.${process.pid}`;
   rmSync(ownPath, { force: true }); // left by a dead process of this number
