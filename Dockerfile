@@ -14,7 +14,7 @@ FROM node:24-bookworm-slim
 ARG SERVICE
 # Probes come from outside the container, so that its loopback address would not do.
 ENV NODE_ENV=production HEALTH_HOST=0.0.0.0 HEALTH_PORT=8481
-COPY --from=build /src/dist/${SERVICE}.js /app/main.mjs
+COPY --from=build /src/dist/${SERVICE}/ /app/
 USER node
 WORKDIR /app
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --start-interval=1s --retries=3 \

@@ -1,6 +1,6 @@
 /**
- * Bundles one service, or each of them, into one file that runs with no node_modules: `scripts/bundle.ts web-tools` makes
- * `dist/web-tools.js` from `services/web-tools/src/main.ts`.
+ * Bundles one service, or each of them, into files that run with no node_modules: `scripts/bundle.ts web-tools` makes
+ * `dist/web-tools/main.mjs` from `services/web-tools/src/main.ts`.
  */
 import { globSync } from "node:fs";
 import { dirname } from "node:path";

@@ -102,7 +102,12 @@ test.each([
   [
     "pnpm refuses the lockfile",
     { npm: NPM, pnpm: `${ANSWER_VERSION}; printf 'Error: ERR_PNPM_X\\n\\n  × installing\\n  ╰─▶ It is not\\n      up to date.\\n\\n  help'; exit 1` },
-    "ERR_PNPM_X: It is not up to date.",
+    "ERR_PNPM_X: It is not up to date. Where the network is at fault",
+  ],
+  [
+    "the lockfile is older than a package.json",
+    { npm: NPM, pnpm: `${ANSWER_VERSION}; printf 'Error: ERR_PNPM_OUTDATED_LOCKFILE\\n\\n  × installing\\n  ╰─▶ It is old.\\n\\n  help'; exit 1` },
+    "ERR_PNPM_OUTDATED_LOCKFILE: It is old. A package.json asks for other dependencies than pnpm-lock.yaml holds: run pnpm install",
   ],
 ])("with-tools says in one line what is wrong when %s", async (_title, tools, words) => {
   await using checkout = await makeCheckout(tools);

@@ -30,7 +30,10 @@ export async function installDependencies(root, folders) {
   await runChild("install the dependencies", "pnpm", ["install", ...flags], {
     cwd: root,
     deadlineMs: 600_000,
-    advice: "Where the network is at fault, check it and npm's registry setting, then run the same command again.",
+    advice: (fault) =>
+      fault.includes("ERR_PNPM_OUTDATED_LOCKFILE")
+        ? "A package.json asks for other dependencies than pnpm-lock.yaml holds: run pnpm install, and commit the lockfile with it."
+        : "Where the network is at fault, check it and npm's registry setting, then run the same command again.",
     env: {
       ...process.env,
       ...(registry === undefined ? {} : { pnpm_config_registry: registry }),

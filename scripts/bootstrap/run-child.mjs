@@ -7,7 +7,7 @@ import { SetupError } from "./setup-error.mjs";
  * @param {string} attempt - what is attempted, for the message of a failure
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{ cwd: string, deadlineMs: number, advice: string, env?: NodeJS.ProcessEnv }} options
+ * @param {{ cwd: string, deadlineMs: number, advice: string | ((fault: string) => string), env?: NodeJS.ProcessEnv }} options
  * @returns {Promise<void>}
  * @throws {SetupError}
  */
@@ -27,8 +27,9 @@ export async function runChild(attempt, command, args, { cwd, deadlineMs, advice
       else resolve(firstFault(tail) ?? `${command} ends with ${code ?? signal}`);
     });
   });
-  // A registry's address may hold a password.
-  if (fault !== undefined) throw new SetupError(`Cannot ${attempt}: ${fault.replace(/\/\/[^/@\s]*@/g, "//")}. ${advice}`);
+  if (fault === undefined) return;
+  const words = fault.replace(/\/\/[^/@\s]*@/g, "//"); // a registry's address may hold a password
+  throw new SetupError(`Cannot ${attempt}: ${words}. ${typeof advice === "string" ? advice : advice(fault)}`);
 }
 
 /**

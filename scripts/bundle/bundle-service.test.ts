@@ -1,9 +1,9 @@
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { measureService } from "../measure/measure-service.ts";
 import { bundleService } from "./bundle-service.ts";
@@ -14,8 +14,8 @@ const services = globSync("services/*/src/main.ts", { cwd: root }).map((file) =>
 test.each(services)("the bundle of %s starts, gets ready and stops in a folder that holds nothing else", async (service) => {
   const folder = await mkdtemp(join(tmpdir(), "bundle-"));
   try {
-    const { file } = await bundleService(root, service);
-    await copyFile(join(root, file), join(folder, "main.mjs"));
+    const bundle = await bundleService(root, service);
+    await cp(join(root, bundle.folder), folder, { recursive: true });
     const { idleMiB } = await measureService(join(folder, "main.mjs"));
     expect(idleMiB).toBeGreaterThan(0);
   } finally {
@@ -23,13 +23,20 @@ test.each(services)("the bundle of %s starts, gets ready and stops in a folder t
   }
 });
 
-test("the bundle of web-tools is also the worker that converts pages, and then no service", async () => {
-  const { file } = await bundleService(root, "web-tools");
-  const worker = new Worker(join(root, file), { workerData: "rockbot.page-worker", env: { BUS_URL: "nonsense" } });
+test("the bundle of web-tools holds the program that converts pages, which runs from a folder that holds nothing else", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "bundle-"));
+  const bundle = await bundleService(root, "web-tools");
+  await cp(join(root, bundle.folder), folder, { recursive: true });
+  const program = fork(join(folder, "page-process-main.mjs"), [], { env: {}, execArgv: [], serialization: "advanced" });
+  const ended = once(program, "exit");
   try {
-    worker.postMessage({ html: "<title>T</title><p>some <b>text</b>", url: "https://example.test/" });
-    expect(await once(worker, "message")).toEqual([{ page: { title: "T", markdown: "some **text**" } }]);
+    expect(await once(program, "message")).toEqual(["ready", undefined]);
+    program.send({ html: "<title>T</title><p>some <b>text</b>", url: "https://example.test/", maxLength: 1000 });
+    expect(await once(program, "message")).toEqual([{ page: { title: "T", markdown: "some **text**" } }, undefined]);
+    program.disconnect();
+    expect(await ended).toEqual([0, null]);
   } finally {
-    await worker.terminate();
+    program.kill("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
   }
 });

@@ -1,9 +1,13 @@
+import { globSync } from "node:fs";
 import { build, type Metafile } from "esbuild";
 import { inlineGrpc } from "./inline-grpc.ts";
 
 export interface Bundle {
-  /** Relative to the repository's root. */
+  /** Relative to the repository's root, as is `file`. */
+  readonly folder: string;
+  /** What starts the service. */
   readonly file: string;
+  /** Of all files together. */
   readonly bytes: number;
   /** What is inside, as esbuild tells it. */
   readonly metafile: Metafile;
@@ -13,16 +17,20 @@ export interface Bundle {
 const REQUIRE = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
 /**
- * Writes `dist/{service}.js`, one file with all that `services/{service}/src/main.ts` imports.
+ * Writes `dist/{service}/main.mjs`, one file with all that `services/{service}/src/main.ts` imports, and the like beside it for
+ * each program that the service runs in a process of its own: of any `{name}-main.ts` in a folder of `src`, `{name}-main.mjs`.
  *
  * @throws {Error} if a module is missing or cannot be bundled; esbuild has said on stderr which
  */
 export async function bundleService(root: string, service: string): Promise<Bundle> {
-  const file = `dist/${service}.js`;
+  const folder = `dist/${service}`;
+  const programs = globSync(`services/${service}/src/*/*-main.ts`, { cwd: root });
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [`services/${service}/src/main.ts`],
-    outfile: file,
+    entryPoints: [`services/${service}/src/main.ts`, ...programs],
+    outdir: folder,
+    entryNames: "[name]",
+    outExtension: { ".js": ".mjs" },
     bundle: true,
     platform: "node",
     target: "node24",
@@ -37,5 +45,6 @@ export async function bundleService(root: string, service: string): Promise<Bund
     metafile: true,
     logLevel: "warning",
   });
-  return { file, bytes: metafile.outputs[file]?.bytes ?? 0, metafile };
+  const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
+  return { folder, file: `${folder}/main.mjs`, bytes, metafile };
 }

@@ -4,7 +4,8 @@ import type { IForbiddenRuleType } from "dependency-cruiser";
 const LAYERS: readonly (readonly string[])[] = [
   ["packages/contracts", "packages/async"],
   ["packages/bus"],
-  ["packages/claims"],
+  ["packages/redis"],
+  ["packages/claims", "packages/journal"],
   ["packages/bus-rabbitmq", "packages/tools", "packages/telemetry", "packages/config"],
   ["packages/service"],
   ["services/[^/]+"],
@@ -14,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Who may know which third-party world. What is not named here is free to use. */
 const WORLDS: readonly { readonly modules: string; readonly owners: readonly string[] }[] = [
   { modules: "amqplib", owners: ["packages/bus-rabbitmq", "packages/testing", "test"] },
-  { modules: "ioredis", owners: ["packages/claims/src/redis", "packages/testing", "test"] },
+  { modules: "ioredis", owners: ["packages/redis", "packages/(claims|journal)/src/redis", "packages/testing", "test"] },
   { modules: "@opentelemetry/(?!api/)[^/]+", owners: ["packages/telemetry", "packages/testing"] },
   { modules: "pino|prom-client", owners: ["packages/telemetry"] },
   { modules: "hono|@hono/[^/]+", owners: ["services/gateway", "packages/testing"] },
@@ -25,7 +26,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "packages/(bus|claims)/src/conformance"] },
 ];
 
-const ADAPTERS = "^packages/(bus-rabbitmq|telemetry|claims/src/redis)/";
+const ADAPTERS = "^packages/(bus-rabbitmq|telemetry|redis|(claims|journal)/src/redis)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
 /** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */

@@ -60,9 +60,9 @@ function libraries(metafile: Metafile): Map<string, { readonly importer: string;
   return found;
 }
 
-/** The files that run at start: those to which static imports alone lead from the entry. */
+/** The files that run at start: those to which static imports alone lead from `main.ts`. */
 function eagerFiles({ inputs, outputs }: Metafile): Set<string> {
-  const reached = new Set(Object.values(outputs).flatMap(({ entryPoint }) => entryPoint ?? []));
+  const reached = new Set(Object.values(outputs).flatMap(({ entryPoint }) => (entryPoint?.endsWith("/src/main.ts") ? entryPoint : [])));
   for (const file of reached) {
     for (const { path, kind } of inputs[file]?.imports ?? []) if (kind !== "dynamic-import") reached.add(path);
   }

@@ -42,6 +42,39 @@ test("a parked message says why it is there and where it was going, and keeps it
   expect(byCorrelation["c-poison"]).toMatchObject({ properties: { headers: { "x-rockbot-death-reason": "failed", "x-rockbot-topic": `${name}.poison` } } });
 });
 
+test("a look at parked messages that is cut off loses none, and a message that came without an id keeps the one it got", async () => {
+  await using proxy = await startTcpFaultProxy(url);
+  await using bus = await connectBus(url);
+  await using operator = await connectBus(proxy.through(url));
+  await using raw = await openRawChannel(url);
+  const name = uniqueName();
+  await using _ = await bus.subscribe({ name, topics: [name] }, async () => {
+    throw new DeadLetterError("no");
+  });
+  for (const [index, text] of ["first", "second", "third"].entries()) {
+    raw.channel.publish("rockbot", name, Buffer.from(text));
+    await expect.poll(async () => (await bus.inspect(name, "parked"))?.messages, WAIT).toBe(index + 1);
+  }
+  const ids: string[] = [];
+  const cut = operator.visitParked(name, async ({ message }) => {
+    ids.push(message.messageId);
+    if (textOf(message) !== "second") return "keep";
+    proxy.cutAll();
+    await expect.poll(() => operator.isReady, { ...WAIT, interval: 1 }).toBe(false);
+    return "remove";
+  });
+  await expect(cut).rejects.toThrow(/parked messages of .* is kept/);
+
+  await expect.poll(async () => (await bus.inspect(name, "parked"))?.messages, WAIT).toBe(3);
+  const kept: [string, string][] = [];
+  await bus.visitParked(name, async ({ message }) => {
+    kept.push([textOf(message), message.messageId]);
+    return "keep";
+  });
+  expect(kept.map(([text]) => text)).toEqual(["first", "second", "third"]);
+  expect(kept.slice(0, 2).map(([, id]) => id)).toEqual(ids);
+});
+
 test("a message that kills its consumers is given up as such, and its neighbours are handled", { timeout: 90_000 }, async () => {
   await using proxy = await startTcpFaultProxy(url);
   await using victim = await connectBus(proxy.through(url));

@@ -25,6 +25,7 @@ export function killBus(bus: Bus, { service, killSwitch, onAnswered }: KillBusOp
       return bus.isBlocked;
     },
     inspect: (name, part) => bus.inspect(name, part),
+    visitParked: (name, visit, limit) => bus.visitParked(name, visit, limit),
     subscribe(options, handler) {
       if (options.name !== service) return bus.subscribe(options, handler);
       return bus.subscribe(options, async (message, delivery) => {

@@ -1,49 +1,14 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { dirname, join } from "node:path";
+import { type NodeProgram, type StartNodeProgramOptions, startNodeProgram } from "@rockbot/testing";
 
 const root = dirname(dirname(import.meta.dirname));
 /** Half a second, but on a machine that does much else. */
 const READY_MS = 60_000;
 
-export interface RunningProcess extends AsyncDisposable {
-  readonly pid: number;
-  /** What it wrote to stdout so far. */
-  stdout(): string;
-  stderr(): string;
-  /** Resolves with the exit code once it has ended. */
-  readonly ended: Promise<number | null>;
-  kill(signal: NodeJS.Signals): void;
-}
+export type RunningProcess = NodeProgram;
 
-/** A program of this repository as a real process, with nothing of our environment but what it needs. */
-export function startProgram(
-  main: string,
-  {
-    args = [],
-    env = {},
-    nodeArgs = [],
-  }: { readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>>; readonly nodeArgs?: readonly string[] } = {},
-): RunningProcess {
-  const { PATH = "", HOME = "" } = process.env;
-  const child = spawn(process.execPath, [...nodeArgs, join(root, main), ...args], { env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "pipe"] });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const ended = once(child, "close").then(([code]) => code as number | null);
-  return {
-    pid: child.pid ?? 0,
-    stdout: () => stdout,
-    stderr: () => stderr,
-    ended,
-    kill: (signal) => void child.kill(signal),
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
-      await ended;
-    },
-  };
-}
+/** A program of this repository, named by its path in it. */
+export const startProgram = (main: string, options?: StartNodeProgramOptions): RunningProcess => startNodeProgram(join(root, main), options);
 
 /** A service's own main, once it says that it is ready. */
 export async function startService(service: string, env: Readonly<Record<string, string>>): Promise<RunningProcess> {

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import { startOwnBroker } from "@rockbot/testing";
+import { freePort, startOwnBroker } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { type RunningProcess, startProgram, startService } from "./start-service.ts";
 
@@ -28,14 +28,15 @@ test("services in processes of their own: a call reaches them, and one that is g
   await using broker = await startOwnBroker();
   await using page = await startPage();
   const webToolsEnv = { BUS_URL: broker.url, ALLOW_ADDRESSES: page.address };
-  await using gateway = await startService("gateway", { BUS_URL: broker.url, PORT: "0" });
+  const [gatewayHealth, webToolsHealth] = [await freePort(), await freePort()];
+  await using gateway = await startService("gateway", { BUS_URL: broker.url, PORT: "0", HEALTH_PORT: String(gatewayHealth) });
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(gateway.stdout())?.[0] ?? "";
 
-  async function call(): Promise<{ ms: number; status: number; body: Record<string, unknown> }> {
+  async function call(headers: Readonly<Record<string, string>> = {}): Promise<{ ms: number; status: number; body: Record<string, unknown> }> {
     const start = performance.now();
     const response = await fetch(`${url}/v1/tools/web_browse/invoke`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ url: page.url }),
     });
     const body = (await response.json()) as Record<string, unknown>;
@@ -52,8 +53,14 @@ test("services in processes of their own: a call reaches them, and one that is g
   };
 
   expect((await call()).body).toMatchObject({ code: "unavailable" }); // known, and served by nobody yet
-  await using stopped: RunningProcess = await startService("web-tools", webToolsEnv);
+  await using stopped: RunningProcess = await startService("web-tools", { ...webToolsEnv, HEALTH_PORT: String(webToolsHealth) });
   await expectAnswer();
+
+  const metricsOf = async (port: number): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const served = await metricsOf(webToolsHealth);
+  expect(served).toMatch(/^rockbot_tool_invocations\w*\{.*\} \d+$/m);
+  expect(served).toMatch(/^rockbot_tool_invoke_duration\w*_count\{.*\} \d+$/m);
+  expect(await metricsOf(gatewayHealth)).toMatch(/^rockbot_tool_calls(_total)?\{.*\} \d+$/m);
 
   // The command goes through the broker as well.
   await using command = startProgram("packages/cli/src/main.ts", { args: ["call", "web_browse", JSON.stringify({ url: page.url }), "--bus", broker.url] });
@@ -69,6 +76,8 @@ test("services in processes of their own: a call reaches them, and one that is g
   await setTimeout(300); // idle: an answer of just now would still count as a sign of life
   killed.kill("SIGKILL");
   await killed.ended;
+  // The broker takes a moment to notice, and a call of that moment waits for who comes next.
+  await expect.poll(async () => (await call({ "rockbot-timeout-ms": "500" })).body, { timeout: 10_000 }).toMatchObject({ code: "unavailable" });
   await expectUnavailable();
 
   await using _again = await startService("web-tools", webToolsEnv);

@@ -1,3 +1,4 @@
 export { type BackoffOptions, backoffMs } from "./backoff.ts";
+export { createSemaphore, type Semaphore } from "./create-semaphore.ts";
 export { startLoop } from "./start-loop.ts";
 export { within } from "./within.ts";

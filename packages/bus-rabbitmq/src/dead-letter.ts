@@ -1,9 +1,6 @@
-import type { Death } from "@rockbot/bus";
+import type { Death, ParkedMessage, ParkingReason } from "@rockbot/bus";
 import { type Envelope, fromWire } from "@rockbot/contracts";
-import type { ConsumeMessage, Options } from "amqplib";
-
-/** Why a message is kept for an operator. */
-export type ParkingReason = Death["reason"] | "expired";
+import type { ConsumeMessage, Message, Options } from "amqplib";
 
 /**
  * Our own notes on a message that has died. Not `rb-`: they are no headers of the envelope, and a message that is played
@@ -32,33 +29,41 @@ export interface DeadLetter {
   readonly isExpired: boolean;
 }
 
-/** Reads a message that has come to the retry queue or the dlq of the service whose main queue is `queue`. */
-export function readDeadLetter({ fields, properties, content }: ConsumeMessage, queue: string): DeadLetter {
+/** Reads a message that has come to the retry queue, the dlq or the parked ones of the service whose main queue is `queue`. */
+export function readDeadLetter({ fields, properties, content }: Message, queue: string): DeadLetter {
   const headers: Record<string, unknown> = properties.headers ?? {};
-  const deaths = Array.isArray(headers["x-death"]) ? (headers["x-death"] as unknown[]).filter(isTable) : undefined;
-  if (deaths === undefined) {
-    // We put it here ourselves: what the broker moves carries its list of deaths, and only then may a sender have written our notes.
+  const first = deathsOf(headers).find((death) => death["queue"] === queue);
+  if (first === undefined) {
+    // We took it off the main queue ourselves: what the broker moves from there says so, and only then may a sender have written our notes.
     const envelope = fromWire(text(headers[Note.Topic]) ?? fields.routingKey, properties, content);
     const reason = text(headers[Note.Reason]);
     const message = text(headers[Note.Message]);
     const death: Death = { reason: reason === "rejected" || reason === "failed" ? reason : "crashed", ...(message === undefined ? {} : { message }) };
     return { envelope: { ...envelope, userId: text(headers[Note.User]) }, death, isExpired: reason === "expired" };
   }
-  const first = deaths.find((death) => death["queue"] === queue);
-  const keys = first?.["routing-keys"];
+  const keys = first["routing-keys"];
   const topic = (Array.isArray(keys) ? text(keys[0]) : undefined) ?? fields.routingKey;
-  return { envelope: fromWire(topic, properties, content), death: { reason: "crashed" }, isExpired: first?.["reason"] === "expired" };
+  return { envelope: fromWire(topic, properties, content), death: { reason: "crashed" }, isExpired: first["reason"] === "expired" };
+}
+
+/** Reads a message that is kept for an operator. */
+export function readParked(message: Message, queue: string): ParkedMessage {
+  const { envelope, death, isExpired } = readDeadLetter(message, queue);
+  const headers: Record<string, unknown> = message.properties.headers ?? {};
+  const noted = Date.parse(text(headers[Note.DiedAt]) ?? "");
+  const parkedAt = Number.isNaN(noted) ? secondsOf(deathsOf(headers)[0]?.["time"]) : noted;
+  return { message: envelope, reason: isExpired ? "expired" : death.reason, why: death.message, parkedAt };
 }
 
 /** The properties under which a dead message goes on, to the dlq or to the parked ones. */
 export function deadLetterProperties(
   message: ConsumeMessage,
-  { topic, userId }: Envelope,
+  { topic, messageId, userId }: Envelope,
   queue: string,
   reason: ParkingReason,
   why?: string,
 ): Options.Publish {
-  const { headers, contentType, contentEncoding, correlationId, replyTo, messageId, timestamp, type } = message.properties;
+  const { headers, contentType, contentEncoding, correlationId, replyTo, timestamp, type } = message.properties;
   const kept = Object.entries(headers ?? {}).filter(([name, value]) => name.startsWith("rb-") && typeof value === "string");
   return {
     ...defined({ contentType, contentEncoding, correlationId, replyTo, messageId, timestamp, type }),
@@ -72,6 +77,15 @@ export function deadLetterProperties(
       [Note.DiedAt]: new Date().toISOString(),
     },
   };
+}
+
+const deathsOf = (headers: Record<string, unknown>): Record<string, unknown>[] =>
+  Array.isArray(headers["x-death"]) ? (headers["x-death"] as unknown[]).filter(isTable) : [];
+
+/** AMQP times are whole seconds, in a table of their own. */
+function secondsOf(time: unknown): number | undefined {
+  const seconds = isTable(time) ? time["value"] : time;
+  return typeof seconds === "number" ? seconds * 1000 : undefined;
 }
 
 const isTable = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

@@ -3,6 +3,7 @@ import type { ConfirmChannel, Message, Options } from "amqplib";
 import type { BrokerAddress } from "./broker-address.ts";
 import { ConnectionSupervisor } from "./connection-supervisor.ts";
 import type { Link, LinkOptions } from "./link.ts";
+import { observePublisher } from "./metrics.ts";
 import { reasonOf } from "./refusal.ts";
 import { declareExchanges } from "./topology.ts";
 
@@ -62,6 +63,7 @@ export class Publisher {
   #isClosed = false;
   #onIdle: (() => void) | undefined;
   #watch: NodeJS.Timeout | undefined;
+  readonly #observed = observePublisher(() => ({ unconfirmed: this.#unconfirmed.size, waiting: this.#waiting.size }));
 
   constructor(address: BrokerAddress, { onReady, ...options }: PublisherOptions) {
     this.#log = options.log;
@@ -142,6 +144,7 @@ export class Publisher {
       job.settle(new BusClosedError(`Cannot publish to "${job.routingKey}": the bus was closed before the broker had confirmed`));
     }
     clearInterval(this.#watch);
+    this.#observed[Symbol.dispose]();
     await this.#supervisor.close();
   }
 

@@ -9,12 +9,14 @@ import {
   DEFAULT_PUBLISH_TIMEOUT_MS,
   type Handler,
   type Logger,
+  type ParkedVisitor,
   type PublishOptions,
   type QueuePart,
   type QueueState,
   type SubscribeOptions,
   silentLogger,
   traceBus,
+  type VisitParkedOptions,
 } from "@rockbot/bus";
 import { type Envelope, toWire } from "@rockbot/contracts";
 import { type BrokerAddress, parseBrokerAddress } from "./broker-address.ts";
@@ -26,6 +28,7 @@ import { Publisher } from "./publisher.ts";
 import { isRefusal } from "./refusal.ts";
 import { Subscription, subscribeError } from "./subscription.ts";
 import { declareExchanges, EXCHANGE, queueName } from "./topology.ts";
+import { visitParked } from "./visit-parked.ts";
 
 export interface ConnectBusOptions {
   /** Who connects, for the operator of the broker to see. @default "rockbot" */
@@ -154,6 +157,12 @@ class RabbitMqBus implements Bus {
 
   inspect(name: string, part?: QueuePart): Promise<QueueState | undefined> {
     return this.#inspector.inspect(queueName(name, part), part !== "parked");
+  }
+
+  async visitParked(name: string, visit: ParkedVisitor, options: VisitParkedOptions = {}): Promise<number | undefined> {
+    if (this.#isClosing) throw new BusClosedError(`Cannot look at the parked messages of "${name}": the bus is closed`);
+    const link = await this.#consuming.whenUp(PROBE_DEADLINE_MS);
+    return visitParked(link, name, visit, options);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

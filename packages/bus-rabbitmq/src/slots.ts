@@ -3,6 +3,11 @@ export class Slots {
   readonly #waiting = new Set<() => void>();
   #free: number;
 
+  /** What waits for a place. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   constructor(count: number) {
     this.#free = count;
   }

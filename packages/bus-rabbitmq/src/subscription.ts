@@ -7,14 +7,16 @@ import {
   DeadLetterError,
   type Handler,
   type Logger,
+  type ParkingReason,
   SubscriptionConflictError,
+  subscriptionLabel,
 } from "@rockbot/bus";
 import { type Envelope, fromWire } from "@rockbot/contracts";
 import type { ConsumeMessage } from "amqplib";
 import { Consumer, type Verdict } from "./consumer.ts";
-import { deadLetterProperties, type ParkingReason, readDeadLetter } from "./dead-letter.ts";
+import { deadLetterProperties, readDeadLetter } from "./dead-letter.ts";
 import type { Link } from "./link.ts";
-import { countDropped, countParked } from "./metrics.ts";
+import { countDropped, countParked, observePrefetched } from "./metrics.ts";
 import type { Publisher } from "./publisher.ts";
 import { isRefusal, reasonOf } from "./refusal.ts";
 import { Slots } from "./slots.ts";
@@ -57,6 +59,7 @@ export class Subscription {
   readonly #verifiesSender: boolean;
   readonly #log: Logger;
   readonly #stations: readonly Station[];
+  readonly #observed: Disposable;
   readonly #abort = new AbortController();
   #copy = "";
   #running = 0;
@@ -75,6 +78,7 @@ export class Subscription {
     this.#verifiesSender = verifiesSender;
     this.#log = log;
     const slots = new Slots(concurrency);
+    this.#observed = observePrefetched(subscriptionLabel(options), () => slots.waiting);
     const main = {
       queue: () => (kind === "copy" ? this.#copy : queueName(name)),
       prefetch: 2 * concurrency,
@@ -188,6 +192,7 @@ export class Subscription {
     this.#abort.abort(new BusClosedError(`The subscription "${name}" has ended`));
     await within(ABORTED_MS, this.#idle(), () => new Error("handlers do not end")).catch(() => {});
     await Promise.all(consumers.map((consumer) => consumer.close()));
+    this.#observed[Symbol.dispose]();
   }
 
   #idle(): Promise<void> {

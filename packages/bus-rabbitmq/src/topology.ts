@@ -30,16 +30,17 @@ export async function declareExchanges(link: Link): Promise<void> {
  */
 export async function declareService(link: Link, subscription: string, topics: readonly string[]): Promise<void> {
   const parts: Record<QueuePart, Record<string, unknown>> = {
-    parked: { "x-message-ttl": PARKED_MS, "x-max-length": PARKED_MESSAGES, "x-overflow": "drop-head" },
-    dlq: { "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(queueName(subscription, "parked")) },
-    retry: { "x-delivery-limit": 1, ...deadLettersTo(queueName(subscription, "dlq")) },
-    main: { "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(queueName(subscription, "retry")) },
+    // Classic: a quorum queue counts each look as a delivery, and from RabbitMQ 4 on drops a message after twenty.
+    parked: { "x-queue-type": "classic", "x-message-ttl": PARKED_MS, "x-max-length": PARKED_MESSAGES, "x-overflow": "drop-head" },
+    dlq: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(queueName(subscription, "parked")) },
+    retry: { "x-queue-type": "quorum", "x-delivery-limit": 1, ...deadLettersTo(queueName(subscription, "dlq")) },
+    main: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(queueName(subscription, "retry")) },
   };
   await onScratchChannel(link, async (channel) => {
     // The last station first: no message may die on its way to a queue that is not there yet.
     for (const part of ["parked", "dlq", "retry", "main"] as const) {
       const queue = queueName(subscription, part);
-      await declare(link, channel, queue, { "x-queue-type": "quorum", ...parts[part] });
+      await declare(link, channel, queue, parts[part]);
       if (part !== "main") await link.answer("queue.bind", channel.bindQueue(queue, DEAD_LETTER_EXCHANGE, queue));
     }
     await bind(link, channel, queueName(subscription), topics);

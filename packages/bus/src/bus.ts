@@ -36,6 +36,15 @@ export interface Bus extends AsyncDisposable {
    * @throws {BusUnavailableError} if the bus does not say in time
    */
   inspect(name: string, part?: QueuePart): Promise<QueueState | undefined>;
+  /**
+   * Shows `visit` the messages that are parked for a service now, oldest first and one at a time; what it says to remove
+   * is gone, all else stays in its order. Whatever ends the visit (the visitor throws, the process dies, the bus is lost)
+   * loses nothing: the message it was at stays, too. Messages that another visit holds are passed over until it ends.
+   * @returns how many were shown; undefined if there is no such service
+   * @throws {BusUnavailableError} if the bus does not answer in time
+   * @throws {BusClosedError} after disposal
+   */
+  visitParked(name: string, visit: ParkedVisitor, options?: VisitParkedOptions): Promise<number | undefined>;
   /** Disposes all subscriptions, then flushes what is being published, then closes. Idempotent, bounded by the bus's drain time. */
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -102,6 +111,30 @@ export interface Death {
   readonly reason: "rejected" | "failed" | "crashed";
   /** The text of the DeadLetterError, if the reason is `rejected`. */
   readonly message?: string | undefined;
+}
+
+/** Why a message is kept for an operator. `expired`: nobody took it while it was of use. */
+export type ParkingReason = Death["reason"] | "expired";
+
+/** A message that could not be handled, kept for an operator. */
+export interface ParkedMessage {
+  /** As it was published first, with the sender if its service has had it verified. Its message id stays the same from look to look. */
+  readonly message: Envelope;
+  readonly reason: ParkingReason;
+  /** The text of the DeadLetterError, if the reason is `rejected`. */
+  readonly why?: string | undefined;
+  /** When it was parked, in milliseconds since the epoch, as far as that is known. */
+  readonly parkedAt?: number | undefined;
+}
+
+/** Says what becomes of a parked message. */
+export type ParkedVisitor = (parked: ParkedMessage) => Promise<"keep" | "remove">;
+
+export interface VisitParkedOptions {
+  /** At most this many are shown. @default all that are parked when the visit begins */
+  readonly limit?: number | undefined;
+  /** Aborting ends the visit before the next message: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The queues behind a subscription of kind `service`: live messages, lone retries, messages given up, and those kept for an operator. */

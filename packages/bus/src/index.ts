@@ -11,12 +11,16 @@ export {
   MAX_BODY_BYTES,
   PARKED_MESSAGES,
   PARKED_MS,
+  type ParkedMessage,
+  type ParkedVisitor,
+  type ParkingReason,
   type PublishOptions,
   type QueuePart,
   type QueueState,
   RESULT_QUEUE_EXPIRES_MS,
   type SubscribeOptions,
   type SubscriptionKind,
+  type VisitParkedOptions,
 } from "./bus.ts";
 export {
   BusClosedError,
@@ -35,4 +39,4 @@ export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";
 // Requests and their answers.
 export { createRequester, type Requester, type RequesterOptions, type RequestOptions, RequestTimeoutError } from "./requester.ts";
 export { checkTopic, matchesTopic } from "./topic.ts";
-export { traceBus } from "./trace-bus.ts";
+export { subscriptionLabel, traceBus } from "./trace-bus.ts";

@@ -3,11 +3,13 @@ import {
   type Bus,
   type Handler,
   MAX_BODY_BYTES,
+  type ParkedVisitor,
   type PublishOptions,
   type QueuePart,
   type QueueState,
   RESULT_QUEUE_EXPIRES_MS,
   type SubscribeOptions,
+  type VisitParkedOptions,
 } from "./bus.ts";
 import { BusClosedError, MessageTooLargeError, QueueFullError, SubscriptionConflictError, UnroutableError } from "./bus-errors.ts";
 import { checkSubscribeOptions } from "./check-subscribe-options.ts";
@@ -107,6 +109,12 @@ class MemoryBus implements Bus {
   async inspect(name: string, part: QueuePart = "main"): Promise<QueueState | undefined> {
     const queue = this.#queues.get(name);
     return queue === undefined || (part !== "main" && queue.kind !== "service") ? undefined : queue.state(part);
+  }
+
+  async visitParked(name: string, visit: ParkedVisitor, options: VisitParkedOptions = {}): Promise<number | undefined> {
+    if (this.#isClosed) throw new BusClosedError(`Cannot look at the parked messages of "${name}": the bus is closed`);
+    const queue = this.#queues.get(name);
+    return queue?.kind === "service" ? queue.parked.visit(visit, options) : undefined;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,9 +1,10 @@
 import { within } from "@rockbot/async";
 import type { Envelope } from "@rockbot/contracts";
-import { type Death, type Delivery, type Handler, PARKED_MESSAGES, type QueuePart, type QueueState } from "./bus.ts";
+import type { Death, Delivery, Handler, ParkingReason, QueuePart, QueueState } from "./bus.ts";
 import { BusClosedError, DeadLetterError } from "./bus-errors.ts";
 import type { CheckedSubscribeOptions } from "./check-subscribe-options.ts";
 import type { Logger } from "./logger.ts";
+import { MemoryParked } from "./memory-parked.ts";
 
 interface Waiting {
   readonly message: Envelope;
@@ -21,18 +22,14 @@ interface Consumer {
   onIdle: (() => void) | undefined;
 }
 
-/** All parked messages of a queue together; the oldest give way. */
-const PARKED_BYTES = 64 * 1024 * 1024;
-
 /** One queue of the in-memory bus: messages in order, handed to consumers in turn, failures as SubscriptionKind says. */
 export class MemoryQueue {
   readonly kind: CheckedSubscribeOptions["kind"];
   readonly topics = new Set<string>();
+  readonly parked = new MemoryParked();
   readonly #log: Logger;
   readonly #name: string;
   readonly #consumers: Consumer[] = [];
-  readonly #parked: Envelope[] = [];
-  #parkedBytes = 0;
   #waiting: Waiting[] = [];
   #head = 0;
   #bytes = 0;
@@ -61,7 +58,7 @@ export class MemoryQueue {
   }
 
   state(part: QueuePart): QueueState {
-    const messages = { main: this.#waiting.length - this.#head, retry: this.#retries.length, dlq: 0, parked: this.#parked.length }[part];
+    const messages = { main: this.#waiting.length - this.#head, retry: this.#retries.length, dlq: 0, parked: this.parked.length }[part];
     return { consumers: part === "parked" ? 0 : this.consumers, messages };
   }
 
@@ -182,15 +179,13 @@ export class MemoryQueue {
     } catch (error) {
       this.#log.warn({ subscription: this.#name, error: text(error) }, "a dead letter could not be answered");
     }
-    this.#park(message, death.reason);
+    this.#park(message, death.reason, death.message);
   }
 
-  #park(message: Envelope, reason: Death["reason"] | "expired"): void {
+  #park(message: Envelope, reason: ParkingReason, why?: string): void {
     if (this.kind !== "service") return;
     this.#log.warn({ subscription: this.#name, topic: message.topic, messageId: message.messageId, reason }, "message parked");
-    this.#parked.push(message);
-    this.#parkedBytes += message.body.byteLength;
-    while (this.#parked.length > PARKED_MESSAGES || this.#parkedBytes > PARKED_BYTES) this.#parkedBytes -= this.#parked.shift()?.body.byteLength ?? 0;
+    this.parked.add({ message, reason, why, parkedAt: Date.now() });
   }
 }
 

@@ -21,6 +21,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether a reply with the right key is the answer. @default any is */
   readonly accept?: ((reply: Envelope) => boolean) | undefined;
+  /** Called once the bus has confirmed the request, if that is before its answer. */
+  readonly onConfirmed?: (() => void) | undefined;
 }
 
 /** Sends requests and waits for their answers. Disposal fails those that wait. */
@@ -31,6 +33,11 @@ export interface Requester extends AsyncDisposable {
    * @throws the signal's reason if it aborts, and what Bus.publish throws
    */
   request(message: Envelope, options: RequestOptions): Promise<Envelope>;
+  /**
+   * Waits for the answer to a request that was published before, by a process that had this one's subscription. Settles once.
+   * @throws as `request`
+   */
+  await(key: string, options: Pick<RequestOptions, "timeoutMs" | "signal" | "accept">): Promise<Envelope>;
   /** Requests without an answer yet. */
   readonly pending: number;
 }
@@ -65,37 +72,51 @@ export function createRequester(bus: Bus, { replyTo, subscription, keyOf = (repl
     return started;
   }
 
+  async function answerTo(
+    key: string,
+    { timeoutMs, signal, accept }: Pick<RequestOptions, "timeoutMs" | "signal" | "accept">,
+    publish?: (reject: (reason: unknown) => void) => void,
+  ): Promise<Envelope> {
+    if (isClosed) throw new BusClosedError("Cannot wait for an answer: the requester is closed");
+    if (pending.has(key)) throw new RangeError(`Cannot wait for the answer to "${key}": somebody does already`);
+    signal?.throwIfAborted();
+    const { promise: answer, resolve, reject } = Promise.withResolvers<Envelope>();
+    const timer = setTimeout(() => reject(new RequestTimeoutError(`No answer on "${replyTo}" within ${timeoutMs} ms`)), timeoutMs);
+    const onAbort = () => reject(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    pending.set(key, { accept, resolve, reject }); // before publishing: the answer may overtake the confirm
+    try {
+      subscribed ??= subscribe();
+      subscribed.then(() => publish?.(reject), reject);
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      pending.delete(key);
+    }
+  }
+
   return {
     get pending() {
       return pending.size;
     },
-    async request(message, { key = message.correlationId, timeoutMs, signal, accept }) {
+    async request(message, { key = message.correlationId, onConfirmed, ...options }) {
       if (key === undefined) throw new TypeError("Cannot send a request without a key: give it a correlation id");
-      if (pending.has(key)) throw new RangeError(`Cannot send the request "${key}": it is waiting for its answer already`);
-      if (isClosed) throw new BusClosedError("Cannot send a request: the requester is closed");
-      signal?.throwIfAborted();
-      const settled = new AbortController();
       const start = performance.now();
-      const { promise: answer, resolve, reject } = Promise.withResolvers<Envelope>();
-      const timer = setTimeout(() => reject(new RequestTimeoutError(`No answer on "${replyTo}" within ${timeoutMs} ms`)), timeoutMs);
-      const onAbort = () => reject(signal?.reason);
-      signal?.addEventListener("abort", onAbort, { once: true });
-      pending.set(key, { accept, resolve, reject }); // before publishing: the answer may overtake the confirm
+      const settled = new AbortController();
       try {
-        subscribed ??= subscribe();
-        subscribed.then(() => {
-          const ttlMs = Math.floor(timeoutMs - (performance.now() - start));
-          if (ttlMs > 0 && pending.has(key))
-            bus.publish({ ...message, replyTo }, { mandatory: true, ttlMs, timeoutMs: ttlMs, signal: settled.signal }).catch(reject);
-        }, reject);
-        return await answer;
+        return await answerTo(key, options, (reject) => {
+          const ttlMs = Math.floor(options.timeoutMs - (performance.now() - start));
+          if (ttlMs <= 0 || !pending.has(key)) return;
+          bus.publish({ ...message, replyTo }, { mandatory: true, ttlMs, timeoutMs: ttlMs, signal: settled.signal }).then(() => {
+            if (pending.has(key)) onConfirmed?.();
+          }, reject);
+        });
       } finally {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", onAbort);
-        pending.delete(key);
         settled.abort(); // one that still waits for the bus is not sent
       }
     },
+    await: (key, options) => answerTo(key, options),
     async [Symbol.asyncDispose]() {
       isClosed = true;
       for (const { reject } of pending.values()) reject(new BusClosedError("The requester was closed before the answer came"));

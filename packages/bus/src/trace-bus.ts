@@ -13,7 +13,7 @@ export function traceBus(bus: Bus): Bus {
   const publishDuration = meter.createHistogram("rockbot.messaging.publish.duration", { unit: "ms", description: "Time until the bus took responsibility." });
   const processed = meter.createCounter("rockbot.messaging.process.messages", { description: "Messages handled, by result." });
   const processDuration = meter.createHistogram("rockbot.messaging.process.duration", { unit: "ms", description: "Time in the handler." });
-  const active = meter.createUpDownCounter("rockbot.messaging.active_messages", { description: "Messages in handlers now." });
+  const active = meter.createUpDownCounter("rockbot.messaging.active_messages", { description: "Messages in handlers now, by subscription." });
 
   return {
     get traits() {
@@ -36,20 +36,22 @@ export function traceBus(bus: Bus): Bus {
       );
     },
     subscribe(options: SubscribeOptions, handler: Handler) {
+      const place = { "messaging.subscription": subscriptionLabel(options) };
       return bus.subscribe(options, (message, delivery) => {
         const destination = destinationOf(message.topic);
         const parent = propagation.extract(context.active(), message.headers);
         return tracer.startActiveSpan("process", { kind: SpanKind.CONSUMER, attributes: { "messaging.destination": destination } }, parent, async (span) => {
-          active.add(1);
+          active.add(1, place);
           try {
             await measured(span, { count: processed, duration: processDuration, destination }, () => handler(message, delivery));
           } finally {
-            active.add(-1);
+            active.add(-1, place);
           }
         });
       });
     },
     inspect: (name, part) => bus.inspect(name, part),
+    visitParked: (name, visit, options) => bus.visitParked(name, visit, options),
     [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose](),
   };
 }
@@ -82,4 +84,9 @@ async function measured(span: Span, { count, duration, destination }: Measures, 
 function destinationOf(topic: string): string {
   const second = topic.indexOf(".", topic.indexOf(".") + 1);
   return second === -1 ? topic : topic.slice(0, second);
+}
+
+/** The name of a service's subscription; of another its first word, since what follows may be as many names as there are processes. */
+export function subscriptionLabel({ name, kind = "service" }: Pick<SubscribeOptions, "name" | "kind">): string {
+  return kind === "service" ? name : (name.split(".", 1)[0] ?? name);
 }

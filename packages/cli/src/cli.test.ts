@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runCli, startCli, startPage, startUp, temporaryFolder } from "./test-cli.ts";
@@ -10,7 +10,7 @@ test("--version prints the version, and --help the commands with examples", asyn
   expect(await runCli(["--version"], options)).toEqual({ code: 0, stdout: "0.1.0\n", stderr: "" });
   const { code, stdout } = await runCli(["--help"], options);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/up.*tools.*call.*guide.*doctor.*Examples:.*Exit code/s)]);
-  for (const command of ["up", "tools", "call", "guide", "doctor"]) {
+  for (const command of ["up", "tools", "call", "guide", "dlq", "doctor"]) {
     expect((await runCli([command, "--help"], options)).stdout).toContain("Examples:\n  rockbot");
   }
 });
@@ -69,6 +69,24 @@ test("every fault of a file and the environment is listed once, with exit 2", as
   expect(stderr).not.toContain("short-canary");
 });
 
+test("faults that the schema cannot know are listed beside those it does, and secrets in addresses are not", async () => {
+  using folder = temporaryFolder();
+  const run = (line: string, env: Record<string, string>) => runCli(line.split(" "), { folder: folder.path, env });
+  const [mixed, bus, otherBus, search, token] = await Promise.all([
+    run("up", { MAX_SEARCH_RESULTS: "99", ALLOW_ADDRESSES: "nonsense", HOST: "0.0.0.0", PORT: "x" }),
+    run("up --bus amqp://u:canary%@[bad", {}),
+    run("up", { BUS_URL: "amqp://u:canary@ho st" }),
+    run("call web_browse {}", { BRAVE_API_KEY: "key", BRAVE_BASE_URL: "https://ho st" }),
+    run("up", { HOST: "0.0.0.0", GATEWAY_TOKEN: "short" }),
+  ]);
+
+  expect([mixed, bus, otherBus, search, token].map(({ code, stdout }) => [code, stdout])).toEqual(Array(5).fill([2, ""]));
+  expect(mixed.stderr).toMatch(/4 faults\n +maxSearchResults.*\n +allowAddresses\.0: .*\n +port.*\n +gatewayToken: is required/);
+  for (const { stderr } of [bus, otherBus]) expect(stderr).toMatch(/1 fault\n +busUrl: (?!.*canary)/);
+  expect(search.stderr).toMatch(/1 fault\n +braveBaseUrl: /);
+  expect(token.stderr).toMatch(/1 fault\n +gatewayToken, from the variable GATEWAY_TOKEN/);
+});
+
 test("with nothing running, call starts the tool itself; the answer alone is on stdout", async () => {
   using folder = temporaryFolder();
   await using page = await startPage();
@@ -101,6 +119,7 @@ test("--json prints the whole response, and - reads the arguments from stdin", a
 test.each([
   ["a tool that does not exist", ["web_brows", "{}"], 2, "tool_not_found", /did you mean "web_browse"/],
   ["arguments that the tool does not take", ["web_browse", '{"ulr":"https://example.com/"}'], 2, "invalid_arguments", /url.*required|did you mean "url"/s],
+  ["a tool that is off", ["web_search", '{"query":"x"}'], 1, "unavailable", /it is off\. It needs a key of the Brave Search API: set BRAVE_API_KEY/],
   ["an address that is not public", ["web_browse", '{"url":"http://127.0.0.1:9/"}'], 1, "denied", /./],
 ])("a call that fails says so on stderr, and with --json on stdout too: %s", async (_, call, code, errorCode, words) => {
   using folder = temporaryFolder();
@@ -165,6 +184,20 @@ test("up serves HTTP, and other commands by a socket that only its user can open
 
   up.kill("SIGTERM");
   expect(await up.ended).toMatchObject({ code: 0, stdout: "" });
+  expect(existsSync(join(folder.path, "run/rockbot.sock"))).toBe(false);
+});
+
+test.each([true, false])("what a page holds cannot steer a terminal, and reaches a pipe as it is (a terminal: %s)", async (isTerminal) => {
+  using folder = temporaryFolder();
+  await using page = await startPage();
+  const env = isTerminal ? { NODE_OPTIONS: "--import=data:text/javascript,process.stdout.isTTY=process.stderr.isTTY=true" } : {};
+  const line = ["call", "web_browse", JSON.stringify({ url: page.url("/escapes") }), "--allow-address", page.address];
+  const [plain, json] = await Promise.all([runCli(line, { folder: folder.path, env }), runCli([...line, "--json"], { folder: folder.path, env })]);
+
+  expect([plain.code, json.code]).toEqual([0, 0]);
+  expect(plain.stdout).toMatch(/before.*after/);
+  if (isTerminal) expect(plain.stdout).not.toMatch(/[\x1b\x07]/);
+  else expect(plain.stdout).toBe(`${(JSON.parse(json.stdout) as { content: string }).content}\n`);
 });
 
 test("a second up is refused in words; the socket of a dead one is replaced", async () => {
@@ -181,6 +214,23 @@ test("a second up is refused in words; the socket of a dead one is replaced", as
   expect(tools.stderr).toContain('run by the running "rockbot up"');
   expect(third.url).not.toBe("");
 });
+
+test("of several that start at once, over the socket of a dead one too, exactly one runs", async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  const dead = await startUp(options);
+  dead.kill("SIGKILL");
+  await dead.ended;
+  const starts = await Promise.allSettled([startUp(options), startUp(options), startUp(options)]);
+  await using running = new AsyncDisposableStack();
+  for (const start of starts) if (start.status === "fulfilled") running.use(start.value);
+  const refused = starts.flatMap((start) => (start.status === "rejected" ? [String(start.reason)] : []));
+  const tools = await runCli(["tools"], options);
+
+  expect(refused).toEqual([expect.stringContaining('another "rockbot up" runs'), expect.stringContaining('another "rockbot up" runs')]);
+  expect(tools.stderr).toContain('run by the running "rockbot up"');
+  expect(readdirSync(join(folder.path, "run"))).toEqual(["rockbot.sock"]);
+}, 30_000);
 
 test("a port that is taken is said in words", async () => {
   using folder = temporaryFolder();

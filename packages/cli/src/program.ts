@@ -1,6 +1,8 @@
 import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
+import { addCallsCommand } from "./calls-command.ts";
 import type { CallCommandOptions } from "./commands/call.ts";
+import type { DlqCommandOptions } from "./commands/dlq.ts";
 import type { UpOptions } from "./commands/up.ts";
 
 const BUS = "memory: or amqp(s)://user:password@host/vhost; else ROCKBOT_BUS, else BUS_URL, else memory:";
@@ -22,6 +24,7 @@ Examples:
   rockbot tools                                                 what can be called
   rockbot call web_browse '{"url":"https://example.com/"}'      call one tool; works with nothing running, too
   rockbot guide web-tools                                       how to use a group of tools
+  rockbot dlq list                                              messages that no service could handle
   rockbot doctor                                                what is missing on this machine
 
 Results go to stdout, all else to stderr. Exit code: 0 answered, 1 the tool failed, 2 wrong usage (also a tool that does
@@ -90,6 +93,9 @@ started in this process. Ctrl-C cancels the call, wherever it runs.`,
     .addHelpText("after", "\nExamples:\n  rockbot guide\n  rockbot guide web-tools")
     .action(async (name: string | undefined, options) => (await import("./commands/guide.ts")).guide(name, options));
 
+  addCallsCommand(program);
+  addDlq(program);
+
   program
     .command("doctor")
     .description("Say what is missing on this machine, and what that costs.")
@@ -102,4 +108,93 @@ started in this process. Ctrl-C cancels the call, wherever it runs.`,
     .action(async (options) => (await import("./commands/doctor.ts")).doctor(options));
 
   return program;
+}
+
+/** `rockbot dlq` and its commands, for the operator. */
+function addDlq(program: Command): void {
+  type Action = "list" | "show" | "replay" | "purge";
+  const run =
+    (action: Action) =>
+    async (service: string | undefined, id: string | undefined, options: DlqCommandOptions): Promise<void> =>
+      (await import("./commands/dlq.ts")).dlq(action, service, id, options);
+  const group = program
+    .command("dlq")
+    .description("Look after the messages that no service could handle: each is parked for 7 days.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rockbot dlq list                                              what is parked for the services that run
+  rockbot dlq show web-tools 8f14e45fceea167a5a36dedd4bea2543   one message: why, from whom, and its body
+  rockbot dlq replay web-tools --all --timeout 20000            let the service answer them now
+  rockbot dlq purge web-tools --all --yes                       throw them away
+
+With a broker's address (--bus, ROCKBOT_BUS) these are the broker's parked messages, else those of the running
+"rockbot up", through its socket. Nothing is lost if a command is interrupted: what it has not reported as removed is
+still parked. Message texts are shown cut, with control characters escaped.`,
+    );
+
+  group
+    .command("list")
+    .description("List parked messages, oldest first: when, for whom, id, reason, tool, size.")
+    .argument("[service]", "only this service's; left out: of all services that run")
+    .option("--bus <url>", BUS)
+    .option("--json", "print one JSON object per line")
+    .option("--limit <number>", "how many of each service (default 100)")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rockbot dlq list
+  rockbot dlq list web-tools --json | jq -r .id
+
+Reasons: rejected (nobody could be answered), failed (the handler threw twice), crashed (consumers died over it), expired
+(nobody took it in time; its caller has been told so).`,
+    )
+    .action(async (service: string | undefined, options: DlqCommandOptions) => run("list")(service, undefined, options));
+
+  group
+    .command("show")
+    .description("Print one parked message.")
+    .argument("<service>", "the service it is parked for")
+    .argument("<id>", 'its id, as "dlq list" shows it')
+    .option("--bus <url>", BUS)
+    .option("--json", "print one JSON object")
+    .addHelpText("after", "\nExamples:\n  rockbot dlq show web-tools 8f14e45fceea167a5a36dedd4bea2543")
+    .action(run("show"));
+
+  group
+    .command("replay")
+    .description("Send parked messages to their service again and print the answers.")
+    .argument("<service>", "the service they are parked for")
+    .argument("[id]", "one message; or --all")
+    .option("--all", "all of them, oldest first, one at a time")
+    .option("--bus <url>", BUS)
+    .option("--json", "print one JSON object per message")
+    .option("--timeout <ms>", "how long each may take, in milliseconds (default 60000, at most 1200000)")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rockbot dlq replay web-tools 8f14e45fceea167a5a36dedd4bea2543
+  rockbot dlq replay web-tools --all --json
+
+A message keeps its id and its caller, so a call that has run already gives its kept answer and has no second effect, as
+far as the service's claims reach; one that its caller cancelled stays cancelled. The answer comes to you, not to the
+original caller. A message is removed once it has an answer that would be the same next time; one whose error may pass is
+kept. With --all the first message without any answer ends the replay. Exit code 1 if one was not answered or failed.`,
+    )
+    .action(run("replay"));
+
+  group
+    .command("purge")
+    .description("Throw parked messages away, for good.")
+    .argument("<service>", "the service they are parked for")
+    .argument("[id]", "one message; or --all")
+    .option("--all", "all of them")
+    .option("--yes", "needed: nobody asks again")
+    .option("--bus <url>", BUS)
+    .option("--json", "print one JSON object per message")
+    .addHelpText("after", "\nExamples:\n  rockbot dlq purge web-tools 8f14e45fceea167a5a36dedd4bea2543 --yes\n  rockbot dlq purge web-tools --all --yes")
+    .action(run("purge"));
 }

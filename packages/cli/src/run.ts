@@ -2,30 +2,33 @@ import { CommanderError } from "commander";
 import { CommandError } from "./command-error.ts";
 import { ExitCode } from "./exit-code.ts";
 import { createProgram } from "./program.ts";
+import { terminalText } from "./terminal-text.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Runs one command line. Results go to stdout, all else to stderr. @returns the exit code */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const program = createProgram();
+  // What others wrote may be part of it: a tool's error, a broker's refusal.
+  const say = (text: string): void => console.error(terminalText(text, process.stderr));
   try {
     await program.parseAsync(args, { from: "user" });
     return (process.exitCode as ExitCode | undefined) ?? ExitCode.Ok;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.Ok : ExitCode.Usage;
     if (error instanceof UsageError) {
-      for (const fault of error.faults) console.error(`rockbot: ${fault}`);
+      for (const fault of error.faults) say(`rockbot: ${fault}`);
       console.error(`rockbot: "rockbot ${args.find((arg) => !arg.startsWith("-")) ?? ""} --help" shows how it is meant`);
       return ExitCode.Usage;
     }
     if (error instanceof CommandError) {
-      console.error(`rockbot: ${error.message}`);
+      say(`rockbot: ${error.message}`);
       return ExitCode.Failed;
     }
     if (error instanceof Error && error.name === "ConfigError") {
-      console.error(error.message);
+      say(error.message);
       return ExitCode.Usage;
     }
-    console.error(`rockbot: the command failed: ${error instanceof Error ? error.message : String(error)}`);
+    say(`rockbot: the command failed: ${error instanceof Error ? error.message : String(error)}`);
     return ExitCode.Failed;
   }
 }

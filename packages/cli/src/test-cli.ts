@@ -68,7 +68,7 @@ export async function startUp(options: CliOptions, args: readonly string[] = [])
   return Object.assign(up, { url: /http:\/\/127\.0\.0\.1:\d+/.exec(up.stderr())?.[0] ?? "" });
 }
 
-/** A page on loopback; `/slow` never answers. */
+/** A page on loopback; `/slow` never answers, the text of `/escapes` would reset a terminal. */
 export async function startPage() {
   const requests: string[] = [];
   const closed: string[] = [];
@@ -78,6 +78,7 @@ export async function startPage() {
     response.once("close", () => closed.push(path));
     if (path === "/slow") return;
     if (path === "/gone") response.writeHead(404, { "content-type": "text/html" }).end("<h1>Gone</h1>");
+    else if (path === "/escapes") response.writeHead(200, { "content-type": "text/html" }).end("<main><p>before&#x1b;c&#x07;after</p></main>");
     else
       response
         .writeHead(200, { "content-type": "text/html; charset=utf-8" })

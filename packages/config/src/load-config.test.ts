@@ -231,3 +231,28 @@ test("a section of a shared file is read alone, and unknown sections are faults"
     expect.stringContaining("shutdownGraceMs, from the variable SHUTDOWN_GRACE_MS"),
   ]);
 });
+
+test("a check of what the schema cannot say joins the list, and sees only what is right by itself", () => {
+  const seen: unknown[] = [];
+  const load = (env: Record<string, string>) =>
+    loadConfig(config, {
+      env,
+      check({ ratio, allowPorts, apiKey }, isFaulty) {
+        seen.push([ratio, allowPorts, apiKey, isFaulty("ratio"), isFaulty("apiKey")]);
+        return ratio === 2 ? ["ratio: expected less than 2"] : [];
+      },
+    });
+
+  expect(faultsOf(() => load({ ALLOW_PORTS: "x", RATIO: "2", API_KEY: "short" }))).toEqual([
+    expect.stringContaining("allowPorts.0"),
+    expect.stringContaining("apiKey"),
+    "ratio: expected less than 2",
+  ]);
+  expect(faultsOf(() => load({ RATIO: "x", API_KEY_FILE: "/nowhere" }))).toEqual([expect.stringContaining("apiKey"), expect.stringContaining("ratio")]);
+  expect(load({}).ratio).toBe(0.5);
+  expect(seen).toEqual([
+    [2, undefined, undefined, false, true],
+    [undefined, [80, 443], undefined, true, true],
+    [0.5, [80, 443], undefined, false, false],
+  ]);
+});

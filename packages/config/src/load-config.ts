@@ -9,7 +9,7 @@ import type { Setting } from "./setting.ts";
 /** More than a schema has properties; bounds the message about a file that is no configuration at all. */
 const MAX_FAULTS = 200;
 
-export interface LoadConfigOptions {
+export interface LoadConfigOptions<T = unknown> {
   /** Usually `process.env`. Values are read as the schema's types: `1`, `true`, `a,b`, or JSON for an object. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A YAML or JSON file. @default the variable `CONFIG_FILE` */
@@ -18,6 +18,12 @@ export interface LoadConfigOptions {
   readonly section?: ConfigSection | undefined;
   /** Values by property name that beat all others, such as command line options; undefined is not set. */
   readonly overrides?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Says what is wrong that the schema cannot know. It sees the properties that are right by themselves, also where
+   * others are not, so that all faults are found at once; `isFaulty` tells those others from what is not set. Its words
+   * hold no secret.
+   */
+  readonly check?: ((config: Readonly<Partial<T>>, isFaulty: (property: keyof T) => boolean) => readonly string[]) | undefined;
 }
 
 /**
@@ -25,7 +31,10 @@ export interface LoadConfigOptions {
  * later source replaces a property's value as a whole.
  * @throws {ConfigError} with all faults at once
  */
-export function loadConfig<T>(config: ConfigSchema<T>, { env, file = env.CONFIG_FILE || undefined, section, overrides = {} }: LoadConfigOptions): Readonly<T> {
+export function loadConfig<T>(
+  config: ConfigSchema<T>,
+  { env, file = env.CONFIG_FILE || undefined, section, overrides = {}, check = () => [] }: LoadConfigOptions<T>,
+): Readonly<T> {
   const properties = propertiesOf(config);
   const whole = file === undefined ? undefined : readConfigFile(file);
   const fromFile = whole === undefined || section === undefined ? whole : sectionOf(whole, section);
@@ -38,12 +47,22 @@ export function loadConfig<T>(config: ConfigSchema<T>, { env, file = env.CONFIG_
   // fromEntries makes own properties even of names such as __proto__; the copy keeps the caller's objects unfrozen.
   const value: unknown = structuredClone(Object.fromEntries([...settings].map(([name, setting]) => [name, setting.value])));
   const faults = [...(fromFile?.faults ?? []), ...fromEnv.faults];
-  if (!config.validate(value)) faults.push(...validationFaults(config, value, settings, file));
+  const faulty = new Set<PropertyKey>(fromEnv.faulty);
+  if (!config.validate(value)) faults.push(...validationFaults(config, value, { settings, file, faulty }));
+  const valid = Object.fromEntries(Object.entries(value as object).filter(([property]) => !faulty.has(property))) as Partial<T>;
+  faults.push(...check(valid, (property) => faulty.has(property)));
   if (faults.length > 0) throw new ConfigError(faults);
   return deepFreeze(value as T);
 }
 
-function validationFaults<T>(config: ConfigSchema<T>, value: unknown, settings: ReadonlyMap<string, Setting>, file: string | undefined): string[] {
+interface Origin {
+  readonly settings: ReadonlyMap<string, Setting>;
+  readonly file: string | undefined;
+  /** Takes the properties that have a fault. */
+  readonly faulty: Set<PropertyKey>;
+}
+
+function validationFaults<T>(config: ConfigSchema<T>, value: unknown, { settings, file, faulty }: Origin): string[] {
   const quoted = describeFaults(config.validate, config.schema, value, { maxFaults: MAX_FAULTS });
   const unquoted = describeFaults(config.validate, config.schema, value, { maxFaults: MAX_FAULTS, quoteValues: false });
   return quoted.map(({ path, message }, i) => {
@@ -52,6 +71,7 @@ function validationFaults<T>(config: ConfigSchema<T>, value: unknown, settings: 
     const text = concernsSecret(config.schema, segments) ? (unquoted[i]?.message ?? "is not valid") : withoutUserInfo(message);
     // Only the file and the options can hold a name that the schema does not know, and such a fault has no path.
     if (property === undefined) return `${settings.get(unknownName(message) ?? "")?.source ?? `the file ${file}`}: ${text}`;
+    faulty.add(property);
     const setting = settings.get(property);
     if (setting !== undefined) return `${segments.join(".")}, from ${setting.source}: ${text}`;
     return `${segments.join(".")}: ${text}. Set the variable ${envName(property)}, or ${property} in the file`;

@@ -2,6 +2,11 @@ import { readFileSync } from "node:fs";
 import type { PropertySchema } from "./config-schema.ts";
 import type { Setting, Settings } from "./setting.ts";
 
+export interface EnvSettings extends Settings {
+  /** The properties that are set in a way that cannot be read. */
+  readonly faulty: readonly string[];
+}
+
 /** The variable of a property: `shutdownGraceMs` is `SHUTDOWN_GRACE_MS`. */
 export function envName(property: string): string {
   return property.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase();
@@ -11,14 +16,16 @@ export function envName(property: string): string {
  * What the environment sets. An empty variable counts as not set, since `NAME=${OTHER:-}` is how a compose file says
  * so. A secret may lie in the file that `NAME_FILE` names. Variables that belong to no property are ignored.
  */
-export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Readonly<Record<string, string | undefined>>): Settings {
+export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Readonly<Record<string, string | undefined>>): EnvSettings {
   const settings = new Map<string, Setting>();
   const faults: string[] = [];
+  const faulty: string[] = [];
   for (const [property, schema] of properties) {
     const name = envName(property);
     const text = env[name] || undefined;
     const file = schema["x-secret"] === true ? env[`${name}_FILE`] || undefined : undefined;
     if (text !== undefined && file !== undefined) {
+      faulty.push(property);
       faults.push(`${property}: both the variables ${name} and ${name}_FILE are set. Set one of them`);
     } else if (file !== undefined) {
       try {
@@ -27,6 +34,7 @@ export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Re
           source: `the variable ${name}_FILE`,
         });
       } catch (error) {
+        faulty.push(property);
         faults.push(
           `${property}, from the variable ${name}_FILE: the file it names cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`,
         );
@@ -35,7 +43,7 @@ export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Re
       settings.set(property, { value: coerce(text, schema), source: `the variable ${name}` });
     }
   }
-  return { settings, faults };
+  return { settings, faults, faulty };
 }
 
 /** The value that a text stands for by the schema's type; the text itself where it stands for none, which validation then reports. */

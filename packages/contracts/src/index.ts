@@ -18,7 +18,7 @@ export type {
   ToolInvokeResponse,
   ToolProgress,
 } from "./generated/types.ts";
-export { checkName, isName, isReplyTopic } from "./names.ts";
+export { checkName, isName, isReplyTopic, isSessionId } from "./names.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
 
 // Errors: what a call fails with.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkName, isName, isReplyTopic } from "./names.ts";
+import { checkName, isName, isReplyTopic, isSessionId } from "./names.ts";
 
 test.each(["a", "web-tools", "0", "a".repeat(39)])("%s is a name", (name) => {
   expect(isName(name)).toBe(true);
@@ -31,4 +31,9 @@ test.each([
   "user.response",
 ])("no answer goes to %j", (topic) => {
   expect(isReplyTopic(topic)).toBe(false);
+});
+
+test("a session's id is 1 to 256 visible ASCII characters", () => {
+  expect(["a", "user:7/chat", "x".repeat(256)].every(isSessionId)).toBe(true);
+  expect(["", "a b", "ü", "a\n", "x".repeat(257)].some(isSessionId)).toBe(false);
 });

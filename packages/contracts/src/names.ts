@@ -5,6 +5,9 @@ const foreign = /^[A-Za-z0-9_-]{1,64}$/;
 
 export const isName = (text: string): boolean => created.test(text);
 
+/** Whether `text` may name a session: 1 to 256 visible ASCII characters, as a header can carry them. */
+export const isSessionId = (text: string): boolean => /^[\x21-\x7e]{1,256}$/.test(text);
+
 /** @throws {RangeError} if `text` is not a name that we may create */
 export function checkName(what: string, text: string): string {
   if (isName(text)) return text;

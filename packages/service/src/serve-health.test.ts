@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { type Readiness, serveHealth } from "./serve-health.ts";
+import type { Readiness } from "./health-answer.ts";
+import { serveHealth } from "./serve-health.ts";
 
 const ready = (): Readiness => true;
 const metrics = async (): Promise<string> => "up 1\n";

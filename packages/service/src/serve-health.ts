@@ -2,9 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { within } from "@rockbot/async";
-
-/** True, or no reasons, is ready. */
-export type Readiness = boolean | readonly string[];
+import { aliveAnswer, type HealthAnswer, type Readiness, readyAnswer } from "./health-answer.ts";
 
 export interface ServeHealthOptions {
   /** 0 is any free port; undefined serves nothing. */
@@ -87,12 +85,9 @@ async function answer({ method, url = "/" }: IncomingMessage, { ready, metrics }
   if (method !== "GET" && method !== "HEAD") return text(405, "Only GET and HEAD are served here\n");
   switch (url.split("?", 1)[0]) {
     case "/healthz":
-      return json(200, { status: "ok" });
-    case "/readyz": {
-      const readiness = ready();
-      const reasons = typeof readiness === "boolean" ? [] : readiness;
-      return readiness === true || (readiness !== false && reasons.length === 0) ? json(200, { status: "ready" }) : json(503, { status: "not ready", reasons });
-    }
+      return json(aliveAnswer);
+    case "/readyz":
+      return json(readyAnswer(ready()));
     case "/metrics":
       return {
         status: 200,
@@ -105,10 +100,10 @@ async function answer({ method, url = "/" }: IncomingMessage, { ready, metrics }
 }
 
 const text = (status: number, body: string): Answer => ({ status, type: "text/plain; charset=utf-8", body });
-const json = (status: number, value: object): Answer => ({
+const json = ({ status, body }: HealthAnswer): Answer => ({
   status,
   type: "application/json",
-  body: `${JSON.stringify(value)}\n`,
+  body: `${JSON.stringify(body)}\n`,
 });
 
 function send(response: ServerResponse, { status, type, body }: Answer): void {

@@ -16,6 +16,11 @@ export { type AmqpMethod, amqpMethods } from "./amqp-method-scanner.ts";
 export { type CutPoint, type Direction, startTcpFaultProxy, type TcpFaultProxy } from "./tcp-fault-proxy.ts";
 export { canMakeCertificates, startTlsPeer, type TlsPeer } from "./tls-peer.ts";
 
+// A program of ours as a process, and a port for it.
+
+export { freePort } from "./machine/free-port.ts";
+export { type NodeProgram, type StartNodeProgramOptions, startNodeProgram } from "./node-program.ts";
+
 // An OpenTelemetry collector.
 
 export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";

@@ -3,8 +3,12 @@ export { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
 // To run them: executors, and the layers around them.
 export { withCallingLayers, withServingLayers } from "./layers.ts";
 export { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
-export { type ServeToolsOptions, serveTools } from "./serve-tools.ts";
+export { type ListedTool, listTools } from "./list-tools.ts";
+// To play parked calls again.
+export { createReplayer, type ReplayAnswer, type Replayer, type ReplayOptions, ReplayRefusedError } from "./replay-parked.ts";
 // To call tools.
+export type { ResumedCall } from "./resume-calls.ts";
+export { type ServeToolsOptions, serveTools } from "./serve-tools.ts";
 export { type CallOptions, createToolCaller, type ToolCaller, type ToolCallerOptions } from "./tool-caller.ts";
 export type { ProgressUpdate, ToolContext, ToolExecutor, ToolLayer } from "./tool-executor.ts";
 export { createToolRegistry, DuplicateToolError, type ToolChange, type ToolRegistration, type ToolRegistry } from "./tool-registry.ts";

@@ -8,19 +8,10 @@ import {
   RequestTimeoutError,
   UnroutableError,
 } from "@rockbot/bus";
-import {
-  createEnvelope,
-  type Envelope,
-  encodeMessage,
-  Header,
-  messages,
-  ToolError,
-  ToolErrorCode,
-  type ToolInvokeRequest,
-  type ToolInvokeResponse,
-} from "@rockbot/contracts";
+import { createEnvelope, encodeMessage, Header, messages, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { type CallJournal, CallState } from "@rockbot/journal";
 import { MAX_REQUEST_BYTES } from "./limits.ts";
-import { readReply } from "./reply.ts";
+import { answerOf } from "./reply.ts";
 import type { FoundTool, ToolDirectory } from "./tool-directory.ts";
 import type { ToolExecutor } from "./tool-executor.ts";
 
@@ -31,13 +22,15 @@ const CANCEL_TTL_MS = 60_000;
 
 export interface RemoteExecutorOptions {
   readonly bus: Bus;
-  readonly requester: Requester;
+  /** Of the name that the caller has now. */
+  readonly requester: () => Requester;
+  readonly journal: CallJournal;
   readonly directory: ToolDirectory;
   readonly source: string;
 }
 
 /** Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives up. */
-export function remoteExecutor(tool: FoundTool, { bus, requester, directory, source }: RemoteExecutorOptions): ToolExecutor {
+export function remoteExecutor(tool: FoundTool, { bus, requester, journal, directory, source }: RemoteExecutorOptions): ToolExecutor {
   function unavailable(cause?: unknown): ToolError {
     return new ToolError(
       ToolErrorCode.Unavailable,
@@ -81,11 +74,12 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, directory, sou
           correlationId: toolCallId,
           headers: { [Header.TimeoutMs]: String(timeoutMs), ...(progress === ignoreProgress ? {} : { [Header.Progress]: "1" }) },
         });
-        await requester.request(message, {
+        await requester().request(message, {
           timeoutMs,
           signal,
+          onConfirmed: () => journal.note(toolCallId, CallState.Accepted),
           accept(reply) {
-            answer = readAnswer(reply, request);
+            answer = answerOf(reply, request);
             return answer !== undefined;
           },
         });
@@ -121,9 +115,3 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, directory, sou
 
 /** What a caller who wants no progress passes. */
 export const ignoreProgress = (): void => {};
-
-/** The answer to `request`; undefined if the reply is none, whatever its correlation says. */
-function readAnswer(envelope: Envelope, request: ToolInvokeRequest): ToolInvokeResponse | ToolError | undefined {
-  const read = readReply(envelope.body, envelope.type);
-  return read !== undefined && read.ids.toolCallId === request.toolCallId && read.ids.toolName === request.toolName ? read.reply : undefined;
-}

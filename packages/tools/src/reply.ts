@@ -1,5 +1,6 @@
 import {
   decodeMessage,
+  type Envelope,
   encodeMessage,
   errorReply,
   messages,
@@ -29,7 +30,7 @@ export function decodeReply(body: Uint8Array, type?: string): ToolInvokeResponse
 }
 
 /** The same with the ids it carries, which whoever takes it compares. */
-export function readReply(
+function readReply(
   body: Uint8Array,
   type?: string,
 ): { readonly ids: Pick<ToolErrorMessage, "toolCallId" | "toolName">; readonly reply: ToolInvokeResponse | ToolError } | undefined {
@@ -42,4 +43,13 @@ export function readReply(
     if (response.ok) return { ids: response.value, reply: response.value };
   }
   return undefined;
+}
+
+/** The answer to a call; undefined if the message is none, whatever its correlation says. */
+export function answerOf(
+  { body, type }: Envelope,
+  { toolCallId, toolName }: Pick<ToolInvokeRequest, "toolCallId" | "toolName">,
+): ToolInvokeResponse | ToolError | undefined {
+  const read = readReply(body, type);
+  return read !== undefined && read.ids.toolCallId === toolCallId && read.ids.toolName === toolName ? read.reply : undefined;
 }

@@ -101,7 +101,7 @@ export async function serveTools(
     description: "Requests that are no ToolInvokeRequest, by what became of them.",
   });
   const unrouted = meter.createCounter("rockbot.tool.results.unrouted", { description: "Answers whose caller has no queue any more." });
-  const invocations = meter.createCounter(servingNames.count);
+  const invocations = meter.createCounter(servingNames.count, { description: "Calls that ended, by status." });
   const running = new RunningCalls();
 
   async function handle(message: Envelope, delivery: Delivery): Promise<void> {

@@ -1,5 +1,5 @@
 import { metrics } from "@opentelemetry/api";
-import { type Bus, createRequester, type Logger, silentLogger } from "@rockbot/bus";
+import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import {
   allToolNames,
   checkName,
@@ -11,31 +11,43 @@ import {
   type ToolInvokeRequest,
   type ToolInvokeResponse,
 } from "@rockbot/contracts";
+import { ANSWER_KEPT_MS, CallJournal, CallState, type JournalStore } from "@rockbot/journal";
+import { openStation, type Station } from "./caller-station.ts";
 import { guideTools } from "./guide-tools.ts";
 import { withCallingLayers, withServingLayers } from "./layers.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_CALLS_IN_FLIGHT, MAX_TIMEOUT_MS } from "./limits.ts";
-import { progressListener } from "./progress-listener.ts";
 import { ignoreProgress, remoteExecutor } from "./remote-executor.ts";
+import { decodeReply, encodeReply } from "./reply.ts";
+import { endOf, type ResumedCall, resumeCalls } from "./resume-calls.ts";
 import { toToolError } from "./to-tool-error.ts";
 import { ToolDirectory } from "./tool-directory.ts";
-import type { ProgressUpdate } from "./tool-executor.ts";
+import type { ProgressUpdate, ToolContext } from "./tool-executor.ts";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry.ts";
 
 export interface ToolCallerOptions {
   /** The agent that calls: the name in its result topic and, where nobody verifies senders, its identity. `^[a-z0-9][a-z0-9-]{0,38}$`. */
   readonly agent: string;
-  /** Tells processes of one agent apart. Same grammar. @default none for "result", random for "copy" */
+  /**
+   * Tells processes of one agent apart: a restarted process with the same name finds its answers. Same grammar. @default for
+   * "result" one leased from `journals`, or none without; random for "copy"
+   */
   readonly instance?: string | undefined;
   /** Whether answers wait for this agent while it is away (a service), or end with it (a one-shot command). @default "result" */
   readonly results?: "result" | "copy" | undefined;
+  /** Where the journal of calls outlives this process, so that the next one takes up what this one had out. @default nowhere */
+  readonly journals?: JournalStore | undefined;
   readonly log?: Logger | undefined;
 }
 
 export interface CallOptions {
   /** Identifies the call: the same id is the same call. @default 32 random hex digits */
   readonly toolCallId?: string | undefined;
-  /** From 1 ms to 20 minutes. @default 60_000 */
+  /** From 1 ms to 20 minutes. @default 60_000, or what is left of the parent's time */
   readonly timeoutMs?: number | undefined;
+  /** The call of a tool that makes this one: its deadline holds for this call too, and so does its cancellation. */
+  readonly parent?: Pick<ToolContext, "signal" | "deadline"> | undefined;
+  /** Keeps the answer for 15 minutes, for `getAnswer`. @default false */
+  readonly keepAnswer?: boolean | undefined;
   /** Aborting cancels the call, wherever it is. */
   readonly signal?: AbortSignal | undefined;
   /** The working-memory namespace the call belongs to. */
@@ -57,26 +69,83 @@ export interface ToolCaller extends AsyncDisposable {
    * @throws {ToolError} if the call failed. A tool that reports a failure of its own gives a response with `isError`.
    */
   call(name: string, args: object | string | undefined, options?: CallOptions): Promise<ToolInvokeResponse>;
+  /**
+   * The calls that an earlier process of this caller had out when it ended, each with its answer: by its deadline, or shortly
+   * after the start if that is over. A call under the id of one that is out joins it. They are listed until 15 minutes after
+   * their answer.
+   */
+  readonly resumed: readonly ResumedCall[];
+  /** What is remembered of this caller's calls. */
+  readonly journal: Pick<CallJournal, "find" | "recent">;
+  /** How a call ended, if its answer is kept: `keepAnswer`, and all that were resumed. */
+  getAnswer(toolCallId: string): Promise<ToolInvokeResponse | ToolError | undefined>;
 }
 
 /**
- * Resolves once the caller listens for announcements; answers are subscribed to with the first call. Disposal cancels the calls that are out.
+ * Resolves once the caller listens for announcements; answers are subscribed to with the first call, or at once if an earlier
+ * process had calls out. Disposal cancels the calls that are out, unless a journal keeps them: then they are left for the next
+ * process to take up.
  */
 export async function createToolCaller(
   bus: Bus,
-  { agent, results = "result", instance = results === "copy" ? newId().slice(0, 12) : undefined, log = silentLogger }: ToolCallerOptions,
+  { agent, results = "result", instance = results === "copy" ? newId().slice(0, 12) : undefined, journals, log = silentLogger }: ToolCallerOptions,
 ): Promise<ToolCaller> {
   checkName("an agent's name", agent);
   if (instance !== undefined) checkName("an instance's name", instance);
-  const address = instance === undefined ? agent : `${agent}.${instance}`;
-  const replyTo = `tool.result.${address}`;
 
   const meter = metrics.getMeter("@rockbot/tools");
   const strays = meter.createCounter("rockbot.tool.results.stray", { description: "Answers that no call waits for: late, repeated or forged." });
   const inFlight = meter.createUpDownCounter("rockbot.tool.calls.in_flight", { description: "Calls without an answer yet." });
 
   await using stack = new AsyncDisposableStack();
-  const requester = stack.use(createRequester(bus, { replyTo, subscription: { name: `result.${address}`, kind: results }, onStray: () => strays.add(1) }));
+  const stationOptions = {
+    agent,
+    instance,
+    results,
+    journals,
+    log,
+    onStray(correlationId: string | undefined) {
+      strays.add(1);
+      if (correlationId !== undefined) journal.note(correlationId, "late_answer");
+    },
+  };
+  let isClosed = false;
+  /** Stations under names that were lost, as long as calls wait there. */
+  const left = new Set<Station>();
+  /** Where answers come now. */
+  let station = await openStation(bus, stationOptions);
+  stack.defer(async () => {
+    await Promise.all([station, ...left].map((each) => each[Symbol.asyncDispose]()));
+  });
+  const journal: CallJournal = stack.use(new CallJournal({ caller: station.address, store: journals, log }));
+  const resumed = results === "copy" ? [] : await resumeCalls({ caller: station.address, store: journals, requester: station.requester, journal, log });
+  const resumedById = new Map(resumed.map((call) => [call.toolCallId, call]));
+  for (const { toolCallId, answer } of resumed) {
+    const forget = () => void setTimeout(() => resumedById.delete(toolCallId), ANSWER_KEPT_MS).unref();
+    answer.then(forget, forget);
+  }
+
+  function watch({ lost }: Station): void {
+    void lost?.then(async () => {
+      if (isClosed) return;
+      const next = await openStation(bus, stationOptions);
+      if (isClosed) return next[Symbol.asyncDispose]();
+      left.add(station);
+      station = next;
+      journal.moveTo(next.address);
+      watch(next);
+    });
+  }
+  watch(station);
+
+  function leave(): void {
+    for (const old of left) {
+      if (old.requester.pending > 0) continue;
+      left.delete(old);
+      void old[Symbol.asyncDispose]();
+    }
+  }
+
   const registry = createToolRegistry();
   const directory: ToolDirectory = new ToolDirectory(bus, {
     source: agent,
@@ -88,7 +157,7 @@ export async function createToolCaller(
       }
       const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, service } = tool;
       const registration = { name, description, parametersSchema, ...(outputSchema == null ? {} : { outputSchema }), readOnly, idempotent, source: service };
-      registry.register(registration, remoteExecutor(tool, { bus, requester, directory, source: agent }));
+      registry.register(registration, remoteExecutor(tool, { bus, requester: () => station.requester, journal, directory, source: agent }));
       remote.add(tool.name);
     },
     onLost(name) {
@@ -111,12 +180,13 @@ export async function createToolCaller(
   stack.use(directory);
   await directory.open();
 
-  const listening = stack.use(progressListener(bus, replyTo, address));
   /** Finds the executor when the call is made, so that a tool that comes or goes meanwhile is judged as it is then. */
   const calling = withCallingLayers({
     async execute(request, context) {
-      if (context.progress !== ignoreProgress) await listening.listen(request.toolCallId, context.progress);
       const name = request.toolName;
+      const before = resumedById.get(request.toolCallId);
+      if (before?.isOpen && before.toolName === name) return before.answer;
+      if (context.progress !== ignoreProgress) await station.progress.listen(request.toolCallId, context.progress);
       if (registry.getExecutor(name) === undefined) await directory.lookFor(name);
       const executor = registry.getExecutor(name);
       if (executor === undefined) throw notServed(name);
@@ -137,13 +207,21 @@ export async function createToolCaller(
 
   /** The calls that are out, by id: aborting one cancels it. */
   const calls = new Map<string, AbortController>();
-  let isClosed = false;
   const running = stack.move();
   return {
     tools: registry,
+    get resumed() {
+      return [...resumedById.values()];
+    },
+    journal,
     getGuides,
     discovered: () => directory.discovered(),
-    async call(name, args, { toolCallId = newId(), timeoutMs = DEFAULT_TIMEOUT_MS, signal = neverAborted, sessionId, onProgress } = {}) {
+    async getAnswer(toolCallId) {
+      const bytes = await journal.answer(toolCallId);
+      return bytes === undefined ? undefined : decodeReply(bytes);
+    },
+    async call(name, args, options = {}) {
+      const { toolCallId = newId(), parent, timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS, sessionId, onProgress } = options;
       if (!Number.isFinite(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) {
         throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}" with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
       }
@@ -164,41 +242,66 @@ export async function createToolCaller(
           { retryAfterMs: 1_000 },
         );
       }
-      const deadline = performance.now() + timeoutMs;
+      const start = performance.now();
+      const deadline = Math.min(start + timeoutMs, parent?.deadline ?? Number.POSITIVE_INFINITY);
       const request: ToolInvokeRequest = {
         toolCallId,
         toolName: name,
         arguments: typeof args === "string" ? args : args === undefined ? null : JSON.stringify(args),
         sessionId: sessionId ?? null,
       };
+      const signals = [options.signal, parent?.signal].filter((signal) => signal !== undefined);
       const cancelled = new AbortController();
       const onAbort = () =>
         cancelled.abort(
-          new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, { cause: signal.reason, details: { mayHaveRun: true } }),
+          new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, {
+            cause: signals.find(({ aborted }) => aborted)?.reason,
+            details: { mayHaveRun: true },
+          }),
         );
-      if (signal.aborted) onAbort();
-      signal.addEventListener("abort", onAbort, { once: true });
+      if (signals.some(({ aborted }) => aborted)) onAbort();
+      for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
+      /** Undefined for a call that joins one taken up: that one's end is the end. */
+      const noted = resumedById.get(toolCallId)?.isOpen ? undefined : journal;
+      noted?.asked({ toolCallId, toolName: name, timeoutMs: Math.max(0, deadline - start) });
       calls.set(toolCallId, cancelled);
       inFlight.add(1);
       try {
-        return await calling.execute(request, { signal: cancelled.signal, deadline, caller: agent, progress: onProgress ?? ignoreProgress, log });
+        const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => noted?.note(toolCallId, CallState.Running));
+        const response = await calling.execute(request, { signal: cancelled.signal, deadline, caller: agent, progress, log });
+        noted?.note(toolCallId, CallState.Answered);
+        if (options.keepAnswer) noted?.keepAnswer(toolCallId, encodeReply(request, response).body);
+        return response;
       } catch (error) {
-        throw toToolError(error, name);
+        const toolError = toToolError(error, name);
+        noted?.note(toolCallId, endOf(toolError), toolError.code);
+        if (options.keepAnswer) noted?.keepAnswer(toolCallId, encodeReply(request, toolError).body);
+        throw toolError;
       } finally {
-        signal.removeEventListener("abort", onAbort);
+        for (const signal of signals) signal.removeEventListener("abort", onAbort);
         calls.delete(toolCallId);
         inFlight.add(-1);
-        listening.forget(toolCallId);
+        for (const each of [station, ...left]) each.progress.forget(toolCallId);
+        if (left.size > 0) leave();
       }
     },
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      for (const call of calls.values()) {
-        call.abort(new ToolError(ToolErrorCode.Cancelled, "The call was cancelled: its caller has ended", { details: { mayHaveRun: true } }));
+      if (journals === undefined || results === "copy") {
+        for (const call of calls.values())
+          call.abort(new ToolError(ToolErrorCode.Cancelled, "The call was cancelled: its caller has ended", { details: { mayHaveRun: true } }));
       }
       await running.disposeAsync();
     },
   };
 }
 
-const neverAborted = new AbortController().signal;
+/** Calls `note` before the first update is passed on. */
+function noteFirst(onProgress: (update: ProgressUpdate) => void, note: () => void): (update: ProgressUpdate) => void {
+  let isFirst = true;
+  return (update) => {
+    if (isFirst) note();
+    isFirst = false;
+    onProgress(update);
+  };
+}

@@ -32,6 +32,7 @@ const withoutToken: Record<string, Row> = {
   "a strange host in the request line": { request: get("http://evil.example/v1/tools", { host: "localhost" }), status: 403, code: "denied" },
   "a strange Host under our request line": { request: get("http://localhost/v1/tools", { host: "evil.example" }), status: 403, code: "denied" },
   "an allowed origin": { request: get("/v1/tools", { origin: "https://chat.example" }), status: 200 },
+  "an allowed origin, spelled differently": { request: get("/v1/tools", { origin: "https://other.example" }), status: 200 },
   "an opaque origin": { request: get("/v1/tools", { origin: "null" }), status: 403, code: "denied" },
   "a strange origin": { request: get("/v1/tools", { origin: "https://evil.example" }), status: 403, code: "denied" },
   "our own address as origin": { request: get("/v1/tools", { origin: "http://localhost:8480" }), status: 403, code: "denied" },
@@ -110,7 +111,7 @@ function expectSafe({ headers, json, text, status }: Answer): void {
 }
 
 test.each(Object.entries(withoutToken))("without a token set: %s", async (_, { request, body, status, code }) => {
-  await using gateway = await startTestGateway({ allowedHosts: ["gateway.internal"], allowedOrigins: ["https://chat.example"] });
+  await using gateway = await startTestGateway({ allowedHosts: ["gateway.internal"], allowedOrigins: ["https://chat.example", "HTTPS://Other.example:443"] });
   const answer = await gateway.send(request, body);
 
   expect([answer.status, answer.json?.["code"]]).toEqual([status, code]);
@@ -146,6 +147,7 @@ test("headers that never end are 408, and the connection ends", async () => {
 });
 
 test.each([
+  ["a second Host", "GET /v1/tools HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nconnection: close\r\n\r\n"],
   ["what is not HTTP", "\x16\x03\x01 hello\r\n\r\n"],
   ["HTTP/1.1 without Host", "GET /v1/tools HTTP/1.1\r\nconnection: close\r\n\r\n"],
   ["HTTP/1.0 without Host", "GET /v1/tools HTTP/1.0\r\n\r\n"],

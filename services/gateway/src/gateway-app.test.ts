@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { expect, test } from "vitest";
 import { startTestGateway } from "./test-gateway.ts";
 
@@ -101,14 +102,13 @@ test("an idempotency key is the call's id if it has the form of one, else it is 
 
 test("a second call under the key of a running one is refused until that one ends", async () => {
   await using gateway = await startTestGateway();
-  const first = gateway.invoke("wait", { id: 1 }, { "idempotency-key": "k", "rockbot-timeout-ms": "1000" });
-  await expect.poll(() => gateway.waiting).toEqual(["1"]);
+  const first = gateway.invoke("soon", { ms: 1000 }, { "idempotency-key": "k" });
+  await expect.poll(() => gateway.waiting).toEqual(["soon"]);
   const second = await gateway.invoke("wait", { id: 2 }, { "idempotency-key": "k" });
 
   expect([second.status, second.json?.["code"], second.headers["retry-after"]]).toEqual([409, "conflict", "1"]);
-  expect((await first).status).toBe(504);
-  // The call of that key has ended, so nothing conflicts; whether it was also cancelled as it ran out of time is a race.
-  expect((await gateway.invoke("echo", {}, { "idempotency-key": "k" })).status).not.toBe(409);
+  expect((await first).status).toBe(200);
+  expect((await gateway.invoke("echo", {}, { "idempotency-key": "k" })).status).toBe(200);
 });
 
 test("the list of tools is sorted, has real schemas, and stays the same byte for byte", async () => {
@@ -135,7 +135,7 @@ test("the list of tools is sorted, has real schemas, and stays the same byte for
     idempotent: true,
     source: "test-tools",
     parameters: { required: ["url"] },
-    output: { required: ["url", "title", "contentType", "markdown"] },
+    output: { required: ["url", "title", "contentType"] },
   });
 });
 
@@ -169,7 +169,7 @@ test("/openapi.json has one path for each tool, with its schemas", async () => {
     operationId: "web_browse",
     requestBody: { content: { "application/json": { schema: { type: "object", required: ["url"], properties: { url: { type: "string" } } } } } },
     responses: {
-      200: { content: { "application/json": { schema: { properties: { structured: { required: ["url", "title", "contentType", "markdown"] } } } } } },
+      200: { content: { "application/json": { schema: { properties: { structured: { required: ["url", "title", "contentType"] } } } } } },
       504: {},
       default: {},
     },
@@ -192,4 +192,38 @@ test("health is told to anybody", async () => {
 
   expect(await gateway.send({ path: "/healthz", headers })).toMatchObject({ status: 200, json: { status: "ok" } });
   expect(await gateway.send({ path: "/readyz", headers })).toMatchObject({ status: 200, json: { status: "ready" } });
+});
+
+test("a call that was made with a key can be looked up by it, with its answer", async () => {
+  await using gateway = await startTestGateway();
+  await gateway.invoke("echo", { word: "hi" }, { "idempotency-key": "mine" });
+  await gateway.invoke("fail", { code: "denied" }, { "idempotency-key": "refused" });
+  const { json } = await gateway.invoke("echo", {});
+
+  const found = await gateway.send({ path: "/v1/calls/mine" });
+  expect([found.status, found.json]).toEqual([
+    200,
+    expect.objectContaining({ toolName: "echo", state: "answered", attempts: 1, result: expect.objectContaining({ content: '{"word":"hi"}' }) }),
+  ]);
+  expect((await gateway.send({ path: "/v1/calls/refused" })).json).toMatchObject({ state: "failed", code: "denied", error: { code: "denied" } });
+  const unkept = await gateway.send({ path: `/v1/calls/${json?.["toolCallId"]}` });
+  expect(unkept.json).toMatchObject({ state: "answered" });
+  expect(unkept.json).not.toHaveProperty("result");
+  expect((await gateway.send({ path: "/v1/calls/nobodys" })).status).toBe(404);
+  expect((await gateway.send({ path: "/v1/calls/mine", method: "DELETE" })).status).toBe(405);
+});
+
+test("a call goes on when its client's connection breaks, if it asked for that, and its answer can be fetched", async () => {
+  await using gateway = await startTestGateway();
+  const headers = { "content-type": "application/json", "idempotency-key": "long", "rockbot-on-close": "keep" };
+  const client = request({ host: "127.0.0.1", port: gateway.port, agent: false, path: "/v1/tools/soon/invoke", method: "POST", headers });
+  client.on("error", () => {});
+  client.end('{"ms":400}');
+  await expect.poll(() => gateway.waiting).toEqual(["soon"]);
+  client.destroy();
+
+  expect((await gateway.send({ path: "/v1/calls/long" })).json).toMatchObject({ state: "accepted" });
+  await expect.poll(async () => (await gateway.send({ path: "/v1/calls/long" })).json, { timeout: 5_000 }).toMatchObject({ result: { content: "done" } });
+  const refused = await gateway.invoke("echo", {}, { "rockbot-on-close": "keep" });
+  expect([refused.status, refused.json?.["message"]]).toEqual([400, expect.stringContaining("needs an Idempotency-Key")]);
 });

@@ -1,15 +1,16 @@
 import type { HttpBindings } from "@hono/node-server";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { ToolCaller } from "@rockbot/tools";
+import { aliveAnswer, readyAnswer } from "@rockbot/service";
+import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
 import { Hono, type MiddlewareHandler } from "hono";
 import packageJson from "../package.json" with { type: "json" };
 import { admission } from "./admission.ts";
+import { describeCall } from "./describe-call.ts";
 import { guard } from "./guard.ts";
 import { answerError, HttpErrorCode } from "./http-error.ts";
 import { invoke } from "./invoke.ts";
 import { openApiDocument } from "./open-api.ts";
-import { listTools } from "./tool-list.ts";
 import { traceRequests } from "./trace-requests.ts";
 
 export interface GatewayAppOptions {
@@ -19,9 +20,9 @@ export interface GatewayAppOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Origins of web pages that may send requests. @default [] */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** How long a call may take when the request does not say. @default 60_000 */
+  /** How long a call may take when the request does not say. @default DEFAULT_TIMEOUT_MS */
   readonly timeoutMs?: number | undefined;
-  /** The longest that a request may ask for. @default 1_200_000 */
+  /** The longest that a request may ask for. @default MAX_TIMEOUT_MS */
   readonly maxTimeoutMs?: number | undefined;
   /** How many requests run at once. @default 256 */
   readonly maxConcurrent?: number | undefined;
@@ -40,7 +41,7 @@ const headers = { "cache-control": "no-store", "x-content-type-options": "nosnif
 
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
 export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions = {}): Hono<{ Bindings: HttpBindings }> {
-  const { token, allowedHosts = [], allowedOrigins = [], timeoutMs = 60_000, maxTimeoutMs = 1_200_000 } = options;
+  const { token, allowedHosts = [], allowedOrigins = [], timeoutMs = DEFAULT_TIMEOUT_MS, maxTimeoutMs = MAX_TIMEOUT_MS } = options;
   const { maxConcurrent = 256, keepAliveMs = 10_000, notReady = () => [], signal, log = silentLogger } = options;
   const app = new Hono<{ Bindings: HttpBindings }>();
 
@@ -49,10 +50,10 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     await next();
   });
   // Routes above the guard need no token: probes come from machines that hold none.
-  app.get("/healthz", (c) => c.json({ status: "ok" }));
+  app.get("/healthz", (c) => c.json(aliveAnswer.body, aliveAnswer.status));
   app.get("/readyz", (c) => {
-    const reasons = notReady();
-    return reasons.length === 0 ? c.json({ status: "ready" }) : c.json({ status: "not ready", reasons }, 503);
+    const { body, status } = readyAnswer(notReady());
+    return c.json(body, status);
   });
 
   app.use(guard({ token, allowedHosts, allowedOrigins }), admission({ maxConcurrent, answerMs: ANSWER_MS }), traceRequests());
@@ -74,12 +75,13 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     throw new ToolError(HttpErrorCode.NotFound, `Cannot read the guide ${JSON.stringify(name.slice(0, 80))}: there is none of that name. ${help}`);
   });
   app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, signal, log }));
+  app.get("/v1/calls/:toolCallId", async (c) => c.json(await describeCall(caller, c.req.param("toolCallId"))));
   app.get("/openapi.json", async (c) => {
     await caller.discovered();
     return c.json(openApiDocument(listTools(caller.tools.getTools()), { version: packageJson.version, needsToken: token !== undefined, maxTimeoutMs }));
   });
 
-  for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/openapi.json"]) app.all(path, onlyMethod("GET"));
+  for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/v1/calls/:toolCallId", "/openapi.json"]) app.all(path, onlyMethod("GET"));
   app.all("/v1/tools/:name/invoke", onlyMethod("POST"));
   app.notFound((c) =>
     answerError(c, new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: there is no such path. GET /openapi.json lists the paths")),

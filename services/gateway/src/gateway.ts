@@ -1,13 +1,15 @@
 import { isIPv6 } from "node:net";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
-import { createToolCaller } from "@rockbot/tools";
-import { checkGatewayConfig } from "./check-gateway-config.ts";
+import type { JournalStore } from "@rockbot/journal";
+import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";
 import { serveHttp } from "./http-server.ts";
 
 export interface StartGatewayOptions {
   readonly log?: Logger | undefined;
+  /** Where the journal of calls outlives this process. @default nowhere */
+  readonly journals?: JournalStore | undefined;
   /** Aborts when running requests are not waited for any longer, though the gateway is being disposed of. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -17,13 +19,19 @@ export interface Gateway extends AsyncDisposable {
   readonly url: string;
   /** Why calls cannot be carried now, in words; empty if they can. */
   notReady(): readonly string[];
+  /** What is remembered of the calls made here. */
+  readonly journal: ToolCaller["journal"];
 }
 
 /**
- * Starts the front door: HTTP in, tool calls on the bus out. Disposal answers what runs, up to `shutdownGraceMs`.
- * @throws {ConfigError} if others could reach it without a token
+ * Starts the front door: HTTP in, tool calls on the bus out. Disposal answers what runs, up to `shutdownGraceMs`. The
+ * configuration is one that `checkGatewayConfig` has seen, else others might reach it without a token.
  */
-export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, { log = silentLogger, signal }: StartGatewayOptions = {}): Promise<Gateway> {
+export async function startGateway(
+  bus: Bus,
+  config: Readonly<GatewayConfig>,
+  { log = silentLogger, journals, signal }: StartGatewayOptions = {},
+): Promise<Gateway> {
   const {
     host,
     gatewayToken,
@@ -36,14 +44,14 @@ export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, { 
     requestTimeoutMs,
     maxConcurrent,
     shutdownGraceMs,
-  } = checkGatewayConfig(config);
+  } = config;
   const hostName = isIPv6(host) ? `[${host}]` : host;
   let isStopping = false;
   const notReady = () => [...(isStopping ? ["the gateway is stopping"] : []), ...(bus.isReady ? [] : ["the message bus cannot be reached"])];
   const drainOver = new AbortController();
 
   await using started = new AsyncDisposableStack();
-  const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, log }));
+  const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, journals, log }));
   const app = createGatewayApp(caller, {
     token: gatewayToken,
     allowedHosts: [...allowedHosts, hostName],
@@ -65,6 +73,7 @@ export async function startGateway(bus: Bus, config: Readonly<GatewayConfig>, { 
   return {
     url,
     notReady,
+    journal: caller.journal,
     async [Symbol.asyncDispose]() {
       isStopping = true;
       await parts.disposeAsync();

@@ -9,7 +9,7 @@ export interface GuardOptions {
   readonly token: string | undefined;
   /** Names, without port, by which the server may be addressed, besides those of loopback. */
   readonly allowedHosts: readonly string[];
-  /** Origins of web pages that may send requests. */
+  /** Origins of web pages that may send requests, in any spelling: `HTTPS://Chat.example:443` is `https://chat.example`. */
   readonly allowedOrigins: readonly string[];
 }
 
@@ -22,10 +22,13 @@ const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
  */
 export function guard({ token, allowedHosts, allowedOrigins }: GuardOptions) {
   const hosts = new Set([...loopbackNames, ...allowedHosts.map((host) => host.toLowerCase())]);
-  const origins = new Set(allowedOrigins);
+  const origins = new Set(allowedOrigins.map((origin) => URL.parse(origin)?.origin));
   const expected = token === undefined ? undefined : sha256(token);
 
   return createMiddleware<{ Bindings: HttpBindings }>(async (c, next) => {
+    // Which of two Host headers counts is up to whoever reads them: a proxy may take one, and we the other.
+    if ((c.env.incoming.headersDistinct["host"]?.length ?? 0) > 1)
+      throw new ToolError(HttpErrorCode.BadRequest, "Cannot answer the request: it has more than one Host header. Send one");
     // A request line may name a host of its own (`GET http://other/ HTTP/1.1`); it must be ours, too.
     for (const host of [c.env.incoming.headers.host ?? "", new URL(c.req.url).host]) {
       const name = hostName(host);

@@ -2,7 +2,6 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { Hono } from "hono";
 import { errorBody, HttpErrorCode, statusOf } from "./http-error.ts";
 
 export interface ServeHttpOptions {
@@ -14,6 +13,11 @@ export interface ServeHttpOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called when the waiting is over and requests still run: a last chance for them to answer before their connections are cut. */
   readonly onDrainOver?: (() => void) | undefined;
+}
+
+/** What answers requests, such as a Hono app. */
+export interface HttpApp {
+  fetch(request: Request, env: HttpBindings): Response | Promise<Response>;
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -31,12 +35,15 @@ const MAX_CONNECTIONS = 2048;
  * @throws {Error} with Node's `code`, such as EADDRINUSE, if it cannot listen
  */
 export async function serveHttp(
-  app: Hono<{ Bindings: HttpBindings }>,
+  app: HttpApp,
   where: { readonly host: string; readonly port: number } | { readonly path: string },
   options: ServeHttpOptions = {},
 ): Promise<HttpServer> {
   const { requestTimeoutMs = 15_000, drainMs = 20_000, signal, onDrainOver } = options;
-  const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], { overrideGlobalObjects: false, errorHandler });
+  const listener = getRequestListener(((request: Request, env: HttpBindings) => app.fetch(request, env)) as Parameters<typeof getRequestListener>[0], {
+    overrideGlobalObjects: false,
+    errorHandler,
+  });
   let isStopping = false;
   const limits = {
     requestTimeout: requestTimeoutMs,

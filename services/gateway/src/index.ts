@@ -4,4 +4,4 @@ export { type Gateway, type StartGatewayOptions, startGateway } from "./gateway.
 // To serve the same protocol elsewhere, such as on a unix socket.
 export { createGatewayApp, type GatewayAppOptions } from "./gateway-app.ts";
 export { configSchema, type GatewayConfig } from "./generated/config.ts";
-export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http-server.ts";
+export { type HttpApp, type HttpServer, type ServeHttpOptions, serveHttp } from "./http-server.ts";

@@ -21,7 +21,7 @@ export interface InvokeOptions {
   readonly log: Logger;
 }
 
-/** Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes. */
+/** Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked otherwise. */
 export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, signal, log }: InvokeOptions) {
   /** The calls that run under a key of the client's choice. */
   const keyed = new Set<string>();
@@ -53,7 +53,9 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
         toolCallId,
         timeoutMs: asked.timeoutMs,
         sessionId,
-        signal: signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]),
+        keepAnswer: hasKey,
+        // A call that goes on without its client is left for the next gateway, if there is a journal.
+        signal: asked.goesOn ? undefined : signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]),
       };
       if (!accepts(c.req.header("accept"), "text/event-stream")) return c.json(await caller.call(toolName, args, options));
 

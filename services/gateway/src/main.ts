@@ -7,14 +7,16 @@ import { checkGatewayConfig } from "./check-gateway-config.ts";
 import { startGateway } from "./gateway.ts";
 import { configSchema } from "./generated/config.ts";
 
-const config = exitOnConfigError(() => checkGatewayConfig(loadConfig(configSchema, { env: process.env })));
+const config = exitOnConfigError(() => loadConfig(configSchema, { env: process.env, check: checkGatewayConfig }));
 using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
 await using telemetry = await startTelemetry({ service: "gateway", logLevel: config.logLevel });
 const { log } = telemetry;
 exitOnCrash(log);
 if (config.busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where no other service can join: set BUS_URL to amqp://…");
 await using bus = config.busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(config.busUrl, { name: "gateway", log });
-await using gateway = await startGateway(bus, config, { log, signal: shutdown.signal });
+await using journals =
+  config.redisUrl === undefined ? undefined : await (await import("@rockbot/journal/redis")).connectRedisJournalStore(config.redisUrl, { log });
+await using gateway = await startGateway(bus, config, { log, journals, signal: shutdown.signal });
 await using _health = await serveHealth({
   port: config.healthPort,
   host: config.healthHost,

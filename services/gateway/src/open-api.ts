@@ -1,6 +1,7 @@
 import { ToolErrorCode } from "@rockbot/contracts";
+import { CallState } from "@rockbot/journal";
+import type { ListedTool } from "@rockbot/tools";
 import { HttpErrorCode, statusOf } from "./http-error.ts";
-import type { ListedTool } from "./tool-list.ts";
 
 export interface OpenApiOptions {
   readonly version: string;
@@ -40,6 +41,14 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
           parameters: [{ name: "name", in: "path", required: true, schema: { type: "string" } }],
         },
       },
+      "/v1/calls/{toolCallId}": {
+        get: {
+          ...operation("readCall", "Say how a call stands, with its answer if it was made with an Idempotency-Key and ended in the last 15 minutes.", {
+            $ref: "#/components/schemas/Call",
+          }),
+          parameters: [{ name: "toolCallId", in: "path", required: true, description: "The call's id, or its Idempotency-Key.", schema: { type: "string" } }],
+        },
+      },
       ...Object.fromEntries(tools.map((tool) => [`/v1/tools/${tool.name}/invoke`, { post: invokeOperation(tool) }])),
     },
     components: {
@@ -63,6 +72,13 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
           description: "Identifies the call: the same key is the same call. 32 lower-case hex digits are its toolCallId, any other text is hashed to one.",
           schema: { type: "string", minLength: 1, maxLength: 256 },
         },
+        onClose: {
+          name: "rockbot-on-close",
+          in: "header",
+          description:
+            "What becomes of the call when the connection closes before its answer. `keep` needs an Idempotency-Key: GET /v1/calls/{key} has the answer.",
+          schema: { enum: ["cancel", "keep"], default: "cancel" },
+        },
       },
       responses: { Error: { description: "The call failed, or the request was refused.", content: json({ $ref: "#/components/schemas/Error" }) } },
       schemas: {
@@ -84,6 +100,21 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
             source: { type: "string" },
           },
           { output: { type: "object" } },
+        ),
+        Call: objectOf(
+          {
+            toolCallId: { type: "string" },
+            toolName: { type: "string" },
+            state: { enum: Object.values(CallState) },
+            attempts: { type: "integer", minimum: 1, description: "How often it was asked for under this id." },
+            deadline: { type: "string", format: "date-time" },
+            steps: { type: "array", items: objectOf({ step: { type: "string" }, at: { type: "string", format: "date-time" } }) },
+          },
+          {
+            code: { type: "string", description: "Of the error it ended in." },
+            result: { type: "object", description: "The tool's answer, as invoke gives it." },
+            error: { $ref: "#/components/schemas/Error" },
+          },
         ),
         GuideSummary: objectOf({ name: { type: "string" }, summary: { type: "string" } }),
         Guide: objectOf({ name: { type: "string" }, summary: { type: "string" }, document: { type: "string" } }),
@@ -111,7 +142,7 @@ function invokeOperation(tool: ListedTool): object {
     operationId: tool.name,
     summary: tool.description,
     tags: [tool.source],
-    parameters: ["session", "timeout", "idempotencyKey"].map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    parameters: ["session", "timeout", "idempotencyKey", "onClose"].map((name) => ({ $ref: `#/components/parameters/${name}` })),
     requestBody: { required: true, content: json(standalone(tool.parameters, `${tool.name}:parameters`)) },
     responses: {
       200: { description: "The tool's answer.", content: { ...json(answer), "text/event-stream": { schema: { type: "string", description: events } } } },

@@ -4,6 +4,7 @@ import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
 import { type ToolDefinition, ToolError, tools, type Validator } from "@rockbot/contracts";
 import { defineTool, serveTools } from "@rockbot/tools";
+import { checkGatewayConfig } from "./check-gateway-config.ts";
 import { startGateway } from "./gateway.ts";
 import { configSchema, type GatewayConfig } from "./generated/config.ts";
 
@@ -52,11 +53,11 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}) {
         return "done";
       }),
       defineTool(loose("large"), async () => "x".repeat(4 * 1024 * 1024)),
-      defineTool(tools.webBrowse, async ({ url }) => ({ content: "# Page", structured: { url, title: "Page", contentType: "text/html", markdown: "# Page" } })),
+      defineTool(tools.webBrowse, async ({ url }) => ({ content: "# Page", structured: { url, title: "Page", contentType: "text/html" } })),
     ],
   };
   started.use(await serveTools(bus, set, { service: "test-tools" }));
-  const config = loadConfig(configSchema, { env: {}, overrides: { port: 0, ...overrides } });
+  const config = loadConfig(configSchema, { env: {}, overrides: { port: 0, ...overrides }, check: checkGatewayConfig });
   const gateway = started.use(await startGateway(bus, config));
   const port = Number(new URL(gateway.url).port);
   const parts = started.move();

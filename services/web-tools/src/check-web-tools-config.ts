@@ -1,16 +1,13 @@
-import { ConfigError } from "@rockbot/config";
+import { type LoadConfigOptions, urlFaults } from "@rockbot/config";
 import { addressFault } from "./fetch/address-policy.ts";
 import type { WebToolsConfig } from "./generated/config.ts";
 
-/**
- * Checks what the schema cannot say, and returns the configuration.
- * @throws {ConfigError} with each entry of `allowAddresses` that cannot be read
- */
-export function checkWebToolsConfig(config: Readonly<WebToolsConfig>): Readonly<WebToolsConfig> {
-  const faults = config.allowAddresses.flatMap((text, i) => {
+/** For `loadConfig`: what the schema cannot say, such as each entry of `allowAddresses` that cannot be read. */
+export const checkWebToolsConfig: NonNullable<LoadConfigOptions<WebToolsConfig>["check"]> = ({ busUrl, braveBaseUrl, allowAddresses = [] }) => [
+  ...urlFaults("busUrl", busUrl),
+  ...urlFaults("braveBaseUrl", braveBaseUrl),
+  ...allowAddresses.flatMap((text, i) => {
     const fault = addressFault(text);
     return fault === undefined ? [] : [`allowAddresses.${i}: ${fault}`];
-  });
-  if (faults.length > 0) throw new ConfigError(faults);
-  return config;
-}
+  }),
+];

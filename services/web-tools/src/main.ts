@@ -5,25 +5,21 @@ import { exitOnCrash, onShutdown, serveHealth } from "@rockbot/service";
 import { startTelemetry } from "@rockbot/telemetry";
 import { checkWebToolsConfig } from "./check-web-tools-config.ts";
 import { configSchema } from "./generated/config.ts";
-import { isPageWorker } from "./page/page-converter.ts";
 import { startWebTools } from "./web-tools.ts";
 
-// Bundled, this file is also what the page workers start with.
-if (!isPageWorker) {
-  const config = exitOnConfigError(() => checkWebToolsConfig(loadConfig(configSchema, { env: process.env })));
-  using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
-  await using telemetry = await startTelemetry({ service: "web-tools", logLevel: config.logLevel });
-  const { log } = telemetry;
-  exitOnCrash(log);
-  if (config.busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where nobody can call: set BUS_URL to amqp://…");
-  await using bus = config.busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(config.busUrl, { name: "web-tools", log });
-  await using _tools = await startWebTools(bus, config, { log, signal: shutdown.signal });
-  await using _health = await serveHealth({
-    port: config.healthPort,
-    host: config.healthHost,
-    ready: () => (bus.isReady ? true : ["the bus is away"]),
-    metrics: () => telemetry.metricsText(),
-  });
-  log.info({}, "ready");
-  await shutdown.requested; // Then calls drain, the bus closes, spans are flushed.
-}
+const config = exitOnConfigError(() => loadConfig(configSchema, { env: process.env, check: checkWebToolsConfig }));
+using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
+await using telemetry = await startTelemetry({ service: "web-tools", logLevel: config.logLevel });
+const { log } = telemetry;
+exitOnCrash(log);
+if (config.busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where nobody can call: set BUS_URL to amqp://…");
+await using bus = config.busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(config.busUrl, { name: "web-tools", log });
+await using _tools = await startWebTools(bus, config, { log, signal: shutdown.signal });
+await using _health = await serveHealth({
+  port: config.healthPort,
+  host: config.healthHost,
+  ready: () => (bus.isReady ? true : ["the bus is away"]),
+  metrics: () => telemetry.metricsText(),
+});
+log.info({}, "ready");
+await shutdown.requested; // Then calls drain, the bus closes, spans are flushed.

@@ -6,7 +6,7 @@ import { webBrowse } from "./tools/web-browse.ts";
 import { webSearch } from "./tools/web-search.ts";
 import { webToolsGuide } from "./web-tools-guide.ts";
 
-/** Tools with what they hold open: connections and worker threads. */
+/** Tools with what they hold open: connections and processes. */
 export interface WebToolSet extends ToolSet, AsyncDisposable {
   /** The tools that are left out, and what has to be set for each. */
   readonly off: readonly { readonly tool: string; readonly reason: string }[];
@@ -20,7 +20,7 @@ export function webToolSet(config: Readonly<WebToolsConfig>): WebToolSet {
   const { braveApiKey, braveBaseUrl, maxSearchResults, allowAddresses, allowPorts, maxPageBytes, fetchTimeoutMs, idleTimeoutMs, userAgent } = config;
   const open = new AsyncDisposableStack();
   const fetch = open.use(createPublicFetch({ allowAddresses, allowPorts, maxBytes: maxPageBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs, userAgent }));
-  const converter = open.use(createPageConverter({ timeoutMs: config.convertTimeoutMs }));
+  const converter = open.use(createPageConverter({ timeoutMs: config.convertTimeoutMs, processes: config.converters, maxLength: 2 * maxPageBytes }));
   const tools = [webBrowse({ fetch, converter })];
   if (braveApiKey !== undefined) {
     // The operator names the search service's address, so it may be private; pages may not use the exception.

@@ -1,10 +1,18 @@
 import { type Logger, silentLogger } from "@rockbot/bus";
+import { parseRedisAddress, type RedisAddress, RedisConnection, type ServerFacts } from "@rockbot/redis";
 import { checkLeaseMs } from "../check-lease-ms.ts";
 import { claimKeyText } from "../claim-key-text.ts";
-import { type Claim, type ClaimKey, type ClaimOptions, type ClaimOutcome, type ClaimStore, type ClaimView, MAX_REPLY_BYTES } from "../claim-store.ts";
-import { parseRedisAddress, type RedisAddress } from "./redis-address.ts";
-import { RedisConnection } from "./redis-connection.ts";
-import type { ServerFacts } from "./server-facts.ts";
+import {
+  type Claim,
+  type ClaimKey,
+  type ClaimOptions,
+  type ClaimOutcome,
+  type ClaimStore,
+  ClaimStoreUnavailableError,
+  type ClaimView,
+  MAX_REPLY_BYTES,
+} from "../claim-store.ts";
+import { type ClaimsRedis, defineTransitions } from "./transitions.ts";
 
 export interface ConnectRedisClaimStoreOptions {
   readonly log?: Logger | undefined;
@@ -37,7 +45,7 @@ export async function connectRedisClaimStore(url: string, options: ConnectRedisC
 class RedisClaimStore implements ClaimStore {
   readonly #label: string;
   readonly #log: Logger;
-  readonly #connection: RedisConnection;
+  readonly #connection: RedisConnection<ClaimsRedis>;
   /** What names have in common; the braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
   readonly #marker: string;
@@ -51,6 +59,10 @@ class RedisClaimStore implements ClaimStore {
     this.#connection = new RedisConnection(address, {
       log,
       ca,
+      purpose: "claims",
+      whileAway: "no claim can be made until it is back",
+      unavailable: (message) => new ClaimStoreUnavailableError(message),
+      define: defineTransitions,
       prepare: async (redis, facts) => {
         this.#warn(facts);
         await redis.openClaimsBuffer(this.#marker, facts.run, logFlag(facts));

@@ -1,5 +1,4 @@
-import { listTools } from "@rockbot/gateway/tool-list";
-import type { ToolCaller } from "@rockbot/tools";
+import { listTools, type ToolCaller } from "@rockbot/tools";
 import type { ToolClient } from "./tool-client.ts";
 
 /** A client over a caller in this process; owns what `parts` holds. */

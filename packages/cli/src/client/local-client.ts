@@ -1,7 +1,8 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { createToolCaller } from "@rockbot/tools";
-import { checkWebToolsConfig, configSchema, startWebTools } from "@rockbot/web-tools";
+import { checkWebToolsConfig, configSchema, startWebTools, webToolsOff } from "@rockbot/web-tools";
 import { MEMORY_BUS } from "../bus-url.ts";
 import { callerClient } from "./caller-client.ts";
 import type { ToolClient } from "./tool-client.ts";
@@ -14,10 +15,18 @@ export interface LocalClientOptions {
 /** Starts the tools' owner in this process, over a bus of its own. */
 export async function openLocalClient({ allowAddress, env }: LocalClientOptions): Promise<ToolClient> {
   const overrides = { busUrl: MEMORY_BUS, ...(allowAddress.length > 0 ? { allowAddresses: allowAddress } : {}) };
-  const config = checkWebToolsConfig(loadConfig(configSchema, { env, overrides }));
+  const config = loadConfig(configSchema, { env, overrides, check: checkWebToolsConfig });
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   started.use(await startWebTools(bus, config));
   const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy" }));
-  return callerClient("this process", caller, started.move());
+  const client = callerClient("this process", caller, started.move());
+  return {
+    ...client,
+    async call(name, args, options) {
+      const off = webToolsOff(config).find(({ tool }) => tool === name);
+      if (off !== undefined) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": it is off. ${off.reason}`, { isRetryable: false });
+      return await client.call(name, args, options);
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import { chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
-import { isLiveSocket } from "../runtime/is-live-socket.ts";
-import { checkRuntimeFolder, runtimeFolder, socketPath } from "../runtime/runtime-folder.ts";
+import { ownSocket } from "../runtime/own-socket.ts";
 import type { ToolClient } from "./tool-client.ts";
 
 export interface OpenToolClientOptions {
@@ -22,13 +21,11 @@ export async function openToolClient({ bus, allowAddress, env }: OpenToolClientO
     const { openBrokerClient } = await import("./broker-client.ts");
     return openBrokerClient(url);
   }
-  const uid = process.getuid?.() ?? 0;
-  const folder = runtimeFolder(env, uid);
-  const socket = socketPath(folder);
-  if (checkRuntimeFolder(folder, uid) && (await isLiveSocket(socket))) {
+  const socket = ownSocket(env);
+  if (await socket.isLive()) {
     if (allowAddress.length > 0) noteUnused('the running "rockbot up"');
     const { openSocketClient } = await import("./socket-client.ts");
-    return openSocketClient(socket);
+    return openSocketClient(socket.path);
   }
   const { openLocalClient } = await import("./local-client.ts");
   return openLocalClient({ allowAddress, env });

@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode, type ToolErrorMessage, type ToolInvokeResponse, toolErrorFrom } from "@rockbot/contracts";
-import type { ListedTool } from "@rockbot/gateway/tool-list";
+import type { ListedTool } from "@rockbot/tools";
 import { Agent, type Dispatcher, request } from "undici";
 import { CommandError } from "../command-error.ts";
 import { readEvents } from "./read-events.ts";

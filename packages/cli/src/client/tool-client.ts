@@ -1,6 +1,5 @@
 import type { ToolInvokeResponse } from "@rockbot/contracts";
-import type { ListedTool } from "@rockbot/gateway/tool-list";
-import type { CallOptions } from "@rockbot/tools";
+import type { CallOptions, ListedTool } from "@rockbot/tools";
 
 /** Where a command's calls go: a running `rockbot up`, services behind a broker, or tools in this process. */
 export interface ToolClient extends AsyncDisposable {

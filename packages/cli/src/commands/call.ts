@@ -1,7 +1,9 @@
-import { errorReply, newId, parseJson, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { errorReply, isSessionId, newId, parseJson, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { MAX_REQUEST_BYTES, MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import { ExitCode } from "../exit-code.ts";
+import { terminalText } from "../terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 import { interruption } from "./interruption.ts";
 import { showProgress } from "./show-progress.ts";
@@ -13,9 +15,6 @@ export interface CallCommandOptions {
   readonly session?: string;
   readonly allowAddress?: readonly string[];
 }
-
-const MAX_TIMEOUT_MS = 1_200_000;
-const MAX_ARGUMENT_BYTES = 1024 * 1024;
 
 /** Codes that say the call was wrong, not that the tool failed: the same call again gives the same. */
 const wrongUsage: ReadonlySet<string> = new Set([ToolErrorCode.ToolNotFound, ToolErrorCode.InvalidArguments]);
@@ -30,7 +29,7 @@ export async function call(
   const timeoutMs = timeout === undefined ? undefined : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   if (timeoutMs !== undefined && (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS))
     faults.push(`--timeout: expected milliseconds, a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${JSON.stringify(timeout)}`);
-  if (session !== undefined && !/^[\x21-\x7e]{1,256}$/.test(session)) faults.push("--session: expected 1 to 256 visible ASCII characters");
+  if (session !== undefined && !isSessionId(session)) faults.push("--session: expected 1 to 256 visible ASCII characters");
   const args = readArguments(text === "-" ? await readStdin() : text, faults);
   if (faults.length > 0) throw new UsageError(faults);
 
@@ -48,20 +47,20 @@ export async function call(
     progress[Symbol.dispose]();
     if (!(error instanceof ToolError)) throw error;
     if (json) console.log(JSON.stringify(errorReply({ toolCallId, toolName: name }, error)));
-    console.error(`rockbot: ${error.code}: ${error.message}`);
+    console.error(terminalText(`rockbot: ${error.code}: ${error.message}`, process.stderr));
     process.exitCode = signal.aborted ? ExitCode.Interrupted : wrongUsage.has(error.code) ? ExitCode.Usage : ExitCode.Failed;
   }
 }
 
 function print(response: ToolInvokeResponse, asJson: boolean): void {
-  const content = asJson ? JSON.stringify(response) : (response.content ?? "");
+  const content = asJson ? JSON.stringify(response) : terminalText(response.content ?? "", process.stdout);
   process.stdout.write(content === "" || content.endsWith("\n") ? content : `${content}\n`);
 }
 
 function readArguments(text: string | undefined, faults: string[]): object {
   if (text === undefined || text.trim() === "") return {};
-  if (Buffer.byteLength(text) > MAX_ARGUMENT_BYTES) {
-    faults.push(`the arguments: larger than ${MAX_ARGUMENT_BYTES} bytes`);
+  if (Buffer.byteLength(text) > MAX_REQUEST_BYTES) {
+    faults.push(`the arguments: larger than ${MAX_REQUEST_BYTES} bytes`);
     return {};
   }
   const parsed = parseJson(text);
@@ -78,7 +77,7 @@ async function readStdin(): Promise<string> {
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > MAX_ARGUMENT_BYTES) break;
+    if (bytes > MAX_REQUEST_BYTES) break;
   }
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,10 +1,12 @@
 import { createServer } from "node:net";
+import { loadConfig } from "@rockbot/config";
+import { configSchema } from "@rockbot/gateway";
 import packageJson from "../../package.json" with { type: "json" };
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
-import { isLiveSocket } from "../runtime/is-live-socket.ts";
-import { checkRuntimeFolder, runtimeFolder, socketPath } from "../runtime/runtime-folder.ts";
+import { ownSocket } from "../runtime/own-socket.ts";
+import { terminalText } from "../terminal-text.ts";
 
 /** One thing that was looked at. */
 interface Finding {
@@ -15,8 +17,6 @@ interface Finding {
   readonly message: string;
 }
 
-const MIN_NODE_MAJOR = 24;
-const DEFAULT_PORT = 8480;
 const BROKER_MS = 5000;
 
 /** `rockbot doctor`: what is missing on this machine, and what that costs. */
@@ -26,18 +26,17 @@ export async function doctor({ bus, json = false }: { readonly bus?: string; rea
   const running = await findRunning(env);
   const findings: Finding[] = [node(), ...(await broker(url)), key(env), ...(url === MEMORY_BUS ? [running.finding] : []), await port(env, running.isRunning)];
   if (json) console.log(JSON.stringify({ version: packageJson.version, findings }, undefined, 2));
-  else for (const { what, state, message } of findings) console.log(`${state.padEnd(8)} ${what.padEnd(15)} ${message}`);
+  else for (const { what, state, message } of findings) console.log(terminalText(`${state.padEnd(8)} ${what.padEnd(15)} ${message}`, process.stdout));
   process.exitCode = findings.some(({ state }) => state === "broken") ? ExitCode.Failed : ExitCode.Ok;
 }
 
 function node(): Finding {
-  const isNew = Number(process.versions.node.split(".", 1)[0]) >= MIN_NODE_MAJOR;
+  const wanted = /\d+/.exec(packageJson.engines.node)?.[0];
+  const isNew = Number(process.versions.node.split(".", 1)[0]) >= Number(wanted);
   return {
     what: "Node.js",
     state: isNew ? "ok" : "broken",
-    message: isNew
-      ? process.versions.node
-      : `${process.versions.node} is too old: RockBot needs ${MIN_NODE_MAJOR}. Start it by ./rockbot, which brings its own`,
+    message: isNew ? process.versions.node : `${process.versions.node} is too old: RockBot needs ${wanted}. Start it by ./rockbot, which brings its own`,
   };
 }
 
@@ -76,17 +75,15 @@ function key({ BRAVE_API_KEY, BRAVE_API_KEY_FILE }: Readonly<Record<string, stri
 /** Whether `rockbot up` runs, and whether it could. */
 async function findRunning(env: Readonly<Record<string, string | undefined>>): Promise<{ readonly isRunning: boolean; readonly finding: Finding }> {
   const what = "rockbot up";
-  const uid = process.getuid?.() ?? 0;
-  const folder = runtimeFolder(env, uid);
   try {
-    const path = socketPath(folder);
-    const isRunning = checkRuntimeFolder(folder, uid) && (await isLiveSocket(path));
+    const socket = ownSocket(env);
+    const isRunning = await socket.isLive();
     return {
       isRunning,
       finding: {
         what,
         state: "ok",
-        message: isRunning ? `runs, and listens on ${path}` : "does not run: commands start the tool they need themselves, which takes longer",
+        message: isRunning ? `runs, and listens on ${socket.path}` : "does not run: commands start the tool they need themselves, which takes longer",
       },
     };
   } catch (error) {
@@ -96,9 +93,10 @@ async function findRunning(env: Readonly<Record<string, string | undefined>>): P
 }
 
 async function port({ PORT, HOST }: Readonly<Record<string, string | undefined>>, isRunning: boolean): Promise<Finding> {
-  const number = Number(PORT || DEFAULT_PORT);
+  const defaults = loadConfig(configSchema, { env: {} });
+  const number = Number(PORT || defaults.port);
   const what = `port ${number}`;
-  const fault = await listenFault(number, HOST || "127.0.0.1");
+  const fault = await listenFault(number, HOST || defaults.host);
   if (fault === undefined) return { what, state: "ok", message: "free for the gateway" };
   if (fault === "EADDRINUSE" && isRunning) return { what, state: "ok", message: 'taken, presumably by the running "rockbot up"' };
   return { what, state: "missing", message: `cannot be had (${fault}): start with --port N` };

@@ -2,6 +2,7 @@ import { newId, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import { CommandError } from "../command-error.ts";
+import { terminalText } from "../terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** `rockbot guide`: the tools' own guide tools, for people. */
@@ -14,7 +15,7 @@ export async function guide(name: string | undefined, { bus }: { readonly bus?: 
     const { content, isError } =
       name === undefined ? await client.call(tools.listToolGuides.name, {}, options) : await client.call(tools.getToolGuide.name, { name }, options);
     if (isError === true) throw new UsageError([content ?? "there is no such guide"]);
-    console.log(content ?? "");
+    console.log(terminalText(content ?? "", process.stdout));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     if (error.code === ToolErrorCode.InvalidArguments) throw new UsageError([error.message]);

@@ -1,5 +1,6 @@
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
+import { terminalText } from "../terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** `rockbot tools`: what can be called now. */
@@ -13,7 +14,8 @@ export async function listTools({ bus, json = false }: { readonly bus?: string; 
     return;
   }
   const width = Math.max(0, ...tools.map(({ name, parameters }) => usage(name, parameters).length));
-  for (const { name, description, parameters } of tools) console.log(`${usage(name, parameters).padEnd(width)}  ${firstSentence(description)}`);
+  for (const { name, description, parameters } of tools)
+    console.log(terminalText(`${usage(name, parameters).padEnd(width)}  ${firstSentence(description)}`, process.stdout));
   console.error(`${tools.length} tools, run by ${client.where}. Call one: rockbot call NAME '{"argument":"value"}'`);
 }
 

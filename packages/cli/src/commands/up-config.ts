@@ -1,4 +1,4 @@
-import { ConfigError, type ConfigSchema, loadConfig } from "@rockbot/config";
+import { ConfigError, type ConfigSchema, type LoadConfigOptions, loadConfig } from "@rockbot/config";
 import { nearestName } from "@rockbot/contracts";
 import { checkGatewayConfig, type GatewayConfig, configSchema as gatewaySchema } from "@rockbot/gateway";
 import { checkWebToolsConfig, type WebToolsConfig, configSchema as webToolsSchema } from "@rockbot/web-tools";
@@ -46,10 +46,10 @@ export function readUpConfig({ only, bus, port, host, allowAddress, config: file
     schema: ConfigSchema<T>,
     section: string,
     overrides: Record<string, unknown>,
-    check = (config: Readonly<T>) => config,
+    check: LoadConfigOptions<T>["check"],
   ): Readonly<T> | undefined {
     try {
-      return check(loadConfig(schema, { env: serviceEnv, file, section: { name: section, among: sections }, overrides: { busUrl, ...overrides } }));
+      return loadConfig(schema, { env: serviceEnv, file, section: { name: section, among: sections }, overrides: { busUrl, ...overrides }, check });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       configFaults.push(...error.faults);

@@ -1,4 +1,4 @@
-import { createMemoryBus } from "@rockbot/bus";
+import { createMemoryBus, type Logger } from "@rockbot/bus";
 import { startGateway } from "@rockbot/gateway";
 import { exitOnCrash, onShutdown } from "@rockbot/service";
 import { startTelemetry } from "@rockbot/telemetry";
@@ -6,14 +6,11 @@ import { createToolCaller } from "@rockbot/tools";
 import { startWebTools, webToolsOff } from "@rockbot/web-tools";
 import packageJson from "../../package.json" with { type: "json" };
 import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
-import { CommandError } from "../command-error.ts";
-import { makeRuntimeFolder, runtimeFolder, socketPath } from "../runtime/runtime-folder.ts";
+import { ownSocket } from "../runtime/own-socket.ts";
 import { refuseSecondUp, serveSocket } from "../runtime/serve-socket.ts";
 import { readUpConfig, type UpConfig, type UpOptions } from "./up-config.ts";
 
 export type { UpOptions } from "./up-config.ts";
-
-const CONNECT_MS = 10_000;
 
 /** `rockbot up`: the services in one process, until a signal. The one place that composes services. */
 export async function up(options: UpOptions): Promise<void> {
@@ -31,37 +28,33 @@ export async function up(options: UpOptions): Promise<void> {
   });
   const { log } = telemetry;
   exitOnCrash(log);
-  const socket = isMemory ? await claimSocket() : undefined;
+  const socket = isMemory ? ownSocket(process.env) : undefined;
+  socket?.makeFolder();
+  if (socket !== undefined) await refuseSecondUp(socket);
 
-  await using bus = isMemory ? createMemoryBus({ log }) : await connect(busUrl, log);
+  await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { log });
   await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, { log, signal: shutdown.signal });
-  await using runningGateway = gateway === undefined ? undefined : await startGateway(bus, gateway, { log, signal: shutdown.signal });
+  await using journals = gateway?.redisUrl === undefined ? undefined : await openJournals(gateway.redisUrl, log);
+  await using runningGateway = gateway === undefined ? undefined : await startGateway(bus, gateway, { log, journals, signal: shutdown.signal });
   // Other commands of this user come by the socket; over a broker they come by the broker.
   await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", log });
   await using _socket =
-    socket === undefined || caller === undefined ? undefined : await serveSocket(socket, caller, { drainMs: graceMs, signal: shutdown.signal, log });
+    socket === undefined || caller === undefined
+      ? undefined
+      : await serveSocket(
+          socket,
+          { bus, caller, journals: [caller.journal, ...(runningGateway === undefined ? [] : [runningGateway.journal])] },
+          { drainMs: graceMs, signal: shutdown.signal, log },
+        );
 
-  console.error(describe(config, { url: runningGateway?.url, socket, verifiesSender: bus.traits.verifiesSender }));
+  console.error(describe(config, { url: runningGateway?.url, socket: socket?.path, verifiesSender: bus.traits.verifiesSender }));
   console.error(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
 
-async function claimSocket(): Promise<string> {
-  const uid = process.getuid?.() ?? 0;
-  const folder = runtimeFolder(process.env, uid);
-  const path = socketPath(folder);
-  makeRuntimeFolder(folder, uid);
-  await refuseSecondUp(path);
-  return path;
-}
-
-async function connect(busUrl: string, log: Parameters<typeof exitOnCrash>[0]) {
-  const { connectBus } = await import("@rockbot/bus-rabbitmq");
-  try {
-    return await connectBus(busUrl, { name: "rockbot up", connectTimeoutMs: CONNECT_MS, log });
-  } catch (error) {
-    throw new CommandError(`Cannot reach the broker at ${displayBusUrl(busUrl)}: ${error instanceof Error ? error.message : String(error)}`);
-  }
+async function openJournals(url: string, log: Logger) {
+  const { connectRedisJournalStore } = await import("@rockbot/journal/redis");
+  return connectRedisJournalStore(url, { log });
 }
 
 /** What runs, where, and the one command to try. */

@@ -12,10 +12,13 @@ export function runtimeFolder(env: Readonly<Record<string, string | undefined>>,
   return join(tmpdir(), `rockbot-${uid}`);
 }
 
-/** The socket's path. Unix sockets take 103 bytes on every system. */
+/** Unix sockets take 103 bytes on every system; 11 are for the name that a socket has at first: a dot and the process's number. */
+const MAX_PATH_BYTES = 103 - 11;
+
+/** The socket's path. */
 export function socketPath(folder: string): string {
   const path = join(folder, "rockbot.sock");
-  if (Buffer.byteLength(path) > 103)
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES)
     throw new CommandError(`Cannot use the runtime folder ${folder}: its path is too long for a socket. Set ROCKBOT_RUNTIME_DIR to a shorter one`);
   return path;
 }

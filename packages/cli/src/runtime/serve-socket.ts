@@ -1,8 +1,14 @@
-import { chmodSync, rmSync } from "node:fs";
-import { createGatewayApp, type GatewayAppOptions, serveHttp } from "@rockbot/gateway";
+import { chmodSync, linkSync, rmSync, statSync } from "node:fs";
+import type { Bus } from "@rockbot/bus";
+import { createGatewayApp, type GatewayAppOptions, type HttpApp, serveHttp } from "@rockbot/gateway";
 import type { ToolCaller } from "@rockbot/tools";
 import { CommandError } from "../command-error.ts";
-import { isLiveSocket } from "./is-live-socket.ts";
+import { createOperatorApp, OPERATOR_PATH } from "../dlq/operator-app.ts";
+import { CALLS_PATH, createCallsApp } from "./operator-calls.ts";
+import type { OwnSocket } from "./own-socket.ts";
+
+/** How often the name is tried for, when it goes to others in between. */
+const MAX_ATTEMPTS = 5;
 
 export interface ServeSocketOptions extends Pick<GatewayAppOptions, "log" | "notReady"> {
   /** How long disposal waits for running requests, in milliseconds. */
@@ -11,24 +17,73 @@ export interface ServeSocketOptions extends Pick<GatewayAppOptions, "log" | "not
 }
 
 /** @throws {CommandError} if a running `rockbot up` has the socket */
-export async function refuseSecondUp(path: string): Promise<void> {
-  if (await isLiveSocket(path))
+export async function refuseSecondUp(socket: OwnSocket): Promise<void> {
+  if (await socket.isLive())
     throw new CommandError(
-      `Cannot start: another "rockbot up" runs and listens on ${path}. Stop it, or give this one a folder of its own by ROCKBOT_RUNTIME_DIR`,
+      `Cannot start: another "rockbot up" runs and listens on ${socket.path}. Stop it, or give this one a folder of its own by ROCKBOT_RUNTIME_DIR`,
     );
 }
 
+export interface SocketParts {
+  readonly bus: Bus;
+  readonly caller: ToolCaller;
+  /** Of all callers in this process, for the operator. @default the caller's */
+  readonly journals?: readonly ToolCaller["journal"][] | undefined;
+}
+
 /**
- * Serves the gateway's protocol on a unix socket that only this user can open, so without a token. Replaces the socket
- * of a process that is dead.
+ * Serves the gateway's protocol on a unix socket that only this user can open, so without a token, and beside it what is
+ * for operators only. Replaces the socket of a process that is dead. The socket listens under a name of its own first and gets the one that others know only when
+ * it is ready and nobody else has it: of two that start at once, one is refused.
  * @throws {CommandError} if a running `rockbot up` has the socket
  */
-export async function serveSocket(path: string, caller: ToolCaller, { drainMs, signal, log, notReady }: ServeSocketOptions): Promise<AsyncDisposable> {
-  await refuseSecondUp(path);
-  rmSync(path, { force: true });
+export async function serveSocket(
+  socket: OwnSocket,
+  { bus, caller, journals = [caller.journal] }: SocketParts,
+  { drainMs, signal, log, notReady }: ServeSocketOptions,
+): Promise<AsyncDisposable> {
   const drainOver = new AbortController();
-  const app = createGatewayApp(caller, { signal: drainOver.signal, log, notReady });
-  const server = await serveHttp(app, { path }, { drainMs, signal, onDrainOver: () => drainOver.abort() });
-  chmodSync(path, 0o600);
-  return server;
+  const gateway = createGatewayApp(caller, { signal: drainOver.signal, log, notReady });
+  const operator = createOperatorApp({ bus, caller }, { signal: drainOver.signal, log });
+  const calls = createCallsApp(journals);
+  const app: HttpApp = {
+    fetch(request, env) {
+      const { pathname } = new URL(request.url);
+      return (pathname.startsWith(CALLS_PATH) ? calls : pathname.startsWith(OPERATOR_PATH) ? operator : gateway).fetch(request, env);
+    },
+  };
+  const ownPath = `${socket.path}.${process.pid}`;
+  rmSync(ownPath, { force: true }); // left by a dead process of this number
+  await using started = new AsyncDisposableStack();
+  started.use(await serveHttp(app, { path: ownPath }, { drainMs, signal, onDrainOver: () => drainOver.abort() }));
+  chmodSync(ownPath, 0o600);
+  await takeName(socket, ownPath);
+  const inode = inodeOf(ownPath);
+  rmSync(ownPath);
+  const server = started.move();
+  return {
+    async [Symbol.asyncDispose]() {
+      if (inodeOf(socket.path) === inode) rmSync(socket.path, { force: true });
+      await server.disposeAsync();
+    },
+  };
 }
+
+/** Gives the socket at `ownPath` the known name, which only one can get. */
+async function takeName(socket: OwnSocket, ownPath: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const found = inodeOf(socket.path);
+    await refuseSecondUp(socket);
+    // Nothing is awaited from here on, and what is removed is what was found dead, not what came since.
+    if (found !== undefined && inodeOf(socket.path) === found) rmSync(socket.path, { force: true });
+    try {
+      linkSync(ownPath, socket.path);
+      return;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "EEXIST" || attempt === MAX_ATTEMPTS) throw new CommandError(`Cannot listen on ${socket.path}: ${code}. Start again`);
+    }
+  }
+}
+
+const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;

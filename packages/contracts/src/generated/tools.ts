@@ -29,7 +29,7 @@ export const tools = {
     name: "web_browse",
     description: "Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.",
     inputSchema: {"type":"object","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","minLength":1,"maxLength":2048,"description":"The page's address, such as https://example.com/page."}}},
-    outputSchema: {"type":"object","additionalProperties":false,"required":["url","title","contentType","markdown"],"properties":{"url":{"type":"string","description":"The address that was read in the end, after redirects."},"title":{"type":["string","null"]},"contentType":{"type":"string","description":"The media type the server declared, such as text/html."},"markdown":{"type":"string"}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["url","title","contentType"],"properties":{"url":{"type":"string","description":"The address that was read in the end, after redirects."},"title":{"type":["string","null"]},"contentType":{"type":"string","description":"The media type the server declared, such as text/html."}}},
     readOnly: true,
     idempotent: true,
     validateInput: validators.validateToolWebBrowseInput,

@@ -229,7 +229,6 @@ title: (string | null)
  * The media type the server declared, such as text/html.
  */
 contentType: string
-markdown: string
 }
 /**
  * Search the web. Returns a numbered markdown list of titles with links and snippets. Read a result with web_browse.

@@ -31,7 +31,7 @@ export const deadline: ToolLayer = (next) => ({
 });
 
 function timeout(toolName: string, mayHaveRun: boolean): ToolError {
-  const state = mayHaveRun ? "it was still running, and may have had effects" : "it was not started";
+  const state = mayHaveRun ? "it may have run, and had effects" : "it was not started";
   return new ToolError(ToolErrorCode.Timeout, `"${toolName}" gave no result by its deadline: ${state}. Try again with a longer timeout.`, {
     details: { mayHaveRun },
   });

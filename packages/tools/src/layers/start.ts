@@ -1,9 +1,20 @@
+import { metrics, type UpDownCounter } from "@opentelemetry/api";
 import type { ToolLayer } from "../tool-executor.ts";
+
+/** Made with the first call: what is made before telemetry starts, such as while modules load, records nothing for ever. */
+let counter: UpDownCounter | undefined;
 
 /** Innermost: says that from here on the tool runs, so that a refusal before is told from a failure after. */
 export const start: ToolLayer = (next) => ({
-  execute(request, context) {
+  async execute(request, context) {
     context.onStarted?.();
-    return next.execute(request, context);
+    counter ??= metrics.getMeter("@rockbot/tools").createUpDownCounter("rockbot.tool.running", { description: "Calls that run now, by tool." });
+    const running = counter;
+    running.add(1, { tool_name: request.toolName });
+    try {
+      return await next.execute(request, context);
+    } finally {
+      running.add(-1, { tool_name: request.toolName });
+    }
   },
 });

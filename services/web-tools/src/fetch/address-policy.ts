@@ -7,6 +7,8 @@ export interface AddressPolicy {
   permitsPort(host: string, port: number): boolean;
   /** Whether a connection to `address`, to which `host` resolved, may be made on `port`. */
   permits(target: { readonly host: string; readonly port: number; readonly address: string }): boolean;
+  /** Whether an exception names `host` itself, on `port`. */
+  names(host: string, port: number): boolean;
   readonly ports: readonly number[];
 }
 
@@ -34,15 +36,16 @@ export function createAddressPolicy({ allowPorts = [80, 443, 8080, 8443], allowA
     if ("host" in exception) hosts.add(`${exception.host}:${exception.port}`);
     else networks.push(exception);
   }
-  const hostKey = (host: string, port: number): string => `${host.toLowerCase().replace(/\.$/, "")}:${port}`;
+  const names = (host: string, port: number): boolean => hosts.has(`${host.toLowerCase().replace(/\.$/, "")}:${port}`);
 
   return {
     ports: [...ports],
-    permitsPort: (host, port) => ports.has(port) || hosts.has(hostKey(host, port)) || networks.some((network) => network.port === port),
+    names,
+    permitsPort: (host, port) => ports.has(port) || names(host, port) || networks.some((network) => network.port === port),
     permits({ host, port, address }) {
       const family = isIP(address);
       if (family === 0) return false;
-      if (hosts.has(hostKey(host, port))) return true;
+      if (names(host, port)) return true;
       if (ports.has(port) && isPublicAddress(address)) return true;
       return networks.some(
         (network) =>

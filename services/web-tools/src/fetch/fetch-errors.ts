@@ -30,11 +30,8 @@ export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolE
   const code = codeOf(error);
   switch (code) {
     case "ENOTFOUND":
-    case "ENODATA":
       return unavailable(`no address is known for the host "${url.hostname}". Check its spelling.`);
     case "EAI_AGAIN":
-    case "ESERVFAIL":
-    case "ETIMEOUT":
       return unavailable(`the name "${url.hostname}" could not be looked up now.`);
     case "ECONNREFUSED":
       return unavailable("the server refuses connections.");

@@ -1,12 +1,12 @@
-import { lookup as dnsLookup } from "node:dns/promises";
 import { isIP, type Socket } from "node:net";
 import { within } from "@rockbot/async";
 import { Agent, buildConnector } from "undici";
 import type { AddressPolicy } from "./address-policy.ts";
+import { createNameLookup, type Lookup } from "./name-lookup.ts";
 
 export interface GuardedAgentOptions {
   readonly policy: AddressPolicy;
-  /** Gives all addresses of a name. @default the system's resolver */
+  /** @default createNameLookup() */
   readonly lookup?: Lookup | undefined;
   /** For looking a name up, connecting and the TLS handshake together, in milliseconds. */
   readonly connectTimeoutMs: number;
@@ -14,8 +14,6 @@ export interface GuardedAgentOptions {
   readonly idleTimeoutMs: number;
   readonly maxHeaderBytes: number;
 }
-
-export type Lookup = (host: string) => Promise<readonly string[]>;
 
 /** No address of the host may be connected to. */
 export class BlockedAddressError extends Error {
@@ -32,12 +30,12 @@ export class ConnectTimeoutError extends Error {
  * policy does not permit, and hands only the rest to the socket: nothing resolves the name a second time, so an answer
  * that changes between two look-ups gains nothing.
  */
-export function createGuardedAgent({ policy, lookup = systemLookup, connectTimeoutMs, idleTimeoutMs, maxHeaderBytes }: GuardedAgentOptions): Agent {
+export function createGuardedAgent({ policy, lookup = createNameLookup(), connectTimeoutMs, idleTimeoutMs, maxHeaderBytes }: GuardedAgentOptions): Agent {
   async function connect(options: buildConnector.Options): Promise<Socket> {
     const host = options.hostname.replace(/^\[|\]$/g, "");
     const port = Number(options.port) || (options.protocol === "https:" ? 443 : 80);
     const started = performance.now();
-    const addresses = isIP(host) === 0 ? await within(connectTimeoutMs, lookup(host), () => new ConnectTimeoutError(host)) : [host];
+    const addresses = isIP(host) === 0 ? await lookUp(host, port) : [host];
     const permitted = addresses.filter((address) => policy.permits({ host, port, address }));
     if (permitted.length === 0 && addresses.length > 0) throw new BlockedAddressError(host);
     const socket = await open(options, permitted, Math.max(1, connectTimeoutMs - (performance.now() - started)));
@@ -47,6 +45,16 @@ export function createGuardedAgent({ policy, lookup = systemLookup, connectTimeo
       throw new BlockedAddressError(host);
     }
     return socket;
+  }
+
+  async function lookUp(host: string, port: number): Promise<readonly string[]> {
+    const late = new AbortController();
+    try {
+      const found = lookup(host, { signal: late.signal, isNamed: policy.names(host, port) });
+      return await within(connectTimeoutMs, found, () => new ConnectTimeoutError(host));
+    } finally {
+      late.abort();
+    }
   }
 
   return new Agent({
@@ -84,5 +92,3 @@ function open(options: buildConnector.Options, addresses: readonly string[], tim
     connect(options, (...[error, socket]) => (error === null ? resolve(socket) : reject(error)));
   });
 }
-
-const systemLookup: Lookup = async (host) => (await dnsLookup(host, { all: true })).map(({ address }) => address);

@@ -283,6 +283,27 @@ test("a look-up without answer or addresses comes to an end", async () => {
   await expect(empty("http://empty.example/")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("no address is known") });
 });
 
+test("a look-up is told whether the operator names the host, and is given up with the connection", async () => {
+  const asked: [string, boolean][] = [];
+  const signals: AbortSignal[] = [];
+  await using fetch = createPublicFetch({
+    allowAddresses: ["intranet.example:9000"],
+    connectTimeoutMs: 50,
+    lookup: (host, { isNamed, signal }) => {
+      asked.push([host, isNamed]);
+      signals.push(signal);
+      return new Promise(() => {});
+    },
+  });
+  for (const url of ["http://intranet.example:9000/", "http://public.example/"]) await expect(fetch(url)).rejects.toMatchObject({ code: "unavailable" });
+
+  expect(asked).toEqual([
+    ["intranet.example", true],
+    ["public.example", false],
+  ]);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+});
+
 test("aborting gives the signal's reason, before and while reading", async () => {
   await using site = await startSite({ "/silent": badPages.silent(), "/stalled": badPages.stalled() });
   const reason = new Error("given up");

@@ -2,7 +2,8 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type Dispatcher, request } from "undici";
 import { type AddressPolicyOptions, createAddressPolicy } from "./address-policy.ts";
 import { blocked, describeUrl, fetchError } from "./fetch-errors.ts";
-import { createGuardedAgent, type Lookup } from "./guarded-agent.ts";
+import { createGuardedAgent } from "./guarded-agent.ts";
+import type { Lookup } from "./name-lookup.ts";
 import { BodyTooLargeError, readBody } from "./read-body.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
@@ -19,7 +20,7 @@ export interface PublicFetchOptions extends AddressPolicyOptions {
   readonly maxHeaderBytes?: number | undefined;
   /** @default "Mozilla/5.0 (compatible; RockBot)" */
   readonly userAgent?: string | undefined;
-  /** @default the system's resolver */
+  /** @default createNameLookup() */
   readonly lookup?: Lookup | undefined;
 }
 

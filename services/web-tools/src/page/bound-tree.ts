@@ -1,10 +1,6 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { isElement, isParent, type ParentNode, textOf } from "./dom.ts";
-
-/** The page has more nodes than are read. */
-export class PageTooComplexError extends Error {
-  override readonly name = "PageTooComplexError";
-}
+import { PageTooComplexError } from "./page-too-complex-error.ts";
 
 /** Real pages stay below 100; the steps that follow recurse. */
 const MAX_DEPTH = 150;

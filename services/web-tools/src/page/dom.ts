@@ -14,7 +14,9 @@ export function* nodesBelow(root: ParentNode): Generator<AnyNode> {
 
 /** The elements below `root` of one of these names, in document order. A list, so that the tree may be changed while it is gone through. */
 export function elementsBelow(root: ParentNode, ...names: readonly string[]): Element[] {
-  return [...nodesBelow(root)].filter(isTag).filter(({ name }) => names.length === 0 || names.includes(name));
+  const found: Element[] = [];
+  for (const node of nodesBelow(root)) if (isTag(node) && (names.length === 0 || names.includes(node.name))) found.push(node);
+  return found;
 }
 
 export function textOf(root: AnyNode): string {

@@ -1,144 +1,113 @@
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { createSemaphore, within } from "@rockbot/async";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { PageOutcome } from "./page-job.ts";
+import { type PageProcess, PageProcessEndedError, startPageProcess } from "./start-page-process.ts";
 import type { MarkdownPage } from "./to-markdown.ts";
 
-/** The page cannot be converted within the limits of time and memory. */
+/** The page cannot be converted within the limits. The message says why, as the end of a sentence. */
 export class PageConversionError extends Error {
   override readonly name = "PageConversionError";
 }
 
 export interface PageConverterOptions {
-  /** For one page, in milliseconds. @default 10_000 */
+  /** For one page, in milliseconds. @default 5_000 */
   readonly timeoutMs?: number | undefined;
-  /** How many pages are converted at once; more wait. @default 2 */
-  readonly maxWorkers?: number | undefined;
-  /** A worker that has nothing to do ends after this time, in milliseconds. @default 60_000 */
+  /** How many pages are converted at once, each in a process of its own; more wait. @default 1 */
+  readonly processes?: number | undefined;
+  /** A process that has nothing to do ends after this time, in milliseconds. @default 30_000 */
   readonly idleMs?: number | undefined;
-  /** Of one worker, in MiB. @default 384 */
+  /** Of one process, in MiB: 160 hold a page of 200 000 nodes, and the process stays below 256 MiB. @default 160 */
   readonly maxHeapMb?: number | undefined;
+  /** The longest markdown, in UTF-16 code units. @default 10_000_000 */
+  readonly maxLength?: number | undefined;
 }
 
 /**
- * Converts pages in worker threads, for a page is a stranger's program for the converter: one that takes it too long or
- * too much memory ends its worker, and nothing else. Workers start when there is work.
+ * Converts pages in processes of their own, for a page is a stranger's program for the converter: one that takes it too
+ * long or too much memory ends its process, and nothing else. Processes start when there is work, and are used again.
+ * Disposal cancels what runs and what waits, and leaves no process behind.
  */
 export interface PageConverter extends AsyncDisposable {
-  /** @throws {PageConversionError}, or the signal's reason once it aborts */
+  /**
+   * @throws {PageConversionError} if it is the page's fault
+   * @throws {ToolError} `unavailable` if no process can be started, `cancelled` after disposal
+   * @throws the signal's reason once it aborts
+   */
   convert(html: string, url: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<MarkdownPage>;
 }
 
-interface Job {
-  readonly html: string;
-  readonly url: string;
-}
-type Outcome = { readonly page: MarkdownPage } | { readonly failure: string };
+export function createPageConverter({
+  timeoutMs = 5_000,
+  processes = 1,
+  idleMs = 30_000,
+  maxHeapMb = 160,
+  maxLength = 10_000_000,
+}: PageConverterOptions = {}): PageConverter {
+  const closing = new AbortController();
+  const permits = createSemaphore(processes);
+  const idle: { readonly pageProcess: PageProcess; readonly timer: NodeJS.Timeout }[] = [];
+  /** What disposal waits for: conversions, and the ends of processes that were idle for too long. */
+  const pending = new Set<Promise<unknown>>();
 
-const PAGE_WORKER = "rockbot.page-worker";
+  function track<T>(work: PromiseLike<T>): Promise<T> {
+    const tracked = Promise.resolve(work).finally(() => pending.delete(tracked));
+    pending.add(tracked);
+    return tracked;
+  }
 
-/** Whether this module runs in one of its own workers. In a bundle a worker starts with the whole file, and a main has to leave it alone. */
-export const isPageWorker: boolean = !isMainThread && workerData === PAGE_WORKER;
-
-export function createPageConverter({ timeoutMs = 10_000, maxWorkers = 2, idleMs = 60_000, maxHeapMb = 384 }: PageConverterOptions = {}): PageConverter {
-  const idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout }[] = [];
-  const running = new Set<Worker>();
-  const waiting: (() => void)[] = [];
-  let busy = 0;
-
-  function takeWorker(): Worker {
-    const ready = idle.pop();
-    clearTimeout(ready?.timer);
-    const worker =
-      ready?.worker ??
-      new Worker(new URL(import.meta.url), { workerData: PAGE_WORKER, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } });
-    if (ready === undefined) {
-      running.add(worker);
-      worker.once("exit", () => {
-        running.delete(worker);
-        const at = idle.findIndex((entry) => entry.worker === worker);
-        if (at >= 0) clearTimeout(idle.splice(at, 1)[0]?.timer);
-      });
-      worker.on("error", () => {}); // told to the job that runs
+  /** What is idle leaves the list before it is ended, so that nobody gets a process that is about to end. */
+  function takeIdle(): PageProcess | undefined {
+    for (let entry = idle.pop(); entry !== undefined; entry = idle.pop()) {
+      clearTimeout(entry.timer);
+      if (!entry.pageProcess.hasEnded) return entry.pageProcess;
     }
-    worker.ref();
-    return worker;
+    return undefined;
   }
 
-  function putBack(worker: Worker): void {
-    worker.unref();
-    idle.push({ worker, timer: setTimeout(() => void worker.terminate(), idleMs).unref() });
+  async function putBack(pageProcess: PageProcess): Promise<void> {
+    if (closing.signal.aborted) return await pageProcess[Symbol.asyncDispose]();
+    const timer = setTimeout(() => {
+      idle.splice(idle.indexOf(entry), 1);
+      void track(pageProcess[Symbol.asyncDispose]());
+    }, idleMs).unref();
+    const entry = { pageProcess, timer };
+    idle.push(entry);
   }
 
-  async function run(job: Job, signal: AbortSignal | undefined): Promise<MarkdownPage> {
-    signal?.throwIfAborted();
-    const worker = takeWorker();
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-    const onExit = (): void => reject(new PageConversionError("it takes too much memory"));
-    const onAbort = (): void => reject(signal?.reason);
-    const timer = setTimeout(() => reject(new PageConversionError(`it takes longer than ${timeoutMs} ms`)), timeoutMs);
-    worker.once("message", resolve).once("exit", onExit);
-    signal?.addEventListener("abort", onAbort, { once: true });
+  async function run(html: string, url: string, signal: AbortSignal): Promise<MarkdownPage> {
+    using _permit = await permits.acquire(signal);
+    const pageProcess = takeIdle() ?? (await startPageProcess({ maxHeapMb, signal }).catch(unavailable));
+    let outcome: PageOutcome;
     try {
-      worker.postMessage(job);
-      const outcome = await promise;
-      putBack(worker);
-      if ("failure" in outcome) throw new PageConversionError(outcome.failure);
-      return outcome.page;
+      const late = (): Error => new PageConversionError(`it takes longer than ${timeoutMs} ms`);
+      outcome = await within(timeoutMs, pageProcess.convert({ html, url, maxLength }, signal), late);
     } catch (error) {
-      if (!idle.some((entry) => entry.worker === worker)) void worker.terminate();
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      worker.off("message", resolve).off("exit", onExit);
-      signal?.removeEventListener("abort", onAbort);
+      await pageProcess[Symbol.asyncDispose](); // the permit is kept until the process is gone, and its memory with it
+      throw conversionError(error);
     }
+    await putBack(pageProcess);
+    if ("failure" in outcome) throw new PageConversionError(outcome.failure);
+    return outcome.page;
   }
 
   return {
     async convert(html, url, { signal } = {}) {
-      await takeTurn(signal);
-      try {
-        return await run({ html, url }, signal);
-      } finally {
-        busy--;
-        waiting.shift()?.();
-      }
+      return await track(run(html, url, signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal])));
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([...running].map((worker) => worker.terminate()));
+      closing.abort(new ToolError(ToolErrorCode.Cancelled, "Cannot convert the page: the service is stopping."));
+      for (let pageProcess = takeIdle(); pageProcess !== undefined; pageProcess = takeIdle()) void track(pageProcess[Symbol.asyncDispose]());
+      await Promise.allSettled(pending);
     },
   };
-
-  async function takeTurn(signal: AbortSignal | undefined): Promise<void> {
-    while (busy >= maxWorkers) {
-      signal?.throwIfAborted();
-      await new Promise<void>((resolve) => {
-        const go = (): void => {
-          signal?.removeEventListener("abort", go);
-          const at = waiting.indexOf(go);
-          if (at >= 0) waiting.splice(at, 1);
-          resolve();
-        };
-        waiting.push(go);
-        signal?.addEventListener("abort", go, { once: true });
-      });
-    }
-    signal?.throwIfAborted();
-    busy++;
-  }
 }
 
-/** The worker's side. The converter is loaded here only: its libraries are no part of the main thread's start. */
-async function serve(port: NonNullable<typeof parentPort>): Promise<void> {
-  const { PageTooComplexError } = await import("./bound-tree.ts");
-  const { toMarkdown } = await import("./to-markdown.ts");
-  port.on("message", ({ html, url }: Job) => {
-    let outcome: Outcome;
-    try {
-      outcome = { page: toMarkdown(html, url) };
-    } catch (error) {
-      outcome = { failure: error instanceof PageTooComplexError ? `it has ${error.message}` : "its structure is too complex" };
-    }
-    port.postMessage(outcome);
-  });
+function conversionError(cause: unknown): unknown {
+  if (!(cause instanceof PageProcessEndedError)) return cause;
+  return new PageConversionError(cause.killedBy === null ? "it breaks the converter" : "it takes too much memory", { cause });
 }
 
-if (isPageWorker && parentPort !== null) await serve(parentPort);
+function unavailable(cause: unknown): never {
+  if (!(cause instanceof PageProcessEndedError)) throw cause;
+  throw new ToolError(ToolErrorCode.Unavailable, `Cannot convert pages now: the converter's process does not start (${cause.message}).`, { cause });
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PageTooComplexError } from "./bound-tree.ts";
+import { PageTooComplexError } from "./page-too-complex-error.ts";
 import { toMarkdown } from "./to-markdown.ts";
 
 const md = (html: string, url = "https://example.test/docs/page"): string => toMarkdown(html, url).markdown;
@@ -122,6 +122,21 @@ test.each([
   ["a tag that does not end", `${"<a ".repeat(100_000)}>`, /text/],
 ])("survives %s", (_, html, expected) => {
   expect(md(`<body>${html}text`)).toEqual(typeof expected === "string" ? expected : expect.stringMatching(expected));
+});
+
+test("a base that is too long to be an address is ignored", () => {
+  expect(md(`<base href="/${"a".repeat(3_000)}/"><a href="other">x</a>`)).toBe("[x](https://example.test/docs/other)");
+});
+
+test("a page that becomes too long is refused, before its links are repeated and after it is written", () => {
+  const links = `<base href="/${"a".repeat(2_000)}/">${"<a href=b>c</a> ".repeat(1_000)}`;
+  const quotes = `${"<blockquote>".repeat(100)}${"a<br>".repeat(1_000)}`;
+
+  expect(() => toMarkdown(links, "https://example.test/", { maxLength: 1_000_000 })).toThrow(new PageTooComplexError("more than 1000000 characters of links"));
+  expect(() => toMarkdown("&lt;".repeat(30_000), "https://example.test/", { maxLength: 100_000 })).toThrow(PageTooComplexError);
+  expect(() => toMarkdown(quotes, "https://example.test/", { maxLength: 100_000 })).toThrow(
+    new PageTooComplexError("more than 100000 characters once it is converted"),
+  );
 });
 
 test("a page of too many nodes is refused", () => {

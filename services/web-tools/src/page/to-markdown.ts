@@ -5,6 +5,7 @@ import { elementsBelow, isElement, type ParentNode, setChildren, textOf } from "
 import { flattenTables } from "./flatten-tables.ts";
 import { markCode } from "./mark-code.ts";
 import { numberItems } from "./number-items.ts";
+import { PageTooComplexError } from "./page-too-complex-error.ts";
 import { pickRoot } from "./pick-root.ts";
 import { removeNoise } from "./remove-noise.ts";
 import { baseOf, resolveLinks } from "./resolve-links.ts";
@@ -14,15 +15,26 @@ export interface MarkdownPage {
   readonly markdown: string;
 }
 
+export interface ToMarkdownOptions {
+  /** The longest markdown, in UTF-16 code units. @default 10_000_000 */
+  readonly maxLength?: number | undefined;
+}
+
 const turndown = createTurndown();
 
 /**
  * The readable content of an HTML page as GitHub-flavoured markdown. Images are left out, except that one's alternative
  * text stands for it where it is all there is of a link.
  * @param url where the page came from; its links are resolved against it
- * @throws {PageTooComplexError} if the page has too many nodes
+ * @throws {PageTooComplexError} if the page has too many nodes, or becomes too long
  */
-export function toMarkdown(html: string, url: string): MarkdownPage {
+export function toMarkdown(html: string, url: string, { maxLength = 10_000_000 }: ToMarkdownOptions = {}): MarkdownPage {
+  const { title, prepared } = prepare(html, url, maxLength);
+  return { title, markdown: bounded(turndown.turndown(prepared), maxLength) };
+}
+
+/** The page as HTML again, of which turndown makes a tree of its own. A function of its own, so that the first tree is garbage by then. */
+function prepare(html: string, url: string, maxLength: number): { readonly title: string | null; readonly prepared: string } {
   const $ = load(html);
   boundTree($);
   const document = $.root()[0] as ParentNode;
@@ -30,13 +42,18 @@ export function toMarkdown(html: string, url: string): MarkdownPage {
   const base = baseOf(document, url);
   removeNoise($);
   const root = pickRoot($);
-  resolveLinks(root, base);
+  resolveLinks(root, base, { maxLength });
   dropImages($, root);
   markCode($, root);
   flattenTables($, root);
   numberItems(root);
   dropAttributes(root);
-  return { title, markdown: turndown.turndown($.html(root.children)) };
+  return { title, prepared: bounded($.html(root.children), maxLength) };
+}
+
+function bounded(text: string, maxLength: number): string {
+  if (text.length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);
+  return text;
 }
 
 function titleOf(document: ParentNode): string | null {

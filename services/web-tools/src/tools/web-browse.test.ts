@@ -16,7 +16,7 @@ test("web_browse gives a page's title and content as markdown, and as a value, m
   expect(await web.browse("/moved")).toMatchObject({
     content: `# Guide\n\n${markdown}`,
     isError: false,
-    structured: { url, title: "Guide", contentType: "text/html", markdown },
+    structured: { url, title: "Guide", contentType: "text/html" },
     trust: { level: "untrusted", origin: url },
   });
 });

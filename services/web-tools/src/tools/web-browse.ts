@@ -30,7 +30,7 @@ export function webBrowse({ fetch, converter }: WebBrowseOptions): Tool {
     const { title, markdown } = kind?.kind === "html" ? await convert(text, url, signal) : { title: null, markdown: asMarkdown(text, kind?.fence) };
     return {
       content: contentOf(title, markdown),
-      structured: { url: url.href, title, contentType: mediaTypeOf(contentType), markdown },
+      structured: { url: url.href, title, contentType: mediaTypeOf(contentType) },
       trust: { level: "untrusted", origin: url.href },
     };
   });

@@ -2,18 +2,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "@rockbot/async";
 import type { Logger } from "@rockbot/bus";
 import { Redis, ReplyError } from "ioredis";
-import { ClaimStoreUnavailableError } from "../claim-store.ts";
 import { answerWithin } from "./answer-within.ts";
 import type { RedisAddress } from "./redis-address.ts";
 import { readServerFacts, type ServerFacts } from "./server-facts.ts";
-import { type ClaimsRedis, defineTransitions } from "./transitions.ts";
 
-export interface RedisConnectionOptions {
+export interface RedisConnectionOptions<Client extends Redis> {
   readonly log: Logger;
+  /** What it is for, in a word: `claims`. */
+  readonly purpose: string;
+  /** What it costs that there is no connection, for the log. */
+  readonly whileAway: string;
+  /** Makes the error that operations fail with. */
+  readonly unavailable: (message: string) => Error;
+  /** Gives the client the commands of its own. */
+  readonly define: (redis: Redis) => Client;
   /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
   readonly ca?: string | undefined;
   /** Prepares a new connection, which is used only then. */
-  readonly prepare: (redis: ClaimsRedis, facts: ServerFacts) => Promise<unknown>;
+  readonly prepare: (redis: Client, facts: ServerFacts) => Promise<unknown>;
 }
 
 /** What is sent must be answered within this time. */
@@ -28,10 +34,10 @@ const DISCONNECT_MS = 500;
  * connection has left unanswered fails. ioredis's own time limits are not used on what is sent: they take an answer that
  * this process was too busy to read for a missing one.
  */
-export class RedisConnection {
+export class RedisConnection<Client extends Redis = Redis> {
   readonly #address: RedisAddress;
-  readonly #options: RedisConnectionOptions;
-  readonly #redis: ClaimsRedis;
+  readonly #options: RedisConnectionOptions<Client>;
+  readonly #redis: Client;
   readonly #running = new Set<Promise<unknown>>();
   /** What the server said when the connection was made; undefined while there is none. */
   #facts: ServerFacts | undefined;
@@ -44,7 +50,7 @@ export class RedisConnection {
   #isClosing = false;
   #isCorked = false;
 
-  constructor(address: RedisAddress, options: RedisConnectionOptions) {
+  constructor(address: RedisAddress, options: RedisConnectionOptions<Client>) {
     this.#address = address;
     this.#options = options;
     const { host, port, db, username, password, isTls } = address;
@@ -55,7 +61,7 @@ export class RedisConnection {
       ...(username === undefined ? {} : { username }),
       ...(password === undefined ? {} : { password }),
       ...(isTls ? { tls: options.ca === undefined ? {} : { ca: options.ca } } : {}),
-      connectionName: "rockbot-claims",
+      connectionName: `rockbot-${options.purpose}`,
       disableClientInfo: true,
       lazyConnect: true,
       enableOfflineQueue: false,
@@ -68,7 +74,7 @@ export class RedisConnection {
       retryStrategy: () => backoffMs(++this.#failures, { maxMs: 2_000 }),
       reconnectOnError: (error) => error.message.startsWith("READONLY"), // the master has become a replica: find the new one
     });
-    this.#redis = defineTransitions(redis);
+    this.#redis = options.define(redis);
     redis.on("connect", () => this.#watchHandshake());
     redis.on("ready", () => void this.#prepare());
     redis.on("error", (error: unknown) => this.#onError(error));
@@ -77,7 +83,7 @@ export class RedisConnection {
 
   /**
    * Begins to connect, and waits at most `timeoutMs` for the outcome: later it goes on by itself.
-   * @throws {ClaimStoreUnavailableError} if Redis refuses
+   * @throws what `unavailable` makes, if Redis refuses
    */
   async start(timeoutMs: number): Promise<void> {
     const first = new Promise<void>((resolve, reject) => {
@@ -96,17 +102,17 @@ export class RedisConnection {
   /**
    * Sends one command.
    * @param what for the error: "take a claim"
-   * @throws {ClaimStoreUnavailableError} if there is no answer within 500 ms, or Redis refuses
+   * @throws what `unavailable` makes, if there is no answer within 500 ms, or Redis refuses
    */
-  run(what: string, send: (redis: ClaimsRedis, facts: ServerFacts) => Promise<unknown>): Promise<unknown> {
+  run(what: string, send: (redis: Client, facts: ServerFacts) => Promise<unknown>): Promise<unknown> {
     const facts = this.#facts;
-    if (this.#isClosing) return Promise.reject(new ClaimStoreUnavailableError(`Cannot ${what}: the store is closed`));
+    if (this.#isClosing) return Promise.reject(this.#options.unavailable(`Cannot ${what}: the store is closed`));
     if (facts === undefined) {
-      return Promise.reject(new ClaimStoreUnavailableError(`Cannot ${what}: there is no connection to ${this.#address.label} (${this.#trouble})`));
+      return Promise.reject(this.#options.unavailable(`Cannot ${what}: there is no connection to ${this.#address.label} (${this.#trouble})`));
     }
     this.#cork();
     const running = this.#answer(send(this.#redis, facts)).catch((error: unknown) => {
-      throw new ClaimStoreUnavailableError(`Cannot ${what}: ${this.#explain(error)}`);
+      throw this.#options.unavailable(`Cannot ${what}: ${this.#explain(error)}`);
     });
     this.#running.add(running);
     const ended = () => this.#running.delete(running);
@@ -185,7 +191,7 @@ export class RedisConnection {
     this.#trouble = reason;
     if (!/^(WRONGPASS|NOAUTH|NOPERM|ERR (AUTH|invalid DB|DB index))/.test(reason)) return;
     this.#redis.stream.destroy(); // ioredis would go on in another database than the one asked for
-    this.#onFirst?.(new ClaimStoreUnavailableError(`Cannot use ${this.#address.label} for claims: it refuses (${reason})`));
+    this.#onFirst?.(this.#options.unavailable(`Cannot use ${this.#address.label} for ${this.#options.purpose}: it refuses (${reason})`));
   }
 
   #onClose(): void {
@@ -193,7 +199,7 @@ export class RedisConnection {
     clearTimeout(this.#handshake);
     if (this.#isClosing || this.#trouble === this.#loggedTrouble) return;
     this.#loggedTrouble = this.#trouble;
-    this.#options.log.warn({ redis: this.#address.label, reason: this.#trouble }, "no connection to Redis: no claim can be made until it is back");
+    this.#options.log.warn({ redis: this.#address.label, reason: this.#trouble }, `no connection to Redis: ${this.#options.whileAway}`);
   }
 }
 

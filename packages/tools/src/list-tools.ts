@@ -1,7 +1,7 @@
 import { parseJson } from "@rockbot/contracts";
-import type { ToolRegistration } from "@rockbot/tools";
+import type { ToolRegistration } from "./tool-registry.ts";
 
-/** A tool as `GET /v1/tools` lists it. */
+/** A tool as clients see it, such as in `GET /v1/tools`. */
 export interface ListedTool {
   readonly name: string;
   readonly description: string;
@@ -17,7 +17,18 @@ export interface ListedTool {
 
 /** The list for clients. The same tools in the same order give the same bytes. */
 export function listTools(registrations: readonly ToolRegistration[]): ListedTool[] {
-  return registrations.map(({ name, description, parametersSchema, outputSchema, readOnly, idempotent, source }) => ({
+  return registrations.map((registration) => {
+    const tool = listed.get(registration) ?? listedTool(registration);
+    listed.set(registration, tool);
+    return tool;
+  });
+}
+
+/** A registration never changes, so its schemas are read once, however often the tools are listed. */
+const listed = new WeakMap<ToolRegistration, ListedTool>();
+
+function listedTool({ name, description, parametersSchema, outputSchema, readOnly, idempotent, source }: ToolRegistration): ListedTool {
+  return {
     name,
     description,
     parameters: schemaOf(parametersSchema),
@@ -25,7 +36,7 @@ export function listTools(registrations: readonly ToolRegistration[]): ListedToo
     readOnly,
     idempotent,
     source,
-  }));
+  };
 }
 
 /** A schema that is no JSON object promises nothing: anything goes. */

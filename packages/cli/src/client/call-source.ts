@@ -1,0 +1,10 @@
+import type { CallRecord } from "@rockbot/journal";
+
+/** Where `rockbot calls` reads: the journals of a running `rockbot up`, or those in Redis. */
+export interface CallSource extends AsyncDisposable {
+  /** In words, for the user. */
+  readonly where: string;
+  /** The newest first, of all callers. */
+  recent(limit: number): Promise<readonly CallRecord[]>;
+  find(toolCallId: string): Promise<CallRecord | undefined>;
+}

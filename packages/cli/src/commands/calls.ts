@@ -1,0 +1,63 @@
+import { type CallRecord, isOpen } from "@rockbot/journal";
+import { openCallSource } from "../client/open-call-source.ts";
+import { CommandError } from "../command-error.ts";
+import { printable } from "../dlq/printable.ts";
+import { MAX_LISTED } from "../runtime/operator-calls.ts";
+import { UsageError } from "../usage-error.ts";
+
+export interface CallsOptions {
+  readonly redis?: string;
+  readonly json?: boolean;
+  readonly limit?: string;
+}
+
+const DEFAULT_LIMIT = 20;
+
+/** `rockbot calls`: the newest calls, one a line. */
+export async function listCalls({ redis, json = false, limit = String(DEFAULT_LIMIT) }: CallsOptions): Promise<void> {
+  const count = /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
+  if (count < 1 || count > MAX_LISTED) throw new UsageError([`--limit: expected a whole number from 1 to ${MAX_LISTED}, got ${JSON.stringify(limit)}`]);
+  await using source = await openCallSource({ redis, env: process.env });
+  const calls = await source.recent(count);
+  if (json) {
+    console.log(JSON.stringify(calls, undefined, 2));
+    return;
+  }
+  const rows = calls.map((call) => [startOf(call), stateOf(call), durationOf(call), attemptsOf(call), ...namesOf(call)]);
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of rows)
+    console.log(row.map((cell, column) => (column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0))).join("  "));
+  console.error(`${calls.length} calls, the newest first, from ${source.where}. One in full: rockbot calls show ID`);
+}
+
+/** `rockbot calls show`: what happened to one call, step by step. */
+export async function showCall(toolCallId: string, { redis, json = false }: CallsOptions): Promise<void> {
+  await using source = await openCallSource({ redis, env: process.env });
+  const call = await source.find(toolCallId);
+  if (call === undefined) throw new CommandError(`Cannot find the call ${JSON.stringify(toolCallId)} in ${source.where}: "rockbot calls" lists what is there`);
+  if (json) {
+    console.log(JSON.stringify(call, undefined, 2));
+    return;
+  }
+  const startAt = call.steps[0]?.at ?? call.deadlineAt;
+  const [toolName, caller, id] = namesOf(call);
+  console.log(`${toolName} for ${caller}, call ${id}`);
+  console.log(`${stateOf(call)} after ${durationOf(call)}, ${attemptsOf(call)}; deadline ${new Date(call.deadlineAt).toISOString()}`);
+  for (const { step, at } of call.steps) console.log(`${new Date(at).toISOString()}  ${`+${at - startAt} ms`.padStart(12)}  ${step}`);
+}
+
+const startOf = ({ steps, deadlineAt }: CallRecord): string => new Date(steps[0]?.at ?? deadlineAt).toISOString();
+
+/** Clients choose tool and id, and services codes. */
+const namesOf = ({ toolName, caller, toolCallId }: CallRecord): readonly string[] => [toolName, caller, toolCallId].map((name) => printable(name));
+
+const stateOf = ({ state, code }: CallRecord): string => (code === undefined || code === state ? state : `${state}: ${printable(code)}`);
+
+const attemptsOf = ({ attempts }: CallRecord): string => (attempts === 1 ? "1 attempt" : `${attempts} attempts`);
+
+/** Until its end, or until now. What came later is not counted. */
+function durationOf(call: CallRecord): string {
+  const startAt = call.steps[0]?.at ?? call.deadlineAt;
+  const endAt = isOpen(call) ? Date.now() : (call.steps.findLast(({ step }) => step === call.state)?.at ?? startAt);
+  return `${endAt - startAt} ms`;
+}

@@ -1,0 +1,37 @@
+import type { ToolErrorMessage, ToolInvokeResponse } from "@rockbot/contracts";
+import type { DlqRequest } from "./dlq-request.ts";
+import type { ParkedRecord } from "./parked-record.ts";
+
+/** What became of one message that was to be played again. */
+export interface Replayed {
+  readonly kind: "replayed";
+  readonly service: string;
+  readonly id: string;
+  readonly toolName?: string | undefined;
+  /** The service's answer; absent if there is none, or one that is no answer to a tool call. */
+  readonly answer?: ToolInvokeResponse | ToolErrorMessage | undefined;
+  /** Why there is no answer, in words. */
+  readonly trouble?: string | undefined;
+  /** Whether the message is parked no longer. */
+  readonly isRemoved: boolean;
+}
+
+/** What there is to say, as it comes. The last of each request is an `end` or a `refusal`. */
+export type DlqEvent =
+  /** How many messages a service has parked; null if there is no such service. */
+  | { readonly kind: "service"; readonly service: string; readonly parked: number | null }
+  | ({ readonly kind: "parked" } & ParkedRecord)
+  | Replayed
+  | { readonly kind: "purged"; readonly service: string; readonly id: string }
+  /** `stopped` says why messages were left that should have been played again, too. */
+  | { readonly kind: "end"; readonly stopped?: string | undefined }
+  /** Nothing was done. It is wrong usage if asking again gives the same. */
+  | { readonly kind: "refusal"; readonly message: string; readonly isUsage: boolean };
+
+/** Where parked messages are looked at: a broker, or a running `rockbot up`. */
+export interface DlqClient extends AsyncDisposable {
+  /** In words, for the user. */
+  readonly where: string;
+  /** Hands each event to `emit`, and waits for it. @throws {CommandError} if the messages cannot be reached any more */
+  run(request: DlqRequest, emit: (event: DlqEvent) => void | Promise<void>, signal: AbortSignal): Promise<void>;
+}

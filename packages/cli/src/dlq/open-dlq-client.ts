@@ -1,0 +1,15 @@
+import { chooseBusUrl, MEMORY_BUS } from "../bus-url.ts";
+import { CommandError } from "../command-error.ts";
+import { ownSocket } from "../runtime/own-socket.ts";
+import type { DlqClient } from "./dlq-client.ts";
+
+/** With a broker's address: that broker. Else the running `rockbot up`. @throws {CommandError} if there is neither */
+export async function openDlqClient(bus: string | undefined, env: Readonly<Record<string, string | undefined>>): Promise<DlqClient> {
+  const url = chooseBusUrl(bus, env);
+  if (url !== MEMORY_BUS) return (await import("./broker-dlq-client.ts")).openBrokerDlqClient(url);
+  const socket = ownSocket(env);
+  if (await socket.isLive()) return (await import("./socket-dlq-client.ts")).openSocketDlqClient(socket.path);
+  throw new CommandError(
+    'Cannot look at parked messages: no "rockbot up" runs. Over the in-memory bus they end with it; for those of a broker give its address by --bus or ROCKBOT_BUS',
+  );
+}

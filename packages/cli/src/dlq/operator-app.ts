@@ -1,0 +1,69 @@
+import type { Logger } from "@rockbot/bus";
+import type { HttpApp } from "@rockbot/gateway";
+import { UsageError } from "../usage-error.ts";
+import type { DlqEvent } from "./dlq-client.ts";
+import { readDlqRequest } from "./dlq-request.ts";
+import { type DlqParts, runDlq } from "./run-dlq.ts";
+
+/** All paths for operators begin so. */
+export const OPERATOR_PATH = "/operator/";
+
+const KEEP_ALIVE_MS = 10_000;
+
+export interface OperatorAppOptions {
+  /** Aborts when the process stops and running requests are not waited for any longer. */
+  readonly signal: AbortSignal;
+  readonly log: Logger | undefined;
+}
+
+/**
+ * What operators may do in a running `rockbot up`: `POST /operator/dlq/{list|show|replay|purge}?service=…`, answered with
+ * one server-sent event for each DlqEvent. It asks for no token, so it is for a socket that only its user can open: never
+ * for the gateway, which tools can reach.
+ */
+export function createOperatorApp(parts: DlqParts, { signal, log }: OperatorAppOptions): HttpApp {
+  return {
+    fetch({ url, method }) {
+      const { pathname, searchParams } = new URL(url);
+      const action = /^\/operator\/dlq\/([a-z]+)$/.exec(pathname)?.[1];
+      if (action === undefined || method !== "POST")
+        return Response.json({ message: "Cannot answer the request: there is no such path for operators" }, { status: 404 });
+      return new Response(streamDlq(parts, action, Object.fromEntries(searchParams), { signal, log }), {
+        headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
+      });
+    },
+  };
+}
+
+function streamDlq(parts: DlqParts, action: string, fields: Readonly<Record<string, string>>, { signal, log }: OperatorAppOptions): ReadableStream<Uint8Array> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const left = new AbortController();
+  writer.closed.catch(() => left.abort(new Error("the operator has gone"))); // what nobody reads is not waited for
+  const send = (text: string): Promise<void> => writer.write(Buffer.from(text));
+  const emit = (event: DlqEvent): Promise<void> => send(`event: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`);
+
+  async function run(): Promise<void> {
+    const keepAlive = setInterval(() => void send(": keep-alive\n\n").catch(() => {}), KEEP_ALIVE_MS);
+    try {
+      const request = readDlqRequest(action, fields);
+      log?.info({ action, service: request.service }, "an operator looks at parked messages");
+      await runDlq(parts, request, emit, AbortSignal.any([left.signal, signal]));
+    } catch (error) {
+      await emit(refusal(error)); // rejects if the operator has gone
+    } finally {
+      clearInterval(keepAlive);
+      await writer.close();
+    }
+  }
+
+  function refusal(error: unknown): DlqEvent {
+    if (error instanceof UsageError) return { kind: "refusal", message: error.message, isUsage: true };
+    if (signal.aborted) return { kind: "refusal", message: 'Cannot go on: "rockbot up" is stopping', isUsage: false };
+    if (!left.signal.aborted) log?.error({ err: error }, "an operator's request failed");
+    return { kind: "refusal", message: 'Cannot go on: the request failed. The log of "rockbot up" says why', isUsage: false };
+  }
+
+  run().catch(() => {}); // nobody is there to be told
+  return readable;
+}

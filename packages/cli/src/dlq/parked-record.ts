@@ -1,0 +1,65 @@
+import type { ParkedMessage, ParkingReason } from "@rockbot/bus";
+import { decodeMessage, Header, messages } from "@rockbot/contracts";
+import { MAX_REQUEST_BYTES } from "@rockbot/tools";
+
+/** A parked message as operators see it. Whatever strangers wrote is still in it as they wrote it: see printable. */
+export interface ParkedRecord {
+  readonly service: string;
+  /** The message's id on the bus; for our own callers also the toolCallId. */
+  readonly id: string;
+  readonly topic: string;
+  readonly type: string;
+  readonly source: string;
+  readonly reason: ParkingReason;
+  readonly why?: string | undefined;
+  /** ISO 8601, as is `sentAt`. */
+  readonly parkedAt?: string | undefined;
+  readonly sentAt?: string | undefined;
+  /** If the message is a tool call that can be read. */
+  readonly toolName?: string | undefined;
+  readonly toolCallId?: string | undefined;
+  readonly correlationId?: string | undefined;
+  readonly replyTo?: string | undefined;
+  readonly timeoutMs?: string | undefined;
+  /** Names only: values may be secrets of whoever sent them. */
+  readonly headers: readonly string[];
+  readonly bytes: number;
+  /** The beginning of the body as text, at most as many bytes as were asked for. */
+  readonly body: string;
+}
+
+export function parkedRecord(service: string, { message, reason, why, parkedAt }: ParkedMessage, maxBodyBytes: number): ParkedRecord {
+  const { messageId: id, topic, type, source, correlationId, replyTo, timestamp, headers, body } = message;
+  const { toolName, toolCallId } = callOf(type, body);
+  return {
+    service,
+    id,
+    topic,
+    type,
+    source,
+    reason,
+    why,
+    parkedAt: iso(parkedAt),
+    sentAt: iso(timestamp * 1000),
+    toolName,
+    toolCallId,
+    correlationId,
+    replyTo,
+    timeoutMs: headers[Header.TimeoutMs],
+    headers: Object.keys(headers).slice(0, 32),
+    bytes: body.byteLength,
+    body: Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, maxBodyBytes)).toString("utf8"),
+  };
+}
+
+function callOf(type: string, body: Uint8Array): { readonly toolName?: string; readonly toolCallId?: string } {
+  if (type.toLowerCase() !== messages.ToolInvokeRequest.type.toLowerCase() || body.byteLength > MAX_REQUEST_BYTES) return {};
+  const decoded = decodeMessage("ToolInvokeRequest", body);
+  return decoded.ok ? { toolName: decoded.value.toolName, toolCallId: decoded.value.toolCallId } : {};
+}
+
+/** Undefined for what is no time that a date can hold. */
+function iso(ms: number | undefined): string | undefined {
+  const date = new Date(ms ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}

@@ -1,0 +1,10 @@
+import { stripVTControlCharacters } from "node:util";
+
+/**
+ * Text that others wrote, as it may go to `stream`: a terminal gets no escape sequences and no control characters but
+ * line breaks and tabs, since they could move the cursor, change the title or answer in the user's name. Pipes and files
+ * get the text as it is.
+ */
+export function terminalText(text: string, { isTTY = false }: { readonly isTTY?: boolean | undefined }): string {
+  return isTTY ? stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\n\t]/gu, "") : text;
+}

@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+import { urlFaults } from "./url-faults.ts";
+
+test.each([undefined, "memory:", "amqp://user:password@host:5672/vhost", "https://api.example"])("%s has no fault", (text) => {
+  expect(urlFaults("busUrl", text)).toEqual([]);
+});
+
+test.each(["amqp://u:canary%@[bad", "amqp://u:canary@ho st", "https://h:canary"])("%s is one fault that does not hold it", (text) => {
+  expect(urlFaults("busUrl", text)).toEqual([expect.stringMatching(/^busUrl: (?!.*canary)/)]);
+});

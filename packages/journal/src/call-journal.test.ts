@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sharedRedisUrl, startOwnRedis } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { CallJournal } from "./call-journal.ts";
+import { MAX_STEPS } from "./call-record.ts";
+import { connectRedisJournalStore } from "./redis/index.ts";
+
+const url = await sharedRedisUrl();
+const uniquePrefix = () => `test-${randomBytes(6).toString("hex")}`;
+const ask = (journal: CallJournal, toolCallId: string, timeoutMs = 1_000) => journal.asked({ toolCallId, toolName: "echo", timeoutMs });
+const POLL = { timeout: 10_000, interval: 20 };
+
+test("a journal tells of each call how it went, and an end is final", async () => {
+  let now = 1_000;
+  await using journal = new CallJournal({ caller: "me", clock: () => now++ });
+  ask(journal, "a");
+  journal.note("a", "accepted");
+  journal.note("a", "failed", "denied");
+  journal.note("a", "answered");
+  journal.note("a", "late_answer");
+  journal.note("stranger", "answered");
+  expect(await journal.find("a")).toMatchObject({
+    toolName: "echo",
+    caller: "me",
+    state: "failed",
+    code: "denied",
+    attempts: 1,
+    deadlineAt: 2_000,
+    steps: [{ step: "asked" }, { step: "accepted" }, { step: "failed" }, { step: "late_answer" }],
+  });
+  ask(journal, "a");
+  expect(await journal.find("a")).toMatchObject({ state: "asked", attempts: 2 });
+  expect(await journal.find("a")).not.toHaveProperty("code");
+  expect(await journal.find("stranger")).toBeUndefined();
+});
+
+test("a journal keeps the newest calls only, for a day, and of each the first step and the last", async () => {
+  let now = 0;
+  await using journal = new CallJournal({ caller: "me", clock: () => now, maxCalls: 3 });
+  for (const id of ["a", "b", "c", "d"]) ask(journal, id);
+  expect((await journal.recent(10)).map(({ toolCallId }) => toolCallId)).toEqual(["d", "c", "b"]);
+  journal.note("d", "answered");
+  for (let count = 0; count < 2 * MAX_STEPS; count++) journal.note("d", "late_answer");
+  const steps = (await journal.find("d"))?.steps ?? [];
+  expect([steps.length, steps[0]?.step]).toEqual([MAX_STEPS, "asked"]);
+  now += 25 * 3_600_000;
+  ask(journal, "e");
+  expect((await journal.recent(10)).map(({ toolCallId }) => toolCallId)).toEqual(["e"]);
+});
+
+test("answers are kept for a quarter of an hour, and not beyond what the journal may hold", async () => {
+  let now = 0;
+  await using journal = new CallJournal({ caller: "me", clock: () => now });
+  journal.keepAnswer("small", Buffer.from("x"));
+  expect(await journal.answer("small")).toEqual(Buffer.from("x"));
+  for (let count = 0; count < 5; count++) journal.keepAnswer(`large-${count}`, Buffer.alloc(8 * 1024 * 1024));
+  expect(await journal.answer("small")).toBeUndefined();
+  expect(await journal.answer("large-4")).toBeDefined();
+  now += 16 * 60_000;
+  expect(await journal.answer("large-4")).toBeUndefined();
+});
+
+test("the next process finds the calls without an end, and others see all of them", async () => {
+  await using store = await connectRedisJournalStore(url, { prefix: uniquePrefix() });
+  {
+    await using journal = new CallJournal({ caller: "me.0", store });
+    for (const id of ["a", "b", "c"]) ask(journal, id);
+    journal.note("b", "answered");
+    journal.keepAnswer("b", Buffer.from("answer"));
+    await expect.poll(async () => store.readAnswer("me.0", "b"), POLL).toEqual(Buffer.from("answer"));
+  }
+  expect((await store.readOpen("me.0")).map(({ toolCallId }) => toolCallId).sort()).toEqual(["a", "c"]);
+  expect(await store.readOpen("me.1")).toEqual([]);
+  expect(await store.readCallers()).toEqual(["me.0"]);
+  expect((await store.readRecent("me.0", 2)).length).toBe(2);
+  await using next = new CallJournal({ caller: "me.0", store });
+  expect(await next.find("b")).toMatchObject({ state: "answered" });
+  expect(await next.answer("b")).toEqual(Buffer.from("answer"));
+  expect((await next.recent(10)).length).toBe(3);
+});
+
+test("what is noted while Redis is dead is written when it is back, and nobody waited", async () => {
+  await using redis = await startOwnRedis();
+  await using store = await connectRedisJournalStore(redis.url);
+  await using journal = new CallJournal({ caller: "me", store });
+  await redis.kill();
+  const start = performance.now();
+  for (let count = 0; count < 1_000; count++) ask(journal, `call-${count}`);
+  journal.note("call-7", "answered");
+  expect(performance.now() - start).toBeLessThan(100);
+  expect((await journal.recent(5)).length).toBe(5);
+  await redis.restart();
+  await expect.poll(async () => (await store.readOpen("me").catch(() => [])).length, POLL).toBe(999);
+});
+
+test("a store that is away delays neither the notes nor the end of a journal", async () => {
+  await using redis = await startOwnRedis();
+  await using store = await connectRedisJournalStore(redis.url);
+  await redis.kill();
+  const journal = new CallJournal({ caller: "me", store });
+  ask(journal, "a");
+  expect(await Promise.race([journal[Symbol.asyncDispose](), sleep(2_000, "late", { ref: false })])).toBeUndefined();
+});

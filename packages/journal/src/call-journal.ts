@@ -1,0 +1,194 @@
+import { type Logger, silentLogger } from "@rockbot/bus";
+import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, isOpen, MAX_AGE_MS, MAX_CALLS, MAX_STEPS } from "./call-record.ts";
+import { type JournalStore, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
+
+export interface CallJournalOptions {
+  /** The agent, or `agent.instance`. */
+  readonly caller: string;
+  /** Where a restarted caller finds the journal. @default it ends with this process */
+  readonly store?: JournalStore | undefined;
+  readonly log?: Logger | undefined;
+  /** Unix milliseconds. @default Date.now */
+  readonly clock?: (() => number) | undefined;
+  /** @default MAX_CALLS */
+  readonly maxCalls?: number | undefined;
+}
+
+/** Answers in this process's memory, all together. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** Records that go out in one command. */
+const MAX_BATCH = 500;
+/** What could not be written is tried again after this long, with what has been noted meanwhile. */
+const RETRY_MS = 1_000;
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+type Noted = Omit<Writable<CallRecord>, "steps"> & { steps: { step: CallStep; at: number }[] };
+
+/**
+ * What one caller remembers of its calls. Noting takes no time: nobody waits for the store, and what is noted in one turn of
+ * the event loop goes there in one command. While the store is away the journal lives here, and is written when it is back.
+ */
+export class CallJournal implements AsyncDisposable {
+  /** In the order they were asked for, oldest first. */
+  readonly #calls = new Map<string, Noted>();
+  readonly #unwritten = new Map<string, Noted>();
+  readonly #answers = new Map<string, { readonly bytes: Uint8Array; readonly at: number }>();
+  readonly #store: JournalStore | undefined;
+  readonly #log: Logger;
+  readonly #clock: () => number;
+  readonly #maxCalls: number;
+  #caller: string;
+  #answerBytes = 0;
+  #isScheduled = false;
+  #writing: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #isFailing = false;
+  #isClosed = false;
+
+  constructor({ caller, store, log = silentLogger, clock = Date.now, maxCalls = MAX_CALLS }: CallJournalOptions) {
+    this.#caller = caller;
+    this.#store = store;
+    this.#log = log;
+    this.#clock = clock;
+    this.#maxCalls = maxCalls;
+  }
+
+  /** From now on the caller has another name: what is noted goes there. */
+  moveTo(caller: string): void {
+    this.#caller = caller;
+  }
+
+  asked({ toolCallId, toolName, timeoutMs }: { readonly toolCallId: string; readonly toolName: string; readonly timeoutMs: number }): void {
+    const at = this.#clock();
+    const before = this.#calls.get(toolCallId);
+    this.#calls.delete(toolCallId); // a repeat counts as new
+    this.#put({
+      toolCallId,
+      toolName,
+      caller: this.#caller,
+      state: CallState.Asked,
+      attempts: (before?.attempts ?? 0) + 1,
+      deadlineAt: at + timeoutMs,
+      steps: before?.steps ?? [],
+    });
+    this.note(toolCallId, CallState.Asked);
+  }
+
+  /** Takes over a call that an earlier process of this caller had out. */
+  resumed(record: CallRecord): void {
+    this.#put({ ...record, steps: [...record.steps] });
+    this.note(record.toolCallId, "resumed");
+  }
+
+  /** Notes a step of a call that is known. An end is final: of what comes later only a late answer is noted. */
+  note(toolCallId: string, step: CallStep, code?: string): void {
+    const call = this.#calls.get(toolCallId);
+    if (call === undefined || this.#isClosed || isOpen(call) === (step === "late_answer")) return;
+    if (step === CallState.Accepted && call.state === CallState.Running) return; // its progress overtook the confirm
+    call.steps.push({ step, at: this.#clock() });
+    if (call.steps.length > MAX_STEPS) call.steps.splice(1, 1);
+    if (step !== "resumed" && step !== "late_answer") call.state = step;
+    if (code !== undefined) call.code = code;
+    if (this.#store !== undefined) {
+      this.#unwritten.set(toolCallId, call);
+      this.#schedule();
+    }
+  }
+
+  /** Keeps an answer for ANSWER_KEPT_MS, here and, unless it is too large, in the store. */
+  keepAnswer(toolCallId: string, bytes: Uint8Array): void {
+    if (this.#isClosed) return;
+    this.#dropAnswer(toolCallId);
+    this.#answers.set(toolCallId, { bytes, at: this.#clock() });
+    this.#answerBytes += bytes.byteLength;
+    for (const [id, { at }] of this.#answers) {
+      if (this.#answerBytes <= MAX_ANSWER_BYTES && at > this.#clock() - ANSWER_KEPT_MS) break;
+      this.#dropAnswer(id);
+    }
+    if (bytes.byteLength <= MAX_STORED_ANSWER_BYTES) this.#store?.writeAnswer(this.#caller, toolCallId, bytes).catch((error: unknown) => this.#failed(error));
+  }
+
+  /** The answer, if it is kept. */
+  async answer(toolCallId: string): Promise<Uint8Array | undefined> {
+    const kept = this.#answers.get(toolCallId);
+    if (kept !== undefined && kept.at > this.#clock() - ANSWER_KEPT_MS) return kept.bytes;
+    return this.#store?.readAnswer(this.#caller, toolCallId).catch(() => undefined);
+  }
+
+  /** One call, also of an earlier process. */
+  async find(toolCallId: string): Promise<CallRecord | undefined> {
+    return this.#calls.get(toolCallId) ?? (await this.#store?.read(this.#caller, toolCallId).catch(() => undefined));
+  }
+
+  /** The newest calls first, those of earlier processes too as long as the store answers. */
+  async recent(limit: number): Promise<readonly CallRecord[]> {
+    const here = [...this.#calls.values()].reverse().slice(0, limit);
+    const stored = (await this.#store?.readRecent(this.#caller, limit).catch(() => [])) ?? [];
+    const earlier = stored.filter(({ toolCallId }) => !this.#calls.has(toolCallId));
+    return [...here, ...earlier].sort((a, b) => startOf(b) - startOf(a)).slice(0, limit);
+  }
+
+  /** Writes what is noted and not written yet; gives up if the store does not take it. Nothing is noted afterwards. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    await this.#writing;
+    while (this.#unwritten.size > 0) if (!(await this.#write())) return;
+  }
+
+  #put(call: Noted): void {
+    this.#calls.set(call.toolCallId, call);
+    for (const [id, oldest] of this.#calls) {
+      if (this.#calls.size <= this.#maxCalls && startOf(oldest) > this.#clock() - MAX_AGE_MS) break;
+      if (id === call.toolCallId) break;
+      this.#calls.delete(id);
+      this.#unwritten.delete(id);
+    }
+  }
+
+  #dropAnswer(toolCallId: string): void {
+    this.#answerBytes -= this.#answers.get(toolCallId)?.bytes.byteLength ?? 0;
+    this.#answers.delete(toolCallId);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isFailing || this.#isClosed) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
+  /** One command at a time, so that under load each carries what was noted during the one before. */
+  async #writeAll(): Promise<void> {
+    let isOk = true;
+    while (isOk && this.#unwritten.size > 0 && !this.#isClosed) isOk = await this.#write();
+    this.#writing = undefined;
+    if (isOk || this.#isClosed) return;
+    this.#isFailing = true;
+    this.#retry = setTimeout(() => {
+      this.#isFailing = false;
+      this.#schedule();
+    }, RETRY_MS).unref();
+  }
+
+  async #write(): Promise<boolean> {
+    const batch = [...this.#unwritten.values()].slice(0, MAX_BATCH);
+    for (const { toolCallId } of batch) this.#unwritten.delete(toolCallId);
+    try {
+      await this.#store?.write(this.#caller, batch);
+      return true;
+    } catch (error) {
+      for (const call of batch) if (this.#calls.get(call.toolCallId) === call) this.#unwritten.set(call.toolCallId, call);
+      this.#failed(error);
+      return false;
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#log.debug({ caller: this.#caller, error: String(error) }, "the journal of calls could not be written");
+  }
+}
+
+const startOf = ({ steps, deadlineAt }: CallRecord): number => steps[0]?.at ?? deadlineAt;

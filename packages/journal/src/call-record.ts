@@ -1,0 +1,51 @@
+/** Where a call stands, as far as its caller knows. */
+export const CallState = {
+  /** Made; the bus has not confirmed it. */
+  Asked: "asked",
+  /** The bus has taken responsibility for it. */
+  Accepted: "accepted",
+  /** Its progress has been seen. */
+  Running: "running",
+  /** It ended with a result, perhaps one by which the tool reports a failure of its own. */
+  Answered: "answered",
+  /** It ended in an error that no other state stands for: `code` says which. */
+  Failed: "failed",
+  Cancelled: "cancelled",
+  TimedOut: "timed_out",
+  /** Its outcome is lost. */
+  Unknown: "unknown",
+} as const;
+export type CallState = (typeof CallState)[keyof typeof CallState];
+
+/** What a time line shows: a new state, or that a restarted caller took the call up, or that an answer came after the end. */
+export type CallStep = CallState | "resumed" | "late_answer";
+
+/** What a caller remembers of one call. Never its arguments, nor its result. */
+export interface CallRecord {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The agent, or `agent.instance`. */
+  readonly caller: string;
+  readonly state: CallState;
+  /** The code of the error it ended in. */
+  readonly code?: string | undefined;
+  /** How often the caller asked for it under this id. */
+  readonly attempts: number;
+  /** Unix milliseconds, as are all times here. */
+  readonly deadlineAt: number;
+  /** In order; the first says when the call was made. */
+  readonly steps: readonly { readonly step: CallStep; readonly at: number }[];
+}
+
+/** A journal keeps as many calls as this of one caller, the newest, for MAX_AGE_MS. */
+export const MAX_CALLS = 10_000;
+export const MAX_AGE_MS = 24 * 3_600_000;
+/** Steps of one call beyond these push out the one after the first. */
+export const MAX_STEPS = 24;
+/** An answer that is kept can be fetched for so long. */
+export const ANSWER_KEPT_MS = 15 * 60_000;
+
+const open: ReadonlySet<CallState> = new Set([CallState.Asked, CallState.Accepted, CallState.Running]);
+
+/** Whether the call has no end yet. */
+export const isOpen = ({ state }: Pick<CallRecord, "state">): boolean => open.has(state);

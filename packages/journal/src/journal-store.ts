@@ -1,0 +1,47 @@
+import type { CallRecord } from "./call-record.ts";
+
+/**
+ * Keeps callers' journals, and who has which instance's name, where a restarted process finds them. A caller is an agent
+ * or `agent.instance`; one process at a time writes a caller's journal. Of each caller the newest MAX_CALLS are kept, for
+ * MAX_AGE_MS.
+ *
+ * Every operation rejects with JournalUnavailableError if the store does not answer in time, refuses, or is closed. Nothing
+ * is known then about what it did.
+ */
+export interface JournalStore extends AsyncDisposable {
+  /** Writes records as they stand now, in one round trip. */
+  write(caller: string, records: readonly CallRecord[]): Promise<void>;
+  /** The calls without an end. */
+  readOpen(caller: string): Promise<CallRecord[]>;
+  /** The newest calls first. */
+  readRecent(caller: string, limit: number): Promise<CallRecord[]>;
+  read(caller: string, toolCallId: string): Promise<CallRecord | undefined>;
+  /** Who has written in the last MAX_AGE_MS, sorted. */
+  readCallers(): Promise<string[]>;
+  /** Keeps an answer for ANSWER_KEPT_MS. */
+  writeAnswer(caller: string, toolCallId: string, answer: Uint8Array): Promise<void>;
+  readAnswer(caller: string, toolCallId: string): Promise<Uint8Array | undefined>;
+  /** For each of the agent's slots how long its lease still holds, in milliseconds; 0 if nobody has it. */
+  readSlots(agent: string): Promise<number[]>;
+  /** @returns whether the slot was free and is now the owner's */
+  takeSlot(agent: string, slot: number, lease: SlotClaim): Promise<boolean>;
+  /** Makes the lease hold from now; one that is over and that nobody took is taken again. @returns false if somebody else has the slot */
+  renewSlot(agent: string, slot: number, lease: SlotClaim): Promise<boolean>;
+  releaseSlot(agent: string, slot: number, owner: string): Promise<void>;
+}
+
+export interface SlotClaim {
+  /** Unique to a running process. */
+  readonly owner: string;
+  readonly leaseMs: number;
+}
+
+/** An agent has as many slots as this. */
+export const MAX_SLOTS = 64;
+/** A larger answer is kept in the process only, not in the store. */
+export const MAX_STORED_ANSWER_BYTES = 256 * 1024;
+
+/** The store did not answer in time, refused, or is closed. */
+export class JournalUnavailableError extends Error {
+  override readonly name = "JournalUnavailableError";
+}

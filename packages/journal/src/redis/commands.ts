@@ -1,0 +1,80 @@
+import type { Redis } from "ioredis";
+import { MAX_AGE_MS, MAX_CALLS } from "../call-record.ts";
+
+// A caller has a hash of its records, a sorted set of their ids by the time they were made, and a set of the ids without an
+// end. Redis runs a script whole or not at all, so the three agree.
+
+const commands = {
+  /** KEYS: records, order, open, callers. ARGV: caller, now; for each record its id, when it was made, whether it is open, its text. */
+  writeCalls: {
+    numberOfKeys: 4,
+    lua: `
+for i = 3, #ARGV, 4 do
+  redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 3])
+  redis.call('ZADD', KEYS[2], ARGV[i + 1], ARGV[i])
+  if ARGV[i + 2] == '1' then redis.call('SADD', KEYS[3], ARGV[i]) else redis.call('SREM', KEYS[3], ARGV[i]) end
+end
+local old = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[2] - ${MAX_AGE_MS}, 'LIMIT', 0, 1000)
+local excess = math.min(redis.call('ZCARD', KEYS[2]) - ${MAX_CALLS}, 1000)
+if #old == 0 and excess > 0 then old = redis.call('ZRANGE', KEYS[2], 0, excess - 1) end
+if #old > 0 then
+  redis.call('HDEL', KEYS[1], unpack(old))
+  redis.call('ZREM', KEYS[2], unpack(old))
+  redis.call('SREM', KEYS[3], unpack(old))
+end
+for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ${MAX_AGE_MS}) end
+redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', ARGV[2] - ${MAX_AGE_MS})
+return 1`,
+  },
+  /** KEYS: records, open. */
+  readOpenCalls: {
+    numberOfKeys: 2,
+    lua: `
+local ids = redis.call('SMEMBERS', KEYS[2])
+if #ids == 0 then return {} end
+local found = {}
+for _, id in ipairs(ids) do
+  local record = redis.call('HGET', KEYS[1], id)
+  if record then found[#found + 1] = record end
+end
+return found`,
+  },
+  /** KEYS: records, order. ARGV: limit. */
+  readRecentCalls: {
+    numberOfKeys: 2,
+    lua: `
+local found = {}
+for _, id in ipairs(redis.call('ZREVRANGE', KEYS[2], 0, ARGV[1] - 1)) do
+  local record = redis.call('HGET', KEYS[1], id)
+  if record then found[#found + 1] = record end
+end
+return found`,
+  },
+  /** KEYS: slot. ARGV: owner, leaseMs. */
+  renewSlot: {
+    numberOfKeys: 1,
+    lua: `
+local owner = redis.call('GET', KEYS[1])
+if owner and owner ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1`,
+  },
+  /** KEYS: slot. ARGV: owner. */
+  releaseSlot: {
+    numberOfKeys: 1,
+    lua: `
+if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0`,
+  },
+} as const;
+
+type Command = (...keysAndArguments: (string | number)[]) => Promise<unknown>;
+
+/** A client that knows the commands. */
+export type JournalRedis = Redis & { readonly [Name in keyof typeof commands]: Command };
+
+export function defineCommands(redis: Redis): JournalRedis {
+  for (const [name, definition] of Object.entries(commands)) redis.defineCommand(name, definition);
+  return redis as JournalRedis;
+}

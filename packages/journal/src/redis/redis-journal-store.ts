@@ -1,0 +1,137 @@
+import { type Logger, silentLogger } from "@rockbot/bus";
+import { parseRedisAddress, type RedisAddress, RedisConnection } from "@rockbot/redis";
+import { ANSWER_KEPT_MS, type CallRecord, isOpen } from "../call-record.ts";
+import { type JournalStore, JournalUnavailableError, MAX_SLOTS, type SlotClaim } from "../journal-store.ts";
+import { defineCommands, type JournalRedis } from "./commands.ts";
+
+export interface ConnectRedisJournalStoreOptions {
+  readonly log?: Logger | undefined;
+  /** Begins the names of all keys: processes see each other's journals if theirs is the same. @default "rockbot" */
+  readonly prefix?: string | undefined;
+  /** How long to wait for the first connection before going on without. @default 2_000 */
+  readonly connectTimeoutMs?: number | undefined;
+  /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
+  readonly ca?: string | undefined;
+}
+
+/**
+ * Journals and slots in Redis 7.0 or later. Each operation is one round trip, and ends within 500 ms. A Redis that cannot be
+ * reached is no error here: operations fail until it can be, now as later.
+ * @param url `redis://user:password@host:port/database`, or `rediss://…`
+ * @throws {RangeError} if the address makes no sense
+ * @throws {JournalUnavailableError} if Redis refuses: a wrong password, missing rights
+ */
+export async function connectRedisJournalStore(url: string, options: ConnectRedisJournalStoreOptions = {}): Promise<JournalStore> {
+  const store = new RedisJournalStore(parseRedisAddress(url), options);
+  try {
+    await store.start(options.connectTimeoutMs ?? 2_000);
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+  return store;
+}
+
+class RedisJournalStore implements JournalStore {
+  readonly #connection: RedisConnection<JournalRedis>;
+  /** What names have in common; the braces make a cluster keep all in one place, as a script needs its keys. */
+  readonly #prefix: string;
+
+  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: ConnectRedisJournalStoreOptions) {
+    this.#prefix = `${prefix}:{journal}`;
+    this.#connection = new RedisConnection(address, {
+      log,
+      ca,
+      purpose: "journal",
+      whileAway: "calls are remembered in this process only until it is back",
+      unavailable: (message) => new JournalUnavailableError(message),
+      define: defineCommands,
+      prepare: (redis) => redis.ping(),
+    });
+  }
+
+  start(timeoutMs: number): Promise<void> {
+    return this.#connection.start(timeoutMs);
+  }
+
+  async write(caller: string, records: readonly CallRecord[]): Promise<void> {
+    const { records: all, order, open } = this.#names(caller);
+    const fields = records.flatMap((record) => [record.toolCallId, record.steps[0]?.at ?? 0, isOpen(record) ? "1" : "0", JSON.stringify(record)]);
+    await this.#connection.run("note calls", (redis) => redis.writeCalls(all, order, open, this.#callers, caller, Date.now(), ...fields));
+  }
+
+  async readOpen(caller: string): Promise<CallRecord[]> {
+    const { records, open } = this.#names(caller);
+    return toRecords(await this.#connection.run("read open calls", (redis) => redis.readOpenCalls(records, open)));
+  }
+
+  async readRecent(caller: string, limit: number): Promise<CallRecord[]> {
+    const { records, order } = this.#names(caller);
+    return toRecords(await this.#connection.run("read calls", (redis) => redis.readRecentCalls(records, order, limit)));
+  }
+
+  async read(caller: string, toolCallId: string): Promise<CallRecord | undefined> {
+    const found = await this.#connection.run("read a call", (redis) => redis.hget(this.#names(caller).records, toolCallId));
+    return toRecords(found === null ? [] : [found])[0];
+  }
+
+  async readCallers(): Promise<string[]> {
+    return ((await this.#connection.run("read callers", (redis) => redis.zrange(this.#callers, "0", "-1"))) as string[]).sort();
+  }
+
+  async writeAnswer(caller: string, toolCallId: string, answer: Uint8Array): Promise<void> {
+    const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
+    await this.#connection.run("keep an answer", (redis) => redis.set(this.#answer(caller, toolCallId), bytes, "PX", String(ANSWER_KEPT_MS)));
+  }
+
+  async readAnswer(caller: string, toolCallId: string): Promise<Uint8Array | undefined> {
+    const found = await this.#connection.run("read an answer", (redis) => redis.getBuffer(this.#answer(caller, toolCallId)));
+    return (found as Buffer | null) ?? undefined;
+  }
+
+  async readSlots(agent: string): Promise<number[]> {
+    const leases = (await this.#connection.run("read slots", async (redis) => {
+      const pipeline = redis.pipeline();
+      for (let slot = 0; slot < MAX_SLOTS; slot++) pipeline.pttl(this.#slot(agent, slot));
+      return pipeline.exec();
+    })) as [Error | null, number][];
+    return leases.map(([error, leftMs]) => {
+      if (error !== null) throw new JournalUnavailableError(`Cannot read slots: Redis refuses (${error.message})`);
+      return Math.max(0, leftMs);
+    });
+  }
+
+  async takeSlot(agent: string, slot: number, { owner, leaseMs }: SlotClaim): Promise<boolean> {
+    return (await this.#connection.run("take a slot", (redis) => redis.set(this.#slot(agent, slot), owner, "PX", leaseMs, "NX"))) === "OK";
+  }
+
+  async renewSlot(agent: string, slot: number, { owner, leaseMs }: SlotClaim): Promise<boolean> {
+    return (await this.#connection.run("renew a slot", (redis) => redis.renewSlot(this.#slot(agent, slot), owner, leaseMs))) === 1;
+  }
+
+  async releaseSlot(agent: string, slot: number, owner: string): Promise<void> {
+    await this.#connection.run("release a slot", (redis) => redis.releaseSlot(this.#slot(agent, slot), owner));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connection.close();
+  }
+
+  get #callers(): string {
+    return `${this.#prefix}:callers`;
+  }
+
+  #names(caller: string): { readonly records: string; readonly order: string; readonly open: string } {
+    return { records: `${this.#prefix}:calls:${caller}`, order: `${this.#prefix}:order:${caller}`, open: `${this.#prefix}:open:${caller}` };
+  }
+
+  #answer(caller: string, toolCallId: string): string {
+    return `${this.#prefix}:answer:${caller}:${toolCallId}`;
+  }
+
+  #slot(agent: string, slot: number): string {
+    return `${this.#prefix}:slot:${agent}:${slot}`;
+  }
+}
+
+const toRecords = (texts: unknown): CallRecord[] => (texts as string[]).map((text) => JSON.parse(text) as CallRecord);

@@ -1,0 +1,3 @@
+export { parseRedisAddress, type RedisAddress } from "./redis-address.ts";
+export { RedisConnection, type RedisConnectionOptions } from "./redis-connection.ts";
+export type { ServerFacts } from "./server-facts.ts";

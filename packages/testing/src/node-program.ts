@@ -1,0 +1,41 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+export interface NodeProgram extends AsyncDisposable {
+  readonly pid: number;
+  /** What it wrote to stdout so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves with the exit code once it has ended and all it wrote has come. */
+  readonly ended: Promise<number | null>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export interface StartNodeProgramOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Options of Node itself. */
+  readonly nodeArgs?: readonly string[];
+}
+
+/** A file of this repository as a real process, with nothing of our environment but what it needs. Disposal kills it. */
+export function startNodeProgram(file: string, { args = [], env = {}, nodeArgs = [] }: StartNodeProgramOptions = {}): NodeProgram {
+  const { PATH = "", HOME = "" } = process.env;
+  const child = spawn(process.execPath, [...nodeArgs, file, ...args], { env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const ended = once(child, "close").then(([code]) => code as number | null);
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    ended,
+    kill: (signal) => void child.kill(signal),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { type Bus, createRequester } from "@rockbot/bus";
+import { type Envelope, Header, newId, ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
+import { MAX_TIMEOUT_MS } from "./limits.ts";
+import { decodeReply } from "./reply.ts";
+
+/** Who asks in the operator's name: a word in the topic for answers. */
+const OPERATOR = "operator";
+
+export interface ReplayOptions {
+  /** How long to wait for the answer, in milliseconds; also the budget that the service gets. At most 20 minutes. */
+  readonly timeoutMs: number;
+  /** Aborting ends the waiting, not the call. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ReplayAnswer {
+  /** Undefined if what came is no answer to a tool call, such as one of a service that speaks other messages. */
+  readonly reply: ToolInvokeResponse | ToolError | undefined;
+  /** Whether asking again would give the same: an error that may pass is not the last word. */
+  readonly isFinal: boolean;
+}
+
+/** Sends parked requests once more, and takes the answers: the caller of then waits no longer. */
+export interface Replayer extends AsyncDisposable {
+  /**
+   * Publishes the request again as it was: same topic, message id, body and source, so that the claims of its service know
+   * it. A call that has run is not run again; what it gave is the answer. The call is not cancelled when nobody waits any
+   * longer, for a cancelled call could never be played again.
+   * @param service the subscription that it was parked for
+   * @throws {ReplayRefusedError} if it was not published, in words for the operator
+   * @throws {RequestTimeoutError} if no answer came in time
+   * @throws the signal's reason if it aborts, and what Bus.publish throws
+   */
+  replay(message: Envelope, service: string, options: ReplayOptions): Promise<ReplayAnswer>;
+}
+
+/** It makes no sense to publish the request now. */
+export class ReplayRefusedError extends Error {
+  override readonly name = "ReplayRefusedError";
+}
+
+/** Subscribes for answers with the first replay; the queue ends with the replayer. */
+export function createReplayer(bus: Bus): Replayer {
+  const address = `${OPERATOR}.${newId().slice(0, 12)}`;
+  const requester = createRequester(bus, { replyTo: `tool.result.${address}`, subscription: { name: `result.${address}`, kind: "copy" } });
+
+  return {
+    async replay(message, service, { timeoutMs, signal }) {
+      if (!Number.isFinite(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) {
+        throw new RangeError(`Cannot play a message again with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
+      }
+      const { source, userId = source } = message;
+      if (bus.traits.verifiesSender || userId !== source) {
+        throw new ReplayRefusedError(
+          `Cannot play the message again: it was sent by the verified user "${userId}", in whose name an operator cannot send. As a call of somebody else it could run a second time`,
+        );
+      }
+      if ((await bus.inspect(service))?.consumers === 0) {
+        throw new ReplayRefusedError(`Cannot play the message again: no instance of "${service}" runs. Start one and try again`);
+      }
+      const answer = await requester.request(toReplay(message, timeoutMs), { timeoutMs, signal });
+      const reply = decodeReply(answer.body, answer.type);
+      return { reply, isFinal: !(reply instanceof ToolError && reply.isRetryable) };
+    },
+    [Symbol.asyncDispose]: () => requester[Symbol.asyncDispose](),
+  };
+}
+
+/** A correlation of its own tells its answer from that of an earlier replay. Its progress would reach nobody. */
+function toReplay({ headers, ...message }: Envelope, timeoutMs: number): Envelope {
+  const { [Header.Progress]: _, ...kept } = headers;
+  return { ...message, correlationId: newId(), headers: { ...kept, [Header.TimeoutMs]: String(timeoutMs) } };
+}

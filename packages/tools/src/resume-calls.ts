@@ -1,0 +1,108 @@
+import { BusClosedError, type Logger, type Requester, RequestTimeoutError } from "@rockbot/bus";
+import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { type CallJournal, type CallRecord, CallState, type JournalStore } from "@rockbot/journal";
+import { MAX_TIMEOUT_MS } from "./limits.ts";
+import { answerOf, encodeReply } from "./reply.ts";
+import { toToolError } from "./to-tool-error.ts";
+
+/** A call that an earlier process of this caller had out. */
+export interface ResumedCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** Settles once, as the call would have. Nobody needs to handle its rejection. */
+  readonly answer: Promise<ToolInvokeResponse>;
+  /** Whether there is no answer yet. */
+  readonly isOpen: boolean;
+}
+
+/** Answers that came while nobody was there have this long to be handed over, though their calls' deadlines are over. */
+const GRACE_MS = 2_000;
+
+export interface ResumeCallsOptions {
+  readonly caller: string;
+  readonly store: JournalStore | undefined;
+  readonly requester: Requester;
+  readonly journal: CallJournal;
+  readonly log: Logger;
+}
+
+/** Takes up the calls that the journal says are out. All of them wait before the first answer can come. */
+export async function resumeCalls({ caller, store, requester, journal, log }: ResumeCallsOptions): Promise<readonly ResumedCall[]> {
+  if (store === undefined) return [];
+  let records: readonly CallRecord[];
+  try {
+    records = await store.readOpen(caller);
+  } catch (error) {
+    log.error({ caller, error: String(error) }, "the journal cannot be read: answers of calls that were out are not found");
+    return [];
+  }
+  if (records.length > 0) log.info({ caller, calls: records.length }, "waiting for the answers of calls that an earlier process made");
+  return records.map((record) => {
+    let isOpen = true;
+    const answer = awaitAnswer(record, { requester, journal }).finally(() => {
+      isOpen = false;
+    });
+    answer.catch(() => {});
+    return {
+      toolCallId: record.toolCallId,
+      toolName: record.toolName,
+      answer,
+      get isOpen() {
+        return isOpen;
+      },
+    };
+  });
+}
+
+async function awaitAnswer(record: CallRecord, { requester, journal }: Pick<ResumeCallsOptions, "requester" | "journal">): Promise<ToolInvokeResponse> {
+  const { toolCallId, toolName, deadlineAt } = record;
+  journal.resumed(record);
+  try {
+    let answer: ToolInvokeResponse | ToolError | undefined;
+    await requester.await(toolCallId, {
+      timeoutMs: Math.min(Math.max(deadlineAt - Date.now(), GRACE_MS), MAX_TIMEOUT_MS),
+      accept(reply) {
+        answer = answerOf(reply, record);
+        return answer !== undefined;
+      },
+    });
+    if (answer instanceof ToolError) throw answer;
+    const response = answer as unknown as ToolInvokeResponse;
+    journal.note(toolCallId, CallState.Answered);
+    journal.keepAnswer(toolCallId, encodeReply(record, response).body);
+    return response;
+  } catch (cause) {
+    const error = toCallError(toolName, cause);
+    journal.note(toolCallId, endOf(error), error.code);
+    journal.keepAnswer(toolCallId, encodeReply(record, error).body);
+    throw error;
+  }
+}
+
+function toCallError(toolName: string, cause: unknown): ToolError {
+  if (cause instanceof BusClosedError)
+    return new ToolError(ToolErrorCode.Unavailable, `The answer of "${toolName}" is left for the next start of this caller, which has ended`, {
+      cause,
+      isRetryable: false,
+      details: { mayHaveRun: true },
+    });
+  if (!(cause instanceof RequestTimeoutError)) return toToolError(cause, toolName);
+  return new ToolError(ToolErrorCode.Timeout, `"${toolName}" has not answered by the deadline. Its caller was restarted meanwhile, and it may have run.`, {
+    cause,
+    details: { mayHaveRun: true },
+  });
+}
+
+/** The end that an error is, in a journal. */
+export function endOf({ code }: ToolError): CallState {
+  switch (code) {
+    case ToolErrorCode.Timeout:
+      return CallState.TimedOut;
+    case ToolErrorCode.Cancelled:
+      return CallState.Cancelled;
+    case ToolErrorCode.OutcomeUnknown:
+      return CallState.Unknown;
+    default:
+      return CallState.Failed;
+  }
+}

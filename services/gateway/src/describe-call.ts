@@ -1,0 +1,31 @@
+import { ToolError } from "@rockbot/contracts";
+import type { ToolCaller } from "@rockbot/tools";
+import { callIdOf } from "./call-headers.ts";
+import { errorBody, HttpErrorCode } from "./http-error.ts";
+
+/**
+ * What `GET /v1/calls/{toolCallId}` says: how a call made through this gateway stands, and its answer if that is kept. In the
+ * place of the id may stand the Idempotency-Key of the call.
+ * @throws {ToolError} `not_found` if there was no such call, or it is forgotten
+ */
+export async function describeCall(caller: Pick<ToolCaller, "journal" | "getAnswer">, idOrKey: string): Promise<object> {
+  const call = await caller.journal.find(callIdOf(idOrKey));
+  if (call === undefined) {
+    throw new ToolError(
+      HttpErrorCode.NotFound,
+      `Cannot find the call ${JSON.stringify(idOrKey.slice(0, 80))}: none was made through this gateway under that id or Idempotency-Key in the last day`,
+    );
+  }
+  const { toolCallId, toolName, state, code, attempts, deadlineAt, steps } = call;
+  const answer = await caller.getAnswer(toolCallId);
+  return {
+    toolCallId,
+    toolName,
+    state,
+    ...(code === undefined ? {} : { code }),
+    attempts,
+    deadline: new Date(deadlineAt),
+    steps: steps.map(({ step, at }) => ({ step, at: new Date(at) })),
+    ...(answer instanceof ToolError ? { error: errorBody(answer, { toolCallId, toolName }) } : answer === undefined ? {} : { result: answer }),
+  };
+}

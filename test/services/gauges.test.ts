@@ -1,0 +1,39 @@
+import { randomBytes } from "node:crypto";
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { startTelemetry } from "@rockbot/telemetry";
+import { sharedAmqpUrl } from "@rockbot/testing";
+import { createToolCaller } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { startHeldTool } from "./held-tool.ts";
+
+test("each bound on the way of a call has a gauge: in flight, being published, held ready, in handlers, running", { timeout: 60_000 }, async () => {
+  await using telemetry = await startTelemetry({ service: "gauges", logTo: "stderr" });
+  const url = await sharedAmqpUrl();
+  const name = `held-${randomBytes(4).toString("hex")}`;
+  await using tool = await startHeldTool(url, name, { concurrency: 2 });
+  await using bus = await connectBus(url, { name: "gauges" });
+  await using caller = await createToolCaller(bus, { agent: name });
+  const gauge = async (line: string) =>
+    (await telemetry.metricsText())
+      .split("\n")
+      .find((text) => text.startsWith(line))
+      ?.slice(line.length)
+      .trim();
+  const gauges = () =>
+    Promise.all(
+      [
+        "rockbot_tool_calls_in_flight",
+        'rockbot_messaging_publish_window{state="unconfirmed"}',
+        'rockbot_messaging_publish_window{state="waiting"}',
+        `rockbot_messaging_prefetched_messages{messaging_subscription="${name}"}`,
+        `rockbot_messaging_active_messages{messaging_subscription="${name}"}`,
+        `rockbot_tool_running{tool_name="${name}"}`,
+      ].map(gauge),
+    );
+
+  const calls = Array.from({ length: 4 }, () => caller.call(name, { index: 0 }));
+  await expect.poll(gauges, { timeout: 10_000 }).toEqual(["4", "0", "0", "2", "2", "2"]);
+  tool.release("even");
+  await Promise.all(calls);
+  await expect.poll(gauges, { timeout: 10_000 }).toEqual(["0", "0", "0", "0", "0", "0"]);
+});
