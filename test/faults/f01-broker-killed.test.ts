@@ -20,7 +20,7 @@ test(`F01: every call is answered once, with one effect, while the broker is kil
   await using scene = await openScene(broker.url, { redisUrl });
   await using _one = await startEffectService(scene.service);
   await using _other = await startEffectService(scene.service);
-  await using load = await startLoad(scene, { perSecond: PER_SECOND, deadlineMs: 40_000, kind: "effect", callers: 16 });
+  await using load = await startLoad(scene, { perSecond: PER_SECOND, deadlineMs: 40_000, kind: "effect", callers: 40 });
   const recoveries: number[] = [];
   for (let kill = 0; kill < KILLS; kill++) {
     await sleep(UNDISTURBED_MS);
