@@ -8,7 +8,9 @@ import { openScene } from "./scene.ts";
 import { startEffectService } from "./start-effect-service.ts";
 
 const KILLS = atScale(2, 50);
-const PER_SECOND = atScale(200, 250);
+/** How long the load runs between kills: so that the soak makes 100 000 calls. */
+const UNDISTURBED_MS = atScale(2_000, 5_000);
+const PER_SECOND = 200;
 const redisUrl = await sharedRedisUrl();
 
 test(`F01: every call is answered once, with one effect, while the broker is killed and restarted ${KILLS} times under ${PER_SECOND} calls a second`, {
@@ -18,17 +20,17 @@ test(`F01: every call is answered once, with one effect, while the broker is kil
   await using scene = await openScene(broker.url, { redisUrl });
   await using _one = await startEffectService(scene.service);
   await using _other = await startEffectService(scene.service);
-  await using load = await startLoad(scene, { perSecond: PER_SECOND, deadlineMs: 40_000, kind: "effect", callers: 16 });
+  await using load = await startLoad(scene, { perSecond: PER_SECOND, deadlineMs: 40_000, kind: "effect", callers: 40 });
   const recoveries: number[] = [];
   for (let kill = 0; kill < KILLS; kill++) {
-    await sleep(2_000); // the load runs undisturbed
+    await sleep(UNDISTURBED_MS);
     await broker.kill();
     await broker.restart();
     const accepting = performance.now();
     await expect.poll(() => load.firstAnswerAfter(accepting), { timeout: 20_000, interval: 10 }).toBeDefined();
     recoveries.push((load.firstAnswerAfter(accepting) ?? Number.NaN) - accepting);
   }
-  await sleep(2_000);
+  await sleep(UNDISTURBED_MS);
 
   const report = await load.stop();
   recoveries.sort((a, b) => a - b);

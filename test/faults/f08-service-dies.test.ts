@@ -5,7 +5,7 @@ import { type KillMatrixRow, killServiceAt } from "./kill-matrix.ts";
 import { killPoints } from "./kill-point.ts";
 
 /** Of each kind, over which one service dies at one point. */
-const CALLS_PER_KIND = atScale(4, 20);
+const CALLS_PER_KIND = 20;
 const ROUNDS = atScale(1, 10);
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
 

@@ -1,10 +1,10 @@
 import { appendFile } from "node:fs/promises";
 
-/** Whether the faults run by `npm run soak`, in large numbers, and not as part of the tests. */
-const isSoak = process.env["ROCKBOT_FAULTS"] === "soak";
+/** Which part of the soak's numbers to run; none among the tests. */
+const part = Number(process.env["ROCKBOT_FAULTS_PART"] ?? 0);
 
 /** How often: a few times among the tests, many times in the soak. */
-export const atScale = (smoke: number, soak: number): number => (isSoak ? soak : smoke);
+export const atScale = (smoke: number, soak: number): number => Math.max(smoke, Math.round(soak * part));
 
 /** Seeds whatever is random; printed with every run, so that it can be run again. */
 export const seed = Number(process.env["ROCKBOT_TEST_SEED"] ?? 20_261_121);

@@ -1,11 +1,13 @@
 /**
- * Runs the faults in large numbers and writes what they came to into docs: `npm run soak [NAME...]`, with names of test
- * files to run those alone. Which broker: see CONTRIBUTING.md. A run replaces its own rows, by broker and fault.
+ * Runs the faults in large numbers and writes what they came to into docs: `npm run soak -- [--part 0.2] [NAME...]`. A part
+ * runs so much of the numbers; names of test files run those alone. Which broker: see CONTRIBUTING.md. A run replaces the
+ * rows of its broker and faults; one in which anything fails writes nothing.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
 import { connect } from "amqplib";
 import type { FigureRow } from "./figures.ts";
 
@@ -19,7 +21,7 @@ interface SoakRow extends FigureRow {
 const root = dirname(dirname(import.meta.dirname));
 const json = join(root, "docs/faults.json");
 const seed = Number(process.env["ROCKBOT_TEST_SEED"] ?? Date.now() % 1_000_000_000);
-const names = process.argv.slice(2);
+const { values, positionals: names } = parseArgs({ options: { part: { type: "string", default: "1" } }, allowPositionals: true });
 const folder = mkdtempSync(join(tmpdir(), "rockbot-soak-"));
 const figures = join(folder, "figures");
 writeFileSync(figures, "");
@@ -27,23 +29,26 @@ writeFileSync(figures, "");
 const { status } = spawnSync("vitest", ["run", "--no-file-parallelism", ...(names.length > 0 ? names : ["test/faults"])], {
   cwd: root,
   stdio: "inherit",
-  env: { ...process.env, ROCKBOT_FAULTS: "soak", ROCKBOT_FAULTS_FIGURES: figures, ROCKBOT_TEST_SEED: String(seed) },
+  env: { ...process.env, ROCKBOT_FAULTS_PART: values.part, ROCKBOT_FAULTS_FIGURES: figures, ROCKBOT_TEST_SEED: String(seed) },
 });
-process.exitCode = status ?? 1;
-
 const lines = readFileSync(figures, "utf8").trim().split("\n").filter(Boolean);
 rmSync(folder, { recursive: true });
-const chosen = ["ROCKBOT_TEST_BROKER", "ROCKBOT_TEST_REDIS"].flatMap((name) => (process.env[name] === undefined ? [] : [`${name}=${process.env[name]} `]));
-const command = `${chosen.join("")}npm run soak${names.map((name) => ` ${name}`).join("")}`;
-const date = new Date().toISOString().slice(0, 10);
-const broker = await brokerVersion();
-const rows = lines.map((line): SoakRow => ({ ...(JSON.parse(line) as FigureRow), broker, seed, command, date }));
-const kept = (existsSync(json) ? (JSON.parse(readFileSync(json, "utf8")) as SoakRow[]) : []).filter(
-  (old) => !rows.some((row) => row.broker === old.broker && row.fault === old.fault),
-);
-const all = [...kept, ...rows].sort((a, b) => `${a.fault} ${a.broker}`.localeCompare(`${b.fault} ${b.broker}`));
-writeFileSync(json, `${JSON.stringify(all, null, 2)}\n`);
-writeFileSync(join(root, "docs/faults.md"), document(all));
+if (status === 0) await write(lines.map((line) => JSON.parse(line) as FigureRow));
+else process.exitCode = 1;
+
+async function write(figureRows: readonly FigureRow[]): Promise<void> {
+  const chosen = ["ROCKBOT_TEST_BROKER", "ROCKBOT_TEST_REDIS"].flatMap((name) => (process.env[name] === undefined ? [] : [`${name}=${process.env[name]} `]));
+  const command = `${chosen.join("")}npm run soak -- --part ${values.part}${names.map((name) => ` ${name}`).join("")}`;
+  const date = new Date().toISOString().slice(0, 10);
+  const broker = await brokerVersion();
+  const rows = figureRows.map((row): SoakRow => ({ ...row, broker, seed, command, date }));
+  const kept = (existsSync(json) ? (JSON.parse(readFileSync(json, "utf8")) as SoakRow[]) : []).filter(
+    (old) => !rows.some((row) => row.broker === old.broker && row.fault === old.fault),
+  );
+  const all = [...kept, ...rows].sort((a, b) => `${a.fault} ${a.broker}`.localeCompare(`${b.fault} ${b.broker}`));
+  writeFileSync(json, `${JSON.stringify(all, null, 2)}\n`);
+  writeFileSync(join(root, "docs/faults.md"), document(all));
+}
 
 function document(rowsOfAll: readonly SoakRow[]): string {
   const runs = [...new Set(rowsOfAll.map((row) => `| ${row.broker} | \`${row.command}\` | ${row.seed} | ${row.date} |`))];
