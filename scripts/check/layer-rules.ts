@@ -58,7 +58,8 @@ export const layerRules: IForbiddenRuleType[] = [
     to: { path: "^(packages|services)/", pathNot: "^$1/$2/", dependencyTypes: ["local"] },
   },
   { name: "no import leads back to its own file", from: {}, to: { circular: true } },
-  { name: "every import leads to a file", from: {}, to: { couldNotResolve: true } },
+  // What the bench compares ours with is installed when it runs.
+  { name: "every import leads to a file", from: { pathNot: "^test/bench/contenders/.*\\.mjs$" }, to: { couldNotResolve: true } },
 ];
 
 function onlyLower(folder: string, height: number): IForbiddenRuleType {

@@ -3,7 +3,7 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 import { getBooleanFromEnv, W3CTraceContextPropagator } from "@opentelemetry/core";
 import type { UndiciInstrumentation } from "@opentelemetry/instrumentation-undici";
 import { type IMetricReader, MeterProvider } from "@opentelemetry/sdk-metrics";
-import { TracerProvider } from "@opentelemetry/sdk-trace";
+import { IdTracerProvider } from "./id-tracer-provider.ts";
 import { views } from "./views.ts";
 
 export interface StartLocalOptions {
@@ -21,7 +21,7 @@ export function startLocal({ reader, outgoing }: StartLocalOptions): { shutdown(
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   if (!getBooleanFromEnv("OTEL_SDK_DISABLED")) {
     metrics.setGlobalMeterProvider(meters);
-    trace.setGlobalTracerProvider(new TracerProvider());
+    trace.setGlobalTracerProvider(new IdTracerProvider());
     outgoing.setMeterProvider(meters);
   }
   return meters;

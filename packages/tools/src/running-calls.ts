@@ -8,6 +8,8 @@ const MAX_REMEMBERED = 10_000;
 /** The calls that this instance runs now, so that each can be cancelled by the caller who made it, and by nobody else. */
 export class RunningCalls {
   readonly #calls = new Map<string, Set<AbortController>>();
+  /** By the signal that ends them all, which has one listener: each of many would be compared with all others. */
+  readonly #families = new WeakMap<AbortSignal, Set<AbortController>>();
   /** Which calls were cancelled, oldest first; of use for as long as a call can wait. */
   readonly #tombstones = new Map<string, { readonly reason: string; readonly at: number; readonly wasRunning: boolean }>();
   /** Calls that ended here lately, oldest first: one that is cancelled after its end did run. */
@@ -17,8 +19,7 @@ export class RunningCalls {
   start(caller: string, toolCallId: string, parent: AbortSignal): Disposable & { readonly signal: AbortSignal } {
     const key = claimKeyText({ caller, toolCallId });
     const controller = new AbortController();
-    const onAbort = () => controller.abort(parent.reason);
-    parent.addEventListener("abort", onAbort, { once: true });
+    const family = this.#familyOf(parent).add(controller);
     const same = this.#calls.get(key) ?? new Set();
     this.#calls.set(key, same.add(controller)); // a redelivered call may run beside itself
     const tombstone = this.#tombstones.get(key);
@@ -26,7 +27,7 @@ export class RunningCalls {
     return {
       signal: controller.signal,
       [Symbol.dispose]: () => {
-        parent.removeEventListener("abort", onAbort);
+        family.delete(controller);
         same.delete(controller);
         if (same.size > 0) return;
         this.#calls.delete(key);
@@ -34,6 +35,17 @@ export class RunningCalls {
         forgetOldest(this.#ended);
       },
     };
+  }
+
+  #familyOf(parent: AbortSignal): Set<AbortController> {
+    const known = this.#families.get(parent);
+    if (known !== undefined) return known;
+    const family = new Set<AbortController>();
+    this.#families.set(parent, family);
+    parent.addEventListener("abort", () => {
+      for (const controller of family) controller.abort(parent.reason);
+    });
+    return family;
   }
 
   cancel(caller: string, toolCallId: string, reason: string): void {

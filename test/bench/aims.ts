@@ -1,0 +1,22 @@
+import type { Measure } from "./summary.ts";
+
+/** What ours is to reach, as a ratio to its reference in the same round. */
+export interface Aim {
+  readonly contender: string;
+  readonly concurrency: number;
+  readonly measure: Measure;
+  readonly atLeast?: number;
+  readonly atMost?: number;
+  readonly about: string;
+}
+
+/** All with 200 B. */
+export const aims: readonly Aim[] = [
+  { contender: "rockbot", concurrency: 64, measure: "callsPerSecond", atLeast: 1, about: "calls/s at 64" },
+  { contender: "rockbot", concurrency: 512, measure: "callsPerSecond", atLeast: 0.95, about: "calls/s at 512" },
+  { contender: "rockbot", concurrency: 64, measure: "allCpu", atMost: 0.95, about: "CPU of all processes, with the broker's, at 64" },
+  { contender: "rockbot", concurrency: 64, measure: "ownCpu", atMost: 1.2, about: "CPU of caller and service at 64" },
+  { contender: "rockbot", concurrency: 1, measure: "p50", atMost: 1.3, about: "p50 of a lone caller" },
+  { contender: "rockbot-claims", concurrency: 64, measure: "callsPerSecond", atLeast: 0.75, about: "calls/s at 64, each call claimed in Redis" },
+  { contender: "rockbot-memory", concurrency: 64, measure: "callsPerSecond", atLeast: 0.33, about: "calls/s in memory at 64, against a function call" },
+];

@@ -1,0 +1,54 @@
+/** What is known of a contender before it runs. Its code is `contenders/{file}`. */
+export interface ContenderInfo {
+  readonly file: string;
+  /** What it guarantees, and how it is set up. */
+  readonly about: string;
+  /** The contender that its figures are set against. */
+  readonly reference: string;
+  /** Whether it is a library of test/bench/package.json, and not one of the repository. */
+  readonly isForeign?: true;
+  /** Caller and service are one process, and there is no broker. */
+  readonly isLocal?: true;
+}
+
+/** In the order of the report; a reference comes before those it is set against. */
+export const contenders: Readonly<Record<string, ContenderInfo>> = {
+  "amqplib-same": {
+    file: "amqplib-same.ts",
+    about: "plain amqplib with the guarantees of ours: quorum queue, persistent, pipelined confirms, manual acks, `noDelay`",
+    reference: "amqplib-same",
+  },
+  rockbot: {
+    file: "rockbot.ts",
+    about: "ours, a read-only tool: schema checks, deadlines, metrics, and spans that are exported nowhere",
+    reference: "amqplib-same",
+  },
+  "rockbot-claims": { file: "rockbot-claims.ts", about: "ours, a tool with effects: the same and each call claimed in Redis", reference: "amqplib-same" },
+  "amqplib-bare": {
+    file: "amqplib-bare.ts",
+    about: "plain amqplib without guarantees: transient, no confirms, no acks, direct reply-to",
+    reference: "amqplib-same",
+  },
+  "rabbitmq-client": { file: "rabbitmq-client.mjs", about: "rabbitmq-client with the same guarantees, `noDelay`", reference: "amqplib-same", isForeign: true },
+  rascal: { file: "rascal.mjs", about: "rascal with the same guarantees, `noDelay`", reference: "amqplib-same", isForeign: true },
+  moleculer: {
+    file: "moleculer.mjs",
+    about: "Moleculer over AMQP: persistent, no confirms, prefetch and `noDelay` set",
+    reference: "amqplib-same",
+    isForeign: true,
+  },
+  nest: {
+    file: "nest.mjs",
+    about: "NestJS over RMQ as it comes: transient, no confirms, no acks; prefetch and `noDelay` set",
+    reference: "amqplib-same",
+    isForeign: true,
+  },
+  "nest-durable": {
+    file: "nest-durable.mjs",
+    about: "NestJS over RMQ, quorum and persistent: no confirms, acked before the reply is written",
+    reference: "amqplib-same",
+    isForeign: true,
+  },
+  function: { file: "function.ts", about: "a function call in one process, with a schema check and JSON both ways", reference: "function", isLocal: true },
+  "rockbot-memory": { file: "rockbot-memory.ts", about: "ours, a read-only tool over the in-memory bus", reference: "function", isLocal: true },
+};

@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import rascal from "rascal";
+
+const EXCHANGE = "bench-rascal";
+const PREFETCH = 512;
+
+/** rascal with the guarantees of amqplib-same: it confirms and persists by default. */
+function brokerOf(amqpUrl, { queue, options, prefetch }) {
+  return rascal.BrokerAsPromised.create(
+    rascal.withDefaultConfig({
+      vhosts: {
+        "/": {
+          connection: { url: amqpUrl, socketOptions: { noDelay: true } },
+          exchanges: { [EXCHANGE]: { type: "topic" } },
+          queues: { [queue]: { options } },
+          bindings: { here: { source: EXCHANGE, destination: queue, destinationType: "queue", bindingKey: queue } },
+          publications: { out: { exchange: EXCHANGE, confirm: true } },
+          subscriptions: { in: { queue, prefetch } },
+        },
+      },
+    }),
+  );
+}
+
+async function publish(broker, body, overrides) {
+  const publication = await broker.publish("out", body, overrides);
+  await new Promise((resolve, reject) => publication.once("success", resolve).once("error", reject));
+}
+
+export async function serve({ amqpUrl }) {
+  const broker = await brokerOf(amqpUrl, {
+    queue: "bench-rascal.requests",
+    options: { durable: true, arguments: { "x-queue-type": "quorum" } },
+    prefetch: PREFETCH,
+  });
+  broker.on("error", () => {});
+  const subscription = await broker.subscribe("in");
+  subscription.on("message", (message, { id, text }, ackOrNack) => {
+    const { correlationId, replyTo } = message.properties;
+    publish(broker, { id, text }, { routingKey: replyTo, options: { persistent: true, correlationId } }).then(() => ackOrNack(), ackOrNack);
+  });
+  return { [Symbol.asyncDispose]: () => broker.shutdown() };
+}
+
+export async function connect({ amqpUrl }) {
+  const broker = await brokerOf(amqpUrl, { queue: "bench-rascal.replies", options: { durable: true, expires: 600_000 }, prefetch: 2 * PREFETCH });
+  broker.on("error", () => {});
+  const pending = new Map();
+  const subscription = await broker.subscribe("in");
+  subscription.on("message", (message, { text }, ackOrNack) => {
+    const { correlationId } = message.properties;
+    pending.get(correlationId)?.(text);
+    pending.delete(correlationId);
+    ackOrNack();
+  });
+  return {
+    call: (text) =>
+      new Promise((resolve, reject) => {
+        const id = randomUUID();
+        pending.set(id, resolve);
+        const options = { persistent: true, correlationId: id, messageId: id, replyTo: "bench-rascal.replies" };
+        publish(broker, { id, text }, { routingKey: "bench-rascal.requests", options }).catch(reject);
+      }),
+    [Symbol.asyncDispose]: () => broker.shutdown(),
+  };
+}

@@ -1,0 +1,16 @@
+import { createMemoryBus } from "@rockbot/bus";
+import { startTelemetry } from "@rockbot/telemetry";
+import { serveTools } from "@rockbot/tools";
+import { type Caller, SERVICE_CONCURRENCY } from "../contender.ts";
+import { echoSet } from "./echo-tool.ts";
+import { connectToolCallers } from "./tool-callers.ts";
+
+const TOOL = "bench_memory";
+
+/** As rockbot, over the in-memory bus in one process. */
+export async function connect(): Promise<Caller> {
+  await startTelemetry({ service: "bench-memory", logTo: "stderr" });
+  const bus = createMemoryBus();
+  await serveTools(bus, echoSet(TOOL, { readOnly: true }), { service: "bench-memory", concurrency: SERVICE_CONCURRENCY });
+  return connectToolCallers(bus, TOOL);
+}

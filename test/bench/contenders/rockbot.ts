@@ -1,0 +1,22 @@
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { startTelemetry } from "@rockbot/telemetry";
+import { serveTools } from "@rockbot/tools";
+import { type Caller, type Place, SERVICE_CONCURRENCY } from "../contender.ts";
+import { echoSet } from "./echo-tool.ts";
+import { connectToolCallers } from "./tool-callers.ts";
+
+/** A read-only tool over RabbitMQ: schema checks on both sides, deadlines, spans and metrics as in any service of ours. */
+const TOOL = "bench_read";
+
+export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  stack.use(await startTelemetry({ service: "bench-read", logTo: "stderr" }));
+  const bus = stack.use(await connectBus(amqpUrl));
+  stack.use(await serveTools(bus, echoSet(TOOL, { readOnly: true }), { service: "bench-read", concurrency: SERVICE_CONCURRENCY }));
+  return stack.move();
+}
+
+export async function connect({ amqpUrl }: Place): Promise<Caller> {
+  await startTelemetry({ service: "bench-read-caller", logTo: "stderr" });
+  return connectToolCallers(await connectBus(amqpUrl), TOOL);
+}

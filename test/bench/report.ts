@@ -1,0 +1,103 @@
+import { aims } from "./aims.ts";
+import { contenders } from "./contenders.ts";
+import type { BenchOptions } from "./options.ts";
+import { type Quartiles, type Round, type Summary, summarize } from "./summary.ts";
+
+/** A run of the bench, as it is kept. */
+export interface Run {
+  readonly options: Omit<BenchOptions, "out" | "profiles">;
+  readonly machine: Machine;
+  /** Of the libraries that are installed for the bench alone. */
+  readonly versions: Readonly<Record<string, string>>;
+  readonly cases: readonly Case[];
+}
+
+export interface Machine {
+  readonly node: string;
+  readonly rabbitmq: string;
+  readonly redis: string | undefined;
+  readonly processor: string;
+  /** Processes that wanted a processor in the last 15 minutes, on average; others' among them. */
+  readonly load: string;
+}
+
+export interface Case {
+  readonly bytes: number;
+  readonly concurrency: number;
+  readonly summaries: Readonly<Record<string, Summary>>;
+}
+
+/** The rounds by case, each contender beside its reference, which has run in the same rounds. */
+export function toCases(rounds: readonly Round[]): Case[] {
+  const cases = Map.groupBy(rounds, ({ bytes, concurrency }) => `${bytes} ${concurrency}`);
+  return [...cases.values()].map((ofCase) => {
+    const byContender = Map.groupBy(ofCase, ({ contender }) => contender);
+    const summaries: Record<string, Summary> = {};
+    for (const [name, { reference }] of Object.entries(contenders)) {
+      const own = byContender.get(name);
+      if (own !== undefined) summaries[name] = summarize(own, byContender.get(reference) ?? own);
+    }
+    const { bytes = 0, concurrency = 0 } = ofCase[0] ?? {};
+    return { bytes, concurrency, summaries };
+  });
+}
+
+/** The page about a run, in markdown. */
+export function toMarkdown({ options, machine, versions, cases }: Run): string {
+  const { contenders: chosen, seed, rounds, roundMs } = options;
+  const libraries = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  const { processor, load, node, rabbitmq, redis } = machine;
+  return [
+    "# What a call costs",
+    `<!-- Written by \`npm run bench -- --rounds ${rounds} --round-ms ${roundMs} --seed ${seed} --out docs\`; the same figures are in bench.json. Do not edit. -->`,
+    `Each contender answers a call with the text that came. Caller and service are processes of their own, on one machine with the broker, so that
+calls/s are what the whole machine gives, and what else it does makes them less. In each of ${rounds} rounds of ${roundMs} ms all contenders take their turn, in an order of chance (seed ${seed}).
+A ratio is the median over the rounds of the contender's figure to its reference's *in the same round*, with quartiles: the reference is
+\`amqplib-same\`, in one process \`function\`. CPU is user and system time per call. Where the load is well above the number of processors, all
+figures are coarse, and CPU is the least so.`,
+    `${processor}, load ${load} at the end; Node ${node.replace("v", "")}, RabbitMQ ${rabbitmq}, Redis ${redis}${libraries.length === 0 ? "" : `; ${libraries.join(", ")}`}.`,
+    chosen.map((name) => `- **${name}**: ${contenders[name]?.about}`).join("\n"),
+    "## Aims",
+    aimTable(cases),
+    "## Figures",
+    ...cases.flatMap((one) => [title(one), table(one)]),
+    "",
+  ].join("\n\n");
+}
+
+/** What ours is to reach, beside what it has reached in this run. */
+function aimTable(cases: readonly Case[]): string {
+  const rows = aims.flatMap(({ contender, concurrency, measure, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY, about }) => {
+    const found = cases.find((one) => one.bytes === 200 && one.concurrency === concurrency)?.summaries[contender];
+    if (found === undefined) return [];
+    const ratio = found.ratios[measure];
+    const isMet = ratio.median >= atLeast && ratio.median <= atMost;
+    return [[about, Number.isFinite(atMost) ? `≤ ${atMost}` : `≥ ${atLeast}`, ratioText(ratio), isMet ? "yes" : "no"]];
+  });
+  return toTable(["ratio to the reference, 200 B", "aim", "measured", "met"], rows);
+}
+
+const title = ({ bytes, concurrency }: Case): string =>
+  `### ${bytes < 1024 ? `${bytes} B` : `${bytes / 1024} KB`}, ${concurrency} ${concurrency === 1 ? "call" : "calls"} at once`;
+
+function table({ summaries }: Case): string {
+  const rows = Object.entries(summaries).map(([name, { callsPerSecond, p50Ms, callerUs, serviceUs, brokerUs, ratios }]) => [
+    name,
+    Math.round(callsPerSecond).toLocaleString("en"),
+    ratioText(ratios.callsPerSecond),
+    p50Ms.toPrecision(3),
+    ratioText(ratios.p50),
+    [callerUs, serviceUs, brokerUs].map((us) => us.toFixed(us < 10 ? 1 : 0)).join(" / "),
+    ratioText(ratios.ownCpu),
+    ratioText(ratios.allCpu),
+  ]);
+  const head = ["contender", "calls/s", "ratio", "p50 ms", "ratio", "caller / service / broker µs", "own CPU, ratio", "all CPU, ratio"];
+  return toTable(head, rows);
+}
+
+function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const rule = ["---", ...head.slice(1).map(() => "---:")];
+  return [head, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+const ratioText = ({ low, median, high }: Quartiles): string => `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
