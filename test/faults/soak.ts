@@ -65,6 +65,9 @@ nothing lost, nothing crossed, every call settled by its deadline + 500 ms. "Dou
 once: never right for \`effect\`, allowed for \`read\` and \`repeat\`, which declare themselves read-only and idempotent. \`npm test\` runs the same in small numbers.
 Measured on ${cpus().length} cores, Node ${process.versions.node}.
 
+Without Redis a claim is known to its process alone. A call that is delivered again to another process is \`outcome_unknown\` if it was sent more
+than two seconds before that process started, and runs again if not: so tools with effects want claims in Redis.
+
 | broker | command | seed | date |
 |---|---|---|---|
 ${runs.join("\n")}
