@@ -60,7 +60,7 @@ test.each([
 
 test.each([
   ["relative", '<a href="other?a=1#b">x</a>', "[x](https://example.test/docs/other?a=1#b)"],
-  ["with a base", '<base href="/root/"><a href="other">x</a>', "[x](https://example.test/root/other)"],
+  ["with a base", '<base href="/folder/"><a href="other">x</a>', "[x](https://example.test/folder/other)"],
   ["with a base that is no place", '<base href="javascript:1"><a href="other">x</a>', "[x](https://example.test/docs/other)"],
   ["with parentheses and spaces", '<a href="a (b)">x</a>', "[x](https://example.test/docs/a%20%28b%29)"],
   ["to mail", '<a href="mailto:a@b.test">x</a>', "[x](mailto:a@b.test)"],
