@@ -48,9 +48,9 @@ export interface ServeToolsOptions {
   /** How long disposal waits for running calls, in milliseconds. @default 20_000 */
   readonly drainMs?: number | undefined;
   /**
-   * Keeps calls of tools with effects from running twice. Shared by all instances of the service: else a call that was
-   * handed to another process, even one that stopped before it started it, ends in `outcome_unknown` unless the tool is
-   * idempotent. @default claims of this process alone
+   * Keeps calls of tools with effects from running twice. Shared by all instances of the service: else a call that is
+   * delivered again to another process may run again there, or end in `outcome_unknown` although it never ran.
+   * @default claims of this process alone
    */
   readonly claims?: ClaimStore | undefined;
   readonly log?: Logger | undefined;
@@ -93,7 +93,7 @@ export async function serveTools(
   if (hasEffects && claimStore === undefined && bus.traits.isDurable) {
     log.warn(
       { service },
-      "claims are kept in this process only: a call with effects that another process had ends in outcome_unknown, run or not. Share a claim store",
+      "claims are kept in this process only: a call with effects that comes again to another process may run again there, or end in outcome_unknown although it never ran. Share a claim store",
     );
   }
   const meter = metrics.getMeter("@rockbot/tools");

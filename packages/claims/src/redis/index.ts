@@ -1,1 +1,1 @@
-export { type ConnectRedisClaimStoreOptions, connectRedisClaimStore } from "./redis-claim-store.ts";
+export { connectRedisClaimStore } from "./redis-claim-store.ts";

@@ -1,5 +1,5 @@
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { parseRedisAddress, type RedisAddress, RedisConnection, type ServerFacts } from "@rockbot/redis";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type ServerFacts } from "@rockbot/redis";
 import { checkLeaseMs } from "../check-lease-ms.ts";
 import { claimKeyText } from "../claim-key-text.ts";
 import {
@@ -14,16 +14,6 @@ import {
 } from "../claim-store.ts";
 import { type ClaimsRedis, defineTransitions } from "./transitions.ts";
 
-export interface ConnectRedisClaimStoreOptions {
-  readonly log?: Logger | undefined;
-  /** Begins the names of all keys: processes see each other's claims if theirs is the same. @default "rockbot" */
-  readonly prefix?: string | undefined;
-  /** How long to wait for the first connection before going on without. @default 2_000 */
-  readonly connectTimeoutMs?: number | undefined;
-  /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
-  readonly ca?: string | undefined;
-}
-
 /**
  * Claims in Redis 7.0 or later, shared by all processes that use it. Each operation is one round trip, and ends within
  * 500 ms. A Redis that cannot be reached is no error here: operations fail until it can be, now as later.
@@ -31,15 +21,8 @@ export interface ConnectRedisClaimStoreOptions {
  * @throws {RangeError} if the address makes no sense
  * @throws {ClaimStoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisClaimStore(url: string, options: ConnectRedisClaimStoreOptions = {}): Promise<ClaimStore> {
-  const store = new RedisClaimStore(parseRedisAddress(url), options);
-  try {
-    await store.start(options.connectTimeoutMs ?? 2_000);
-  } catch (error) {
-    await store[Symbol.asyncDispose]();
-    throw error;
-  }
-  return store;
+export async function connectRedisClaimStore(url: string, options: RedisStoreOptions = {}): Promise<ClaimStore> {
+  return connectStore(new RedisClaimStore(parseRedisAddress(url), options), options);
 }
 
 class RedisClaimStore implements ClaimStore {
@@ -51,7 +34,7 @@ class RedisClaimStore implements ClaimStore {
   readonly #marker: string;
   #hasWarned = false;
 
-  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: ConnectRedisClaimStoreOptions) {
+  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
     this.#label = address.label;
     this.#log = log;
     this.#prefix = `${prefix}:{claims}`;

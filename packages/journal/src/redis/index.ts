@@ -1,1 +1,1 @@
-export { type ConnectRedisJournalStoreOptions, connectRedisJournalStore } from "./redis-journal-store.ts";
+export { connectRedisJournalStore } from "./redis-journal-store.ts";

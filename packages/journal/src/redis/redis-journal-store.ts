@@ -1,18 +1,8 @@
-import { type Logger, silentLogger } from "@rockbot/bus";
-import { parseRedisAddress, type RedisAddress, RedisConnection } from "@rockbot/redis";
+import { silentLogger } from "@rockbot/bus";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/redis";
 import { ANSWER_KEPT_MS, type CallRecord, isOpen } from "../call-record.ts";
 import { type JournalStore, JournalUnavailableError, MAX_SLOTS, type SlotClaim } from "../journal-store.ts";
 import { defineCommands, type JournalRedis } from "./commands.ts";
-
-export interface ConnectRedisJournalStoreOptions {
-  readonly log?: Logger | undefined;
-  /** Begins the names of all keys: processes see each other's journals if theirs is the same. @default "rockbot" */
-  readonly prefix?: string | undefined;
-  /** How long to wait for the first connection before going on without. @default 2_000 */
-  readonly connectTimeoutMs?: number | undefined;
-  /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
-  readonly ca?: string | undefined;
-}
 
 /**
  * Journals and slots in Redis 7.0 or later. Each operation is one round trip, and ends within 500 ms. A Redis that cannot be
@@ -21,15 +11,8 @@ export interface ConnectRedisJournalStoreOptions {
  * @throws {RangeError} if the address makes no sense
  * @throws {JournalUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisJournalStore(url: string, options: ConnectRedisJournalStoreOptions = {}): Promise<JournalStore> {
-  const store = new RedisJournalStore(parseRedisAddress(url), options);
-  try {
-    await store.start(options.connectTimeoutMs ?? 2_000);
-  } catch (error) {
-    await store[Symbol.asyncDispose]();
-    throw error;
-  }
-  return store;
+export async function connectRedisJournalStore(url: string, options: RedisStoreOptions = {}): Promise<JournalStore> {
+  return connectStore(new RedisJournalStore(parseRedisAddress(url), options), options);
 }
 
 class RedisJournalStore implements JournalStore {
@@ -37,7 +20,7 @@ class RedisJournalStore implements JournalStore {
   /** What names have in common; the braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
 
-  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: ConnectRedisJournalStoreOptions) {
+  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
     this.#prefix = `${prefix}:{journal}`;
     this.#connection = new RedisConnection(address, {
       log,
