@@ -1,3 +1,4 @@
+import { OldestFirstMap } from "@rockbot/async";
 import { checkLeaseMs } from "./check-lease-ms.ts";
 import { claimKeyText } from "./claim-key-text.ts";
 import {
@@ -51,9 +52,9 @@ interface Reply {
 
 /** Each map is in the order of time, oldest first, so that what is over is found at its front, when somebody looks. */
 class MemoryClaimStore implements ClaimStore {
-  readonly #held = new Map<string, Held>();
-  readonly #ended = new Map<string, Ended>();
-  readonly #replies = new Map<string, Reply>();
+  readonly #held = new OldestFirstMap<string, Held>();
+  readonly #ended = new OldestFirstMap<string, Ended>();
+  readonly #replies = new OldestFirstMap<string, Reply>();
   readonly #clock: () => number;
   readonly #maxRecords: number;
   readonly #maxTotalReplyBytes: number;
@@ -96,7 +97,7 @@ class MemoryClaimStore implements ClaimStore {
       this.#makeRoom(now);
     }
     const epoch = (held?.epoch ?? 0) + 1;
-    this.#hold(text, { owner, epoch, requestHash, leaseUntil: now + leaseMs, touchedAt: now });
+    this.#held.set(text, { owner, epoch, requestHash, leaseUntil: now + leaseMs, touchedAt: now });
     return { state: "taken", claim: { key, owner, epoch }, isTakenOver: held !== undefined, storeBornAt: this.#bornAt };
   }
 
@@ -106,7 +107,7 @@ class MemoryClaimStore implements ClaimStore {
     const text = claimKeyText(claim.key);
     const held = this.#held.get(text);
     if (held === undefined || !isThis(held, claim)) return false;
-    this.#hold(text, { ...held, leaseUntil: now + leaseMs, touchedAt: now });
+    this.#held.set(text, { ...held, leaseUntil: now + leaseMs, touchedAt: now });
     return true;
   }
 
@@ -165,27 +166,19 @@ class MemoryClaimStore implements ClaimStore {
   #begin(what: string): number {
     if (this.#isClosed) throw new ClaimStoreUnavailableError(`Cannot ${what}: the store is closed`);
     const now = this.#clock();
-    for (const [text, { keptAt }] of this.#replies) {
-      if (keptAt + REPLY_KEPT_MS > now) break;
-      this.#forgetReply(text);
-    }
-    for (const [text, { endedAt }] of this.#ended) {
-      if (endedAt + RECORD_KEPT_MS > now) break;
-      this.#ended.delete(text);
-    }
-    for (const [text, { touchedAt }] of this.#held) {
-      if (touchedAt + RECORD_KEPT_MS > now) break;
-      this.#held.delete(text);
-    }
+    this.#forgetRepliesWhile(({ keptAt }) => keptAt + REPLY_KEPT_MS <= now);
+    this.#ended.deleteOldestWhile(({ endedAt }) => endedAt + RECORD_KEPT_MS <= now);
+    this.#held.deleteOldestWhile(({ touchedAt }) => touchedAt + RECORD_KEPT_MS <= now);
     return now;
   }
 
   #makeRoom(now: number): void {
     if (this.#held.size + this.#ended.size < this.#maxRecords) return;
-    for (const [text, { endedAt }] of this.#ended) {
-      this.#forgetReply(text);
-      this.#ended.delete(text);
-      this.#forgetsBefore(endedAt);
+    const { oldest } = this.#ended;
+    if (oldest !== undefined) {
+      this.#forgetReply(oldest.key);
+      this.#ended.delete(oldest.key);
+      this.#forgetsBefore(oldest.value.endedAt);
       return;
     }
     for (const [text, { leaseUntil, touchedAt }] of this.#held) {
@@ -202,18 +195,14 @@ class MemoryClaimStore implements ClaimStore {
     this.#bornAt = Math.max(this.#bornAt, Math.ceil(time));
   }
 
-  #hold(text: string, held: Held): void {
-    this.#held.delete(text); // to the end of the order
-    this.#held.set(text, held);
-  }
-
   #keep(text: string, reply: Reply): void {
     this.#replies.set(text, reply);
     this.#replyBytes += reply.bytes.length;
-    for (const oldest of this.#replies.keys()) {
-      if (this.#replyBytes <= this.#maxTotalReplyBytes) break;
-      this.#forgetReply(oldest);
-    }
+    this.#forgetRepliesWhile(() => this.#replyBytes > this.#maxTotalReplyBytes);
+  }
+
+  #forgetRepliesWhile(isOver: (reply: Reply) => boolean): void {
+    for (let { oldest } = this.#replies; oldest !== undefined && isOver(oldest.value); { oldest } = this.#replies) this.#forgetReply(oldest.key);
   }
 
   #forgetReply(text: string): void {

@@ -1,3 +1,4 @@
+import { OldestFirstMap } from "@rockbot/async";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, isOpen, MAX_AGE_MS, MAX_CALLS, MAX_STEPS } from "./call-record.ts";
 import { type JournalStore, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
@@ -30,9 +31,9 @@ type Noted = Omit<Writable<CallRecord>, "steps"> & { steps: { step: CallStep; at
  */
 export class CallJournal implements AsyncDisposable {
   /** In the order they were asked for, oldest first. */
-  readonly #calls = new Map<string, Noted>();
+  readonly #calls = new OldestFirstMap<string, Noted>();
   readonly #unwritten = new Map<string, Noted>();
-  readonly #answers = new Map<string, { readonly bytes: Uint8Array; readonly at: number }>();
+  readonly #answers = new OldestFirstMap<string, { readonly bytes: Uint8Array; readonly at: number }>();
   readonly #store: JournalStore | undefined;
   readonly #log: Logger;
   readonly #clock: () => number;
@@ -61,7 +62,6 @@ export class CallJournal implements AsyncDisposable {
   asked({ toolCallId, toolName, timeoutMs }: { readonly toolCallId: string; readonly toolName: string; readonly timeoutMs: number }): void {
     const at = this.#clock();
     const before = this.#calls.get(toolCallId);
-    this.#calls.delete(toolCallId); // a repeat counts as new
     this.#put({
       toolCallId,
       toolName,
@@ -101,10 +101,8 @@ export class CallJournal implements AsyncDisposable {
     this.#dropAnswer(toolCallId);
     this.#answers.set(toolCallId, { bytes, at: this.#clock() });
     this.#answerBytes += bytes.byteLength;
-    for (const [id, { at }] of this.#answers) {
-      if (this.#answerBytes <= MAX_ANSWER_BYTES && at > this.#clock() - ANSWER_KEPT_MS) break;
-      this.#dropAnswer(id);
-    }
+    const isOver = ({ at }: { readonly at: number }) => this.#answerBytes > MAX_ANSWER_BYTES || at <= this.#clock() - ANSWER_KEPT_MS;
+    for (let { oldest } = this.#answers; oldest !== undefined && isOver(oldest.value); { oldest } = this.#answers) this.#dropAnswer(oldest.key);
     if (bytes.byteLength <= MAX_STORED_ANSWER_BYTES) this.#store?.writeAnswer(this.#caller, toolCallId, bytes).catch((error: unknown) => this.#failed(error));
   }
 
@@ -122,7 +120,7 @@ export class CallJournal implements AsyncDisposable {
 
   /** The newest calls first, those of earlier processes too as long as the store answers. */
   async recent(limit: number): Promise<readonly CallRecord[]> {
-    const here = [...this.#calls.values()].reverse().slice(0, limit);
+    const here = [...this.#calls.newestFirst()].slice(0, limit);
     const stored = (await this.#store?.readRecent(this.#caller, limit).catch(() => [])) ?? [];
     const earlier = stored.filter(({ toolCallId }) => !this.#calls.has(toolCallId));
     return [...here, ...earlier].sort((a, b) => startOf(b) - startOf(a)).slice(0, limit);
@@ -137,12 +135,11 @@ export class CallJournal implements AsyncDisposable {
   }
 
   #put(call: Noted): void {
-    this.#calls.set(call.toolCallId, call);
-    for (const [id, oldest] of this.#calls) {
-      if (this.#calls.size <= this.#maxCalls && startOf(oldest) > this.#clock() - MAX_AGE_MS) break;
-      if (id === call.toolCallId) break;
-      this.#calls.delete(id);
-      this.#unwritten.delete(id);
+    this.#calls.set(call.toolCallId, call); // a repeat counts as new
+    const isOver = (oldest: Noted) => oldest !== call && (this.#calls.size > this.#maxCalls || startOf(oldest) <= this.#clock() - MAX_AGE_MS);
+    for (let { oldest } = this.#calls; oldest !== undefined && isOver(oldest.value); { oldest } = this.#calls) {
+      this.#calls.delete(oldest.key);
+      this.#unwritten.delete(oldest.key);
     }
   }
 

@@ -1,3 +1,4 @@
+import { OldestFirstMap } from "@rockbot/async";
 import { claimKeyText } from "@rockbot/claims";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { MAX_TIMEOUT_MS } from "./limits.ts";
@@ -11,9 +12,9 @@ export class RunningCalls {
   /** By the signal that ends them all, which has one listener: each of many would be compared with all others. */
   readonly #families = new WeakMap<AbortSignal, Set<AbortController>>();
   /** Which calls were cancelled, oldest first; of use for as long as a call can wait. */
-  readonly #tombstones = new Map<string, { readonly reason: string; readonly at: number; readonly wasRunning: boolean }>();
+  readonly #tombstones = new OldestFirstMap<string, { readonly reason: string; readonly at: number; readonly wasRunning: boolean }>();
   /** Calls that ended here lately, oldest first: one that is cancelled after its end did run. */
-  readonly #ended = new Set<string>();
+  readonly #ended = new OldestFirstMap<string, true>();
 
   /** Notes a call until disposed. Its signal aborts when the call is cancelled or `parent` aborts; it has, if the call was cancelled before. */
   start(caller: string, toolCallId: string, parent: AbortSignal): Disposable & { readonly signal: AbortSignal } {
@@ -31,8 +32,8 @@ export class RunningCalls {
         same.delete(controller);
         if (same.size > 0) return;
         this.#calls.delete(key);
-        this.#ended.add(key);
-        forgetOldest(this.#ended);
+        this.#ended.set(key, true);
+        this.#ended.deleteOldestWhile(() => this.#ended.size > MAX_REMEMBERED);
       },
     };
   }
@@ -52,15 +53,9 @@ export class RunningCalls {
     const key = claimKeyText({ caller, toolCallId });
     for (const controller of this.#calls.get(key) ?? []) controller.abort(cancelled(reason, true));
     const wasRunning = this.#calls.has(key) || this.#ended.has(key) || this.#tombstones.get(key)?.wasRunning === true;
-    this.#tombstones.delete(key);
     this.#tombstones.set(key, { reason, at: performance.now(), wasRunning });
-    forgetOldest(this.#tombstones);
+    this.#tombstones.deleteOldestWhile(() => this.#tombstones.size > MAX_REMEMBERED);
   }
-}
-
-function forgetOldest(remembered: Map<string, unknown> | Set<string>): void {
-  const oldest = remembered.keys().next().value;
-  if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
 }
 
 function cancelled(reason: string, mayHaveRun: boolean): ToolError {
