@@ -9,15 +9,20 @@ import { type IMetricReader, type MetricProducer, PeriodicExportingMetricReader 
  * Sends metrics as the standard variables say. `NodeSDK` makes such a reader only if it is given no other, and no
  * producer can be added to it; we have the reader behind `/metrics` and the process's own metrics to give.
  */
-export function otlpMetricReader(producer: MetricProducer): IMetricReader {
+export function otlpMetricReader(producers: MetricProducer[]): IMetricReader {
   const exportIntervalMillis = millisecondsFromEnv("OTEL_METRIC_EXPORT_INTERVAL", 60_000);
   const timeoutMs = millisecondsFromEnv("OTEL_METRIC_EXPORT_TIMEOUT", 30_000);
   return new PeriodicExportingMetricReader({
     exporter: exporter(),
-    metricProducers: [producer],
+    metricProducers: producers,
     exportIntervalMillis,
     exportTimeoutMillis: Math.min(timeoutMs, exportIntervalMillis), // more is an error
   });
+}
+
+/** Whether what is sent is cumulated since the start, as it is unless the standard variable asks for differences. */
+export function isSentCumulated(): boolean {
+  return (getStringFromEnv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE") ?? "cumulative").trim().toLowerCase() === "cumulative";
 }
 
 function millisecondsFromEnv(name: string, byDefault: number): number {

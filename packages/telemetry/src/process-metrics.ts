@@ -2,6 +2,7 @@ import { ValueType } from "@opentelemetry/api";
 import { emptyResource } from "@opentelemetry/resources";
 import { AggregationTemporality, DataPointType, type MetricData, type MetricProducer } from "@opentelemetry/sdk-metrics";
 import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
+import { type HrTime, toHrTime } from "./hr-time.ts";
 
 let registry: Registry | undefined;
 
@@ -28,10 +29,6 @@ export function processMetrics(): MetricProducer {
     },
   };
 }
-
-type HrTime = [seconds: number, nanoseconds: number];
-
-const toHrTime = (ms: number): HrTime => [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)];
 
 function toMetricData({ name, help, type, values }: MetricObjectWithValues<MetricValue<string>>, startTime: HrTime, endTime: HrTime): MetricData[] {
   // At run time the type is a word, whatever prom-client declares.

@@ -1,3 +1,4 @@
+import { metrics } from "@opentelemetry/api";
 import { getStringFromEnv, W3CTraceContextPropagator } from "@opentelemetry/core";
 import type { UndiciInstrumentation } from "@opentelemetry/instrumentation-undici";
 import { defaultResource, envDetector, osDetector, resourceFromAttributes, serviceInstanceIdDetector } from "@opentelemetry/resources";
@@ -5,14 +6,17 @@ import type { IMetricReader, MetricProducer } from "@opentelemetry/sdk-metrics";
 import { NodeSDK } from "@opentelemetry/sdk-node";
 import { NoopSpanProcessor } from "@opentelemetry/sdk-trace";
 import { isExported } from "./is-exported.ts";
-import { otlpMetricReader } from "./otlp-metric-reader.ts";
+import { isSentCumulated, otlpMetricReader } from "./otlp-metric-reader.ts";
+import type { Durations } from "./tallies/durations.ts";
+import { TallyMeterProvider } from "./tallies/tally-meter-provider.ts";
 import { views } from "./views.ts";
 
 export interface StartExportOptions {
   readonly service: string;
   readonly version: string | undefined;
   readonly reader: IMetricReader;
-  readonly producer: MetricProducer;
+  readonly producers: MetricProducer[];
+  readonly durations: Durations;
   readonly outgoing: UndiciInstrumentation;
 }
 
@@ -23,12 +27,12 @@ const MAX_ATTRIBUTE_CHARACTERS = 4096;
  * Connects `@opentelemetry/api` to the whole SDK: exporters, protocol, sampler, batches and resource follow the standard
  * variables. Loaded only if something is exported, since it is most of OpenTelemetry, gRPC included.
  */
-export function startExport({ service, version, reader, producer, outgoing }: StartExportOptions): { shutdown(): Promise<void> } {
+export function startExport({ service, version, reader, producers, durations, outgoing }: StartExportOptions): { shutdown(): Promise<void> } {
   const sdk = new NodeSDK({
     resource: defaultResource().merge(resourceFromAttributes({ "service.name": service, ...(version === undefined ? {} : { "service.version": version }) })),
     // The SDK's own choice has the command line too, which can hold the bus's password, and the host's id, which comes late.
     ...(getStringFromEnv("OTEL_NODE_RESOURCE_DETECTORS") === undefined ? { resourceDetectors: [serviceInstanceIdDetector, osDetector, envDetector] } : {}),
-    metricReaders: [reader, ...(isExported("METRICS") ? [otlpMetricReader(producer)] : [])],
+    metricReaders: [reader, ...(isExported("METRICS") ? [otlpMetricReader(producers)] : [])],
     views,
     // Without any processor there is no tracer, and all ids are zero.
     ...(isExported("TRACES") ? {} : { spanProcessors: [new NoopSpanProcessor()] }),
@@ -38,5 +42,8 @@ export function startExport({ service, version, reader, producer, outgoing }: St
     instrumentations: [outgoing],
   });
   sdk.start();
+  const meters = metrics.getMeterProvider();
+  metrics.disable(); // else it cannot be replaced
+  metrics.setGlobalMeterProvider(new TallyMeterProvider(meters, isExported("METRICS") && !isSentCumulated() ? undefined : durations));
   return sdk;
 }

@@ -4,10 +4,13 @@ import { getBooleanFromEnv, W3CTraceContextPropagator } from "@opentelemetry/cor
 import type { UndiciInstrumentation } from "@opentelemetry/instrumentation-undici";
 import { type IMetricReader, MeterProvider } from "@opentelemetry/sdk-metrics";
 import { IdTracerProvider } from "./id-tracer-provider.ts";
+import type { Durations } from "./tallies/durations.ts";
+import { TallyMeterProvider } from "./tallies/tally-meter-provider.ts";
 import { views } from "./views.ts";
 
 export interface StartLocalOptions {
   readonly reader: IMetricReader;
+  readonly durations: Durations;
   readonly outgoing: UndiciInstrumentation;
 }
 
@@ -15,12 +18,12 @@ export interface StartLocalOptions {
  * Connects `@opentelemetry/api` to what works without a collector: metrics for `reader`, and spans that have ids and go
  * nowhere. `OTEL_SDK_DISABLED=true` leaves what `reader` gets from elsewhere.
  */
-export function startLocal({ reader, outgoing }: StartLocalOptions): { shutdown(): Promise<void> } {
+export function startLocal({ reader, durations, outgoing }: StartLocalOptions): { shutdown(): Promise<void> } {
   const meters = new MeterProvider({ views, readers: [reader] });
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   if (!getBooleanFromEnv("OTEL_SDK_DISABLED")) {
-    metrics.setGlobalMeterProvider(meters);
+    metrics.setGlobalMeterProvider(new TallyMeterProvider(meters, durations));
     trace.setGlobalTracerProvider(new IdTracerProvider());
     outgoing.setMeterProvider(meters);
   }

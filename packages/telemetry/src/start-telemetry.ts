@@ -8,6 +8,7 @@ import { traceOutgoingRequests } from "./outgoing-requests.ts";
 import { processMetrics } from "./process-metrics.ts";
 import { reportFaults } from "./report-faults.ts";
 import { startLocal } from "./start-local.ts";
+import { Durations } from "./tallies/durations.ts";
 
 export interface StartTelemetryOptions {
   /** The service's name in logs, metrics and traces; `OTEL_SERVICE_NAME` beats it in metrics and traces. */
@@ -40,13 +41,14 @@ const FLUSH_MS = 2000;
 export async function startTelemetry({ service, version, logLevel, logTo = "stdout" }: StartTelemetryOptions): Promise<Telemetry> {
   const log = createLog(logDestination(logTo), { service, version, level: logLevel });
   reportFaults(log);
-  const producer = processMetrics();
-  const reader = new PrometheusExporter({ preventServerStart: true, metricProducers: [producer] });
+  const durations = new Durations();
+  const producers = [processMetrics(), durations];
+  const reader = new PrometheusExporter({ preventServerStart: true, metricProducers: producers });
   const outgoing = traceOutgoingRequests();
   const isAnythingExported = isExported("TRACES") || isExported("METRICS");
   const sdk = isAnythingExported
-    ? (await import("./start-export.ts")).startExport({ service, version, reader, producer, outgoing })
-    : startLocal({ reader, outgoing });
+    ? (await import("./start-export.ts")).startExport({ service, version, reader, producers, durations, outgoing })
+    : startLocal({ reader, durations, outgoing });
   const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
 
   let stopped: Promise<void> | undefined;

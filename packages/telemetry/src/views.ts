@@ -1,7 +1,7 @@
 import { AggregationType, createAllowListAttributesProcessor, type ViewOptions } from "@opentelemetry/sdk-metrics";
 
 /** From a call inside the process to the longest usual deadline, roughly doubling. */
-const DURATION_BUCKETS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000];
+export const DURATION_BUCKETS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000];
 
 export const views: ViewOptions[] = [
   {

@@ -1,0 +1,72 @@
+import type { Attributes, AttributeValue } from "@opentelemetry/api";
+
+/** More sets of attributes than this share one cell, as in the SDK. */
+const MAX_CELLS = 2_000;
+const OVERFLOW: Attributes = { "otel.metric.overflow": true };
+
+interface Step<Cell> {
+  /** By the next attribute's name, then by its value. */
+  readonly next: Map<string, Map<AttributeValue | undefined, Step<Cell>>>;
+  cell: Cell | undefined;
+}
+
+/**
+ * What is kept for each set of attributes. The set is found attribute by attribute, for a tenth of what it costs to make a
+ * text of it, which is how the SDK finds it.
+ */
+export class AttributeCells<Cell> {
+  readonly #make: () => Cell;
+  readonly #root: Step<Cell> = newStep();
+  readonly #cells = new Map<string, { readonly attributes: Attributes; readonly cell: Cell }>();
+  #paths = 0;
+
+  constructor(make: () => Cell) {
+    this.#make = make;
+  }
+
+  /** The cell of these attributes, in whatever order they are named. */
+  at(attributes: Attributes): Cell {
+    let step: Step<Cell> | undefined = this.#root;
+    for (const name in attributes) {
+      step = step.next.get(name)?.get(attributes[name]);
+      if (step === undefined) return this.#find(attributes);
+    }
+    return step.cell ?? this.#find(attributes);
+  }
+
+  entries(): Iterable<{ readonly attributes: Attributes; readonly cell: Cell }> {
+    return this.#cells.values();
+  }
+
+  #find(attributes: Attributes): Cell {
+    const cell = this.#cellOf(attributes);
+    // Lists are compared by identity on the way, so they have none; and the ways to a cell are bounded like the cells.
+    if (this.#paths < MAX_CELLS && !Object.values(attributes).some((value) => typeof value === "object")) this.#pave(attributes, cell);
+    return cell;
+  }
+
+  #cellOf(attributes: Attributes): Cell {
+    const text = JSON.stringify(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const known = this.#cells.get(text);
+    if (known !== undefined) return known.cell;
+    if (this.#cells.size >= MAX_CELLS - 1 && attributes !== OVERFLOW) return this.#cellOf(OVERFLOW);
+    const cell = this.#make();
+    this.#cells.set(text, { attributes: { ...attributes }, cell });
+    return cell;
+  }
+
+  #pave(attributes: Attributes, cell: Cell): void {
+    this.#paths++;
+    let step = this.#root;
+    for (const name in attributes) {
+      const values = step.next.get(name) ?? new Map<AttributeValue | undefined, Step<Cell>>();
+      step.next.set(name, values);
+      const next: Step<Cell> = values.get(attributes[name]) ?? newStep();
+      values.set(attributes[name], next);
+      step = next;
+    }
+    step.cell = cell;
+  }
+}
+
+const newStep = <Cell>(): Step<Cell> => ({ next: new Map(), cell: undefined });
