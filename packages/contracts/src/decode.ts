@@ -57,18 +57,26 @@ export function encodeMessage<Name extends MessageName>(_name: Name, value: Mess
 
 /** Level by level, not recursively: the depth of a stranger's value must not be the depth of our stack. */
 function unsafe(root: unknown): "too_deep" | "forbidden_key" | undefined {
-  let level: unknown[] = [root];
+  if (!isNested(root)) return undefined;
+  let level: object[] = [root];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_JSON_DEPTH) return "too_deep";
-    const next: unknown[] = [];
+    const next: object[] = [];
     for (const value of level) {
-      if (typeof value !== "object" || value === null) continue;
-      if (Object.hasOwn(value, "__proto__")) return "forbidden_key";
-      for (const child of Array.isArray(value) ? value : Object.values(value)) {
-        if (typeof child === "object" && child !== null) next.push(child);
+      if (Array.isArray(value)) {
+        for (const child of value) if (isNested(child)) next.push(child);
+        continue;
+      }
+      // What JSON.parse makes inherits nothing that is enumerable.
+      for (const key in value) {
+        if (key === "__proto__") return "forbidden_key";
+        const child = (value as Record<string, unknown>)[key];
+        if (isNested(child)) next.push(child);
       }
     }
     level = next;
   }
   return undefined;
 }
+
+const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;

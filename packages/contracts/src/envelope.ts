@@ -38,7 +38,7 @@ export type NewEnvelope = Pick<Envelope, "topic" | "type" | "source" | "body"> &
 
 /** An envelope with a fresh id and the current time, unless given. */
 export function createEnvelope(fields: NewEnvelope): Envelope {
-  return { messageId: newId(), timestamp: Math.floor(Date.now() / 1000), headers: {}, ...fields };
+  return { ...fields, messageId: fields.messageId ?? newId(), timestamp: fields.timestamp ?? Math.floor(Date.now() / 1000), headers: fields.headers ?? {} };
 }
 
 /** 128 random bits as 32 lower-case hex digits: the form of message ids and of the toolCallIds that we mint. */

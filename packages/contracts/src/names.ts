@@ -1,7 +1,5 @@
 /** The grammar of every name that we create: agents, services, instances. Stricter than a topic word, so that no name can reach another's topic. */
 const created = /^[a-z0-9][a-z0-9-]{0,38}$/;
-/** The grammar of names that peers bring, compared exactly. */
-const foreign = /^[A-Za-z0-9_-]{1,64}$/;
 
 export const isName = (text: string): boolean => created.test(text);
 
@@ -14,15 +12,8 @@ export function checkName(what: string, text: string): string {
   throw new RangeError(`Cannot use ${JSON.stringify(text.slice(0, 80))} as ${what}: expected 1 to 39 of a-z, 0-9 and "-", starting with a letter or digit`);
 }
 
-/** Topics under which an answer may be asked for. */
-const replyRoots = ["tool.result", "script.result", "mcp.manage.response"];
+/** A reply root, alone or followed by one or two names as peers bring them, compared exactly. */
+const replyTopic = /^(?:tool\.result|script\.result|mcp\.manage\.response)(?:\.[A-Za-z0-9_-]{1,64}){0,2}$/;
 
-/** Whether an answer may be sent to `topic`: a reply root, alone or followed by one or two names. */
-export function isReplyTopic(topic: string): boolean {
-  return replyRoots.some((root) => {
-    if (topic === root) return true;
-    if (!topic.startsWith(`${root}.`)) return false;
-    const names = topic.slice(root.length + 1).split(".");
-    return names.length <= 2 && names.every((name) => foreign.test(name));
-  });
-}
+/** Whether an answer may be sent to `topic`. */
+export const isReplyTopic = (topic: string): boolean => replyTopic.test(topic);
