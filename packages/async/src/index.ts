@@ -1,5 +1,6 @@
 export { type BackoffOptions, backoffMs } from "./backoff.ts";
 export { createSemaphore, type Semaphore } from "./create-semaphore.ts";
 export { OldestFirstMap } from "./oldest-first-map.ts";
+export { RecentMap } from "./recent-map.ts";
 export { startLoop } from "./start-loop.ts";
 export { within } from "./within.ts";

@@ -7,14 +7,13 @@ function mapOf(...keys: string[]): OldestFirstMap<string, string> {
   return map;
 }
 
-test("entries are walked in the order of their setting, from either end", () => {
+test("entries are walked in the order of their setting", () => {
   const map = mapOf("a", "b", "c");
   expect([...map]).toEqual([
     ["a", "A"],
     ["b", "B"],
     ["c", "C"],
   ]);
-  expect([...map.newestFirst()]).toEqual(["C", "B", "A"]);
   expect(map.oldest).toMatchObject({ key: "a", value: "A" });
 });
 
@@ -32,7 +31,7 @@ test("deleting at the front, in the middle and at the end keeps the order of the
   const map = mapOf("a", "b", "c", "d", "e");
   for (const key of ["a", "c", "e"]) expect(map.delete(key)).toBe(true);
   expect(map.delete("a")).toBe(false);
-  expect([...map.newestFirst()]).toEqual(["D", "B"]);
+  expect([...map].map(([key]) => key)).toEqual(["b", "d"]);
   expect(map.oldest?.key).toBe("b");
   map.delete("b");
   map.delete("d");

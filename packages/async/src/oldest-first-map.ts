@@ -69,10 +69,6 @@ export class OldestFirstMap<Key, Value> implements Iterable<readonly [Key, Value
     for (let entry = this.#oldest; entry !== undefined; entry = entry.newer) yield [entry.key, entry.value];
   }
 
-  *newestFirst(): IterableIterator<Value> {
-    for (let entry = this.#newest; entry !== undefined; entry = entry.older) yield entry.value;
-  }
-
   #unlink(entry: Entry<Key, Value>): void {
     if (entry.older === undefined) this.#oldest = entry.newer;
     else entry.older.newer = entry.newer;

@@ -1,6 +1,9 @@
 import type { ClaimKey } from "./claim-store.ts";
 
-/** A key as one text. JSON, since it keeps the two parts apart whatever characters are in them, halves of surrogate pairs included. */
+/**
+ * A key as one text, which keeps the two parts apart whatever characters are in them. Where halves of surrogate pairs are
+ * among them it is JSON, which writes them so that they outlive UTF-8.
+ */
 export function claimKeyText({ caller, toolCallId }: ClaimKey): string {
-  return JSON.stringify([caller, toolCallId]);
+  return caller.isWellFormed() && toolCallId.isWellFormed() ? `${caller.length}:${caller}:${toolCallId}` : JSON.stringify([caller, toolCallId]);
 }

@@ -1,4 +1,4 @@
-import { OldestFirstMap } from "@rockbot/async";
+import { OldestFirstMap, RecentMap } from "@rockbot/async";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, isOpen, MAX_AGE_MS, MAX_CALLS, MAX_STEPS } from "./call-record.ts";
 import { type JournalStore, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
@@ -11,7 +11,7 @@ export interface CallJournalOptions {
   readonly log?: Logger | undefined;
   /** Unix milliseconds. @default Date.now */
   readonly clock?: (() => number) | undefined;
-  /** @default MAX_CALLS */
+  /** At least so many of the newest calls are remembered, at most twice as many. @default MAX_CALLS */
   readonly maxCalls?: number | undefined;
 }
 
@@ -23,16 +23,15 @@ const MAX_BATCH = 500;
 const RETRY_MS = 1_000;
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-type Noted = Omit<Writable<CallRecord>, "steps"> & { steps: { step: CallStep; at: number }[] };
+type Noted = Writable<CallRecord>;
 
 /**
  * What one caller remembers of its calls. Noting takes no time: nobody waits for the store, and what is noted in one turn of
  * the event loop goes there in one command. While the store is away the journal lives here, and is written when it is back.
  */
 export class CallJournal implements AsyncDisposable {
-  /** In the order they were asked for, oldest first. */
-  readonly #calls = new OldestFirstMap<string, Noted>();
-  readonly #unwritten = new Map<string, Noted>();
+  readonly #calls: RecentMap<string, Noted>;
+  readonly #unwritten = new OldestFirstMap<string, Noted>();
   readonly #answers = new OldestFirstMap<string, { readonly bytes: Uint8Array; readonly at: number }>();
   readonly #store: JournalStore | undefined;
   readonly #log: Logger;
@@ -52,6 +51,7 @@ export class CallJournal implements AsyncDisposable {
     this.#log = log;
     this.#clock = clock;
     this.#maxCalls = maxCalls;
+    this.#calls = new RecentMap(maxCalls);
   }
 
   /** From now on the caller has another name: what is noted goes there. */
@@ -62,7 +62,7 @@ export class CallJournal implements AsyncDisposable {
   asked({ toolCallId, toolName, timeoutMs }: { readonly toolCallId: string; readonly toolName: string; readonly timeoutMs: number }): void {
     const at = this.#clock();
     const before = this.#calls.get(toolCallId);
-    this.#put({
+    this.#calls.set(toolCallId, {
       toolCallId,
       toolName,
       caller: this.#caller,
@@ -76,7 +76,7 @@ export class CallJournal implements AsyncDisposable {
 
   /** Takes over a call that an earlier process of this caller had out. */
   resumed(record: CallRecord): void {
-    this.#put({ ...record, steps: [...record.steps] });
+    this.#calls.set(record.toolCallId, { ...record });
     this.note(record.toolCallId, "resumed");
   }
 
@@ -85,12 +85,13 @@ export class CallJournal implements AsyncDisposable {
     const call = this.#calls.get(toolCallId);
     if (call === undefined || this.#isClosed || isOpen(call) === (step === "late_answer")) return;
     if (step === CallState.Accepted && call.state === CallState.Running) return; // its progress overtook the confirm
-    call.steps.push({ step, at: this.#clock() });
-    if (call.steps.length > MAX_STEPS) call.steps.splice(1, 1);
+    // A list that grows by pushing has room for sixteen more, in each of thousands of calls.
+    call.steps = [...call.steps, { step, at: this.#clock() }];
+    if (call.steps.length > MAX_STEPS) call.steps = call.steps.toSpliced(1, 1);
     if (step !== "resumed" && step !== "late_answer") call.state = step;
     if (code !== undefined) call.code = code;
     if (this.#store !== undefined) {
-      this.#unwritten.set(toolCallId, call);
+      this.#keepUnwritten(call);
       this.#schedule();
     }
   }
@@ -115,12 +116,16 @@ export class CallJournal implements AsyncDisposable {
 
   /** One call, also of an earlier process. */
   async find(toolCallId: string): Promise<CallRecord | undefined> {
-    return this.#calls.get(toolCallId) ?? (await this.#store?.read(this.#caller, toolCallId).catch(() => undefined));
+    const call = this.#calls.get(toolCallId);
+    return call !== undefined && !this.#isOver(call) ? call : await this.#store?.read(this.#caller, toolCallId).catch(() => undefined);
   }
 
   /** The newest calls first, those of earlier processes too as long as the store answers. */
   async recent(limit: number): Promise<readonly CallRecord[]> {
-    const here = [...this.#calls.newestFirst()].slice(0, limit);
+    const here = this.#calls
+      .newestFirst()
+      .filter((call) => !this.#isOver(call))
+      .slice(0, limit);
     const stored = (await this.#store?.readRecent(this.#caller, limit).catch(() => [])) ?? [];
     const earlier = stored.filter(({ toolCallId }) => !this.#calls.has(toolCallId));
     return [...here, ...earlier].sort((a, b) => startOf(b) - startOf(a)).slice(0, limit);
@@ -134,13 +139,13 @@ export class CallJournal implements AsyncDisposable {
     while (this.#unwritten.size > 0) if (!(await this.#write())) return;
   }
 
-  #put(call: Noted): void {
-    this.#calls.set(call.toolCallId, call); // a repeat counts as new
-    const isOver = (oldest: Noted) => oldest !== call && (this.#calls.size > this.#maxCalls || startOf(oldest) <= this.#clock() - MAX_AGE_MS);
-    for (let { oldest } = this.#calls; oldest !== undefined && isOver(oldest.value); { oldest } = this.#calls) {
-      this.#calls.delete(oldest.key);
-      this.#unwritten.delete(oldest.key);
-    }
+  #keepUnwritten(call: Noted): void {
+    this.#unwritten.set(call.toolCallId, call);
+    this.#unwritten.deleteOldestWhile(() => this.#unwritten.size > this.#maxCalls);
+  }
+
+  #isOver(call: CallRecord): boolean {
+    return startOf(call) <= this.#clock() - MAX_AGE_MS;
   }
 
   #dropAnswer(toolCallId: string): void {
@@ -171,13 +176,13 @@ export class CallJournal implements AsyncDisposable {
   }
 
   async #write(): Promise<boolean> {
-    const batch = [...this.#unwritten.values()].slice(0, MAX_BATCH);
+    const batch = [...this.#unwritten].slice(0, MAX_BATCH).map(([, call]) => call);
     for (const { toolCallId } of batch) this.#unwritten.delete(toolCallId);
     try {
       await this.#store?.write(this.#caller, batch);
       return true;
     } catch (error) {
-      for (const call of batch) if (this.#calls.get(call.toolCallId) === call) this.#unwritten.set(call.toolCallId, call);
+      for (const call of batch) if (this.#calls.get(call.toolCallId) === call) this.#keepUnwritten(call);
       this.#failed(error);
       return false;
     }
