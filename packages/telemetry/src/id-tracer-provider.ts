@@ -1,5 +1,16 @@
 import { randomFillSync } from "node:crypto";
-import { type Context, context, type Span, type SpanOptions, TraceFlags, type Tracer, type TracerProvider, trace } from "@opentelemetry/api";
+import {
+  type Context,
+  context,
+  isSpanContextValid,
+  type Span,
+  type SpanContext,
+  type SpanOptions,
+  TraceFlags,
+  type Tracer,
+  type TracerProvider,
+  trace,
+} from "@opentelemetry/api";
 
 /**
  * Makes spans that have ids and go nowhere: enough for logs, and for a trace that another process exports. The SDK's own
@@ -15,19 +26,76 @@ export class IdTracerProvider implements TracerProvider {
 
 class IdTracer implements Tracer {
   startSpan(_name: string, { root = false }: SpanOptions = {}, parent: Context = context.active()): Span {
-    const outer = root ? undefined : trace.getSpanContext(parent);
-    if (outer === undefined || !trace.isSpanContextValid(outer)) {
-      return trace.wrapSpanContext({ traceId: randomHex(TRACE_ID_BYTES), spanId: randomHex(SPAN_ID_BYTES), traceFlags: TraceFlags.SAMPLED });
-    }
-    return trace.wrapSpanContext({ ...outer, spanId: randomHex(SPAN_ID_BYTES), isRemote: false });
+    const outer = root ? undefined : trace.getSpan(parent);
+    if (outer instanceof IdSpan) return new IdSpan(outer.origin);
+    const from = outer?.spanContext();
+    return new IdSpan(from !== undefined && isSpanContextValid(from) ? from : { traceId: randomHex(TRACE_ID_BYTES), traceFlags: TraceFlags.SAMPLED });
   }
 
   startActiveSpan<F extends (span: Span) => unknown>(name: string, ...rest: [F] | [SpanOptions, F] | [SpanOptions, Context, F]): ReturnType<F> {
-    const run = rest.at(-1) as F;
-    const [options, parent = context.active()] = rest.slice(0, -1) as [SpanOptions?, Context?];
+    const run = rest[rest.length - 1] as F;
+    const options = rest.length > 1 ? (rest[0] as SpanOptions) : undefined;
+    const parent = rest.length > 2 ? (rest[1] as Context) : context.active();
     const span = this.startSpan(name, options, parent);
     return context.with(trace.setSpan(parent, span), run as (span: Span) => ReturnType<F>, undefined, span);
   }
+}
+
+/** What a span has from the trace it is in. */
+type Origin = Pick<SpanContext, "traceId" | "traceFlags" | "traceState">;
+
+/** Most spans are asked for no id, so each is made when it is asked for. */
+class IdSpan implements Span {
+  readonly origin: Origin;
+  #context: SpanContext | undefined;
+
+  constructor(origin: Origin) {
+    this.origin = origin;
+  }
+
+  spanContext(): SpanContext {
+    if (this.#context === undefined) {
+      const { traceId, traceFlags, traceState } = this.origin;
+      this.#context = { traceId, spanId: randomHex(SPAN_ID_BYTES), traceFlags, isRemote: false, ...(traceState === undefined ? {} : { traceState }) };
+    }
+    return this.#context;
+  }
+
+  setAttribute(): this {
+    return this;
+  }
+
+  setAttributes(): this {
+    return this;
+  }
+
+  addEvent(): this {
+    return this;
+  }
+
+  addLink(): this {
+    return this;
+  }
+
+  addLinks(): this {
+    return this;
+  }
+
+  setStatus(): this {
+    return this;
+  }
+
+  updateName(): this {
+    return this;
+  }
+
+  end(): void {}
+
+  isRecording(): boolean {
+    return false;
+  }
+
+  recordException(): void {}
 }
 
 const TRACE_ID_BYTES = 16;
