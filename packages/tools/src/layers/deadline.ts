@@ -1,4 +1,4 @@
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { ToolLayer } from "../tool-executor.ts";
 
 /**
@@ -6,27 +6,36 @@ import type { ToolLayer } from "../tool-executor.ts";
  * over before it starts does not start. An aborted call ends with the signal's reason.
  */
 export const deadline: ToolLayer = (next) => ({
-  async execute(request, context) {
+  execute(request, context) {
     const { signal } = context;
     const remainingMs = context.deadline - performance.now();
-    signal.throwIfAborted();
-    if (remainingMs <= 0) throw timeout(request.toolName, false);
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (remainingMs <= 0) return Promise.reject(timeout(request.toolName, false));
 
-    const own = new AbortController();
-    const ended = Promise.withResolvers<never>();
-    const end = (reason: unknown) => {
-      own.abort(reason);
-      ended.reject(reason);
-    };
-    const onAbort = () => end(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    const timer = setTimeout(() => end(timeout(request.toolName, true)), remainingMs);
-    try {
-      return await Promise.race([next.execute(request, { ...context, signal: own.signal }), ended.promise]);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-    }
+    return new Promise<ToolInvokeResponse>((resolve, reject) => {
+      const own = new AbortController();
+      const end = (reason: unknown) => {
+        own.abort(reason);
+        reject(reason);
+      };
+      const onAbort = () => end(signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
+      const timer = setTimeout(() => end(timeout(request.toolName, true)), remainingMs);
+      const rest = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onAbort);
+      };
+      next.execute(request, { ...context, signal: own.signal }).then(
+        (response) => {
+          rest();
+          resolve(response);
+        },
+        (error: unknown) => {
+          rest();
+          reject(error);
+        },
+      );
+    });
   },
 });
 

@@ -1,8 +1,8 @@
 import { metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import { ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import { ToolErrorCode } from "@rockbot/contracts";
 import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";
-import type { ToolContext, ToolLayer } from "../tool-executor.ts";
+import type { ToolLayer } from "../tool-executor.ts";
 
 export interface RecordNames {
   /** The span's name, before the tool's. */
@@ -41,7 +41,7 @@ export function record(names: RecordNames): ToolLayer {
           let charactersOut = 0;
           context.log.debug({ event: "tool_started", toolName, toolCallId, caller: context.caller, charactersIn }, "tool started");
           try {
-            const response = await execute(next, request, context);
+            const response = await next.execute(request, context);
             charactersOut = response.content?.length ?? 0;
             if (response.isError === true) status = "tool_error";
             return response;
@@ -63,11 +63,6 @@ export function record(names: RecordNames): ToolLayer {
       );
     },
   });
-}
-
-/** An executor may throw before it returns a promise. */
-async function execute(next: Parameters<ToolLayer>[0], request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
-  return next.execute(request, context);
 }
 
 function finish(span: Span, status: string, charactersIn: number, charactersOut: number): void {
