@@ -17,46 +17,54 @@ export function progressTopic(resultTopic: string): string | undefined {
  * Sends a call's updates to where its result goes: the first at once, then the newest one each INTERVAL_MS, in order.
  * Without a result topic it does nothing.
  */
-export function progressReporter(bus: Bus, source: string, request: ToolInvokeRequest, resultTopic: string | undefined) {
+export function progressReporter(bus: Bus, source: string, request: ToolInvokeRequest, resultTopic: string | undefined): ProgressReporter {
   const topic = resultTopic === undefined ? undefined : progressTopic(resultTopic);
+  return topic === undefined ? silentReporter : reportTo(topic, bus, source, request);
+}
+
+export interface ProgressReporter {
+  report(this: void, update: ProgressUpdate): void;
+  /** Nothing is sent any more: the answer follows. */
+  end(): void;
+}
+
+const silentReporter: ProgressReporter = { report() {}, end() {} };
+
+function reportTo(topic: string, bus: Bus, source: string, request: ToolInvokeRequest): ProgressReporter {
   let sequence = 0;
   let newest: ProgressUpdate | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
 
-  function send(
-    to: string,
-    { progress = null, total = null, message }: { progress?: number | null | undefined; total?: number | null | undefined; message?: string | undefined },
-  ): void {
+  function send({ progress, total, message }: ProgressUpdate): void {
     const { toolCallId, toolName } = request;
     const body = encodeMessage("ToolProgress", {
       toolCallId,
       toolName,
       sequence: sequence++,
-      progress,
-      total,
+      progress: progress ?? null,
+      total: total ?? null,
       message: message?.slice(0, MAX_MESSAGE) ?? null,
     });
     bus
-      .publish(createEnvelope({ topic: to, type: messages.ToolProgress.type, source, body, correlationId: toolCallId }), { ttlMs: TTL_MS, timeoutMs: TTL_MS })
+      .publish(createEnvelope({ topic, type: messages.ToolProgress.type, source, body, correlationId: toolCallId }), { ttlMs: TTL_MS, timeoutMs: TTL_MS })
       .catch(() => {}); // progress may be lost
     timer = setTimeout(() => {
       timer = undefined;
       if (newest === undefined) return;
       const update = newest;
       newest = undefined;
-      send(to, update);
+      send(update);
     }, INTERVAL_MS);
   }
 
   return {
-    report(update: ProgressUpdate): void {
-      if (topic === undefined || isOver) return;
-      if (timer === undefined) send(topic, update);
+    report(update) {
+      if (isOver) return;
+      if (timer === undefined) send(update);
       else newest = update;
     },
-    /** Nothing is sent any more: the answer follows. */
-    end(): void {
+    end() {
       isOver = true;
       clearTimeout(timer);
     },

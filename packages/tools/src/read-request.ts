@@ -1,6 +1,7 @@
 import { decodeMessage, type Envelope, Header, isReplyTopic, messages, ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
 import { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 
+const REQUEST_TYPE = messages.ToolInvokeRequest.type;
 /** The reply topic of a request that names none, as in the original. */
 const DEFAULT_REPLY_TOPIC = "tool.result";
 
@@ -24,11 +25,8 @@ export function readRequest(message: Envelope): ToolInvokeRequest | ToolError {
   if (message.body.byteLength > MAX_REQUEST_BYTES) {
     return new ToolError(ToolErrorCode.TooLarge, `The request has ${message.body.byteLength} bytes; at most ${MAX_REQUEST_BYTES} are taken`);
   }
-  if (message.type.toLowerCase() !== messages.ToolInvokeRequest.type.toLowerCase()) {
-    return new ToolError(
-      ToolErrorCode.InvalidArguments,
-      `Expected a message of type ${messages.ToolInvokeRequest.type}, got ${JSON.stringify(message.type.slice(0, 80))}`,
-    );
+  if (message.type !== REQUEST_TYPE && message.type.toLowerCase() !== REQUEST_TYPE.toLowerCase()) {
+    return new ToolError(ToolErrorCode.InvalidArguments, `Expected a message of type ${REQUEST_TYPE}, got ${JSON.stringify(message.type.slice(0, 80))}`);
   }
   const decoded = decodeMessage("ToolInvokeRequest", message.body);
   if (decoded.ok) return decoded.value;

@@ -60,7 +60,8 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, journal, direc
         );
       }
       if (bus.isBlocked) throw overloaded("the message bus is short of memory or disk and takes no messages");
-      if (!(await directory.isServed(tool))) throw unavailable();
+      const isServed = directory.isServed(tool);
+      if (isServed !== true && !(await isServed)) throw unavailable();
       const timeoutMs = Math.max(1, Math.floor(deadline - performance.now()));
       const { toolCallId } = request;
       let answer: ToolInvokeResponse | ToolError | undefined;

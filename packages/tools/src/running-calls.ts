@@ -17,8 +17,8 @@ export class RunningCalls {
   /** Calls that ended here lately: one that is cancelled after its end did run. */
   readonly #ended = new RecentMap<string, true>(MAX_REMEMBERED);
 
-  /** Notes a call until disposed. Its signal aborts when the call is cancelled or `parent` aborts; it has, if the call was cancelled before. */
-  start(caller: string, toolCallId: string, parent: AbortSignal): Disposable & { readonly signal: AbortSignal } {
+  /** Notes a call until its end. Its signal aborts when the call is cancelled or `parent` aborts; it has, if the call was cancelled before. */
+  start(caller: string, toolCallId: string, parent: AbortSignal): { readonly signal: AbortSignal; end(): void } {
     const call = new RunningCall(claimKeyText({ caller, toolCallId }), parent, (ended) => this.#end(ended));
     this.#running.add(call);
     this.#listenTo(parent);
@@ -52,7 +52,7 @@ export class RunningCalls {
   }
 }
 
-class RunningCall implements Disposable {
+class RunningCall {
   readonly key: string;
   readonly parent: AbortSignal;
   readonly #controller = new AbortController();
@@ -72,7 +72,7 @@ class RunningCall implements Disposable {
     this.#controller.abort(reason);
   }
 
-  [Symbol.dispose](): void {
+  end(): void {
     this.#onEnd(this);
   }
 }

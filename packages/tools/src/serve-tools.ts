@@ -138,7 +138,7 @@ export async function serveTools(
     }: { readonly message: Envelope; readonly delivery: Delivery; readonly deadline: number; readonly resultTopic: string },
   ): Promise<Reply | undefined> {
     const caller = callerOf(message);
-    using call = running.start(caller, request.toolCallId, delivery.signal);
+    const call = running.start(caller, request.toolCallId, delivery.signal);
     const progress = progressReporter(bus, service, request, Header.Progress in message.headers ? resultTopic : undefined);
     const redeliveredFrom = delivery.isRedelivered ? message.timestamp : undefined;
     try {
@@ -151,6 +151,7 @@ export async function serveTools(
       return toolError;
     } finally {
       progress.end();
+      call.end();
     }
   }
 

@@ -27,8 +27,9 @@ export class ServiceLiveness {
   }
 
   /** True also if the bus does not say: then the call waits for the bus until its deadline. */
-  isServed(subscription: string): Promise<boolean> {
-    if (performance.now() - (this.#seen.get(subscription) ?? Number.NEGATIVE_INFINITY) < this.#trustMs) return Promise.resolve(true);
+  isServed(subscription: string): boolean | Promise<boolean> {
+    if (this.#trustMs === 0) return this.#ask(subscription);
+    if (performance.now() - (this.#seen.get(subscription) ?? Number.NEGATIVE_INFINITY) < this.#trustMs) return true;
     let asking = this.#asking.get(subscription);
     if (asking === undefined) {
       asking = this.#ask(subscription).finally(() => this.#asking.delete(subscription));

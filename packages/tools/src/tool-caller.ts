@@ -182,17 +182,23 @@ export async function createToolCaller(
 
   /** Finds the executor when the call is made, so that a tool that comes or goes meanwhile is judged as it is then. */
   const calling = withCallingLayers({
-    async execute(request, context) {
-      const name = request.toolName;
+    execute(request, context) {
       const before = resumedById.get(request.toolCallId);
-      if (before?.isOpen && before.toolName === name) return before.answer;
-      if (context.progress !== ignoreProgress) await station.progress.listen(request.toolCallId, context.progress);
-      if (registry.getExecutor(name) === undefined) await directory.lookFor(name);
-      const executor = registry.getExecutor(name);
-      if (executor === undefined) throw notServed(name);
-      return executor.execute(request, context);
+      if (before?.isOpen && before.toolName === request.toolName) return before.answer;
+      const executor = registry.getExecutor(request.toolName);
+      return executor !== undefined && context.progress === ignoreProgress ? executor.execute(request, context) : prepare(request, context);
     },
   });
+
+  /** The same for a call that has to wait before: for its progress to be heard, or for its tool to be found. */
+  async function prepare(request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
+    const { toolName, toolCallId } = request;
+    if (context.progress !== ignoreProgress) await station.progress.listen(toolCallId, context.progress);
+    if (registry.getExecutor(toolName) === undefined) await directory.lookFor(toolName);
+    const executor = registry.getExecutor(toolName);
+    if (executor === undefined) throw notServed(toolName);
+    return executor.execute(request, context);
+  }
 
   function notServed(name: string): ToolError {
     const shown = name.slice(0, 80);
@@ -250,17 +256,9 @@ export async function createToolCaller(
         arguments: typeof args === "string" ? args : args === undefined ? null : JSON.stringify(args),
         sessionId: sessionId ?? null,
       };
-      const signals = [options.signal, parent?.signal].filter((signal) => signal !== undefined);
       const cancelled = new AbortController();
-      const onAbort = () =>
-        cancelled.abort(
-          new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, {
-            cause: signals.find(({ aborted }) => aborted)?.reason,
-            details: { mayHaveRun: true },
-          }),
-        );
-      if (signals.some(({ aborted }) => aborted)) onAbort();
-      for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
+      const signals = signalsOf(options);
+      const stopListening = signals.length === 0 ? undefined : cancelWith(cancelled, signals, name);
       /** Undefined for a call that joins one taken up: that one's end is the end. */
       const noted = resumedById.get(toolCallId)?.isOpen ? undefined : journal;
       noted?.asked({ toolCallId, toolName: name, timeoutMs: Math.max(0, deadline - start) });
@@ -278,10 +276,10 @@ export async function createToolCaller(
         if (options.keepAnswer) noted?.keepAnswer(toolCallId, encodeReply(request, toolError).body);
         throw toolError;
       } finally {
-        for (const signal of signals) signal.removeEventListener("abort", onAbort);
+        stopListening?.();
         calls.delete(toolCallId);
         inFlight.add(-1);
-        for (const each of [station, ...left]) each.progress.forget(toolCallId);
+        if (onProgress !== undefined) for (const each of [station, ...left]) each.progress.forget(toolCallId);
         if (left.size > 0) leave();
       }
     },
@@ -293,6 +291,22 @@ export async function createToolCaller(
       }
       await running.disposeAsync();
     },
+  };
+}
+
+/** What ends a call early besides its caller's own end. */
+const signalsOf = ({ signal, parent }: CallOptions): AbortSignal[] => [signal, parent?.signal].filter((each) => each !== undefined);
+
+/** Cancels a call when one of the signals aborts, or at once if one has. @returns leaves the signals */
+function cancelWith(call: AbortController, signals: readonly AbortSignal[], name: string): () => void {
+  const onAbort = () => {
+    const cause: unknown = signals.find(({ aborted }) => aborted)?.reason;
+    call.abort(new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, { cause, details: { mayHaveRun: true } }));
+  };
+  if (signals.some(({ aborted }) => aborted)) onAbort();
+  for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
+  return () => {
+    for (const signal of signals) signal.removeEventListener("abort", onAbort);
   };
 }
 

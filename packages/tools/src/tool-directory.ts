@@ -110,7 +110,7 @@ export class ToolDirectory implements AsyncDisposable {
   }
 
   /** Whether somebody takes calls for the tool now, as far as can be known; see ServiceLiveness. */
-  isServed(tool: FoundTool): Promise<boolean> {
+  isServed(tool: FoundTool): boolean | Promise<boolean> {
     return this.#liveness.isServed(tool.subscription);
   }
 
