@@ -88,5 +88,5 @@ export class ClaimStoreUnavailableError extends Error {
 /** A larger reply is not kept; that the call is done is. */
 export const MAX_REPLY_BYTES = 256 * 1024;
 export const REPLY_KEPT_MS = 15 * 60_000;
-/** How long a call that is done or cancelled is remembered. */
+/** How long a call is remembered after it was cancelled, or after its claim was taken or renewed last. */
 export const RECORD_KEPT_MS = 8 * 24 * 3_600_000;

@@ -24,6 +24,7 @@ export interface RedisConnectionOptions<Client extends Redis> {
 
 /** What is sent must be answered within this time. */
 const ANSWER_MS = 500;
+const NO_ANSWER = `no answer within ${ANSWER_MS} ms`;
 const CONNECT_MS = 2_000;
 /** From the connection to its use. */
 const PREPARE_MS = 2_000;
@@ -38,7 +39,10 @@ export class RedisConnection<Client extends Redis = Redis> {
   readonly #address: RedisAddress;
   readonly #options: RedisConnectionOptions<Client>;
   readonly #redis: Client;
-  readonly #running = new Set<Promise<unknown>>();
+  /** When each command that has no answer was sent, on the clock of `performance.now()`. Redis answers in this order. */
+  readonly #unanswered = new Set<{ readonly sentAt: number }>();
+  #watchdog: NodeJS.Timeout | undefined;
+  #onIdle: (() => void) | undefined;
   /** What the server said when the connection was made; undefined while there is none. */
   #facts: ServerFacts | undefined;
   /** Attempts to connect since it was last up. */
@@ -111,20 +115,31 @@ export class RedisConnection<Client extends Redis = Redis> {
       return Promise.reject(this.#options.unavailable(`Cannot ${what}: there is no connection to ${this.#address.label} (${this.#trouble})`));
     }
     this.#cork();
-    const running = this.#answer(send(this.#redis, facts)).catch((error: unknown) => {
-      throw this.#options.unavailable(`Cannot ${what}: ${this.#explain(error)}`);
-    });
-    this.#running.add(running);
-    const ended = () => this.#running.delete(running);
-    running.then(ended, ended);
-    return running;
+    const sent = { sentAt: performance.now() };
+    this.#unanswered.add(sent);
+    this.#watchdog ??= this.#watch(ANSWER_MS);
+    return send(this.#redis, facts).then(
+      (value) => {
+        this.#answered(sent);
+        return value;
+      },
+      (error: unknown) => {
+        this.#answered(sent);
+        throw this.#options.unavailable(`Cannot ${what}: ${this.#explain(error)}`);
+      },
+    );
   }
 
   /** Waits for what has been sent, and disconnects. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#onFirst?.();
-    await Promise.allSettled(this.#running);
+    if (this.#unanswered.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+    clearTimeout(this.#watchdog);
     clearTimeout(this.#handshake);
     const { status } = this.#redis;
     const ended = new Promise((resolve) => this.#redis.once("end", resolve));
@@ -132,14 +147,34 @@ export class RedisConnection<Client extends Redis = Redis> {
     if (status === "connecting" || status === "connect" || status === "ready") await Promise.race([ended, sleep(2 * DISCONNECT_MS, undefined, { ref: false })]);
   }
 
+  #answered(sent: { readonly sentAt: number }): void {
+    this.#unanswered.delete(sent);
+    if (this.#unanswered.size === 0) this.#onIdle?.();
+  }
+
+  /** One timer for all commands, which is about the oldest of them: each of their own would cost more than the rest. */
+  #watch(ms: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      // While this process was busy an answer may have come that nobody has read yet. Timers run before sockets are read, immediates after.
+      setImmediate(() => {
+        const [oldest] = this.#unanswered;
+        const leftMs = oldest === undefined ? 0 : oldest.sentAt + ANSWER_MS - performance.now();
+        this.#watchdog = oldest === undefined ? undefined : this.#watch(leftMs > 0 ? leftMs : ANSWER_MS);
+        if (oldest !== undefined && leftMs <= 0) this.#giveUp();
+      });
+    }, ms);
+  }
+
   /** A connection that does not answer is given up: it may never, and unanswered commands would pile up. */
+  #giveUp(): void {
+    this.#trouble = NO_ANSWER;
+    this.#redis.stream.destroy(new Error(NO_ANSWER));
+  }
+
   #answer<T>(answer: Promise<T>): Promise<T> {
-    const { stream } = this.#redis;
     return answerWithin(ANSWER_MS, answer, () => {
-      this.#trouble = `no answer within ${ANSWER_MS} ms`;
-      const error = new Error(this.#trouble);
-      stream.destroy(error);
-      return error;
+      this.#giveUp();
+      return new Error(NO_ANSWER);
     });
   }
 

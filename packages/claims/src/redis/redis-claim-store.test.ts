@@ -63,11 +63,11 @@ test("records and replies in Redis expire, and only the marker stays", async () 
   const left = Object.fromEntries(await Promise.all(names.map(async (name) => [name.slice(prefix.length), await redis.client.pttl(name)] as const)));
   const about = (ms: number) => expect.toSatisfy((value: number) => value <= ms && value > ms - 60_000);
   expect(left).toEqual({
-    ':{claims}:["agent","call"]': about(RECORD_KEPT_MS),
-    ':{claims}:["agent","cancelled"]': about(RECORD_KEPT_MS),
-    ':{claims}:["agent","held"]': about(RECORD_KEPT_MS),
+    ":{claims}:5:agent:call": about(RECORD_KEPT_MS),
+    ":{claims}:5:agent:cancelled": about(RECORD_KEPT_MS),
+    ":{claims}:5:agent:held": about(RECORD_KEPT_MS),
     ":{claims}:born": -1,
-    ':{claims}:reply:["agent","call"]': about(REPLY_KEPT_MS),
+    ":{claims}:reply:5:agent:call": about(REPLY_KEPT_MS),
   });
 });
 

@@ -64,8 +64,6 @@ local record = redis.call('HMGET', KEYS[1], 'state', 'owner', 'epoch')
 if record[2] ~= ARGV[1] or record[3] ~= ARGV[2] then return 0 end
 if record[1] == 'done' then return 1 end
 redis.call('HSET', KEYS[1], 'state', 'done')
-redis.call('HDEL', KEYS[1], 'leaseUntil')
-redis.call('PEXPIRE', KEYS[1], ${RECORD_KEPT_MS})
 if ARGV[3] then redis.call('SET', KEYS[2], ARGV[3], 'PX', ${REPLY_KEPT_MS}) end
 return 1`,
   },

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError, claimKeyText } from "@rockbot/claims";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
@@ -9,8 +9,8 @@ import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
 
 /** A claim holds this long without a sign of its owner's life. An owner that dies keeps its call from others so long. */
 const LEASE_MS = 10_000;
-/** A third, so that one renewal may be lost. */
-const RENEW_MS = LEASE_MS / 3;
+/** How often it is renewed, and a quarter longer at most: so that one renewal may be lost. */
+const RENEW_MS = LEASE_MS / 4;
 /** How often a call that somebody else runs is looked at. */
 const WATCH_MS = 250;
 /** Whole seconds on the caller's clock stand against milliseconds on the store's. */
@@ -22,6 +22,9 @@ export class CallClaims {
   readonly #owner = newId();
   /** The calls that this process runs under a claim. */
   readonly #running = new Map<string, { readonly requestHash: string; readonly outcome: Promise<ToolInvokeResponse> }>();
+  /** What this process holds, each with when it is to be renewed, on the clock of `performance.now()`. */
+  readonly #held = new Map<Claim, number>();
+  #renewing: NodeJS.Timeout | undefined;
 
   constructor(store: ClaimStore) {
     this.#store = store;
@@ -96,7 +99,7 @@ export class CallClaims {
 
   async #run(next: ToolExecutor, claim: Claim, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
     let hasStarted = false;
-    const renewal = setInterval(() => void this.#store.renew(claim, LEASE_MS).catch(() => {}), RENEW_MS).unref(); // one may fail; a lease that is lost shows at the end
+    this.#hold(claim);
     try {
       const response = await next.execute(request, {
         ...context,
@@ -112,8 +115,26 @@ export class CallClaims {
       await this.#store.release(claim).catch(() => {}); // else the lease ends it
       throw toolError;
     } finally {
-      clearInterval(renewal);
+      this.#held.delete(claim);
     }
+  }
+
+  #hold(claim: Claim): void {
+    this.#held.set(claim, performance.now() + RENEW_MS);
+    this.#renewing ??= setInterval(() => this.#renew(), RENEW_MS / 4).unref();
+  }
+
+  /** One timer for all claims: most calls are over before they would need one. */
+  #renew(): void {
+    const now = performance.now();
+    for (const [claim, dueAt] of this.#held) {
+      if (dueAt > now) continue;
+      this.#held.set(claim, now + RENEW_MS);
+      this.#store.renew(claim, LEASE_MS).catch(() => {}); // one may fail; a lease that is lost shows at the end
+    }
+    if (this.#held.size > 0) return;
+    clearInterval(this.#renewing);
+    this.#renewing = undefined;
   }
 
   /** Notes how the call ended, and ends it so. A store that is gone by now changes nothing for the caller. */
@@ -139,13 +160,7 @@ export class CallClaims {
   }
 }
 
-const hashOf = ({ toolName, arguments: args }: ToolInvokeRequest): string =>
-  createHash("sha256")
-    .update(toolName)
-    .update("\0")
-    .update(args ?? "")
-    .digest("base64url")
-    .slice(0, 22);
+const hashOf = ({ toolName, arguments: args }: ToolInvokeRequest): string => hash("sha256", `${toolName}\0${args ?? ""}`, "base64url").slice(0, 22);
 
 /** A call that was delivered before the store was emptied may have left a claim that is gone. */
 const isOlderThanStore = ({ redeliveredFrom }: ToolContext, storeBornAt: number): boolean =>
