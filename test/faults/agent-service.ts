@@ -1,25 +1,42 @@
 /**
- * An agent as a process of its own: `node agent-service.ts JSON`. Makes `calls` calls at once, says "asked" on stdout, and
- * when all have ended one line of JSON: its SettledCalls.
+ * An agent as a process of its own: `node agent-service.ts JSON`, see AgentOptions. Says "asked" on stdout once it has begun,
+ * and when all its calls have ended one line of JSON: an AgentReport.
  */
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { createToolCaller } from "@rockbot/tools";
-import { settleCall } from "./settle-calls.ts";
+import { createToolCaller, DEFAULT_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
+import type { AgentOptions, AgentReport } from "./agent-options.ts";
+import { openLedger } from "./ledger-file.ts";
+import { peakMemoryMb } from "./peak-memory.ts";
+import { type SettledCall, settleCall } from "./settle-calls.ts";
 
-export interface AgentOptions {
-  readonly busUrl: string;
-  readonly agent: string;
-  readonly tool: string;
-  /** Begins the ids of its calls. */
-  readonly prefix: string;
-  readonly calls: number;
-  readonly holdMs: number;
+const options = JSON.parse(process.argv[2] ?? "{}") as AgentOptions;
+const { busUrl, agent, tool, prefix, calls, perSecond, holdMs = 0, timeoutMs = DEFAULT_TIMEOUT_MS, callers: width = 1, maxCallsInFlight } = options;
+await using bus = await connectBus(busUrl, { name: agent });
+await using stack = new AsyncDisposableStack();
+const callers = await Promise.all(
+  Array.from({ length: width }, async (_, index) =>
+    stack.use(await createToolCaller(bus, { agent: width === 1 ? agent : `${agent}-${index}`, maxCallsInFlight })),
+  ),
+);
+await Promise.all(callers.map((caller) => caller.discovered()));
+const ledger = options.ledger === undefined ? undefined : stack.use(openLedger(options.ledger));
+
+async function call(index: number): Promise<SettledCall> {
+  const settled = await settleCall(callers[index % width] as ToolCaller, tool, { id: `${prefix}-${index}`, holdMs }, { timeoutMs });
+  if (settled.outcome === "ok") ledger?.write("received", settled.id);
+  return settled;
 }
 
-const { busUrl, agent, tool, prefix, calls, holdMs } = JSON.parse(process.argv[2] ?? "{}") as AgentOptions;
-await using bus = await connectBus(busUrl, { name: agent });
-await using caller = await createToolCaller(bus, { agent });
-await caller.discovered();
-const settled = Array.from({ length: calls }, (_, index) => settleCall(caller, tool, { id: `${prefix}-${index}`, holdMs }, { timeoutMs: 20_000 }));
+async function callSteadily(rate: number): Promise<SettledCall[]> {
+  const made: Promise<SettledCall>[] = [];
+  const timer = setInterval(() => made.push(call(made.length)), 1_000 / rate);
+  await new Promise((resolve) => process.once("SIGTERM", resolve));
+  clearInterval(timer);
+  return Promise.all(made);
+}
+
+const start = performance.now();
 process.stdout.write("asked\n");
-process.stdout.write(`${JSON.stringify(await Promise.all(settled))}\n`);
+const settled = perSecond === undefined ? await Promise.all(Array.from({ length: calls ?? 0 }, (_, index) => call(index))) : await callSteadily(perSecond);
+const report: AgentReport = { settled, ms: performance.now() - start, peakMb: peakMemoryMb() };
+process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -1,4 +1,4 @@
-/** The tools of effect-tools.ts as a process of their own: `node effect-service.ts JSON`, see EffectServiceOptions. Says "ready" on stdout. */
+/** The tools of effect-tools.ts as a process of their own: `node effect-service.ts JSON`, see EffectServiceOptions. Says "ready" on stdout, and at its end how much memory it has had. */
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { createMemoryClaimStore } from "@rockbot/claims";
 import { connectRedisClaimStore } from "@rockbot/claims/redis";
@@ -9,6 +9,7 @@ import { effectTools } from "./effect-tools.ts";
 import { killBus } from "./kill-bus.ts";
 import { KillSwitch } from "./kill-point.ts";
 import { openLedger } from "./ledger-file.ts";
+import { peakMemoryMb } from "./peak-memory.ts";
 
 const { busUrl, redis, service, ledger: path, concurrency, killAt, killCalls = 1 } = JSON.parse(process.argv[2] ?? "{}") as EffectServiceOptions;
 const say = (fields: object, text = "") => void process.stderr.write(`${text} ${JSON.stringify(fields)}\n`);
@@ -33,3 +34,4 @@ await using _tools = await serveTools(
 );
 process.stdout.write("ready\n");
 await shutdown.requested;
+process.stdout.write(`${peakMemoryMb()} MB\n`);

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** `effect`: a tool has done what it is for. `answered`: the bus has confirmed an answer. `aborted`: a tool was told to stop. */
-export type LedgerEvent = "effect" | "answered" | "aborted";
+/** `effect`: a tool has done what it is for. `answered`: the bus has confirmed an answer. `aborted`: a tool was told to stop. `received`: an agent has an answer. */
+export type LedgerEvent = "effect" | "answered" | "aborted" | "received";
 
 /** Appends lines that outlive the process that writes them, whenever it dies. */
 export function openLedger(file: string): Disposable & { write(event: LedgerEvent, id: string): void } {

@@ -19,11 +19,18 @@ export interface Scene extends AsyncDisposable {
   addCaller(name: string): Promise<ToolCaller>;
 }
 
-export async function openScene(busUrl: string, { redisUrl }: { readonly redisUrl?: string | undefined } = {}): Promise<Scene> {
+export interface SceneOptions {
+  /** Where the service's claims are. @default in its process */
+  readonly redisUrl?: string | undefined;
+  /** The way that the callers go to the bus. @default the service's */
+  readonly callerUrl?: string | undefined;
+}
+
+export async function openScene(busUrl: string, { redisUrl, callerUrl = busUrl }: SceneOptions = {}): Promise<Scene> {
   const name = uniqueName();
   await using opening = new AsyncDisposableStack();
   const ledger = opening.use(await createLedgerFile());
-  const bus = opening.use(await connectBus(busUrl, { name: "faults", drainMs: 1_000 }));
+  const bus = opening.use(await connectBus(callerUrl, { name: "faults", drainMs: 1_000 }));
   const agent = `agent-${name}`;
   const caller = opening.use(await createToolCaller(bus, { agent }));
   const opened = opening.move();

@@ -1,16 +1,19 @@
 import { ToolError } from "@rockbot/contracts";
-import type { ToolCaller } from "@rockbot/tools";
+import { DEFAULT_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
+import { GRACE_MS, LOST_AFTER_MS } from "./ledger.ts";
 
-/** How a call ended at its caller: `ok`, the code of its error, or what else it threw. */
+/** How a call ended at its caller: `ok`, the code of its error, `lost`, or what else it threw. */
 export interface SettledCall {
   readonly id: string;
   readonly outcome: string;
   /** What the answer says; the id, if it is the right one. */
   readonly content: string | undefined;
   readonly ms: number;
+  /** It had not ended when a timer of this process for its deadline and the grace went off: a process that gets no processor time is not blamed. */
+  readonly isLate: boolean;
 }
 
-/** Makes a call, and never rejects. */
+/** Makes a call, and never rejects; one that does not end is `lost`. */
 export async function settleCall(
   caller: ToolCaller,
   tool: string,
@@ -18,12 +21,21 @@ export async function settleCall(
   options: Parameters<ToolCaller["call"]>[2] = {},
 ): Promise<SettledCall> {
   const start = performance.now();
-  const settled = (outcome: string, content?: string) => ({ id: input.id, outcome, content, ms: performance.now() - start });
+  const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  let isLate = false;
+  const grace = setTimeout(() => (isLate = true), timeoutMs + GRACE_MS);
+  const { promise: lost, resolve: lose } = Promise.withResolvers<"lost">();
+  const end = setTimeout(() => lose("lost"), timeoutMs + LOST_AFTER_MS);
+  const settled = (outcome: string, content?: string) => ({ id: input.id, outcome, content, ms: performance.now() - start, isLate });
   try {
-    const { content, isError } = await caller.call(tool, input, options);
-    return settled(isError ? "tool_error" : "ok", content ?? undefined);
+    const answer = await Promise.race([caller.call(tool, input, options), lost]);
+    if (answer === "lost") return settled("lost");
+    return settled(answer.isError ? "tool_error" : "ok", answer.content ?? undefined);
   } catch (error) {
     return settled(error instanceof ToolError ? error.code : `threw ${String(error)}`);
+  } finally {
+    clearTimeout(grace);
+    clearTimeout(end);
   }
 }
 
@@ -33,3 +45,23 @@ export function countOutcomes(calls: readonly SettledCall[]): Record<string, num
   for (const { outcome } of calls) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;
 }
+
+/** How many ended how, and what may never be; `effects` says how often each had its effect. */
+export function tally(calls: readonly SettledCall[], effects: ReadonlyMap<string, number>): Record<string, number> {
+  return {
+    lost: 0,
+    ...countOutcomes(calls),
+    "doubled effects": calls.filter(({ id }) => (effects.get(id) ?? 0) > 1).length,
+    crossed: calls.filter(({ id, outcome, content }) => outcome === "ok" && content !== id).length,
+    late: calls.filter(({ isLate }) => isLate).length,
+  };
+}
+
+/** What `tally` gives of calls that ended as these, and none of which was harmed. */
+export const unharmed = (outcomes: Readonly<Record<string, number>>): Record<string, number> => ({
+  lost: 0,
+  ...outcomes,
+  "doubled effects": 0,
+  crossed: 0,
+  late: 0,
+});

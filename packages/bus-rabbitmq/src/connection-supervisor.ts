@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "@rockbot/async";
 import { BusClosedError, BusUnavailableError, type Logger } from "@rockbot/bus";
 import type { BrokerAddress } from "./broker-address.ts";
@@ -20,6 +19,8 @@ export interface SupervisorOptions extends LinkOptions {
 const REPLAY_DEADLINE_MS = 10_000;
 /** A connection that lasted this long starts the backoff anew. */
 const STABLE_MS = 5_000;
+/** The longest wait between attempts: a broker that is back is found this soon, also by the last of many. */
+const MAX_WAIT_MS = 1_200;
 /** The least wait after a refusal: it takes a person to change that. */
 const REFUSED_MS = 5_000;
 /** An outage is one event: its first failure is logged, then one now and again. */
@@ -45,6 +46,8 @@ export class ConnectionSupervisor {
   #lastFailure = "no attempt has ended yet";
   #running: Promise<void> | undefined;
   #returnedAt: number | undefined;
+  #wasRefused = false;
+  #endWait: (() => void) | undefined;
 
   constructor(address: BrokerAddress, options: SupervisorOptions) {
     this.#address = address;
@@ -109,11 +112,17 @@ export class ConnectionSupervisor {
     });
   }
 
+  /** Tries to connect now, if it waits to: the broker was just seen to take connections. Not if it has refused this one. */
+  hurry(): void {
+    if (!this.#wasRefused) this.#endWait?.();
+  }
+
   /** Says goodbye to the broker; takes a second at most. */
   async close(): Promise<void> {
     if (!this.#stop.signal.aborted) {
       this.#state = "draining";
       this.#stop.abort();
+      this.#endWait?.();
       for (const waiter of [...this.#waiters]) waiter.reject(new BusClosedError("The bus is closed"));
       await this.#link?.close();
     }
@@ -145,17 +154,31 @@ export class ConnectionSupervisor {
           return;
         }
         failures = performance.now() - upSince > STABLE_MS ? 1 : failures + 1;
-        const waitMs = Math.max(refused ? REFUSED_MS : 0, backoffMs(failures, { baseMs: 100, maxMs: 2_000 }));
+        const waitMs = refused ? REFUSED_MS : backoffMs(failures, { baseMs: 100, maxMs: MAX_WAIT_MS, leastPart: 0.5 });
         const fields = { connection: name, broker: this.#address.label, reason: this.#lastFailure, failures, waitMs: Math.round(waitMs) };
-        if (failures === 1 || performance.now() - loggedAt > LOG_EVERY_MS) {
+        if (failures === 1 || refused !== this.#wasRefused || performance.now() - loggedAt > LOG_EVERY_MS) {
           loggedAt = performance.now();
           if (refused) log.error(fields, "the broker refuses the connection");
           else log.warn(fields, "no connection to the broker");
         }
+        this.#wasRefused = refused;
         this.#state = "connecting";
-        await sleep(waitMs, undefined, { signal }).catch(() => {}); // rejects only when stopped
+        await this.#wait(waitMs);
       }
     }
+  }
+
+  /** Ends early when stopped or told to hurry. */
+  async #wait(ms: number): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#endWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#endWait = undefined;
   }
 
   /** The life of one connection. Always throws in the end: with the reason why it has ended. */

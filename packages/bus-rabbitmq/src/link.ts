@@ -4,6 +4,7 @@ import type { ConnectionOptions } from "node:tls";
 import { within } from "@rockbot/async";
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from "amqplib";
 import type { BrokerAddress } from "./broker-address.ts";
+import { NOT_ALLOWED } from "./refusal.ts";
 
 export interface LinkOptions {
   /** What the broker shows for the connection. */
@@ -42,7 +43,8 @@ export async function openLink({ connect: address, user }: BrokerAddress, { name
     );
     // amqplib drops the broker's reason where it closes the connection instead of opening the virtual host.
     if (!/got <ConnectionClose/.test((error as Error).message)) throw error;
-    throw new Error(`the broker refuses the virtual host "${address.vhost}": it does not exist, is not up, or is not for the user "${user}"`);
+    const reason = `the broker refuses the virtual host "${address.vhost}": it does not exist, is not up, is not for the user "${user}", or has all connections it may have`;
+    throw Object.assign(new Error(reason), { code: NOT_ALLOWED });
   } finally {
     signal.removeEventListener("abort", onAbort);
   }

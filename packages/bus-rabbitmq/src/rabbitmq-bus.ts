@@ -99,6 +99,7 @@ class RabbitMqBus implements Bus {
       heartbeatSeconds,
       tls,
       log,
+      onReady: () => this.#consuming.hurry(),
       onLost: () => {
         countLostConnection("publish");
         void this.#consuming.link?.probe(PROBE_DEADLINE_MS); // it may be as dead, and has no watchdog
@@ -110,6 +111,7 @@ class RabbitMqBus implements Bus {
       tls,
       log,
       replay: (link) => this.#replay(link),
+      onReady: () => this.#publisher.supervisor.hurry(),
       onLost: () => {
         countLostConnection("consume");
         void this.#publisher.supervisor.link?.probe(PROBE_DEADLINE_MS);

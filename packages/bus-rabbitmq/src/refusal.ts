@@ -6,8 +6,10 @@ export function isRefusal(error: unknown): boolean {
   return /ACCESS[-_]REFUSED|NOT[-_]ALLOWED|NOT[-_]FOUND/.test(error.message); // of the handshake there is only text
 }
 
+/** AMQP's code for what the broker does not let this user do. */
+export const NOT_ALLOWED = 530;
 /** access-refused, not-found, resource-locked, precondition-failed, not-allowed. */
-const refusals: ReadonlySet<number> = new Set([403, 404, 405, 406, 530]);
+const refusals: ReadonlySet<number> = new Set([403, 404, 405, 406, NOT_ALLOWED]);
 
 /** What went wrong, in words; Node gives no message where it tried several addresses of a host. */
 export function reasonOf(error: unknown): string {

@@ -22,6 +22,7 @@ test("forwards, cuts after as many bytes as asked, and goes on for the next conn
   await expect.poll(second.text).toBe("still here");
   proxy.cutAll();
   await expect.poll(() => second.socket.destroyed).toBe(true);
+  expect(proxy.accepted).toBe(2);
 });
 
 test("while silent holds everything back, and loses none of it", async () => {
@@ -34,6 +35,17 @@ test("while silent holds everything back, and loses none of it", async () => {
   expect(proxy.bytes).toEqual({ toBroker: 0, toClient: 0 });
   proxy.setSilent(false);
   await expect.poll(one.text).toBe("late");
+});
+
+test("silent in one direction it forwards in the other", async () => {
+  await using server = await startEcho();
+  await using proxy = await startTcpFaultProxy(server.url);
+  proxy.setSilent(true, "toClient");
+  const one = client(proxy.through(server.url));
+  one.socket.write("heard");
+  await expect.poll(() => proxy.bytes).toEqual({ toBroker: "heard".length, toClient: 0 });
+  proxy.setSilent(false, "toClient");
+  await expect.poll(one.text).toBe("heard");
 });
 
 function client(url: string): { readonly socket: Socket; readonly text: () => string } {

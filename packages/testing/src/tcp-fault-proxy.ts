@@ -14,14 +14,16 @@ export interface TcpFaultProxy extends AsyncDisposable {
   through(url: string): string;
   /** Connections open now. */
   readonly open: number;
+  /** Connections that clients have opened so far, whether or not the server took them. */
+  readonly accepted: number;
   /** Bytes forwarded so far. */
   readonly bytes: Readonly<Record<Direction, number>>;
   /** Resets all connections. */
   cutAll(): void;
   /** Resets, once, the connection that comes to the point; resolves when that has happened. One point at a time: a new one replaces it. */
   cutAt(point: CutPoint): Promise<void>;
-  /** While silent, connections are accepted and stay open, and not a byte is forwarded. */
-  setSilent(isSilent: boolean): void;
+  /** While silent, connections are accepted and stay open, and not a byte is forwarded in that direction. @param direction both, if it is absent */
+  setSilent(isSilent: boolean, direction?: Direction): void;
   /** Holds every chunk back for so long. */
   setDelay(ms: number): void;
 }
@@ -35,7 +37,8 @@ export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy>
   const { hostname, port } = new URL(target);
   const pairs = new Set<Pair>();
   const total = { toBroker: 0, toClient: 0 };
-  let isSilent = false;
+  const isSilent = { toBroker: false, toClient: false };
+  let accepted = 0;
   let delayMs = 0;
   let cut: { readonly point: CutPoint; count: number; readonly done: () => void } | undefined;
 
@@ -67,7 +70,7 @@ export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy>
     const write = (chunk: Buffer) => {
       if (!to.destroyed && !to.write(chunk)) {
         from.pause();
-        to.once("drain", () => !isSilent && from.resume());
+        to.once("drain", () => !isSilent[direction] && from.resume());
       }
     };
     from.on("data", (chunk: Buffer) => {
@@ -92,10 +95,12 @@ export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy>
 
   const server = createServer({ noDelay: true }, (client) => {
     const pair: Pair = { client, server: connect({ host: hostname, port: Number(port), noDelay: true }) };
+    accepted++;
     pairs.add(pair);
     forward(pair, client, pair.server, "toBroker");
     forward(pair, pair.server, client, "toClient");
-    if (isSilent) for (const socket of [pair.client, pair.server]) socket.pause();
+    if (isSilent.toBroker) pair.client.pause();
+    if (isSilent.toClient) pair.server.pause();
   });
   const ownPort = await listen(server);
 
@@ -108,6 +113,9 @@ export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy>
     get open() {
       return pairs.size;
     },
+    get accepted() {
+      return accepted;
+    },
     get bytes() {
       return { ...total };
     },
@@ -119,12 +127,13 @@ export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy>
         cut = { point, count: 0, done };
       });
     },
-    setSilent(silent) {
-      isSilent = silent;
-      for (const { client, server } of pairs) {
-        for (const socket of [client, server]) {
-          if (silent) socket.pause();
-          else socket.resume();
+    setSilent(silent, direction) {
+      for (const way of direction === undefined ? (["toBroker", "toClient"] as const) : [direction]) {
+        isSilent[way] = silent;
+        for (const { client, server } of pairs) {
+          const from = way === "toBroker" ? client : server;
+          if (silent) from.pause();
+          else from.resume();
         }
       }
     },

@@ -6,5 +6,5 @@ export const MAX_TIMEOUT_MS = 20 * 60_000;
 export const MAX_REQUEST_BYTES = 1024 * 1024;
 /** A result's body, at most. */
 export const MAX_RESULT_BYTES = 8 * 1024 * 1024;
-/** Calls that one caller has out at once, at most. */
+/** Calls that one caller has out at once, at most, when it does not say. */
 export const MAX_CALLS_IN_FLIGHT = 256;

@@ -36,6 +36,8 @@ export interface ToolCallerOptions {
   readonly results?: "result" | "copy" | undefined;
   /** Where the journal of calls outlives this process, so that the next one takes up what this one had out. @default nowhere */
   readonly journals?: JournalStore | undefined;
+  /** Calls without an answer at a time; one more is refused as `overloaded`. @default 256 */
+  readonly maxCallsInFlight?: number | undefined;
   readonly log?: Logger | undefined;
 }
 
@@ -85,13 +87,24 @@ export interface ToolCaller extends AsyncDisposable {
  * Resolves once the caller listens for announcements; answers are subscribed to with the first call, or at once if an earlier
  * process had calls out. Disposal cancels the calls that are out, unless a journal keeps them: then they are left for the next
  * process to take up.
+ * @throws {RangeError} if a name is not one that we may create, or maxCallsInFlight no positive whole number
  */
 export async function createToolCaller(
   bus: Bus,
-  { agent, results = "result", instance = results === "copy" ? newId().slice(0, 12) : undefined, journals, log = silentLogger }: ToolCallerOptions,
+  {
+    agent,
+    results = "result",
+    instance = results === "copy" ? newId().slice(0, 12) : undefined,
+    journals,
+    maxCallsInFlight = MAX_CALLS_IN_FLIGHT,
+    log = silentLogger,
+  }: ToolCallerOptions,
 ): Promise<ToolCaller> {
   checkName("an agent's name", agent);
   if (instance !== undefined) checkName("an instance's name", instance);
+  if (!Number.isSafeInteger(maxCallsInFlight) || maxCallsInFlight < 1) {
+    throw new RangeError(`Cannot call tools as "${agent}": maxCallsInFlight must be a positive whole number, got ${maxCallsInFlight}`);
+  }
 
   const meter = metrics.getMeter("@rockbot/tools");
   const strays = meter.createCounter("rockbot.tool.results.stray", { description: "Answers that no call waits for: late, repeated or forged." });
@@ -241,7 +254,7 @@ export async function createToolCaller(
         );
       }
       if (isClosed) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": this caller is closed`, { isRetryable: false });
-      if (calls.size >= MAX_CALLS_IN_FLIGHT) {
+      if (calls.size >= maxCallsInFlight) {
         throw new ToolError(
           ToolErrorCode.Overloaded,
           `Cannot call "${name}" now: "${agent}" has ${calls.size} calls without an answer, the most it may have. Wait for one to end.`,

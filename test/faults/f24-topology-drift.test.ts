@@ -2,34 +2,14 @@ import { SubscriptionConflictError } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { sharedAmqpUrl, startTcpFaultProxy } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { textMessage, textOf, uniqueName } from "./messages.ts";
-import { openRawChannel } from "./raw-channel.ts";
+import { textMessage, textOf, uniqueName } from "../broker/messages.ts";
+import { openRawChannel } from "../broker/raw-channel.ts";
+import { record } from "./figures.ts";
 
 const url = await sharedAmqpUrl();
 const WAIT = { timeout: 15_000 };
 
-test("a consumer whose queue is deleted declares it again and goes on", async () => {
-  await using bus = await connectBus(url);
-  await using raw = await openRawChannel(url);
-  const name = uniqueName();
-  const received: string[] = [];
-  await using _ = await bus.subscribe({ name, topics: [name] }, async (message) => {
-    if (textOf(message) === "fails once" && !received.includes("fails once")) {
-      received.push("fails once");
-      throw new Error("the first time fails");
-    }
-    received.push(textOf(message));
-  });
-  for (const queue of [`rockbot.${name}.v1`, `rockbot.${name}.v1.retry`]) {
-    await raw.channel.deleteQueue(queue);
-    await expect.poll(async () => (await bus.inspect(name, queue.endsWith("retry") ? "retry" : "main"))?.consumers, WAIT).toBe(1);
-  }
-  await bus.publish(textMessage(name, "after"), { mandatory: true });
-  await bus.publish(textMessage(name, "fails once"), { mandatory: true });
-  await expect.poll(() => received.toSorted(), WAIT).toEqual(["after", "fails once", "fails once"]);
-});
-
-test("a queue that exists with other properties is refused with the one that differs, and harms no other subscription", async () => {
+test("F24: a queue that exists with other properties is refused with the one that differs, and harms no other subscription", async () => {
   await using bus = await connectBus(url);
   await using raw = await openRawChannel(url);
   const name = uniqueName();
@@ -47,9 +27,10 @@ test("a queue that exists with other properties is refused with the one that dif
   await expect.poll(() => received, WAIT).toEqual(["still here"]);
   expect(bus.isReady).toBe(true);
   await raw.channel.deleteQueue(`rockbot.${name}.v1`);
+  await record({ fault: "F24", done: "a subscription whose queue exists with other properties", figures: { "names the property": 1, "others go on": 1 } });
 });
 
-test("a queue that comes back with other properties makes the bus unready, others go on, and it is taken as soon as it is right", {
+test("F24: a queue that comes back with other properties makes the bus unready, others go on, and it is taken as soon as it is right", {
   timeout: 60_000,
 }, async () => {
   await using proxy = await startTcpFaultProxy(url);
@@ -78,7 +59,14 @@ test("a queue that comes back with other properties makes the bus unready, other
   await expect.poll(() => received, WAIT).toEqual(["still here"]);
 
   await raw.channel.deleteQueue(`rockbot.${name}.v1`);
+  const rightAt = performance.now();
   await expect.poll(() => bus.isReady, WAIT).toBe(true);
+  const backMs = Math.round(performance.now() - rightAt);
   await bus.publish(textMessage(name, "right again"), { mandatory: true });
   await expect.poll(() => received, WAIT).toEqual(["still here", "right again"]);
+  await record({
+    fault: "F24",
+    done: "a queue is replaced by one with other properties while its connection is away",
+    figures: { "names the property": 1, "others go on": 1, "taken after it is right, ms": backMs },
+  });
 });

@@ -1,0 +1,31 @@
+import type { SettledCall } from "./settle-calls.ts";
+
+/** What agent-service.ts does. */
+export interface AgentOptions {
+  readonly busUrl: string;
+  readonly agent: string;
+  readonly tool: string;
+  /** Begins the ids of its calls. */
+  readonly prefix: string;
+  /** It makes so many calls at once. */
+  readonly calls?: number | undefined;
+  /** Or so many each second, until SIGTERM. */
+  readonly perSecond?: number | undefined;
+  readonly holdMs?: number | undefined;
+  /** @default 60_000 */
+  readonly timeoutMs?: number | undefined;
+  /** How many agents share the process, its bus and the calls. @default 1 */
+  readonly callers?: number | undefined;
+  /** Of each agent. @default as the library */
+  readonly maxCallsInFlight?: number | undefined;
+  /** The file that it appends each answer to. */
+  readonly ledger?: string | undefined;
+}
+
+/** What it has to say in the end. */
+export interface AgentReport {
+  readonly settled: readonly SettledCall[];
+  /** From its first call to its last answer. */
+  readonly ms: number;
+  readonly peakMb: number;
+}

@@ -1,0 +1,50 @@
+import { sharedAmqpUrl } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { atScale, record } from "./figures.ts";
+import { openScene } from "./scene.ts";
+import { tally, unharmed } from "./settle-calls.ts";
+import { spread } from "./spread.ts";
+import { agentReport, startAgent } from "./start-agent.ts";
+import { startEffectService } from "./start-effect-service.ts";
+
+const CALLS = atScale(2_000, 10_000);
+const busUrl = await sharedAmqpUrl();
+
+test.each([{ agents: 1 }, { agents: 100 }])(
+  `F26: ${CALLS} calls at once of $agents agents are all answered, once`,
+  { timeout: 180_000 },
+  async ({ agents }) => {
+    await using scene = await openScene(busUrl);
+    await using service = await startEffectService({ ...scene.service, concurrency: 128 });
+    await using agent = startAgent({
+      busUrl,
+      agent: `many-${scene.service.service}`,
+      tool: scene.tool("effect"),
+      prefix: "many",
+      calls: CALLS,
+      callers: agents,
+      maxCallsInFlight: CALLS / agents,
+    });
+    const { settled, ms, peakMb } = await agentReport(agent);
+    const ended = tally(settled, await scene.ledger.count("effect"));
+    service.kill("SIGTERM");
+    expect(await service.ended, service.stderr()).toBe(0);
+    const serviceMb = Number(/(\d+) MB/.exec(service.stdout())?.[1]);
+    await record({
+      fault: "F26",
+      done: `${CALLS} calls at once of ${agents} agents in one process`,
+      figures: {
+        ...ended,
+        "calls/s": Math.round((1_000 * CALLS) / ms),
+        ...spread(
+          "call",
+          settled.map((call) => call.ms),
+        ),
+        "agents' process MB": peakMb,
+        "service's MB": serviceMb,
+      },
+    });
+    expect(ended).toEqual(unharmed({ ok: CALLS }));
+    expect(Math.max(peakMb, serviceMb)).toBeLessThanOrEqual(300);
+  },
+);

@@ -1,0 +1,60 @@
+import { expect, test, vi } from "vitest";
+import { atScale, record } from "./figures.ts";
+import { CallWorld, type Faults } from "./interleavings/call-world.ts";
+import { explore } from "./interleavings/explore.ts";
+
+vi.mock("node:timers/promises", async (original) => ({
+  ...(await original<typeof import("node:timers/promises")>()),
+  setTimeout: (await import("./interleavings/call-world.ts")).sleepInWorld,
+}));
+// Once for all worlds: each moves the one clock on.
+vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance", "Date"] });
+
+/** What happens beside the call, at any moments: each once. */
+const few: readonly (readonly (keyof Faults)[])[] = [
+  [],
+  ["copies"],
+  ["crashes"],
+  ["disconnects"],
+  ["cancels"],
+  ["lapses"],
+  ["deadlines"],
+  ["copies", "crashes"],
+  ["crashes", "lapses"],
+  ["crashes", "cancels"],
+  ["cancels", "lapses"],
+];
+const more: typeof few = [
+  ["copies", "lapses"],
+  ["copies", "cancels"],
+  ["copies", "deadlines"],
+  ["crashes", "disconnects"],
+  ["crashes", "deadlines"],
+  ["disconnects", "lapses"],
+  ["copies", "crashes", "lapses"],
+  ["crashes", "cancels", "lapses"],
+];
+const isSoak = atScale(0, 1) > 0;
+
+test.each([
+  { tool: "with effects", isIdempotent: false, scenarios: isSoak ? [...few, ...more] : few },
+  { tool: "that may run twice", isIdempotent: true, scenarios: isSoak ? [...few, ...more] : few.filter(({ length }) => length < 2) },
+])(
+  "a call of a tool $tool has at most the effects it may, one answer, and never waits for ever, in whatever order two services and a caller get on: $tool",
+  { timeout: isSoak ? 1_800_000 : 300_000 },
+  async ({ tool, isIdempotent, scenarios }) => {
+    const sums = { states: 0, steps: 0, ends: 0, depth: 0 };
+    for (const kinds of scenarios) {
+      const faults = Object.fromEntries(kinds.map((kind) => [kind, 1]));
+      const found = await explore(() => CallWorld.begin({ faults, isIdempotent, advance: (ms) => void vi.advanceTimersByTime(ms) }));
+      expect(found.ends, `with ${kinds.join(", ")}`).toBeGreaterThan(0);
+      for (const sum of ["states", "steps", "ends"] as const) sums[sum] += found[sum];
+      sums.depth = Math.max(sums.depth, found.depth);
+    }
+    await record({
+      fault: "interleavings",
+      done: `all orders of the steps of two services and a caller over one call of a tool ${tool}, with ${scenarios.length} sets of faults at every moment`,
+      figures: { states: sums.states, "steps taken": sums.steps, "longest way": sums.depth, "ways to end": sums.ends, "rules broken": 0 },
+    });
+  },
+);

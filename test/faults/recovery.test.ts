@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sharedRedisUrl, startOwnBroker } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { atScale, record } from "./figures.ts";
+import { openScene } from "./scene.ts";
+import { tally, unharmed } from "./settle-calls.ts";
+import { spread } from "./spread.ts";
+import { agentReport, startAgent } from "./start-agent.ts";
+import { startEffectService } from "./start-effect-service.ts";
+
+const AGENTS = 10;
+const KILLS = atScale(1, 10);
+/** Of each agent: an answer comes soon after it can. */
+const PER_SECOND = 10;
+const redisUrl = await sharedRedisUrl();
+
+test(`each of ${AGENTS} agents in processes of their own has answers again soon after a killed broker accepts connections: ${KILLS} times`, {
+  timeout: 120_000 + 60_000 * KILLS,
+}, async () => {
+  await using broker = await startOwnBroker();
+  await using scene = await openScene(broker.url, { redisUrl });
+  const { ledger, service } = scene;
+  await using _one = await startEffectService(service);
+  await using _other = await startEffectService(service);
+  await using stack = new AsyncDisposableStack();
+  const prefixes = Array.from({ length: AGENTS }, (_, index) => `agent${index}`);
+  const agents = prefixes.map((prefix) =>
+    stack.use(
+      startAgent({
+        busUrl: broker.url,
+        agent: `${prefix}-${service.service}`,
+        tool: scene.tool("effect"),
+        prefix,
+        perSecond: PER_SECOND,
+        timeoutMs: 40_000,
+        ledger: ledger.path,
+      }),
+    ),
+  );
+  /** When each agent had its first answer since, in Unix milliseconds. */
+  const firstAnswers = async (since: number): Promise<number[]> => {
+    const received = [...(await ledger.times("received"))].filter(([, at]) => at > since);
+    return prefixes.flatMap((prefix) => {
+      const times = received.filter(([id]) => id.startsWith(`${prefix}-`)).map(([, at]) => at);
+      return times.length === 0 ? [] : [Math.min(...times)];
+    });
+  };
+  const untilAllAnswered = (since: number) => expect.poll(async () => (await firstAnswers(since)).length, { timeout: 60_000, interval: 100 }).toBe(AGENTS);
+  await untilAllAnswered(0);
+  const recoveries: number[] = [];
+  for (let kill = 0; kill < KILLS; kill++) {
+    await sleep(1_000); // the load runs undisturbed
+    await broker.kill();
+    await broker.restart();
+    const accepting = Date.now(); // the clock that the ledger's times are of
+    await untilAllAnswered(accepting);
+    recoveries.push(...(await firstAnswers(accepting)).map((at) => at - accepting));
+  }
+  for (const agent of agents) agent.kill("SIGTERM");
+  const settled = (await Promise.all(agents.map(agentReport))).flatMap((report) => report.settled);
+  const ended = tally(settled, await ledger.count("effect"));
+  await record({
+    fault: "recovery",
+    done: `${settled.length} calls of ${AGENTS} agents in processes of their own over ${KILLS} kills of the broker`,
+    figures: { ...ended, ...spread("an agent's first answer after the port opens", recoveries), "slowest ms": Math.max(...recoveries) },
+  });
+  expect(ended).toEqual(unharmed({ ok: settled.length }));
+});
