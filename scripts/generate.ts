@@ -1,6 +1,6 @@
 /**
  * Generates, from `packages/contracts/schema/*.yaml` and `services/NAME/config.schema.yaml`: TypeScript types, standalone
- * validators, the catalogue of messages and tools, the AsyncAPI document, and each service's config module.
+ * validators, the catalogue of messages and tools, the AsyncAPI document, each service's config module, and the policy's.
  * `--check` writes nothing and fails when a committed file differs.
  */
 import { globSync } from "node:fs";
@@ -8,7 +8,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { parse } from "yaml";
 import { asyncApiDocument } from "./generate/async-api.ts";
-import { configModule } from "./generate/config-module.ts";
+import { configModule, pascalCase } from "./generate/config-module.ts";
 import { contractsModules } from "./generate/contracts-modules.ts";
 import { referenceDocument } from "./generate/reference-document.ts";
 import type { SchemaDocument } from "./generate/schema-document.ts";
@@ -33,9 +33,13 @@ for (const [name, text] of Object.entries(await contractsModules(definitions))) 
 files.set(join(contracts, "asyncapi.yaml"), asyncApiDocument(definitions));
 files.set("docs/tools.md", referenceDocument(definitions));
 for (const file of globSync("services/*/config.schema.yaml").sort()) {
-  const modules = await configModule(basename(dirname(file)), parse(await readFile(file, "utf8")));
+  const service = basename(dirname(file));
+  const modules = await configModule({ file, name: "config", type: `${pascalCase(service)}Config` }, parse(await readFile(file, "utf8")));
   for (const [name, text] of Object.entries(modules)) files.set(join(dirname(file), "src/generated", name), text);
 }
+const policySchema = "packages/policy/policy.schema.yaml";
+const policyModules = await configModule({ file: policySchema, name: "policy", type: "PolicyDocument" }, parse(await readFile(policySchema, "utf8")));
+for (const [name, text] of Object.entries(policyModules)) files.set(join(dirname(policySchema), "src/generated", name), text);
 
 const stale: string[] = [];
 for (const [file, text] of files) {

@@ -34,11 +34,15 @@ export function messageDefinitions(definitions: SchemaDocument["definitions"]): 
 
 /** The schema with every local reference replaced by what it names and our own keywords removed. */
 export function inlined(schema: unknown, definitions: SchemaDocument["definitions"]): JsonSchema {
+  return JSON.parse(JSON.stringify(resolved(schema, definitions), (key, value: unknown) => (key.startsWith("x-") ? undefined : value))) as JsonSchema;
+}
+
+/** The schema with every local reference replaced by what it names. */
+export function resolved(schema: unknown, definitions: SchemaDocument["definitions"]): JsonSchema {
   return JSON.parse(
-    JSON.stringify(schema, (key, value: unknown) => {
-      if (key.startsWith("x-")) return undefined;
+    JSON.stringify(schema, (_, value: unknown) => {
       const name = referenceIn(value);
-      return name === undefined ? value : inlined(definitions[name], definitions);
+      return name === undefined ? value : resolved(definitions[name], definitions);
     }),
   ) as JsonSchema;
 }

@@ -27,9 +27,13 @@ export function describeFaults(
   value: unknown,
   { quoteValues = true, maxFaults = 20 }: DescribeFaultsOptions = {},
 ): Fault[] {
-  return (validator.errors ?? []).slice(0, maxFaults).map((error) => ({
+  const errors = (validator.errors ?? []).filter(({ keyword }) => keyword !== "propertyNames"); // said by the errors of the names themselves
+  return errors.slice(0, maxFaults).map((error) => ({
     path: error.keyword === "required" ? `${error.instancePath}/${String(error.params["missingProperty"])}` : error.instancePath,
-    message: describe(error, schema, at(value, error.instancePath), quoteValues),
+    message:
+      error.propertyName === undefined
+        ? describe(error, schema, at(value, error.instancePath), quoteValues)
+        : `the name of a property: ${describe(error, schema, error.propertyName, quoteValues)}`,
   }));
 }
 

@@ -13,4 +13,6 @@ export interface SchemaError {
   readonly schemaPath: string;
   readonly params: Record<string, unknown>;
   readonly message?: string;
+  /** Set if not the value is at fault but this name in it. */
+  readonly propertyName?: string;
 }

@@ -1,0 +1,43 @@
+import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
+import type { PolicyDocument } from "./generated/policy.ts";
+
+/** What is wrong with a policy that its schema cannot know: what has to be unique and is not. */
+export function documentFaults({ callers, services, operators }: PolicyDocument): DocumentFault[] {
+  const tokens = [
+    ...entries(callers).map(([name, { tokens }]) => ({ path: ["callers", name, "tokens"], tokens })),
+    ...operators.map(({ tokens }, i) => ({ path: ["operators", i, "tokens"], tokens })),
+  ];
+  return [
+    ...repeated(
+      tokens.flatMap(({ path, tokens }) => tokens.map(({ hash }, i): Named => [[...path, i, "hash"], hash])),
+      "a token belongs to one caller or operator",
+    ),
+    ...repeated(
+      entries(callers).flatMap(([name, { user = name }]): Named[] => (user === null ? [] : [[["callers", name], user]])),
+      "a broker user belongs to one caller",
+    ),
+    ...repeated(
+      entries(services).map(([name, { user = name }]): Named => [["services", name], user]),
+      "a broker user belongs to one service",
+    ),
+    ...repeated(
+      entries(services).map(([name, { topic }]): Named => [["services", name, "topic"], topic]),
+      "a topic has one service",
+    ),
+    ...repeated(
+      operators.map(({ name }, i): Named => [["operators", i, "name"], name]),
+      "an operator is named once",
+    ),
+  ];
+}
+
+type Named = readonly [path: PolicyPath, name: string];
+
+function repeated(names: readonly Named[], rule: string): DocumentFault[] {
+  const first = new Map<string, PolicyPath>();
+  return names.flatMap(([path, name]) => {
+    const before = first.get(name);
+    if (before === undefined) first.set(name, path);
+    return before === undefined ? [] : [{ path, message: `"${name}" stands at ${before.join(".")} already: ${rule}` }];
+  });
+}

@@ -1,0 +1,8 @@
+// The policy as it is now, and what it says.
+export type { ArgumentRule } from "./argument-rules.ts";
+export { entries } from "./document-place.ts";
+export type { PolicyCaller, PolicyDocument, PolicyRule, PolicyService, PolicyToken } from "./generated/policy.ts";
+export { holdPolicy, type OpenPolicyOptions, openPolicy, type PolicyHolder } from "./open-policy.ts";
+export { createPolicy, type Decision, type Policy, type RateLimit, type Use } from "./policy.ts";
+// To read one without watching it.
+export { defaultPolicySource, type PolicySource, readPolicy } from "./read-policy.ts";

@@ -1,0 +1,95 @@
+import { readFile } from "node:fs/promises";
+import { metrics } from "@opentelemetry/api";
+import { startLoop } from "@rockbot/async";
+import { type Logger, silentLogger } from "@rockbot/bus";
+import { ConfigError } from "@rockbot/config";
+import { createPolicy, type Policy } from "./policy.ts";
+import { defaultPolicySource, readPolicy } from "./read-policy.ts";
+
+export interface OpenPolicyOptions {
+  readonly log?: Logger | undefined;
+  /** How often the file is looked at. @default 1_000 */
+  readonly everyMs?: number | undefined;
+}
+
+/** The policy as the file has it now. */
+export interface PolicyHolder extends AsyncDisposable {
+  current(): Policy;
+  /** Calls `listener` with each new policy, until the returned function is called. */
+  onChange(listener: (policy: Policy) => void): () => void;
+}
+
+/**
+ * Reads the policy file, and again whenever its content is another, whatever way it is replaced. Content that cannot be used
+ * changes nothing: its faults are logged, once. Without a file every caller may use every tool but the dangerous ones, which
+ * is logged loudly.
+ * @throws {ConfigError} if the file cannot be used at the start, with all its faults
+ */
+export async function openPolicy(file: string | undefined, { log = silentLogger, everyMs = 1_000 }: OpenPolicyOptions = {}): Promise<PolicyHolder> {
+  if (file === undefined) {
+    log.warn({}, "there is no policy file: every caller may use every tool but the dangerous ones, as often as it likes. Set one, to say who may do what");
+    return holdPolicy(createPolicy(defaultPolicySource()));
+  }
+  const reloads = metrics.getMeter("@rockbot/policy").createCounter("rockbot.policy.reloads", { description: "Times the policy file changed, by outcome." });
+  const listeners = new Set<(policy: Policy) => void>();
+  let text = await readText(file);
+  let policy = createPolicy(await readPolicy(text, file));
+  /** Content that is new is used once it is seen a second time: the first may be half of what is being written. */
+  let seen = text;
+  let trouble: string | undefined;
+  log.info({ file, revision: policy.revision }, "policy loaded");
+
+  async function look(): Promise<void> {
+    try {
+      const now = await readText(file as string);
+      if (now === text) {
+        trouble = undefined;
+        return;
+      }
+      if (now !== seen) {
+        seen = now;
+        return;
+      }
+      const next = createPolicy(await readPolicy(now, file as string));
+      text = now;
+      trouble = undefined;
+      if (next.revision === policy.revision) return; // another form of the same
+      log.info({ file, revision: next.revision, before: policy.revision }, "policy changed");
+      policy = next;
+      reloads.add(1, { outcome: "changed" });
+      for (const listener of [...listeners]) listener(policy);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (message === trouble) return;
+      trouble = message;
+      reloads.add(1, { outcome: "refused" });
+      log.error({ file, revision: policy.revision, reason: message }, "the changed policy file cannot be used: what was loaded before holds on");
+    }
+  }
+
+  const loop = startLoop(everyMs, look);
+  return {
+    current: () => policy,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+  };
+}
+
+/** A policy that never changes. */
+export function holdPolicy(policy: Policy): PolicyHolder {
+  return { current: () => policy, onChange: () => () => {}, async [Symbol.asyncDispose]() {} };
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new ConfigError(
+      [`it cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}). Give a readable file or none`],
+      `the policy ${file}`,
+    );
+  }
+}

@@ -1,0 +1,131 @@
+import { expect, test } from "vitest";
+import { createPolicy, type Decision, type Policy } from "./policy.ts";
+import { defaultPolicySource, readPolicy } from "./read-policy.ts";
+
+const policyOf = async (text: string): Promise<Policy> => createPolicy(await readPolicy(text, "test.yaml"));
+
+test("without a file all callers may use all tools but the dangerous ones", () => {
+  const policy = createPolicy(defaultPolicySource());
+  expect(policy.decide({ caller: "anybody", tool: "web_search" })).toMatchObject({ isAllowed: true, revision: "default", inFlight: 256, depth: 8, rates: [] });
+  expect(policy.decide({ caller: "anybody", tool: "bash" })).toMatchObject({ isAllowed: false });
+  expect(policy.decide({ caller: "anybody", tool: "mcp_register_server" })).toMatchObject({ isAllowed: false });
+  expect(policy.decide({ caller: "anybody", tool: "launch", isDangerous: true })).toMatchObject({ isAllowed: false });
+  expect(policy.decide({ caller: "anybody", tool: "launch" })).toMatchObject({ isAllowed: true });
+  expect(policy.document).toMatchObject({ identity: "trusted", delegates: ["gateway", "operator"], legacyPeers: [] });
+});
+
+test("an empty file says the same as none", async () => {
+  const { document } = await policyOf("");
+  expect(document).toEqual(createPolicy(defaultPolicySource()).document);
+});
+
+test("a dangerous tool is allowed by its full name only", async () => {
+  const policy = await policyOf(`
+callers:
+  admin: { allow: ["*", bash] }
+  agent: { allow: ["*", "bas*"] }
+`);
+  expect(policy.decide({ caller: "admin", tool: "bash" }).isAllowed).toBe(true);
+  expect(policy.decide({ caller: "agent", tool: "bash" })).toMatchObject({ isAllowed: false });
+  expect(policy.decide({ caller: "stranger", tool: "bash" })).toMatchObject({ isAllowed: false });
+});
+
+const LAYERED = `
+everyone:
+  allow: ["web_*"]
+  deny: ["*_secret"]
+  limits: { inFlight: 10, depth: 3 }
+  rules:
+    - tools: ["*"]
+      timeoutMs: 30000
+      concurrency: 8
+callers:
+  researcher:
+    allow: ["web_*", "file_*"]
+    deny: [web_upload]
+    limits: { depth: 5, callsPerSecond: 0.5 }
+    rules:
+      - tools: ["web_*"]
+        rate: { calls: 60, perSeconds: 60 }
+        concurrency: 2
+        cacheSeconds: 300
+      - tools: [web_search]
+        rate: { calls: 5, perSeconds: 1 }
+        timeoutMs: 60000
+queues:
+  search: { tools: [web_search], concurrency: 4 }
+`;
+
+test.each([
+  ["researcher", "web_search", true, `"web_*" in callers.researcher.allow.0, line 12`],
+  ["researcher", "file_read", true, `"file_*" in callers.researcher.allow.1, line 12`],
+  ["researcher", "web_upload", false, `"web_upload" in callers.researcher.deny.0, line 13`],
+  ["researcher", "web_secret", false, `"*_secret" in everyone.deny.0, line 4`],
+  ["researcher", "mail_send", false, "nothing in callers.researcher.allow, line 12 names it"],
+  ["other", "web_upload", true, `"web_*" in everyone.allow.0, line 3`],
+  ["other", "file_read", false, "nothing in everyone.allow, line 3 names it"],
+])("a caller's own list of what is allowed replaces everyone's, and what is denied adds up: %s, %s", async (caller, tool, isAllowed, because) => {
+  expect((await policyOf(LAYERED)).decide({ caller, tool })).toMatchObject({ isAllowed, because });
+});
+
+test("every rule that matches applies, the strictest of each kind holds, and a caller's own limits replace everyone's", async () => {
+  const policy = await policyOf(LAYERED);
+  const decision = policy.decide({ caller: "researcher", tool: "web_search" });
+  expect(decision).toMatchObject({ concurrency: 2, timeoutMs: 30_000, cacheSeconds: 300, inFlight: 10, depth: 5 });
+  expect(decision.rates.map(({ amount, perMs }) => [amount, perMs])).toEqual([
+    [60, 60_000],
+    [5, 1_000],
+    [1, 2_000],
+  ]);
+  expect(decision.queue).toEqual({ name: "search", concurrency: 4, waiting: 16 });
+  expect(policy.decide({ caller: "other", tool: "web_browse" })).toMatchObject({ concurrency: 8, inFlight: 10, depth: 3, rates: [], queue: undefined });
+});
+
+test("calls of one tool are counted apart from those of another and of another caller, calls over all tools together", async () => {
+  const policy = await policyOf(`
+everyone:
+  limits: { callsPerSecond: 5 }
+  rules: [{ tools: ["*"], rate: { calls: 1, perSeconds: 1 } }]
+`);
+  const keys = ([caller, tool]: [string, string]) => policy.decide({ caller, tool }).rates.map(({ key }) => key);
+  const [ofTool, overall] = keys(["a", "x"]);
+  const [ofOtherTool, sameOverall] = keys(["a", "y"]);
+  const [ofOtherCaller, otherOverall] = keys(["b", "x"]);
+  expect(new Set([ofTool, ofOtherTool, ofOtherCaller, overall, otherOverall]).size).toBe(5);
+  expect(sameOverall).toBe(overall);
+});
+
+test("names of callers that everything has are callers like any other", async () => {
+  const policy = await policyOf("callers: { constructor: { allow: [] } }");
+  expect(policy.decide({ caller: "constructor", tool: "web_search" }).isAllowed).toBe(false);
+  for (const caller of ["__proto__", "toString", "hasOwnProperty"]) expect(policy.decide({ caller, tool: "web_search" }).isAllowed).toBe(true);
+});
+
+test("remembers decisions, as many as it has room for", () => {
+  const policy = createPolicy(defaultPolicySource());
+  const first = policy.decide({ caller: "a", tool: "x" });
+  expect(policy.decide({ caller: "a", tool: "x" })).toBe(first);
+  for (let i = 0; i < 25_000; i++) expect(policy.decide({ caller: `c${i}`, tool: "x" }).isAllowed).toBe(true);
+  const again: Decision = policy.decide({ caller: "a", tool: "x" });
+  expect(again).not.toBe(first);
+  expect(again).toEqual(first);
+});
+
+test("explains what decided, and each limit with its line", async () => {
+  const policy = await policyOf(LAYERED);
+  expect(policy.explain({ caller: "researcher", tool: "web_search" })).toEqual([
+    `"researcher" may use "web_search": "web_*" in callers.researcher.allow.0, line 12`,
+    `revision ${policy.revision}`,
+    "at most 8 calls at once, in one instance of a service: everyone.rules.0, line 7",
+    "at most 30000 ms a call: everyone.rules.0, line 7",
+    "at most 60 calls in 60 s: callers.researcher.rules.0, line 16",
+    "at most 2 calls at once, in one instance of a service: callers.researcher.rules.0, line 16",
+    "no kept answer older than 300 s: callers.researcher.rules.0, line 16",
+    "at most 5 calls in 1 s: callers.researcher.rules.1, line 20",
+    "at most 60000 ms a call: callers.researcher.rules.1, line 20",
+    "at most 0.5 calls a second of all tools",
+    "at most 10 calls at once of all tools, in one instance of a service",
+    "at most 5 calls between the first and this one",
+    "at most 4 calls at once by all callers, 16 waiting, in one instance: queues.search, line 24",
+  ]);
+});

@@ -1,0 +1,197 @@
+import { createHash } from "node:crypto";
+import type { ArgumentRule } from "./argument-rules.ts";
+import { entries, type PolicyPath } from "./document-place.ts";
+import type { PolicyCaller, PolicyDocument, PolicyEveryone, PolicyQueue, PolicyRule } from "./generated/policy.ts";
+import type { PolicySource } from "./read-policy.ts";
+import { findGlob } from "./tool-glob.ts";
+
+/** Who asks to use what. */
+export interface Use {
+  /** The effective caller. */
+  readonly caller: string;
+  readonly tool: string;
+  /** What a dangerous tool is allowed by names it in full. @default false, but for the names that are known as dangerous */
+  readonly isDangerous?: boolean | undefined;
+}
+
+/** What may be used up, and comes back with time: at most `amount`, as much again in `perMs` milliseconds. */
+export interface RateLimit {
+  /** What is counted together. */
+  readonly key: string;
+  readonly amount: number;
+  readonly perMs: number;
+}
+
+/** What a policy says of one caller's use of one tool. The same object as long as the policy is the same, mostly. */
+export interface Decision {
+  readonly isAllowed: boolean;
+  /** What decided, and where it stands. For operators: not for the caller. */
+  readonly because: string;
+  /** Of the policy that decided. */
+  readonly revision: string;
+  /** Each call takes one from all of them: those of this tool, and those over all tools. */
+  readonly rates: readonly RateLimit[];
+  /** Takes the bytes of arguments and results. */
+  readonly bytes?: RateLimit | undefined;
+  /** Calls of this tool by this caller that run at once in one instance. */
+  readonly concurrency?: number | undefined;
+  /** How old a kept answer may be, at most; 0 is never from what is kept. */
+  readonly cacheSeconds?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** All of them must be fulfilled. */
+  readonly argumentRules: readonly ArgumentRule[];
+  /** Calls by this caller, of all tools, at once in one instance. */
+  readonly inFlight: number;
+  /** Calls that may stand between the first and this one. */
+  readonly depth: number;
+  /** The queue that the tool stands in, with others. */
+  readonly queue?: ({ readonly name: string } & Pick<PolicyQueue, "concurrency" | "waiting">) | undefined;
+}
+
+/** One revision of a policy. */
+export interface Policy {
+  readonly revision: string;
+  /** The file's content with all defaults. */
+  readonly document: PolicyDocument;
+  /** What the policy says of this use. Costs next to nothing for one that was asked for before. */
+  decide(use: Use): Decision;
+  /** The same for people, with all that was looked at and the lines where it stands. */
+  explain(use: Use): string[];
+}
+
+const DEFAULT_IN_FLIGHT = 256;
+const DEFAULT_DEPTH = 8;
+
+/** Tools that run what they are given outside a sandbox, whatever their definition says. */
+const DANGEROUS: ReadonlySet<string> = new Set(["bash", "mcp_register_server"]);
+/** Decisions that are remembered; callers and tools are few, names that peers make up are not. */
+const MAX_REMEMBERED = 10_000;
+const DAY_MS = 86_400_000;
+
+export function createPolicy({ document, revision, argumentRules, lineOf }: PolicySource): Policy {
+  const callers = new Map(entries(document.callers));
+  const queues = entries(document.queues);
+  const remembered = { ordinary: new Map<string, Map<string, Decision>>(), dangerous: new Map<string, Map<string, Decision>>() };
+  let count = 0;
+
+  function at(path: PolicyPath): string {
+    const line = lineOf(path);
+    return line === undefined ? path.join(".") : `${path.join(".")}, line ${line}`;
+  }
+
+  function verdict({ caller, tool, isDangerous = false }: Use): Pick<Decision, "isAllowed" | "because"> {
+    const own = callers.get(caller);
+    const denying: [PolicyPath, readonly string[]][] = [
+      [["everyone", "deny"], document.everyone.deny ?? []],
+      [["callers", caller, "deny"], own?.deny ?? []],
+    ];
+    for (const [path, globs] of denying) {
+      const glob = findGlob(globs, tool);
+      if (glob !== undefined) return { isAllowed: false, because: `"${glob}" in ${at([...path, globs.indexOf(glob)])}` };
+    }
+    const [path, allowed]: [PolicyPath, readonly string[] | undefined] =
+      own?.allow === undefined ? [["everyone", "allow"], document.everyone.allow] : [["callers", caller, "allow"], own.allow];
+    if (isDangerous || DANGEROUS.has(tool)) {
+      const index = allowed?.indexOf(tool) ?? -1;
+      return index < 0
+        ? { isAllowed: false, because: `the tool is dangerous, and ${allowed === undefined ? "no list of what is allowed" : at(path)} names it in full` }
+        : { isAllowed: true, because: `"${tool}" in ${at([...path, index])}` };
+    }
+    if (allowed === undefined) return { isAllowed: true, because: "nothing forbids it" };
+    const glob = findGlob(allowed, tool);
+    if (glob === undefined) return { isAllowed: false, because: `nothing in ${at(path)} names it` };
+    return { isAllowed: true, because: `"${glob}" in ${at([...path, allowed.indexOf(glob)])}` };
+  }
+
+  function rulesFor({ caller, tool }: Use): { readonly rule: PolicyRule; readonly path: PolicyPath }[] {
+    const from = ({ rules }: PolicyEveryone | PolicyCaller, path: PolicyPath) =>
+      rules.flatMap((rule, i) => (findGlob(rule.tools, tool) === undefined ? [] : [{ rule, path: [...path, "rules", i] }]));
+    const own = callers.get(caller);
+    return [...from(document.everyone, ["everyone"]), ...(own === undefined ? [] : from(own, ["callers", caller]))];
+  }
+
+  function judge(use: Use): Decision {
+    const { caller, tool } = use;
+    const rules = rulesFor(use).map(({ rule }) => rule);
+    const limits = { ...document.everyone.limits, ...callers.get(caller)?.limits };
+    const rates = new Map<string, RateLimit>();
+    const addRate = (scope: readonly string[], amount: number, perMs: number) => {
+      const key = keyOf([...scope, String(amount), String(perMs)]);
+      rates.set(key, { key, amount, perMs });
+    };
+    for (const { rate } of rules) if (rate !== undefined) addRate(["calls", caller, tool], rate.calls, rate.perSeconds * 1_000);
+    if (limits.callsPerSecond !== undefined) {
+      const amount = Math.max(1, limits.callsPerSecond);
+      addRate(["calls", caller], amount, (amount / limits.callsPerSecond) * 1_000);
+    }
+    const queue = queues.find(([, { tools }]) => findGlob(tools, tool) !== undefined);
+    return {
+      ...verdict(use),
+      revision,
+      rates: [...rates.values()],
+      bytes: limits.bytesPerDay === undefined ? undefined : { key: keyOf(["bytes", caller]), amount: limits.bytesPerDay, perMs: DAY_MS },
+      concurrency: least(rules.map(({ concurrency }) => concurrency)),
+      cacheSeconds: least(rules.map(({ cacheSeconds }) => cacheSeconds)),
+      timeoutMs: least(rules.map(({ timeoutMs }) => timeoutMs)),
+      argumentRules: rules.flatMap((rule) => argumentRules.get(rule) ?? []),
+      inFlight: limits.inFlight ?? DEFAULT_IN_FLIGHT,
+      depth: limits.depth ?? DEFAULT_DEPTH,
+      queue: queue === undefined ? undefined : { name: queue[0], concurrency: queue[1].concurrency, waiting: queue[1].waiting },
+    };
+  }
+
+  return {
+    revision,
+    document,
+    decide(use) {
+      const { caller, tool } = use;
+      const known = use.isDangerous ? remembered.dangerous : remembered.ordinary;
+      const decision = known.get(caller)?.get(tool);
+      if (decision !== undefined) return decision;
+      if (count >= MAX_REMEMBERED) {
+        remembered.ordinary.clear();
+        remembered.dangerous.clear();
+        count = 0;
+      }
+      const made = judge(use);
+      const ofCaller = known.get(caller) ?? new Map<string, Decision>();
+      known.set(caller, ofCaller.set(tool, made));
+      count++;
+      return made;
+    },
+    explain(use) {
+      const { isAllowed, because, inFlight, depth, queue } = judge(use);
+      const limits = { ...document.everyone.limits, ...callers.get(use.caller)?.limits };
+      return [
+        `"${use.caller}" ${isAllowed ? "may" : "may not"} use "${use.tool}": ${because}`,
+        `revision ${revision}${callers.has(use.caller) ? "" : `; "${use.caller}" is not named, so what stands under everyone holds`}`,
+        ...rulesFor(use).flatMap(({ rule, path }) => describeRule(rule).map((words) => `${words}: ${at(path)}`)),
+        ...(limits.callsPerSecond === undefined ? [] : [`at most ${limits.callsPerSecond} calls a second of all tools`]),
+        ...(limits.bytesPerDay === undefined ? [] : [`at most ${limits.bytesPerDay} bytes a day, arguments and results together`]),
+        `at most ${inFlight} calls at once of all tools, in one instance of a service`,
+        `at most ${depth} calls between the first and this one`,
+        ...(queue === undefined
+          ? []
+          : [`at most ${queue.concurrency} calls at once by all callers, ${queue.waiting} waiting, in one instance: ${at(["queues", queue.name])}`]),
+      ];
+    },
+  };
+}
+
+function describeRule({ rate, concurrency, cacheSeconds, timeoutMs, arguments: schema }: PolicyRule): string[] {
+  return [
+    ...(rate === undefined ? [] : [`at most ${rate.calls} calls in ${rate.perSeconds} s`]),
+    ...(concurrency === undefined ? [] : [`at most ${concurrency} calls at once, in one instance of a service`]),
+    ...(cacheSeconds === undefined ? [] : [cacheSeconds === 0 ? "never a kept answer" : `no kept answer older than ${cacheSeconds} s`]),
+    ...(timeoutMs === undefined ? [] : [`at most ${timeoutMs} ms a call`]),
+    ...(schema === undefined ? [] : ["only arguments that fit a schema"]),
+  ];
+}
+
+/** As short for any names, and the same for no others. */
+const keyOf = (parts: readonly string[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 22);
+
+function least(numbers: readonly (number | undefined)[]): number | undefined {
+  const set = numbers.filter((number) => number !== undefined);
+  return set.length === 0 ? undefined : Math.min(...set);
+}
