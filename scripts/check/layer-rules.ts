@@ -5,7 +5,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["packages/contracts", "packages/async"],
   ["packages/bus", "packages/config"],
   ["packages/redis", "packages/policy"],
-  ["packages/claims", "packages/journal"],
+  ["packages/claims", "packages/journal", "packages/rates"],
   ["packages/bus-rabbitmq", "packages/tools", "packages/telemetry"],
   ["packages/service"],
   ["services/[^/]+"],
@@ -15,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Who may know which third-party world. What is not named here is free to use. */
 const WORLDS: readonly { readonly modules: string; readonly owners: readonly string[] }[] = [
   { modules: "amqplib", owners: ["packages/bus-rabbitmq", "packages/testing", "test"] },
-  { modules: "ioredis", owners: ["packages/redis", "packages/(claims|journal)/src/redis", "packages/testing", "test"] },
+  { modules: "ioredis", owners: ["packages/redis", "packages/(claims|journal|rates)/src/redis", "packages/testing", "test"] },
   { modules: "@opentelemetry/(?!api/)[^/]+", owners: ["packages/telemetry", "packages/testing"] },
   { modules: "pino|prom-client", owners: ["packages/telemetry"] },
   { modules: "hono|@hono/[^/]+", owners: ["services/gateway", "packages/testing"] },
@@ -25,10 +25,10 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "ajv|ajv-formats", owners: ["packages/policy", "scripts", "test"] },
   { modules: "re2js", owners: ["packages/policy"] },
   { modules: "json-schema-to-typescript|@asyncapi/parser|esbuild", owners: ["scripts", "test"] },
-  { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "packages/(bus|claims)/src/conformance"] },
+  { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "packages/(bus|claims|rates)/src/conformance"] },
 ];
 
-const ADAPTERS = "^packages/(bus-rabbitmq|telemetry|redis|(claims|journal)/src/redis)/";
+const ADAPTERS = "^packages/(bus-rabbitmq|telemetry|redis|(claims|journal|rates)/src/redis)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
 /** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */

@@ -1,0 +1,1 @@
+export { connectRedisRateStore } from "./redis-rate-store.ts";
