@@ -80,6 +80,8 @@ function toolsModule(tools: [string, JsonSchema][], schemas: Record<string, Json
     outputSchema: ${JSON.stringify(outputSchema)},
     readOnly: ${schema["x-readOnly"] === true},
     idempotent: ${schema["x-idempotent"] === true},
+    dangerous: ${schema["x-dangerous"] === true},
+    cacheSeconds: ${cacheSecondsOf(schema)},
     validateInput: validators.validate${name}Input,
     validateOutput: validators.validate${name}Output,
   } as ToolDefinition<types.${name}Input, types.${name}Output>,`;
@@ -99,4 +101,12 @@ function toolsModule(tools: [string, JsonSchema][], schemas: Record<string, Json
     `export const allToolNames: readonly string[] = ${JSON.stringify(tools.map(([, schema]) => schema.title))};`,
     "",
   ].join("\n");
+}
+
+function cacheSecondsOf(schema: JsonSchema): number {
+  const seconds = schema["x-cacheSeconds"] ?? 0;
+  if (typeof seconds !== "number" || seconds < 0) throw new Error(`Cannot generate ${schema.title}: x-cacheSeconds must be a number of seconds`);
+  if (seconds > 0 && schema["x-readOnly"] !== true)
+    throw new Error(`Cannot generate ${schema.title}: it has x-cacheSeconds and effects, which a kept result has not`);
+  return seconds;
 }

@@ -30,6 +30,10 @@ export const Header = {
   TimeoutMs: "rb-timeout-ms",
   ContentTrust: "rb-content-trust",
   ToolProvider: "rb-tool-provider",
+  /** How many calls, each made by a tool, led to this one, as decimal text; none if absent. */
+  Depth: "rb-depth",
+  /** On an answer: the revision of the policy that decided the call. */
+  Policy: "rb-policy",
   /** Present when the caller wants progress. */
   Progress: "rb-progress",
 } as const;

@@ -1,4 +1,7 @@
 // Messages: what crosses the bus.
+
+// Values.
+export { canonicalJson } from "./canonical-json.ts";
 export { type Decoded, decodeMessage, encodeMessage, MAX_JSON_DEPTH, type MessageFault, type MessageName, parseJson } from "./decode.ts";
 // Validation in words.
 export { describeFaults, type Fault, faultsText, nearestName } from "./describe-faults.ts";

@@ -96,6 +96,12 @@ export class CallJournal implements AsyncDisposable {
     }
   }
 
+  /** Notes which revision of a policy decided a call; what cannot be one is not noted. */
+  decidedBy(toolCallId: string, revision: string | undefined): void {
+    const call = this.#calls.get(toolCallId);
+    if (call !== undefined && revision !== undefined && /^[a-z0-9]{1,32}$/.test(revision)) call.policy = revision;
+  }
+
   /** Keeps an answer for ANSWER_KEPT_MS, here and, unless it is too large, in the store. */
   keepAnswer(toolCallId: string, bytes: Uint8Array): void {
     if (this.#isClosed) return;

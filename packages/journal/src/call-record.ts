@@ -27,6 +27,8 @@ export interface CallRecord {
   /** The agent, or `agent.instance`. */
   readonly caller: string;
   readonly state: CallState;
+  /** The revision of the policy that decided it, as the service says. */
+  readonly policy?: string | undefined;
   /** The code of the error it ended in. */
   readonly code?: string | undefined;
   /** How often the caller asked for it under this id. */

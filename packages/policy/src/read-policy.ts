@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ConfigError } from "@rockbot/config";
-import { describeFaults } from "@rockbot/contracts";
+import { canonicalJson, describeFaults } from "@rockbot/contracts";
 import { isNode, LineCounter, parseDocument } from "yaml";
 import { type ArgumentRules, compileArgumentRules, noArgumentRules } from "./argument-rules.ts";
 import { documentFaults } from "./document-faults.ts";
@@ -94,13 +94,4 @@ function pathOf(pointer: string, root: unknown): PolicyPath {
       at = (at as Record<string | number, unknown> | undefined)?.[key];
       return key;
     });
-}
-
-/** The value as JSON whose properties are sorted, so that order and layout make no difference. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }

@@ -1,7 +1,7 @@
 // To offer tools.
 export { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
 // To run them: executors, and the layers around them.
-export { withCallingLayers, withServingLayers } from "./layers.ts";
+export { withCallingLayers, withLocalLayers } from "./layers.ts";
 export { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 export { type ListedTool, listTools } from "./list-tools.ts";
 // To play parked calls again.

@@ -1,21 +1,56 @@
+import type { RateStore } from "@rockbot/rates";
 import type { Tool } from "./define-tool.ts";
+import { authorize } from "./layers/authorize.ts";
+import { boundInFlight } from "./layers/bound-in-flight.ts";
+import { cache } from "./layers/cache.ts";
 import type { CallClaims } from "./layers/claim.ts";
 import { deadline } from "./layers/deadline.ts";
+import { narrow } from "./layers/narrow.ts";
+import { queue } from "./layers/queue.ts";
+import { rate } from "./layers/rate.ts";
 import { callingNames, record, servingNames } from "./layers/record.ts";
 import { start } from "./layers/start.ts";
 import { validate } from "./layers/validate.ts";
+import type { ResultCache } from "./result-cache.ts";
 import type { ToolExecutor, ToolLayer } from "./tool-executor.ts";
 
 // The order of the layers stands here and nowhere else, outermost first.
 
-/** The tool with every layer of the serving side around it; without claims each delivery of a call runs it. */
-export function withServingLayers({ definition, executor }: Tool, claims?: CallClaims): ToolExecutor {
-  return wrap(executor, [record(servingNames), validate(definition), ...(claims === undefined ? [] : [claims.layer(definition)]), deadline, start]);
+/** What the tools of one process share. */
+export interface Serving {
+  readonly claims: CallClaims;
+  readonly rates: RateStore;
+  readonly results: ResultCache;
+}
+
+/** Puts every layer of the serving side around tools that share claims, counts, limits and kept results. */
+export function servingLayers({ claims, rates, results }: Serving): (tool: Tool) => ToolExecutor {
+  const inFlight = boundInFlight();
+  const queued = queue();
+  return ({ definition, executor }) =>
+    wrap(executor, [
+      record(servingNames),
+      authorize,
+      inFlight,
+      rate(definition, rates),
+      validate(definition),
+      narrow,
+      claims.layer(definition),
+      deadline,
+      cache(definition, results),
+      queued,
+      start,
+    ]);
+}
+
+/** The tool with what a tool of the caller's own process needs: nothing is claimed, counted or kept, and each delivery of a call runs it. */
+export function withLocalLayers({ definition, executor }: Tool): ToolExecutor {
+  return wrap(executor, [record(servingNames), validate(definition), deadline, start]);
 }
 
 /** The executor with every layer of the calling side around it: the deadline holds even if the bus and the service are gone. */
 export function withCallingLayers(executor: ToolExecutor): ToolExecutor {
-  return wrap(executor, [record(callingNames), deadline]);
+  return wrap(executor, [record(callingNames), authorize, deadline]);
 }
 
 const wrap = (executor: ToolExecutor, layers: readonly ToolLayer[]): ToolExecutor => layers.reduceRight((inner, layer) => layer(inner), executor);

@@ -47,6 +47,12 @@ export function guessCall(message: Envelope): { toolCallId: string; toolName: st
 
 const isText = (value: unknown, maxLength: number): value is string => typeof value === "string" && value.length > 0 && value.length <= maxLength;
 
+/** How many calls, each made by a tool, led to this one, as its header says. */
+export function depthOf(message: Envelope): number {
+  const header = message.headers[Header.Depth];
+  return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : 0;
+}
+
 /** How long the caller waits, as its header says, within what a call may take. */
 export function budgetMs(message: Envelope): number {
   const header = message.headers[Header.TimeoutMs];

@@ -51,7 +51,7 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, journal, direc
   }
 
   return {
-    async execute(request, { signal, deadline, progress }) {
+    async execute(request, { signal, deadline, progress, depth = 0 }) {
       const body = encodeMessage("ToolInvokeRequest", request);
       if (body.byteLength > MAX_REQUEST_BYTES) {
         throw new ToolError(
@@ -73,7 +73,11 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, journal, direc
           body,
           messageId: toolCallId,
           correlationId: toolCallId,
-          headers: { [Header.TimeoutMs]: String(timeoutMs), ...(progress === ignoreProgress ? {} : { [Header.Progress]: "1" }) },
+          headers: {
+            [Header.TimeoutMs]: String(timeoutMs),
+            ...(depth === 0 ? {} : { [Header.Depth]: String(depth) }),
+            ...(progress === ignoreProgress ? {} : { [Header.Progress]: "1" }),
+          },
         });
         await requester().request(message, {
           timeoutMs,
@@ -81,6 +85,7 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, journal, direc
           onConfirmed: () => journal.note(toolCallId, CallState.Accepted),
           accept(reply) {
             answer = answerOf(reply, request);
+            if (answer !== undefined) journal.decidedBy(toolCallId, reply.headers[Header.Policy]);
             return answer !== undefined;
           },
         });

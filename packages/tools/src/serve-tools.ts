@@ -24,14 +24,17 @@ import {
   type ToolInvokeRequest,
   type ToolInvokeResponse,
 } from "@rockbot/contracts";
+import { createPolicy, type Decision, defaultPolicySource, holdPolicy, type PolicyHolder } from "@rockbot/policy";
+import { createMemoryRateStore, type RateStore } from "@rockbot/rates";
 import { announceTools, RESERVED_SERVICE } from "./announce-tools.ts";
 import { CallClaims } from "./layers/claim.ts";
 import { servingNames, UNKNOWN_TOOL } from "./layers/record.ts";
-import { withServingLayers } from "./layers.ts";
+import { servingLayers } from "./layers.ts";
 import { MAX_RESULT_BYTES } from "./limits.ts";
 import { progressReporter } from "./progress-reporter.ts";
-import { type Address, addressOf, budgetMs, callerOf, guessCall, readRequest } from "./read-request.ts";
+import { type Address, addressOf, budgetMs, callerOf, depthOf, guessCall, readRequest } from "./read-request.ts";
 import { encodeReply } from "./reply.ts";
+import { ResultCache } from "./result-cache.ts";
 import { RunningCalls } from "./running-calls.ts";
 import { SupersededError } from "./superseded-error.ts";
 import { toToolError } from "./to-tool-error.ts";
@@ -53,6 +56,10 @@ export interface ServeToolsOptions {
    * @default claims of this process alone
    */
   readonly claims?: ClaimStore | undefined;
+  /** Who may do what, how often. @default every caller may use every tool but the dangerous ones */
+  readonly policy?: PolicyHolder | undefined;
+  /** What callers have used up. Shared by all instances of the service: else a limit holds for each. @default counts of this process alone */
+  readonly rates?: RateStore | undefined;
   readonly log?: Logger | undefined;
 }
 
@@ -79,6 +86,8 @@ export async function serveTools(
     concurrency = DEFAULT_CONCURRENCY,
     drainMs = DEFAULT_DRAIN_MS,
     claims: claimStore,
+    policy = holdPolicy(createPolicy(defaultPolicySource())),
+    rates: rateStore,
     log = silentLogger,
   }: ServeToolsOptions,
 ): Promise<AsyncDisposable> {
@@ -86,7 +95,10 @@ export async function serveTools(
   if (guides.length === 0) throw new TypeError(`Cannot serve "${service}": a tool set publishes at least one guide`);
   await using started = new AsyncDisposableStack();
   const claims = new CallClaims(claimStore ?? started.use(createMemoryClaimStore()));
-  const executors = new Map<string, ToolExecutor>(tools.map((tool) => [tool.definition.name, withServingLayers(tool, claims)]));
+  const rates = rateStore ?? started.use(createMemoryRateStore());
+  const withLayers = servingLayers({ claims, rates, results: new ResultCache() });
+  const executors = new Map<string, ToolExecutor>(tools.map((tool) => [tool.definition.name, withLayers(tool)]));
+  const dangerous: ReadonlySet<string> = new Set(tools.filter(({ definition }) => definition.dangerous).map(({ definition }) => definition.name));
   if (executors.size !== tools.length) throw new TypeError(`Cannot serve "${service}": two of its tools have the same name`);
 
   const hasEffects = tools.some(({ definition }) => !definition.readOnly);
@@ -122,8 +134,9 @@ export async function serveTools(
       invocations.add(1, { tool_name: UNKNOWN_TOOL, status: ToolErrorCode.ToolNotFound });
       return answer(address, request, unknownTool(request.toolName), deadline);
     }
-    const reply = await run(executor, request, { message, delivery, deadline, resultTopic: address.topic });
-    if (reply !== undefined) await answer(address, request, reply, deadline);
+    const decision = policy.current().decide({ caller: callerOf(message), tool: request.toolName, isDangerous: dangerous.has(request.toolName) });
+    const reply = await run(executor, request, { message, delivery, deadline, decision, resultTopic: address.topic });
+    if (reply !== undefined) await answer(address, request, reply, deadline, { [Header.Policy]: decision.revision });
   }
 
   /** @returns undefined if somebody else answers @throws only when the service is stopping: then the bus gives the call to somebody else */
@@ -134,15 +147,17 @@ export async function serveTools(
       message,
       delivery,
       deadline,
+      decision,
       resultTopic,
-    }: { readonly message: Envelope; readonly delivery: Delivery; readonly deadline: number; readonly resultTopic: string },
+    }: { readonly message: Envelope; readonly delivery: Delivery; readonly deadline: number; readonly decision: Decision; readonly resultTopic: string },
   ): Promise<Reply | undefined> {
     const caller = callerOf(message);
     const call = running.start(caller, request.toolCallId, delivery.signal);
     const progress = progressReporter(bus, service, request, Header.Progress in message.headers ? resultTopic : undefined);
     const redeliveredFrom = delivery.isRedelivered ? message.timestamp : undefined;
     try {
-      return await executor.execute(request, { signal: call.signal, deadline, caller, progress: progress.report, log, redeliveredFrom });
+      const { signal } = call;
+      return await executor.execute(request, { signal, deadline, caller, decision, depth: depthOf(message), progress: progress.report, log, redeliveredFrom });
     } catch (error) {
       if (delivery.signal.aborted) throw error;
       if (error instanceof SupersededError) return undefined;
@@ -163,7 +178,7 @@ export async function serveTools(
     );
   }
 
-  async function answer(address: Address, request: Ids, reply: Reply, deadline: number): Promise<void> {
+  async function answer(address: Address, request: Ids, reply: Reply, deadline: number, headers: Envelope["headers"] = {}): Promise<void> {
     let encoded = encodeReply(request, reply);
     if (encoded.body.byteLength > MAX_RESULT_BYTES) {
       const found = `a result of ${encoded.body.byteLength} bytes, more than the ${MAX_RESULT_BYTES} that are carried`;
@@ -171,7 +186,7 @@ export async function serveTools(
     }
     const { topic, correlationId, destination } = address;
     try {
-      await bus.publish(createEnvelope({ topic, source: service, correlationId, destination, ...encoded }), {
+      await bus.publish(createEnvelope({ topic, source: service, correlationId, destination, headers, ...encoded }), {
         mandatory: true,
         ttlMs: RESULT_QUEUE_EXPIRES_MS,
         timeoutMs: Math.max(LATE_PUBLISH_MS, deadline - performance.now()),
@@ -214,7 +229,7 @@ export async function serveTools(
       service,
       guides,
       log,
-      tools: tools.map(({ definition: { name, description, inputSchema, outputSchema, readOnly, idempotent } }) => ({
+      tools: tools.map(({ definition: { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous } }) => ({
         name,
         description,
         parametersSchema: JSON.stringify(inputSchema),
@@ -223,6 +238,7 @@ export async function serveTools(
         subscription: service,
         readOnly,
         idempotent,
+        ...(dangerous ? { dangerous } : {}),
       })),
     }),
   );

@@ -12,9 +12,10 @@ import {
   type ToolInvokeResponse,
 } from "@rockbot/contracts";
 import { ANSWER_KEPT_MS, CallJournal, CallState, type JournalStore } from "@rockbot/journal";
+import type { PolicyHolder } from "@rockbot/policy";
 import { openStation, type Station } from "./caller-station.ts";
 import { guideTools } from "./guide-tools.ts";
-import { withCallingLayers, withServingLayers } from "./layers.ts";
+import { withCallingLayers, withLocalLayers } from "./layers.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_CALLS_IN_FLIGHT, MAX_TIMEOUT_MS } from "./limits.ts";
 import { ignoreProgress, remoteExecutor } from "./remote-executor.ts";
 import { decodeReply, encodeReply } from "./reply.ts";
@@ -23,6 +24,7 @@ import { toToolError } from "./to-tool-error.ts";
 import { ToolDirectory } from "./tool-directory.ts";
 import type { ProgressUpdate, ToolContext } from "./tool-executor.ts";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry.ts";
+import { decide, usableTools } from "./usable-tools.ts";
 
 export interface ToolCallerOptions {
   /** The agent that calls: the name in its result topic and, where nobody verifies senders, its identity. `^[a-z0-9][a-z0-9-]{0,38}$`. */
@@ -38,6 +40,11 @@ export interface ToolCallerOptions {
   readonly journals?: JournalStore | undefined;
   /** Calls without an answer at a time; one more is refused as `overloaded`. @default 256 */
   readonly maxCallsInFlight?: number | undefined;
+  /**
+   * Who may do what: what this agent may not use is not listed, and refused before it is sent. The services decide for
+   * themselves. @default all is listed
+   */
+  readonly policy?: PolicyHolder | undefined;
   readonly log?: Logger | undefined;
 }
 
@@ -46,8 +53,8 @@ export interface CallOptions {
   readonly toolCallId?: string | undefined;
   /** From 1 ms to 20 minutes. @default 60_000, or what is left of the parent's time */
   readonly timeoutMs?: number | undefined;
-  /** The call of a tool that makes this one: its deadline holds for this call too, and so does its cancellation. */
-  readonly parent?: Pick<ToolContext, "signal" | "deadline"> | undefined;
+  /** The call of a tool that makes this one: its deadline holds for this call too, and so does its cancellation; it counts as one that led here. */
+  readonly parent?: Pick<ToolContext, "signal" | "deadline" | "depth"> | undefined;
   /** Keeps the answer for 15 minutes, for `getAnswer`. @default false */
   readonly keepAnswer?: boolean | undefined;
   /** Aborting cancels the call, wherever it is. */
@@ -97,6 +104,7 @@ export async function createToolCaller(
     instance = results === "copy" ? newId().slice(0, 12) : undefined,
     journals,
     maxCallsInFlight = MAX_CALLS_IN_FLIGHT,
+    policy,
     log = silentLogger,
   }: ToolCallerOptions,
 ): Promise<ToolCaller> {
@@ -160,6 +168,7 @@ export async function createToolCaller(
   }
 
   const registry = createToolRegistry();
+  const usable = policy === undefined ? registry : usableTools(registry, policy, agent);
   const directory: ToolDirectory = new ToolDirectory(bus, {
     source: agent,
     log,
@@ -168,8 +177,9 @@ export async function createToolCaller(
         log.warn({ tool: tool.name, newcomer: tool.service }, "a tool's name is taken by one of this process: the newcomer is not listed");
         return;
       }
-      const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, service } = tool;
-      const registration = { name, description, parametersSchema, ...(outputSchema == null ? {} : { outputSchema }), readOnly, idempotent, source: service };
+      const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, service } = tool;
+      const output = outputSchema == null ? {} : { outputSchema };
+      const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, source: service };
       registry.register(registration, remoteExecutor(tool, { bus, requester: () => station.requester, journal, directory, source: agent }));
       remote.add(tool.name);
     },
@@ -187,7 +197,7 @@ export async function createToolCaller(
     const { name, description, inputSchema, outputSchema, readOnly, idempotent } = tool.definition;
     registry.register(
       { name, description, parametersSchema: JSON.stringify(inputSchema), outputSchema: JSON.stringify(outputSchema), readOnly, idempotent, source: "local" },
-      withServingLayers(tool),
+      withLocalLayers(tool),
     );
   }
   stack.use(directory);
@@ -218,7 +228,7 @@ export async function createToolCaller(
     if (directory.remembers(name) || allToolNames.includes(name)) {
       return new ToolError(ToolErrorCode.Unavailable, `"${shown}" cannot be called now: no running service offers it. Try again later.`);
     }
-    const known = registry.getTools().map((tool) => tool.name);
+    const known = usable.getTools().map((tool) => tool.name);
     const nearest = nearestName(name, known);
     const help = nearest !== undefined ? `did you mean "${nearest}"?` : known.length > 0 ? `known: ${known.slice(0, 20).join(", ")}` : "none is known";
     return new ToolError(ToolErrorCode.ToolNotFound, `There is no tool "${shown}": ${help}`, { details: { ...(nearest === undefined ? {} : { nearest }) } });
@@ -228,7 +238,7 @@ export async function createToolCaller(
   const calls = new Map<string, AbortController>();
   const running = stack.move();
   return {
-    tools: registry,
+    tools: usable,
     get resumed() {
       return [...resumedById.values()];
     },
@@ -278,8 +288,10 @@ export async function createToolCaller(
       calls.set(toolCallId, cancelled);
       inFlight.add(1);
       try {
+        const decision = policy === undefined ? undefined : decide(agent, policy, registry, name);
+        const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
         const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => noted?.note(toolCallId, CallState.Running));
-        const response = await calling.execute(request, { signal: cancelled.signal, deadline, caller: agent, progress, log });
+        const response = await calling.execute(request, { signal: cancelled.signal, deadline, caller: agent, decision, depth, progress, log });
         noted?.note(toolCallId, CallState.Answered);
         if (options.keepAnswer) noted?.keepAnswer(toolCallId, encodeReply(request, response).body);
         return response;

@@ -1,5 +1,6 @@
 import type { Logger } from "@rockbot/bus";
 import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
+import type { Decision } from "@rockbot/policy";
 
 /** Runs a tool call, wherever the tool is. */
 export interface ToolExecutor {
@@ -25,6 +26,10 @@ export interface ToolContext {
   readonly redeliveredFrom?: number | undefined;
   /** Called once all layers have let the call through, right before the tool runs. */
   readonly onStarted?: (() => void) | undefined;
+  /** What the policy says of this call; without one nothing is refused. */
+  readonly decision?: Decision | undefined;
+  /** How many calls, each made by a tool, led to this one. @default 0 */
+  readonly depth?: number | undefined;
   /** The parsed arguments, once the validate layer has passed them. */
   readonly input?: unknown;
 }

@@ -8,6 +8,8 @@ export interface ToolRegistration {
   readonly outputSchema?: string | undefined;
   readonly readOnly: boolean;
   readonly idempotent: boolean;
+  /** Allowed only by a policy that names it in full. @default false */
+  readonly dangerous?: boolean | undefined;
   /** Who runs it: a service's name, or `local`. */
   readonly source: string;
 }
@@ -18,6 +20,7 @@ export type ToolChange = { readonly kind: "registered" | "unregistered"; readonl
 export interface ToolRegistry {
   /** All tools, sorted by name: the same tools give the same bytes, in whatever order they came. */
   getTools(): readonly ToolRegistration[];
+  get(name: string): ToolRegistration | undefined;
   getExecutor(name: string): ToolExecutor | undefined;
   /** @throws {DuplicateToolError} if the name is taken */
   register(registration: ToolRegistration, executor: ToolExecutor): void;
@@ -47,6 +50,7 @@ export function createToolRegistry(): ToolRegistry {
       sorted ??= Object.freeze([...entries.values()].map(({ registration }) => registration).sort((a, b) => (a.name < b.name ? -1 : 1)));
       return sorted;
     },
+    get: (name) => entries.get(name)?.registration,
     getExecutor: (name) => entries.get(name)?.executor,
     register(registration, executor) {
       const { name } = registration;

@@ -148,6 +148,10 @@ idempotent?: boolean
  * A run changes nothing.
  */
 readOnly?: boolean
+/**
+ * Allowed only to callers whose policy names it in full.
+ */
+dangerous?: boolean
 }
 /**
  * A markdown document that teaches the model a group of tools.

@@ -1,8 +1,10 @@
 import { silentLogger } from "@rockbot/bus";
 import { type ClaimKey, type ClaimOptions, type ClaimStore, ClaimStoreUnavailableError, createMemoryClaimStore } from "@rockbot/claims";
 import { ToolError, type ToolInvokeResponse, textResponse } from "@rockbot/contracts";
+import { createMemoryRateStore } from "@rockbot/rates";
 import { expect, test } from "vitest";
-import { withServingLayers } from "../layers.ts";
+import { servingLayers } from "../layers.ts";
+import { ResultCache } from "../result-cache.ts";
 import { SupersededError } from "../superseded-error.ts";
 import { testTool } from "../test-tools.ts";
 import type { ToolContext } from "../tool-executor.ts";
@@ -19,7 +21,8 @@ function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = f
     return run();
   });
   const definition = { ...tool.definition, readOnly, idempotent };
-  const instance = () => withServingLayers({ definition, executor: tool.executor }, new CallClaims(store));
+  const instance = () =>
+    servingLayers({ claims: new CallClaims(store), rates: createMemoryRateStore(), results: new ResultCache() })({ definition, executor: tool.executor });
   return { instance, runs: () => runs };
 }
 

@@ -33,7 +33,14 @@ export function record(names: RecordNames): ToolLayer {
       const { toolName, toolCallId } = request;
       return tracer.startActiveSpan(
         `${names.span} ${toolName}`,
-        { kind: SpanKind.INTERNAL, attributes: { "rockbot.tool.name": toolName, "rockbot.tool.call_id": toolCallId } },
+        {
+          kind: SpanKind.INTERNAL,
+          attributes: {
+            "rockbot.tool.name": toolName,
+            "rockbot.tool.call_id": toolCallId,
+            ...(context.decision === undefined ? {} : { "rockbot.policy.revision": context.decision.revision }),
+          },
+        },
         async (span) => {
           const start = performance.now();
           const charactersIn = request.arguments?.length ?? 0;

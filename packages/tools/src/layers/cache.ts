@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { metrics } from "@opentelemetry/api";
+import { canonicalJson, type ToolDefinition, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { ResultCache } from "../result-cache.ts";
+import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
+
+/** One run that several equal calls wait for. */
+interface Shared {
+  readonly key: string;
+  readonly outcome: Promise<ToolInvokeResponse>;
+  readonly waiters: Set<ToolContext>;
+  readonly controller: AbortController;
+  hasStarted: boolean;
+}
+
+/**
+ * Answers a call from what an equal one of the same caller gave, as long ago as the tool's definition and the policy allow; 0
+ * is never. Equal calls that come while one runs share its run, which is aborted only when the last of them leaves; it has
+ * until the latest of their deadlines. Failures are not kept. Callers never share: what one may see, another may not.
+ */
+export function cache({ name, cacheSeconds = 0 }: ToolDefinition, results: ResultCache): ToolLayer {
+  if (cacheSeconds === 0) return (next) => next;
+  const lookups = metrics
+    .getMeter("@rockbot/tools")
+    .createCounter("rockbot.tool.cache.lookups", { description: "Calls of tools whose results may be kept, by what was found." });
+  const running = new Map<string, Shared>();
+
+  return (next) => ({
+    async execute(request, context) {
+      const ttlMs = 1_000 * Math.min(cacheSeconds, context.decision?.cacheSeconds ?? cacheSeconds);
+      if (ttlMs === 0) return next.execute(request, context);
+      const key = keyOf(name, context);
+      const kept = results.get(key, ttlMs);
+      const shared = kept === undefined ? running.get(key) : undefined;
+      lookups.add(1, { tool_name: name, found: kept !== undefined ? "kept" : shared !== undefined ? "running" : "nothing" });
+      if (kept !== undefined) return { ...kept, toolCallId: request.toolCallId };
+      const response = await wait(shared ?? begin(next, request, context, { key, ttlMs }), context);
+      return { ...response, toolCallId: request.toolCallId };
+    },
+  });
+
+  function begin(
+    next: ToolExecutor,
+    request: ToolInvokeRequest,
+    context: ToolContext,
+    { key, ttlMs }: { readonly key: string; readonly ttlMs: number },
+  ): Shared {
+    const waiters = new Set<ToolContext>();
+    const controller = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<ToolInvokeResponse>();
+    const shared: Shared = { key, outcome: promise, waiters, controller, hasStarted: false };
+    running.set(key, shared);
+    const ofAll: ToolContext = {
+      ...context,
+      signal: controller.signal,
+      get deadline() {
+        return Math.max(context.deadline, ...[...waiters].map(({ deadline }) => deadline));
+      },
+      progress(update) {
+        for (const { progress } of waiters) progress(update);
+      },
+      onStarted() {
+        shared.hasStarted = true;
+        for (const { onStarted } of waiters) onStarted?.();
+      },
+    };
+    const run = async (): Promise<ToolInvokeResponse> => {
+      try {
+        const response = await next.execute(request, ofAll);
+        if (response.isError !== true && !controller.signal.aborted) results.set(key, response, ttlMs);
+        return response;
+      } finally {
+        if (running.get(key) === shared) running.delete(key);
+      }
+    };
+    resolve(Promise.resolve().then(run)); // once the first waits
+    return shared;
+  }
+
+  /** A waiter that leaves is answered by its deadline or its cancellation. */
+  async function wait(shared: Shared, context: ToolContext): Promise<ToolInvokeResponse> {
+    const { key, waiters, controller } = shared;
+    waiters.add(context);
+    if (shared.hasStarted) context.onStarted?.();
+    const { promise: left, reject } = Promise.withResolvers<never>();
+    const leave = () => {
+      waiters.delete(context);
+      reject(context.signal.reason);
+      if (waiters.size > 0) return;
+      if (running.get(key) === shared) running.delete(key); // nobody joins what ends
+      controller.abort(context.signal.reason);
+    };
+    context.signal.addEventListener("abort", leave, { once: true });
+    if (context.signal.aborted) leave();
+    try {
+      return await Promise.race([shared.outcome, left]);
+    } finally {
+      context.signal.removeEventListener("abort", leave);
+      waiters.delete(context);
+    }
+  }
+}
+
+/** Of the caller, the tool and its arguments, whatever their order. Hashed, as arguments may be long. */
+const keyOf = (name: string, { caller, input }: ToolContext): string =>
+  createHash("sha256")
+    .update(canonicalJson([caller, name, input]))
+    .digest("base64url");

@@ -1,0 +1,64 @@
+import { claimKeyText } from "@rockbot/claims";
+import { type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { Charge, RateStore } from "@rockbot/rates";
+import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
+
+/**
+ * Holds callers to how often they may call and how many bytes they may move, and says when to come back. A call is counted
+ * when it is let through, whatever becomes of it then. What is delivered again is not counted again: as redelivered by the
+ * bus, or as a repeat of a call with effects that still runs here, which it joins.
+ */
+export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
+  const running = new Set<string>();
+  return (next) => ({
+    async execute(request, context) {
+      const { decision } = context;
+      if (decision === undefined || (decision.rates.length === 0 && decision.bytes === undefined)) return next.execute(request, context);
+      if (context.redeliveredFrom !== undefined) return runAndCharge(next, request, context);
+      if (definition.readOnly) {
+        await take(request, context);
+        return runAndCharge(next, request, context);
+      }
+      const key = claimKeyText({ caller: context.caller, toolCallId: request.toolCallId });
+      if (running.has(key)) return next.execute(request, context);
+      running.add(key);
+      try {
+        await take(request, context);
+        return await runAndCharge(next, request, context);
+      } finally {
+        running.delete(key);
+      }
+    },
+  });
+
+  async function take(request: ToolInvokeRequest, { decision, caller }: ToolContext): Promise<void> {
+    if (decision === undefined) return;
+    const { rates, bytes, revision } = decision;
+    const charges: Charge[] = rates.map((limit) => ({ ...limit, cost: 1 }));
+    // More than the bucket holds would never be let through.
+    if (bytes !== undefined) charges.push({ ...bytes, cost: Math.min(bytes.amount, Buffer.byteLength(request.arguments ?? "")) });
+    const shortage = await store.take(charges);
+    if (shortage === undefined) return;
+    const { amount, perMs } = charges[shortage.index] as Charge;
+    const isBytes = shortage.index === rates.length;
+    const limit = `${amount} ${isBytes ? "bytes" : "calls"} in ${perMs / 1_000} s`;
+    throw new ToolError(
+      ToolErrorCode.RateLimited,
+      `"${request.toolName}" was not run: "${caller}" has used up its ${limit}. Try again in ${Math.ceil(shortage.retryAfterMs / 1_000)} s, or do without.`,
+      { retryAfterMs: shortage.retryAfterMs, details: { reason: isBytes ? "bytes" : "calls", revision } },
+    );
+  }
+
+  async function runAndCharge(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
+    const response = await next.execute(request, context);
+    const bytes = context.decision?.bytes;
+    if (bytes !== undefined)
+      void store
+        .charge({ ...bytes, cost: bytesOf(response) })
+        .catch((error: unknown) => context.log.warn({ error: String(error) }, "the bytes of a result could not be counted"));
+    return response;
+  }
+}
+
+const bytesOf = ({ content, structured }: ToolInvokeResponse): number =>
+  Buffer.byteLength(content ?? "") + (structured == null ? 0 : Buffer.byteLength(JSON.stringify(structured)));
