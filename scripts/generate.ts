@@ -10,6 +10,7 @@ import { parse } from "yaml";
 import { asyncApiDocument } from "./generate/async-api.ts";
 import { configModule, pascalCase } from "./generate/config-module.ts";
 import { contractsModules } from "./generate/contracts-modules.ts";
+import { policyReference } from "./generate/policy-reference.ts";
 import { referenceDocument } from "./generate/reference-document.ts";
 import type { SchemaDocument } from "./generate/schema-document.ts";
 
@@ -40,6 +41,7 @@ for (const file of globSync("services/*/config.schema.yaml").sort()) {
 const policySchema = "packages/policy/policy.schema.yaml";
 const policyModules = await configModule({ file: policySchema, name: "policy", type: "PolicyDocument" }, parse(await readFile(policySchema, "utf8")));
 for (const [name, text] of Object.entries(policyModules)) files.set(join(dirname(policySchema), "src/generated", name), text);
+files.set("docs/policy.md", await policyReference("docs/policy.example.yaml"));
 
 const stale: string[] = [];
 for (const [file, text] of files) {

@@ -4,8 +4,10 @@ import { addCallsCommand } from "./calls-command.ts";
 import type { CallCommandOptions } from "./commands/call.ts";
 import type { DlqCommandOptions } from "./commands/dlq.ts";
 import type { UpOptions } from "./commands/up.ts";
+import { addPolicyCommand } from "./policy-command.ts";
 
 const BUS = "memory: or amqp(s)://user:password@host/vhost; else ROCKBOT_BUS, else BUS_URL, else memory:";
+const POLICY = "who may do what, in YAML or JSON; else POLICY_FILE, else every caller may use every tool but the dangerous ones";
 const ALLOW = "let web_browse read this HOST:PORT or CIDR though it is not public; repeatable";
 const collect = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
 
@@ -24,6 +26,7 @@ Examples:
   rockbot tools                                                 what can be called
   rockbot call web_browse '{"url":"https://example.com/"}'      call one tool; works with nothing running, too
   rockbot guide web-tools                                       how to use a group of tools
+  rockbot policy explain researcher web_search                  who may do what, and why
   rockbot dlq list                                              messages that no service could handle
   rockbot doctor                                                what is missing on this machine
 
@@ -40,6 +43,7 @@ not exist, or arguments that it does not take), 130 ended by Ctrl-C.`,
     .option("--host <address>", "the address the gateway listens on (default 127.0.0.1); others need the variable GATEWAY_TOKEN")
     .option("--allow-address <address>", ALLOW, collect)
     .option("--config <file>", "YAML or JSON with the sections webTools and gateway")
+    .option("--policy <file>", POLICY)
     .addHelpText(
       "after",
       `
@@ -58,6 +62,7 @@ in $ROCKBOT_RUNTIME_DIR, else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{u
     .command("tools")
     .description("List the tools that can be called now.")
     .option("--bus <url>", BUS)
+    .option("--policy <file>", POLICY)
     .option("--json", "print JSON, with the full schemas")
     .addHelpText("after", "\nExamples:\n  rockbot tools\n  rockbot tools --json | jq '.[].name'\n  rockbot tools --bus amqp://guest:guest@localhost")
     .action(async (options) => (await import("./commands/list-tools.ts")).listTools(options));
@@ -70,6 +75,7 @@ in $ROCKBOT_RUNTIME_DIR, else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{u
     .option("--bus <url>", BUS)
     .option("--json", "print the whole answer as JSON, or the error if the call failed")
     .option("--timeout <ms>", "how long the call may take, in milliseconds (default 60000, at most 1200000)")
+    .option("--policy <file>", POLICY)
     .option("--session <id>", "the working-memory namespace the call belongs to")
     .option("--allow-address <address>", `${ALLOW}; only if the tool runs in this process`, collect)
     .addHelpText(
@@ -95,6 +101,7 @@ started in this process. Ctrl-C cancels the call, wherever it runs.`,
 
   addCallsCommand(program);
   addDlq(program);
+  addPolicyCommand(program);
 
   program
     .command("doctor")

@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-test("a main with a wrong configuration prints the faults and exits with 2", () => {
+test.each(["", "async "])("a main with a wrong configuration prints the faults and exits with 2: %sload", (async) => {
   const index = JSON.stringify(join(import.meta.dirname, "index.ts"));
   const main = `import { ConfigError, exitOnConfigError } from ${index};
-    exitOnConfigError(() => { throw new ConfigError(["one", "two"]); });
+    await exitOnConfigError(${async}() => { throw new ConfigError(["one", "two"]); });
     console.log("not reached");`;
   const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", main], {
     encoding: "utf8",

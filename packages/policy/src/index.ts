@@ -4,5 +4,6 @@ export { entries } from "./document-place.ts";
 export type { PolicyCaller, PolicyDocument, PolicyRule, PolicyService, PolicyToken } from "./generated/policy.ts";
 export { holdPolicy, type OpenPolicyOptions, openPolicy, type PolicyHolder } from "./open-policy.ts";
 export { createPolicy, type Decision, type Policy, type RateLimit, type Use } from "./policy.ts";
+export { policyTable } from "./policy-table.ts";
 // To read one without watching it.
 export { defaultPolicySource, type PolicySource, readPolicy } from "./read-policy.ts";

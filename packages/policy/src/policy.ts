@@ -18,6 +18,8 @@ export interface Use {
 export interface RateLimit {
   /** What is counted together. */
   readonly key: string;
+  /** Whether the calls of this tool are counted, or those of all. */
+  readonly scope: "tool" | "caller";
   readonly amount: number;
   readonly perMs: number;
 }
@@ -115,21 +117,21 @@ export function createPolicy({ document, revision, argumentRules, lineOf }: Poli
     const rules = rulesFor(use).map(({ rule }) => rule);
     const limits = { ...document.everyone.limits, ...callers.get(caller)?.limits };
     const rates = new Map<string, RateLimit>();
-    const addRate = (scope: readonly string[], amount: number, perMs: number) => {
-      const key = keyOf([...scope, String(amount), String(perMs)]);
-      rates.set(key, { key, amount, perMs });
+    const addRate = (scope: RateLimit["scope"], amount: number, perMs: number) => {
+      const key = keyOf([scope, caller, scope === "tool" ? tool : "", String(amount), String(perMs)]);
+      rates.set(key, { key, scope, amount, perMs });
     };
-    for (const { rate } of rules) if (rate !== undefined) addRate(["calls", caller, tool], rate.calls, rate.perSeconds * 1_000);
+    for (const { rate } of rules) if (rate !== undefined) addRate("tool", rate.calls, rate.perSeconds * 1_000);
     if (limits.callsPerSecond !== undefined) {
       const amount = Math.max(1, limits.callsPerSecond);
-      addRate(["calls", caller], amount, (amount / limits.callsPerSecond) * 1_000);
+      addRate("caller", amount, (amount / limits.callsPerSecond) * 1_000);
     }
     const queue = queues.find(([, { tools }]) => findGlob(tools, tool) !== undefined);
     return {
       ...verdict(use),
       revision,
       rates: [...rates.values()],
-      bytes: limits.bytesPerDay === undefined ? undefined : { key: keyOf(["bytes", caller]), amount: limits.bytesPerDay, perMs: DAY_MS },
+      bytes: limits.bytesPerDay === undefined ? undefined : { key: keyOf(["bytes", caller]), scope: "caller", amount: limits.bytesPerDay, perMs: DAY_MS },
       concurrency: least(rules.map(({ concurrency }) => concurrency)),
       cacheSeconds: least(rules.map(({ cacheSeconds }) => cacheSeconds)),
       timeoutMs: least(rules.map(({ timeoutMs }) => timeoutMs)),

@@ -1,10 +1,15 @@
 import type { ToolDefinition, Validator } from "@rockbot/contracts";
+import { createPolicy, holdPolicy, type PolicyHolder, readPolicy } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
 import type { ToolContext } from "./tool-executor.ts";
 import type { ToolSet } from "./tool-set.ts";
 
 /** A tool for tests that takes any arguments. */
-export function testTool(name: string, run: (input: unknown, context: ToolContext) => Promise<string | ToolResult<unknown>>): Tool {
+export function testTool(
+  name: string,
+  run: (input: unknown, context: ToolContext) => Promise<string | ToolResult<unknown>>,
+  promises: Partial<ToolDefinition> = {},
+): Tool {
   const definition: ToolDefinition = {
     name,
     description: `The tool ${name}, for tests.`,
@@ -12,12 +17,52 @@ export function testTool(name: string, run: (input: unknown, context: ToolContex
     readOnly: false,
     idempotent: false,
     validateInput: ((value: unknown) => typeof value === "object") as Validator<unknown>,
+    ...promises,
   };
   return defineTool(definition, run);
 }
 
 export function testSet(...tools: Tool[]): ToolSet {
   return { tools, guides: [{ name: "tests", summary: "How the tests' tools are used.", document: "# Tests\n\nCall them." }] };
+}
+
+/** A policy that the text says, and that never changes. */
+export async function testPolicy(text: string): Promise<PolicyHolder> {
+  return holdPolicy(createPolicy(await readPolicy(text, "test")));
+}
+
+/** A tool that holds its calls until they are let go. */
+export function heldTool(name: string, promises: Partial<ToolDefinition> = {}) {
+  const running: { readonly caller: string; readonly input: unknown; readonly context: ToolContext; end(text?: string): void }[] = [];
+  let count = 0;
+  const tool = testTool(
+    name,
+    (input, context) => {
+      count++;
+      return new Promise<string>((resolve, reject) => {
+        const call = { caller: context.caller, input, context, end: (text = "ended") => leave(() => resolve(text)) };
+        const leave = (settle: () => void) => {
+          running.splice(running.indexOf(call), 1);
+          settle();
+        };
+        running.push(call);
+        context.signal.addEventListener("abort", () => leave(() => reject(context.signal.reason)), { once: true });
+      });
+    },
+    promises,
+  );
+  return {
+    tool,
+    /** The calls that run, oldest first. */
+    running,
+    /** How many were started. */
+    get count() {
+      return count;
+    },
+    endAll(): void {
+      for (const call of [...running]) call.end();
+    },
+  };
 }
 
 /** Resolves when the signal aborts. */

@@ -1,6 +1,7 @@
 import { isIPv6 } from "node:net";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { JournalStore } from "@rockbot/journal";
+import type { PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";
@@ -10,6 +11,8 @@ export interface StartGatewayOptions {
   readonly log?: Logger | undefined;
   /** Where the journal of calls outlives this process. @default nowhere */
   readonly journals?: JournalStore | undefined;
+  /** Who may do what: what the gateway's agent may not use is not listed, and refused. @default all is listed */
+  readonly policy?: PolicyHolder | undefined;
   /** Aborts when running requests are not waited for any longer, though the gateway is being disposed of. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -30,7 +33,7 @@ export interface Gateway extends AsyncDisposable {
 export async function startGateway(
   bus: Bus,
   config: Readonly<GatewayConfig>,
-  { log = silentLogger, journals, signal }: StartGatewayOptions = {},
+  { log = silentLogger, journals, policy, signal }: StartGatewayOptions = {},
 ): Promise<Gateway> {
   const {
     host,
@@ -51,7 +54,7 @@ export async function startGateway(
   const drainOver = new AbortController();
 
   await using started = new AsyncDisposableStack();
-  const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, journals, log }));
+  const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, journals, policy, log }));
   const app = createGatewayApp(caller, {
     token: gatewayToken,
     allowedHosts: [...allowedHosts, hostName],

@@ -1,6 +1,7 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { exitOnConfigError, loadConfig } from "@rockbot/config";
+import { openPolicy } from "@rockbot/policy";
 import { exitOnCrash, onShutdown, serveHealth } from "@rockbot/service";
 import { startTelemetry } from "@rockbot/telemetry";
 import { checkGatewayConfig } from "./check-gateway-config.ts";
@@ -16,7 +17,8 @@ if (config.busUrl === "memory:") log.warn({}, "The bus is in this process's memo
 await using bus = config.busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(config.busUrl, { name: "gateway", log });
 await using journals =
   config.redisUrl === undefined ? undefined : await (await import("@rockbot/journal/redis")).connectRedisJournalStore(config.redisUrl, { log });
-await using gateway = await startGateway(bus, config, { log, journals, signal: shutdown.signal });
+await using policy = await exitOnConfigError(() => openPolicy(config.policyFile, { log }));
+await using gateway = await startGateway(bus, config, { log, journals, policy, signal: shutdown.signal });
 await using _health = await serveHealth({
   port: config.healthPort,
   host: config.healthHost,

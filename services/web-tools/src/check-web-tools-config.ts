@@ -3,8 +3,9 @@ import { addressFault } from "./fetch/address-policy.ts";
 import type { WebToolsConfig } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say, such as each entry of `allowAddresses` that cannot be read. */
-export const checkWebToolsConfig: NonNullable<LoadConfigOptions<WebToolsConfig>["check"]> = ({ busUrl, braveBaseUrl, allowAddresses = [] }) => [
+export const checkWebToolsConfig: NonNullable<LoadConfigOptions<WebToolsConfig>["check"]> = ({ busUrl, redisUrl, braveBaseUrl, allowAddresses = [] }) => [
   ...urlFaults("busUrl", busUrl),
+  ...urlFaults("redisUrl", redisUrl),
   ...urlFaults("braveBaseUrl", braveBaseUrl),
   ...allowAddresses.flatMap((text, i) => {
     const fault = addressFault(text);

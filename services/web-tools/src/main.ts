@@ -1,6 +1,7 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { exitOnConfigError, loadConfig } from "@rockbot/config";
+import { openPolicy } from "@rockbot/policy";
 import { exitOnCrash, onShutdown, serveHealth } from "@rockbot/service";
 import { startTelemetry } from "@rockbot/telemetry";
 import { checkWebToolsConfig } from "./check-web-tools-config.ts";
@@ -14,7 +15,9 @@ const { log } = telemetry;
 exitOnCrash(log);
 if (config.busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where nobody can call: set BUS_URL to amqp://…");
 await using bus = config.busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(config.busUrl, { name: "web-tools", log });
-await using _tools = await startWebTools(bus, config, { log, signal: shutdown.signal });
+await using policy = await exitOnConfigError(() => openPolicy(config.policyFile, { log }));
+await using rates = config.redisUrl === undefined ? undefined : await (await import("@rockbot/rates/redis")).connectRedisRateStore(config.redisUrl, { log });
+await using _tools = await startWebTools(bus, config, { log, policy, rates, signal: shutdown.signal });
 await using _health = await serveHealth({
   port: config.healthPort,
   host: config.healthHost,

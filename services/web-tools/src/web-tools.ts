@@ -1,10 +1,16 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import type { PolicyHolder } from "@rockbot/policy";
+import type { RateStore } from "@rockbot/rates";
 import { serveTools } from "@rockbot/tools";
 import type { WebToolsConfig } from "./generated/config.ts";
 import { webToolSet } from "./web-tool-set.ts";
 
 export interface StartWebToolsOptions {
   readonly log?: Logger | undefined;
+  /** Who may do what. @default every caller may use every tool but the dangerous ones */
+  readonly policy?: PolicyHolder | undefined;
+  /** What callers have used up. @default counts of this process alone */
+  readonly rates?: RateStore | undefined;
   /** Aborting gives up the start; running calls are ended by disposal. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -16,14 +22,22 @@ export interface StartWebToolsOptions {
 export async function startWebTools(
   bus: Bus,
   config: Readonly<WebToolsConfig>,
-  { log = silentLogger, signal }: StartWebToolsOptions = {},
+  { log = silentLogger, policy, rates, signal }: StartWebToolsOptions = {},
 ): Promise<AsyncDisposable> {
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
   const set = started.use(webToolSet(config));
   for (const { tool, reason } of set.off) log.info({ tool }, `The tool is off. ${reason}`);
   started.use(
-    await serveTools(bus, set, { service: "web-tools", topic: "tool.invoke", concurrency: config.concurrency, drainMs: config.shutdownGraceMs, log }),
+    await serveTools(bus, set, {
+      service: "web-tools",
+      topic: "tool.invoke",
+      concurrency: config.concurrency,
+      drainMs: config.shutdownGraceMs,
+      policy,
+      rates,
+      log,
+    }),
   );
   return started.move();
 }

@@ -1,6 +1,7 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { openPolicy } from "@rockbot/policy";
 import { createToolCaller } from "@rockbot/tools";
 import { checkWebToolsConfig, configSchema, startWebTools, webToolsOff } from "@rockbot/web-tools";
 import { MEMORY_BUS } from "../bus-url.ts";
@@ -9,17 +10,19 @@ import type { ToolClient } from "./tool-client.ts";
 
 export interface LocalClientOptions {
   readonly allowAddress: readonly string[];
+  readonly policyFile: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** Starts the tools' owner in this process, over a bus of its own. */
-export async function openLocalClient({ allowAddress, env }: LocalClientOptions): Promise<ToolClient> {
+export async function openLocalClient({ allowAddress, policyFile, env }: LocalClientOptions): Promise<ToolClient> {
   const overrides = { busUrl: MEMORY_BUS, ...(allowAddress.length > 0 ? { allowAddresses: allowAddress } : {}) };
   const config = loadConfig(configSchema, { env, overrides, check: checkWebToolsConfig });
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
-  started.use(await startWebTools(bus, config));
-  const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy" }));
+  const policy = started.use(await openPolicy(policyFile));
+  started.use(await startWebTools(bus, config, { policy }));
+  const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy", policy }));
   const client = callerClient("this process", caller, started.move());
   return {
     ...client,

@@ -14,6 +14,7 @@ export interface CallCommandOptions {
   readonly timeout?: string;
   readonly session?: string;
   readonly allowAddress?: readonly string[];
+  readonly policy?: string;
 }
 
 /** Codes that say the call was wrong, not that the tool failed: the same call again gives the same. */
@@ -23,7 +24,7 @@ const wrongUsage: ReadonlySet<string> = new Set([ToolErrorCode.ToolNotFound, Too
 export async function call(
   name: string,
   text: string | undefined,
-  { bus, json = false, timeout, session, allowAddress = [] }: CallCommandOptions,
+  { bus, json = false, timeout, session, allowAddress = [], policy }: CallCommandOptions,
 ): Promise<void> {
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   const timeoutMs = timeout === undefined ? undefined : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
@@ -35,7 +36,7 @@ export async function call(
 
   using interrupted = interruption();
   const { signal } = interrupted;
-  await using client = await openToolClient({ bus, allowAddress, env: process.env });
+  await using client = await openToolClient({ bus, allowAddress, policy, env: process.env });
   using progress = showProgress(process.stderr);
   const toolCallId = newId();
   try {

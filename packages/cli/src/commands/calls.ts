@@ -43,6 +43,7 @@ export async function showCall(toolCallId: string, { redis, json = false }: Call
   const [toolName, caller, id] = namesOf(call);
   console.log(`${toolName} for ${caller}, call ${id}`);
   console.log(`${stateOf(call)} after ${durationOf(call)}, ${attemptsOf(call)}; deadline ${new Date(call.deadlineAt).toISOString()}`);
+  if (call.policy !== undefined) console.log(`decided by policy revision ${printable(call.policy)}`);
   for (const { step, at } of call.steps) console.log(`${new Date(at).toISOString()}  ${`+${at - startAt} ms`.padStart(12)}  ${step}`);
 }
 

@@ -4,10 +4,10 @@ import { terminalText } from "../terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** `rockbot tools`: what can be called now. */
-export async function listTools({ bus, json = false }: { readonly bus?: string; readonly json?: boolean }): Promise<void> {
+export async function listTools({ bus, json = false, policy }: { readonly bus?: string; readonly json?: boolean; readonly policy?: string }): Promise<void> {
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   if (faults.length > 0) throw new UsageError(faults);
-  await using client = await openToolClient({ bus, allowAddress: [], env: process.env });
+  await using client = await openToolClient({ bus, allowAddress: [], policy, env: process.env });
   const tools = await client.listTools();
   if (json) {
     console.log(JSON.stringify(tools, undefined, 2));

@@ -11,11 +11,13 @@ export interface UpOptions {
   readonly host?: string;
   readonly allowAddress?: readonly string[];
   readonly config?: string;
+  readonly policy?: string;
 }
 
 /** What `rockbot up` starts. A service that is left out has no configuration. */
 export interface UpConfig {
   readonly busUrl: string;
+  readonly policyFile: string | undefined;
   readonly webTools: Readonly<WebToolsConfig> | undefined;
   readonly gateway: Readonly<GatewayConfig> | undefined;
 }
@@ -27,7 +29,10 @@ const sections = ["webTools", "gateway"];
  * Reads the options, the file and the environment, as the services' own mains would.
  * @throws {UsageError} or {ConfigError} with all faults at once
  */
-export function readUpConfig({ only, bus, port, host, allowAddress, config: file }: UpOptions, env: Readonly<Record<string, string | undefined>>): UpConfig {
+export function readUpConfig(
+  { only, bus, port, host, allowAddress, config: file, policy }: UpOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): UpConfig {
   const chosen = new Set(only === undefined ? services : only.split(",").map((name) => name.trim()));
   const faults = [...chosen].filter((name) => !services.includes(name)).map((name) => unknownService(name));
   if (!chosen.has("gateway")) {
@@ -49,7 +54,13 @@ export function readUpConfig({ only, bus, port, host, allowAddress, config: file
     check: LoadConfigOptions<T>["check"],
   ): Readonly<T> | undefined {
     try {
-      return loadConfig(schema, { env: serviceEnv, file, section: { name: section, among: sections }, overrides: { busUrl, ...overrides }, check });
+      return loadConfig(schema, {
+        env: serviceEnv,
+        file,
+        section: { name: section, among: sections },
+        overrides: { busUrl, policyFile: policy, ...overrides },
+        check,
+      });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       configFaults.push(...error.faults);
@@ -63,8 +74,10 @@ export function readUpConfig({ only, bus, port, host, allowAddress, config: file
 
   const busUrls = new Set([webTools, gateway].flatMap((config) => (config === undefined ? [] : [config.busUrl])));
   if (busUrls.size > 1) configFaults.push("busUrl: the sections name different buses, and one process has one. Use --bus");
+  const policyFiles = new Set([webTools, gateway].flatMap((config) => (config?.policyFile === undefined ? [] : [config.policyFile])));
+  if (policyFiles.size > 1) configFaults.push("policyFile: the sections name different files, and one process has one. Use --policy");
   if (configFaults.length > 0) throw new ConfigError([...new Set(configFaults)]);
-  return { busUrl: [...busUrls][0] ?? "memory:", webTools, gateway };
+  return { busUrl: [...busUrls][0] ?? "memory:", policyFile: [...policyFiles][0], webTools, gateway };
 }
 
 function unknownService(name: string): string {

@@ -1,5 +1,6 @@
 import { createMemoryBus, type Logger } from "@rockbot/bus";
 import { startGateway } from "@rockbot/gateway";
+import { openPolicy } from "@rockbot/policy";
 import { exitOnCrash, onShutdown } from "@rockbot/service";
 import { startTelemetry } from "@rockbot/telemetry";
 import { createToolCaller } from "@rockbot/tools";
@@ -15,7 +16,7 @@ export type { UpOptions } from "./up-config.ts";
 /** `rockbot up`: the services in one process, until a signal. The one place that composes services. */
 export async function up(options: UpOptions): Promise<void> {
   const config = readUpConfig(options, process.env);
-  const { busUrl, webTools, gateway } = config;
+  const { busUrl, policyFile, webTools, gateway } = config;
   const isMemory = busUrl === MEMORY_BUS;
   const graceMs = Math.max(webTools?.shutdownGraceMs ?? 0, gateway?.shutdownGraceMs ?? 0);
 
@@ -33,11 +34,13 @@ export async function up(options: UpOptions): Promise<void> {
   if (socket !== undefined) await refuseSecondUp(socket);
 
   await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { log });
-  await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, { log, signal: shutdown.signal });
+  await using policy = await openPolicy(policyFile, { log });
+  await using rates = webTools?.redisUrl === undefined ? undefined : await openRates(webTools.redisUrl, log);
+  await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, { log, policy, rates, signal: shutdown.signal });
   await using journals = gateway?.redisUrl === undefined ? undefined : await openJournals(gateway.redisUrl, log);
-  await using runningGateway = gateway === undefined ? undefined : await startGateway(bus, gateway, { log, journals, signal: shutdown.signal });
+  await using runningGateway = gateway === undefined ? undefined : await startGateway(bus, gateway, { log, journals, policy, signal: shutdown.signal });
   // Other commands of this user come by the socket; over a broker they come by the broker.
-  await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", log });
+  await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", policy, log });
   await using _socket =
     socket === undefined || caller === undefined
       ? undefined
@@ -47,7 +50,9 @@ export async function up(options: UpOptions): Promise<void> {
           { drainMs: graceMs, signal: shutdown.signal, log },
         );
 
-  console.error(describe(config, { url: runningGateway?.url, socket: socket?.path, verifiesSender: bus.traits.verifiesSender }));
+  console.error(
+    describe(config, { url: runningGateway?.url, socket: socket?.path, revision: policy.current().revision, verifiesSender: bus.traits.verifiesSender }),
+  );
   console.error(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
@@ -57,15 +62,28 @@ async function openJournals(url: string, log: Logger) {
   return connectRedisJournalStore(url, { log });
 }
 
+async function openRates(url: string, log: Logger) {
+  const { connectRedisRateStore } = await import("@rockbot/rates/redis");
+  return connectRedisRateStore(url, { log });
+}
+
 /** What runs, where, and the one command to try. */
 function describe(
-  { busUrl, webTools, gateway }: UpConfig,
-  { url, socket, verifiesSender }: { readonly url: string | undefined; readonly socket: string | undefined; readonly verifiesSender: boolean },
+  { busUrl, policyFile, webTools, gateway }: UpConfig,
+  {
+    url,
+    socket,
+    revision,
+    verifiesSender,
+  }: { readonly url: string | undefined; readonly socket: string | undefined; readonly revision: string; readonly verifiesSender: boolean },
 ): string {
   const names = [...(webTools === undefined ? [] : ["web-tools"]), ...(gateway === undefined ? [] : ["gateway"])];
   const lines = [`rockbot ${packageJson.version}: ${names.join(" and ")} over ${displayBusUrl(busUrl)}`];
   if (url !== undefined) lines.push(`  gateway   ${url}${gateway?.gatewayToken === undefined ? "" : ", with a bearer token"}`);
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
+  lines.push(
+    `  policy    ${policyFile === undefined ? "none: every caller may use every tool but the dangerous ones" : `${policyFile}, revision ${revision}`}`,
+  );
   lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: whoever is on this bus can speak for any agent"}`);
   for (const { tool, reason } of webTools === undefined ? [] : webToolsOff(webTools)) lines.push(`  off       ${tool}. ${reason}`);
   if (url !== undefined) {

@@ -1,0 +1,53 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runCli, startPage, temporaryFolder } from "../test-cli.ts";
+
+function policyFile(folder: string, text: string): string {
+  const file = join(folder, "policy.yaml");
+  writeFileSync(file, text);
+  return file;
+}
+
+test("policy check says that a file can be used, or all that is wrong with it", async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  const good = policyFile(folder.path, "callers: { reader: { allow: [web_browse] } }");
+  expect(await runCli(["policy", "check", good], options)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/can be used: revision [0-9a-f]{12}, identity trusted, 1 callers, 0 services\n$/),
+    stderr: expect.stringContaining("everyone.allow is not set"),
+  });
+  const bad = policyFile(folder.path, "callers:\n  reader:\n    alow: []\nidentity: certain\n");
+  expect(await runCli(["policy", "check", bad], options)).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/2 faults\n.*identity, line 4: expected one of.*\n.*callers\.reader, line 3: unknown property "alow"/),
+  });
+  expect(await runCli(["policy", "check", "/nonexistent"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("ENOENT") });
+});
+
+test("policy explain says which line decides, and policy table shows all of it", async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  const file = policyFile(folder.path, "everyone:\n  deny: [web_search]\n  rules: [{ tools: ['*'], rate: { calls: 5, perSeconds: 1 } }]\n");
+  const denied = await runCli(["policy", "explain", "anybody", "web_search", "--policy", file], options);
+  expect(denied).toMatchObject({ code: 0, stdout: expect.stringContaining('"anybody" may not use "web_search": "web_search" in everyone.deny.0, line 2') });
+  const allowed = await runCli(["policy", "explain", "anybody", "web_browse", "--policy", file, "--json"], options);
+  expect(JSON.parse(allowed.stdout)).toMatchObject({ isAllowed: true, rates: [{ scope: "tool", amount: 5, perMs: 1_000 }], inFlight: 256 });
+  const none = await runCli(["policy", "explain", "anybody", "bash"], options);
+  expect(none.stdout).toContain("the tool is dangerous, and no list of what is allowed names it in full\nrevision default");
+  const { stdout } = await runCli(["policy", "table", file], options);
+  expect(stdout).toContain("| everyone else | yes: 5 in 1 s");
+});
+
+test("a call in this process is held to the policy, and tools lists what it leaves", async () => {
+  using folder = temporaryFolder();
+  await using page = await startPage();
+  const options = { folder: folder.path };
+  const file = policyFile(folder.path, "callers: { cli: { deny: [web_browse] } }");
+  const call = ["call", "web_browse", JSON.stringify({ url: page.url() }), "--allow-address", page.address];
+  expect(await runCli([...call, "--policy", file], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("denied") });
+  expect(await runCli(call, options)).toMatchObject({ code: 0 });
+  expect((await runCli(["tools", "--json"], { ...options, env: { POLICY_FILE: file } })).stdout).not.toContain('web_browse"');
+});

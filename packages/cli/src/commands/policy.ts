@@ -1,0 +1,59 @@
+import { readFile } from "node:fs/promises";
+import { tools } from "@rockbot/contracts";
+import { createPolicy, defaultPolicySource, entries, type Policy, policyTable, readPolicy, type Use } from "@rockbot/policy";
+import { CommandError } from "../command-error.ts";
+import { terminalText } from "../terminal-text.ts";
+
+export interface PolicyOptions {
+  readonly policy?: string;
+  readonly json?: boolean;
+}
+
+/** `rockbot policy check`: what is wrong with a policy file, or what it says in short. */
+export async function checkPolicy(file: string): Promise<void> {
+  const { revision, document } = await loadPolicy(file);
+  const [callers, services] = [entries(document.callers).length, entries(document.services).length];
+  console.log(
+    terminalText(`${file} can be used: revision ${revision}, identity ${document.identity}, ${callers} callers, ${services} services`, process.stdout),
+  );
+  if (document.everyone.allow === undefined) {
+    console.error("rockbot: callers that are not named may use every tool but the dangerous ones: everyone.allow is not set");
+  }
+}
+
+/** `rockbot policy explain`: whether a caller may use a tool, why, and what limits hold. */
+export async function explainPolicy(use: Use, { policy: file, json = false }: PolicyOptions): Promise<void> {
+  const policy = await loadPolicy(file ?? (process.env["POLICY_FILE"] || undefined));
+  const known: Use = { ...use, isDangerous: Object.values(tools).find(({ name }) => name === use.tool)?.dangerous };
+  if (json) {
+    const { isAllowed, because, revision, rates, bytes, argumentRules, ...limits } = policy.decide(known);
+    const shown = {
+      isAllowed,
+      because,
+      revision,
+      rates: rates.map(withoutKey),
+      bytes: bytes && withoutKey(bytes),
+      ...limits,
+      arguments: argumentRules.map(({ schema }) => schema),
+    };
+    console.log(JSON.stringify(shown, undefined, 2));
+  } else for (const line of policy.explain(known)) console.log(terminalText(line, process.stdout));
+}
+
+/** `rockbot policy table`: who may use which tool. */
+export async function showPolicyTable(file: string | undefined): Promise<void> {
+  process.stdout.write(policyTable(await loadPolicy(file ?? (process.env["POLICY_FILE"] || undefined))));
+}
+
+async function loadPolicy(file: string | undefined): Promise<Policy> {
+  if (file === undefined) return createPolicy(defaultPolicySource());
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    throw new CommandError(`Cannot read the policy ${file}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`);
+  }
+  return createPolicy(await readPolicy(text, file));
+}
+
+const withoutKey = ({ key, ...limit }: { readonly key: string }): object => limit;
