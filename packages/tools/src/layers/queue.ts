@@ -1,6 +1,7 @@
 import { createFairQueue, type FairQueue } from "@rockbot/async";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { ToolContext, ToolLayer } from "../tool-executor.ts";
+import { ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { Decision } from "@rockbot/policy";
+import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
 
 /** A guess, so that callers do not come back at once. */
 const RETRY_AFTER_MS = 1_000;
@@ -47,15 +48,24 @@ export function queue(): ToolLayer {
   }
 
   return (next) => ({
-    async execute(request, context) {
-      const { decision, caller } = context;
+    execute(request, context) {
+      const { decision } = context;
       if (decision === undefined || (decision.concurrency === undefined && decision.queue === undefined)) return next.execute(request, context);
-      const { concurrency, queue: shared } = decision;
-      const { toolName } = request;
-      using _own =
-        concurrency === undefined ? undefined : await enter(JSON.stringify([toolName, caller]), { concurrency, waiting: concurrency }, toolName, context);
-      using _shared = shared === undefined ? undefined : await enter(shared.name, shared, toolName, context);
-      return await next.execute(request, context);
+      return inTurn(next, request, context, decision);
     },
   });
+
+  async function inTurn(
+    next: ToolExecutor,
+    request: ToolInvokeRequest,
+    context: ToolContext,
+    { concurrency, queue: shared }: Decision,
+  ): Promise<ToolInvokeResponse> {
+    const { caller } = context;
+    const { toolName } = request;
+    using _own =
+      concurrency === undefined ? undefined : await enter(JSON.stringify([toolName, caller]), { concurrency, waiting: concurrency }, toolName, context);
+    using _shared = shared === undefined ? undefined : await enter(shared.name, shared, toolName, context);
+    return await next.execute(request, context);
+  }
 }

@@ -11,25 +11,29 @@ import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
 export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
   const running = new Set<string>();
   return (next) => ({
-    async execute(request, context) {
+    execute(request, context) {
       const { decision } = context;
       if (decision === undefined || (decision.rates.length === 0 && decision.bytes === undefined)) return next.execute(request, context);
-      if (context.redeliveredFrom !== undefined) return runAndCharge(next, request, context);
-      if (definition.readOnly) {
-        await take(request, context);
-        return runAndCharge(next, request, context);
-      }
-      const key = claimKeyText({ caller: context.caller, toolCallId: request.toolCallId });
-      if (running.has(key)) return next.execute(request, context);
-      running.add(key);
-      try {
-        await take(request, context);
-        return await runAndCharge(next, request, context);
-      } finally {
-        running.delete(key);
-      }
+      return counted(next, request, context);
     },
   });
+
+  async function counted(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
+    if (context.redeliveredFrom !== undefined) return runAndCharge(next, request, context);
+    if (definition.readOnly) {
+      await take(request, context);
+      return runAndCharge(next, request, context);
+    }
+    const key = claimKeyText({ caller: context.caller, toolCallId: request.toolCallId });
+    if (running.has(key)) return next.execute(request, context);
+    running.add(key);
+    try {
+      await take(request, context);
+      return await runAndCharge(next, request, context);
+    } finally {
+      running.delete(key);
+    }
+  }
 
   async function take(request: ToolInvokeRequest, { decision, caller }: ToolContext): Promise<void> {
     if (decision === undefined) return;
