@@ -6,6 +6,7 @@ import type { IMetricReader, MetricProducer } from "@opentelemetry/sdk-metrics";
 import { NodeSDK } from "@opentelemetry/sdk-node";
 import { NoopSpanProcessor } from "@opentelemetry/sdk-trace";
 import { isExported } from "./is-exported.ts";
+import { LinkedContextManager } from "./linked-context.ts";
 import { isSentCumulated, otlpMetricReader } from "./otlp-metric-reader.ts";
 import type { Durations } from "./tallies/durations.ts";
 import { TallyMeterProvider } from "./tallies/tally-meter-provider.ts";
@@ -38,6 +39,7 @@ export function startExport({ service, version, reader, producers, durations, ou
     ...(isExported("TRACES") ? {} : { spanProcessors: [new NoopSpanProcessor()] }),
     logRecordProcessors: [],
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_CHARACTERS },
+    contextManager: new LinkedContextManager(),
     textMapPropagator: new W3CTraceContextPropagator(),
     instrumentations: [outgoing],
   });

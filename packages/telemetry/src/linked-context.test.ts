@@ -1,0 +1,28 @@
+import { createContextKey } from "@opentelemetry/api";
+import { expect, test } from "vitest";
+import { LinkedContextManager } from "./linked-context.ts";
+
+const [one, other] = [createContextKey("one"), createContextKey("other")];
+
+test("a context has its own values and those it was made from, which it leaves as they are", () => {
+  const outer = new LinkedContextManager().active().setValue(one, 1);
+  const inner = outer.setValue(other, 2).setValue(one, 3);
+
+  expect([inner.getValue(one), inner.getValue(other)]).toEqual([3, 2]);
+  expect([outer.getValue(one), outer.getValue(other)]).toEqual([1, undefined]);
+  const deleted = inner.deleteValue(one);
+  expect([deleted.getValue(one), deleted.getValue(other), inner.getValue(one)]).toEqual([undefined, 2, 3]);
+});
+
+test("a context is active in what is called and awaited within it, and nowhere else", async () => {
+  const manager = new LinkedContextManager().enable();
+  const inner = manager.active().setValue(one, 1);
+  const seen = await manager.with(inner, async () => {
+    await new Promise(setImmediate);
+    return manager.active().getValue(one);
+  });
+
+  expect(seen).toBe(1);
+  expect(manager.active().getValue(one)).toBeUndefined();
+  manager.disable();
+});

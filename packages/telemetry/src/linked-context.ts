@@ -1,0 +1,39 @@
+import { type Context, ROOT_CONTEXT } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+
+/** What a context holds besides what the one below it holds. The API's own copies a Map with each value that is set. */
+class LinkedContext implements Context {
+  readonly #below: Context;
+  readonly #key: symbol;
+  readonly #value: unknown;
+
+  constructor(below: Context, key: symbol, value: unknown) {
+    this.#below = below;
+    this.#key = key;
+    this.#value = value;
+  }
+
+  getValue(key: symbol): unknown {
+    return key === this.#key ? this.#value : this.#below.getValue(key);
+  }
+
+  /** A value that takes the place of the last one leaves no trace of it, so that spans in spans make no chain. */
+  setValue(key: symbol, value: unknown): Context {
+    return new LinkedContext(key === this.#key ? this.#below : this, key, value);
+  }
+
+  deleteValue(key: symbol): Context {
+    return this.setValue(key, undefined);
+  }
+}
+
+/** The root of all contexts here: nothing is in it. */
+const root = new LinkedContext(ROOT_CONTEXT, Symbol("rockbot.root"), undefined);
+
+/** Carries contexts along promises and callbacks; those that are made from its own are cheap to make. */
+export class LinkedContextManager extends AsyncLocalStorageContextManager {
+  override active(): Context {
+    const active = super.active();
+    return active === ROOT_CONTEXT ? root : active;
+  }
+}
