@@ -5,11 +5,13 @@ import {
   errorReply,
   messages,
   ToolError,
-  type ToolErrorMessage,
   type ToolInvokeRequest,
   type ToolInvokeResponse,
   toolErrorFrom,
 } from "@rockbot/contracts";
+
+/** The call that an answer names. */
+type Ids = Pick<ToolInvokeRequest, "toolCallId" | "toolName">;
 
 /** The answer to a call as it crosses the bus. */
 export interface EncodedReply {
@@ -18,10 +20,20 @@ export interface EncodedReply {
   readonly body: Uint8Array;
 }
 
-export function encodeReply(request: Pick<ToolInvokeRequest, "toolCallId" | "toolName">, reply: ToolInvokeResponse | ToolError): EncodedReply {
+/** Responses that were encoded to be kept, which are sent right after. They name their call, so they are encoded alike for everybody. */
+const encodedResponses = new WeakMap<ToolInvokeResponse, EncodedReply>();
+
+/** As `encodeReply`; who encodes the same response after this gets the same bytes. */
+export function encodeReplyToKeep(request: Ids, reply: ToolInvokeResponse | ToolError): EncodedReply {
+  const encoded = encodeReply(request, reply);
+  if (!(reply instanceof ToolError)) encodedResponses.set(reply, encoded);
+  return encoded;
+}
+
+export function encodeReply(request: Ids, reply: ToolInvokeResponse | ToolError): EncodedReply {
   return reply instanceof ToolError
     ? { type: messages.ToolError.type, body: encodeMessage("ToolError", errorReply(request, reply)) }
-    : { type: messages.ToolInvokeResponse.type, body: encodeMessage("ToolInvokeResponse", reply) };
+    : (encodedResponses.get(reply) ?? { type: messages.ToolInvokeResponse.type, body: encodeMessage("ToolInvokeResponse", reply) });
 }
 
 /** The answer in a body; without its type it is told by what it says. Undefined if it is none. */
@@ -30,10 +42,7 @@ export function decodeReply(body: Uint8Array, type?: string): ToolInvokeResponse
 }
 
 /** The same with the ids it carries, which whoever takes it compares. */
-function readReply(
-  body: Uint8Array,
-  type?: string,
-): { readonly ids: Pick<ToolErrorMessage, "toolCallId" | "toolName">; readonly reply: ToolInvokeResponse | ToolError } | undefined {
+function readReply(body: Uint8Array, type?: string): { readonly ids: Ids; readonly reply: ToolInvokeResponse | ToolError } | undefined {
   if (type === undefined || type === messages.ToolError.type) {
     const error = decodeMessage("ToolError", body);
     if (error.ok) return { ids: error.value, reply: toolErrorFrom(error.value) };
@@ -46,10 +55,7 @@ function readReply(
 }
 
 /** The answer to a call; undefined if the message is none, whatever its correlation says. */
-export function answerOf(
-  { body, type }: Envelope,
-  { toolCallId, toolName }: Pick<ToolInvokeRequest, "toolCallId" | "toolName">,
-): ToolInvokeResponse | ToolError | undefined {
+export function answerOf({ body, type }: Envelope, { toolCallId, toolName }: Ids): ToolInvokeResponse | ToolError | undefined {
   const read = readReply(body, type);
   return read !== undefined && read.ids.toolCallId === toolCallId && read.ids.toolName === toolName ? read.reply : undefined;
 }

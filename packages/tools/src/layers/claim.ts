@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError, claimKeyText } from "@rockbot/claims";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
-import { decodeReply, encodeReply } from "../reply.ts";
+import { decodeReply, encodeReplyToKeep } from "../reply.ts";
 import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
@@ -141,7 +141,7 @@ export class CallClaims {
   async #finish(claim: Claim, request: ToolInvokeRequest, reply: ToolInvokeResponse | ToolError): Promise<ToolInvokeResponse> {
     let isOurs = true;
     try {
-      isOurs = await this.#store.complete(claim, encodeReply(request, reply).body);
+      isOurs = await this.#store.complete(claim, encodeReplyToKeep(request, reply).body);
     } catch (error) {
       if (!(error instanceof ClaimStoreUnavailableError)) throw error;
     }
