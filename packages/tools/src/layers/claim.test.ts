@@ -2,7 +2,7 @@ import { silentLogger } from "@rockbot/bus";
 import { type ClaimKey, type ClaimOptions, type ClaimStore, ClaimStoreUnavailableError, createMemoryClaimStore } from "@rockbot/claims";
 import { ToolError, type ToolInvokeResponse, textResponse } from "@rockbot/contracts";
 import { createMemoryRateStore } from "@rockbot/rates";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { servingLayers } from "../layers.ts";
 import { ResultCache } from "../result-cache.ts";
 import { SupersededError } from "../superseded-error.ts";
@@ -118,6 +118,26 @@ test.each([
     .execute(request, context({ redeliveredFrom: Math.floor(Date.now() / 1000) + seconds }))
     .catch((error: ToolError) => error);
   expect(result instanceof ToolError ? result.code : result.content).toBe(outcome);
+});
+
+test("the claims of all calls that run are renewed, and of those that have ended none", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  await using store = createMemoryClaimStore();
+  const release = Promise.withResolvers<string>();
+  const { instance } = instances(store, () => release.promise);
+  const executor = instance();
+  const ids = ["call-1", "call-2"];
+  const answers = ids.map((toolCallId) => executor.execute({ ...request, toolCallId }, context({ deadline: performance.now() + 120_000 })));
+  const states = () => Promise.all(ids.map(async (toolCallId) => (await store.look({ caller: "agent", toolCallId }))?.state));
+  await expect.poll(states).toEqual(["held", "held"]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await states()).toEqual(["held", "held"]);
+  release.resolve("done");
+  await Promise.all(answers);
+  expect(await states()).toEqual(["done", "done"]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("a result is dropped when the call was taken over while it ran", async () => {

@@ -9,8 +9,10 @@ import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
 
 /** A claim holds this long without a sign of its owner's life. An owner that dies keeps its call from others so long. */
 const LEASE_MS = 10_000;
-/** How often it is renewed, and a quarter longer at most: so that one renewal may be lost. */
+/** A claim is renewed after this long, or a quarter longer: so that two renewals may be lost. */
 const RENEW_MS = LEASE_MS / 4;
+/** How often all claims are looked through for those to renew. */
+const RENEWAL_CHECK_MS = RENEW_MS / 4;
 /** How often a call that somebody else runs is looked at. */
 const WATCH_MS = 250;
 /** Whole seconds on the caller's clock stand against milliseconds on the store's. */
@@ -121,7 +123,7 @@ export class CallClaims {
 
   #hold(claim: Claim): void {
     this.#held.set(claim, performance.now() + RENEW_MS);
-    this.#renewing ??= setInterval(() => this.#renew(), RENEW_MS / 4).unref();
+    this.#renewing ??= setInterval(() => this.#renew(), RENEWAL_CHECK_MS).unref();
   }
 
   /** One timer for all claims: most calls are over before they would need one. */

@@ -25,16 +25,19 @@ export const deadline: ToolLayer = (next) => ({
         clearTimeout(timer);
         signal.removeEventListener("abort", onAbort);
       };
-      next.execute(request, { ...context, signal: own.signal }).then(
-        (response) => {
-          rest();
-          resolve(response);
-        },
-        (error: unknown) => {
-          rest();
-          reject(error);
-        },
-      );
+      const succeed = (response: ToolInvokeResponse) => {
+        rest();
+        resolve(response);
+      };
+      const fail = (error: unknown) => {
+        rest();
+        reject(error);
+      };
+      try {
+        next.execute(request, { ...context, signal: own.signal }).then(succeed, fail);
+      } catch (error) {
+        fail(error); // an executor may throw before it returns a promise
+      }
     });
   },
 });

@@ -1,0 +1,51 @@
+import { silentLogger } from "@rockbot/bus";
+import { ToolError, textResponse } from "@rockbot/contracts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { ToolContext, ToolExecutor } from "../tool-executor.ts";
+import { deadline } from "./deadline.ts";
+
+const request = { toolCallId: "call-1", toolName: "echo", arguments: null, sessionId: null };
+
+function context(more: Partial<ToolContext> = {}): ToolContext {
+  return { signal: new AbortController().signal, deadline: performance.now() + 60_000, caller: "agent", progress: () => {}, log: silentLogger, ...more };
+}
+
+test.each<[string, ToolExecutor["execute"]]>([
+  ["answers", async () => textResponse(request, "done")],
+  ["fails", async () => Promise.reject(new ToolError("execution_failed", "no"))],
+  [
+    "throws before it returns a promise",
+    () => {
+      throw new ToolError("execution_failed", "no");
+    },
+  ],
+])("once an executor %s nothing waits for the deadline", async (_what, execute) => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const [outcome] = await Promise.allSettled([deadline({ execute }).execute(request, context())]);
+  if (outcome?.status === "rejected") expect(outcome.reason).toMatchObject({ code: "execution_failed" });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a call that was cancelled, or whose time is over, does not start", async () => {
+  const execute = vi.fn(async () => textResponse(request, "done"));
+  const late = deadline({ execute }).execute(request, context({ deadline: performance.now() - 1 }));
+  await expect(late).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: false } });
+  const cancelled = deadline({ execute }).execute(request, context({ signal: AbortSignal.abort(new ToolError("cancelled", "not wanted")) }));
+  await expect(cancelled).rejects.toMatchObject({ code: "cancelled" });
+  expect(execute).not.toHaveBeenCalled();
+});
+
+test("a call that is cancelled while it runs ends with the reason, and its tool is told", async () => {
+  const caller = new AbortController();
+  const told = Promise.withResolvers<unknown>();
+  const execute: ToolExecutor["execute"] = (_request, { signal }) => {
+    signal.addEventListener("abort", () => told.resolve(signal.reason));
+    return new Promise(() => {});
+  };
+  const running = deadline({ execute }).execute(request, context({ signal: caller.signal }));
+  const reason = new ToolError("cancelled", "not wanted");
+  caller.abort(reason);
+  await expect(running).rejects.toBe(reason);
+  expect(await told.promise).toBe(reason);
+});
