@@ -11,7 +11,7 @@ import { startEffectService } from "./start-effect-service.ts";
 
 const PER_SECOND = 50;
 const RESETS = atScale(3, 30);
-const SILENCES = atScale(1, 5);
+const SILENCES = atScale(1, 3);
 /** What the bus asks of the broker by default. */
 const HEARTBEAT_MS = 5_000;
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);

@@ -8,7 +8,7 @@ import { atScale, record, seed } from "./figures.ts";
 
 /** Buses that are cut side by side, each behind a proxy of its own. */
 const LANES = 20;
-const POINTS = atScale(5, 50) * LANES;
+const POINTS = atScale(10, 25) * LANES;
 const COME_BACK_MS = 15_000;
 
 /** What a bus with one subscription of each kind sends while it prepares its two connections, and how often at least. */

@@ -2,7 +2,7 @@ import { sharedAmqpUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { record } from "./figures.ts";
 import { openScene } from "./scene.ts";
-import { countOutcomes, settleCall } from "./settle-calls.ts";
+import { countOutcomes, settleCall, tally } from "./settle-calls.ts";
 import { startEffectService } from "./start-effect-service.ts";
 
 const CONCURRENCY = 4;
@@ -41,13 +41,18 @@ test(`F12: ${FLOOD} calls of a slow tool run ${CONCURRENCY} at a time, those ove
   const settled = [...(await Promise.all(running)), ...waited];
 
   expect(countOutcomes(settled)).toEqual({ timeout: IN_FLIGHT, overloaded: FLOOD - IN_FLIGHT });
-  expect(Math.max(...settled.filter(({ outcome }) => outcome === "overloaded").map(({ ms }) => ms))).toBeLessThan(1_000);
-  expect(Math.max(...waited.map(({ ms }) => ms))).toBeLessThan(4_500);
+  expect(Math.max(...settled.filter(({ outcome }) => outcome === "overloaded").map(({ ms }) => ms))).toBeLessThan(2_000);
+  expect(settled.filter(({ isLate }) => isLate)).toEqual([]);
   expect((await slow.ledger.count("effect")).size).toBe(CONCURRENCY);
   await record({
     fault: "F12",
     done: `${FLOOD} calls of a tool that takes 30 s, ${CONCURRENCY} at a time`,
-    figures: { ...countOutcomes(settled), "other service, p90 ms idle": Math.round(idleMs), "p90 ms meanwhile": Math.round(busyMs) },
+    figures: {
+      ...tally(settled, await slow.ledger.count("effect")),
+      "run at most": CONCURRENCY,
+      "other service, p90 ms idle": Math.round(idleMs),
+      "p90 ms meanwhile": Math.round(busyMs),
+    },
   });
   expect(busyMs).toBeLessThan(2_000); // not held up behind the flood, which lasts 4 s; how fast exactly is recorded above
 });

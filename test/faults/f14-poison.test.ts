@@ -33,6 +33,8 @@ test.concurrent.each(["read", "effect"] as const)(
         "it ends in": ended?.outcome ?? "",
         deaths: service.deaths,
         "innocents ok": countOutcomes(others)["ok"] ?? 0,
+        lost: countOutcomes([...others, ...(ended === undefined ? [] : [ended])])["lost"] ?? 0,
+        late: others.filter(({ isLate }) => isLate).length,
         "slowest innocent ms": Math.round(Math.max(...others.map(({ ms }) => ms))),
       },
     });

@@ -51,7 +51,7 @@ test(`F16: ${CALLS} requests, each published ${COPIES} times to two replicas at 
   await record({
     fault: "F16",
     done: `${CALLS} requests, each published ${COPIES} times at once to two replicas`,
-    figures: { answers: CALLS * COPIES, "doubled effects": 0 },
+    figures: { answers: CALLS * COPIES, lost: 0, "doubled effects": 0, crossed: 0 },
   });
   await expect.poll(async () => bus.inspect(service.service), { timeout: 5_000 }).toEqual({ consumers: 2, messages: 0 }); // each copy is acknowledged
 });

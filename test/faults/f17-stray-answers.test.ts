@@ -50,6 +50,10 @@ test("F17: answers that are forged, late or of another call are not surfaced, an
   );
 
   expect([(await call).content, (await beside).content]).toEqual(["right", "beside"]);
-  await record({ fault: "F17", done: "6 answers that are late, forged, crossed or unreadable while two calls are out", figures: { surfaced: 0 } });
+  await record({
+    fault: "F17",
+    done: "6 answers that are late, forged, crossed or unreadable while two calls are out",
+    figures: { surfaced: 0, lost: 0, crossed: 0 },
+  });
   expect((await caller.call(tool, { id: "after" }, { timeoutMs: 5_000 })).content).toBe("after");
 });

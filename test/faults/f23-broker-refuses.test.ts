@@ -14,7 +14,7 @@ import { startEffectService } from "./start-effect-service.ts";
 const WAIT = { timeout: 20_000, interval: 10 };
 const DELETIONS = atScale(2, 20);
 /** How long refusals are watched. */
-const REFUSED_MS = atScale(6_000, 60_000);
+const REFUSED_MS = atScale(6_000, 20_000);
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
 
 test("F23: a consumer whose queue is deleted, or that of its second tries, declares it again and goes on", async () => {

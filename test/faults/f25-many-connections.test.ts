@@ -5,7 +5,7 @@ import { atScale, record } from "./figures.ts";
 
 /** Each has two connections. */
 const BUSES = atScale(30, 150);
-const KILLS = atScale(1, 3);
+const KILLS = atScale(1, 2);
 
 test(`F25: when the broker is killed all of ${2 * BUSES} connections come back, soon and spread out`, { timeout: 60_000 + 60_000 * KILLS }, async () => {
   await using broker = await startOwnBroker();

@@ -1,4 +1,5 @@
 import { appendFile } from "node:fs/promises";
+import { expect } from "vitest";
 
 /** Which part of the soak's numbers to run; none among the tests. */
 const part = Number(process.env["ROCKBOT_FAULTS_PART"] ?? 0);
@@ -18,9 +19,15 @@ export interface FigureRow {
   readonly figures: Readonly<Record<string, number | string>>;
 }
 
+/** As the soak reads it: a row, and the test file that it is of. */
+export interface RecordedRow extends FigureRow {
+  readonly file: string;
+}
+
 /** Says what a fault came to; the soak makes its table of it. */
 export async function record(row: FigureRow): Promise<void> {
   console.log(JSON.stringify(row));
   const file = process.env["ROCKBOT_FAULTS_FIGURES"];
-  if (file !== undefined) await appendFile(file, `${JSON.stringify(row)}\n`);
+  const recorded: RecordedRow = { ...row, file: expect.getState().testPath ?? "" };
+  if (file !== undefined) await appendFile(file, `${JSON.stringify(recorded)}\n`);
 }

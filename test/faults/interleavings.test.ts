@@ -22,10 +22,10 @@ const few: readonly (readonly (keyof Faults)[])[] = [
   ["copies", "crashes"],
   ["crashes", "lapses"],
   ["crashes", "cancels"],
-  ["cancels", "lapses"],
+  ["copies", "lapses"],
 ];
 const more: typeof few = [
-  ["copies", "lapses"],
+  ["cancels", "lapses"],
   ["copies", "cancels"],
   ["copies", "deadlines"],
   ["crashes", "disconnects"],
@@ -35,10 +35,12 @@ const more: typeof few = [
   ["crashes", "cancels", "lapses"],
 ];
 const isSoak = atScale(0, 1) > 0;
+/** Only what differs for a tool that may run twice. */
+const fewer: typeof few = [["copies"], ["crashes"], ["cancels"], ["lapses"], ["crashes", "cancels"]];
 
 test.each([
   { tool: "with effects", isIdempotent: false, scenarios: isSoak ? [...few, ...more] : few },
-  { tool: "that may run twice", isIdempotent: true, scenarios: isSoak ? [...few, ...more] : few.filter(({ length }) => length < 2) },
+  { tool: "that may run twice", isIdempotent: true, scenarios: isSoak ? [...few, ...more] : fewer },
 ])(
   "a call of a tool $tool has at most the effects it may, one answer, and never waits for ever, in whatever order two services and a caller get on: $tool",
   { timeout: isSoak ? 1_800_000 : 300_000 },

@@ -31,7 +31,6 @@ export interface KillMatrixOptions {
 }
 
 const DEADLINE_MS = 40_000;
-const GRACE_MS = 500;
 
 /** Has a service die over calls of each kind at one point, starts another in its place, and looks what became of the calls. */
 export async function killServiceAt({ busUrl, redisUrl, point, callsPerKind }: KillMatrixOptions): Promise<KillMatrixRow[]> {
@@ -70,7 +69,7 @@ export async function killServiceAt({ busUrl, redisUrl, point, callsPerKind }: K
         more: counts.filter((count) => count > 1).length,
       },
       wrong: ofKind.filter(({ id, outcome, content }) => outcome === "ok" && (content !== id || !effects.has(id))),
-      late: ofKind.filter(({ ms }) => ms > DEADLINE_MS + GRACE_MS).length,
+      late: ofKind.filter(({ isLate }) => isLate).length,
     };
   });
 }

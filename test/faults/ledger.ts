@@ -63,18 +63,24 @@ export class Ledger {
   async run({ perSecond, deadlineMs, signal, call, maxCalls = Number.POSITIVE_INFINITY }: LoadOptions): Promise<void> {
     const out = new Set<Promise<void>>();
     const start = performance.now();
-    for (let number = 0; !signal.aborted && number < maxCalls; ) {
+    for (let number = 0; ; ) {
       const due = Math.min(maxCalls, Math.floor(((performance.now() - start) * perSecond) / 1_000));
       for (; number < due; number++) {
         const one = this.#one(`${this.#asked.size}`, deadlineMs, call);
         out.add(one);
         void one.finally(() => out.delete(one));
       }
+      if (signal.aborted || number >= maxCalls) break; // after those that were due by then
       await new Promise((resolve) => setTimeout(resolve, 5)); // the pace
     }
     this.#planned += Math.min(maxCalls, Math.floor(((performance.now() - start) * perSecond) / 1_000));
     const end = new Promise<void>((resolve) => setTimeout(resolve, deadlineMs + LOST_AFTER_MS).unref());
     await Promise.race([Promise.all(out), end]);
+  }
+
+  /** Calls made so far. */
+  get asked(): number {
+    return this.#asked.size;
   }
 
   /** When the first answer after `at` came, on the clock of `performance.now()`; undefined if none has yet. */

@@ -17,6 +17,8 @@ export interface LoadOnSceneOptions {
 export interface Load extends AsyncDisposable {
   /** Resolves once `maxCalls` have been made and have ended. */
   readonly done: Promise<void>;
+  /** Calls made so far. */
+  readonly asked: number;
   /** When the first answer after `at` came, on the clock of `performance.now()`; undefined if none has yet. */
   firstAnswerAfter(at: number): number | undefined;
   /** Makes no more calls, waits for those that are out, and says what became of all. */
@@ -42,6 +44,9 @@ export async function startLoad(scene: Scene, { perSecond, deadlineMs, kind, max
   });
   return {
     done,
+    get asked() {
+      return ledger.asked;
+    },
     firstAnswerAfter: (at) => ledger.firstAnswerAfter(at),
     async stop() {
       stop.abort();

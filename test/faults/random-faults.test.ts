@@ -8,7 +8,7 @@ import { type Fault, planFaults, playFaults } from "./nemesis.ts";
 import { openScene } from "./scene.ts";
 import { keepEffectService } from "./start-effect-service.ts";
 
-const STEPS = atScale(4, 40);
+const STEPS = atScale(4, 20);
 const PER_SECOND = 50;
 
 test(`${STEPS} random faults, one after the other, lose no call, and none with effects runs twice: ROCKBOT_TEST_SEED=${seed}`, {

@@ -9,9 +9,9 @@ import { agentReport, startAgent } from "./start-agent.ts";
 import { startEffectService } from "./start-effect-service.ts";
 
 const AGENTS = 10;
-const KILLS = atScale(1, 10);
-/** Of each agent: an answer comes soon after it can. */
-const PER_SECOND = 10;
+const KILLS = atScale(1, 5);
+/** Of each agent; the soak's answers come soon after they can. */
+const PER_SECOND = atScale(3, 10);
 const redisUrl = await sharedRedisUrl();
 
 test(`each of ${AGENTS} agents in processes of their own has answers again soon after a killed broker accepts connections: ${KILLS} times`, {

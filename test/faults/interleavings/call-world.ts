@@ -104,9 +104,12 @@ export class CallWorld implements World {
   #owner: number | undefined;
   #started = 0;
   #effects = 0;
-  #isCancelledUnstarted = false;
+  /** How often it had started when a service was done with its cancel. */
+  #startedWhenCancelled: number | undefined;
   #hasLapsed = false;
   #idleLapses = 0;
+  /** What services have answered while the caller waited. */
+  readonly #answers = new Set<string>();
   #settled: ToolInvokeResponse | ToolError | undefined;
   #complaints: string[] = [];
 
@@ -183,8 +186,9 @@ export class CallWorld implements World {
     ]);
     return [
       ...this.#complaints,
+      ...when(this.#answers.size > 1, `services answer differently: ${[...this.#answers].join(", ")}`),
       ...when(!isIdempotent && this.#effects > 1, `a tool with effects had ${this.#effects}`),
-      ...when(this.#isCancelledUnstarted && this.#started > 0, "a call that was cancelled before it started has started"),
+      ...when(this.#started > (this.#startedWhenCancelled ?? Number.POSITIVE_INFINITY), "a call has started after it was cancelled"),
       ...when(outcome !== undefined && code === undefined && this.#effects === 0, "the caller has an answer of a call that did not run"),
       ...when(outcome instanceof ToolError && outcome.details?.["mayHaveRun"] === false && this.#started > 0, "a call that is said not to have run has"),
       ...when(code !== undefined && !allowed.has(code), `the call ended in ${code}, and nothing happened that explains it`),
@@ -225,7 +229,8 @@ export class CallWorld implements World {
       }),
       this.#queue.map(({ copy, deliveries, holder }) => [copy, deliveries, placeOf(holder?.index)]),
       [this.#stored, placeOf(this.#owner), this.#elapsedMs, this.#hasLapsed, this.#idleLapses],
-      [this.#started, this.#effects, this.#isCancelledUnstarted, this.#copies, this.#left],
+      [...this.#answers].toSorted(),
+      [this.#started, this.#effects, this.#startedWhenCancelled, this.#copies, this.#left],
       this.#settled === undefined ? "open" : this.#settled instanceof ToolError ? [this.#settled.code, this.#settled.details] : this.#settled.content,
     ]);
   }
@@ -278,7 +283,10 @@ export class CallWorld implements World {
   #deliverCancel(cancel: Envelope, process: Process): void {
     process.cancels.shift();
     this.#learn(process, "gets cancel");
-    void running.run({ world: this, process }, () => process.handlers.get(`cancel.${SERVICE}`)?.(cancel, delivered()));
+    void running.run({ world: this, process }, async () => {
+      await process.handlers.get(`cancel.${SERVICE}`)?.(cancel, delivered());
+      this.#startedWhenCancelled ??= this.#started;
+    });
   }
 
   #wake(sleeper: Sleeper): void {
@@ -298,6 +306,11 @@ export class CallWorld implements World {
 
   #publishRequest(): void {
     if (this.#request !== undefined) this.#queue.push({ envelope: this.#request, copy: this.#copies++, deliveries: 0, holder: undefined });
+  }
+
+  /** The caller waits no more, whatever comes. */
+  get #isGivenUp(): boolean {
+    return this.#settled instanceof ToolError && ["cancelled", "timeout"].includes(this.#settled.code);
   }
 
   get #hasSleepers(): boolean {
@@ -334,7 +347,6 @@ export class CallWorld implements World {
     if (text.startsWith("taken")) this.#owner = process.index;
     if ((operation === "complete" || operation === "release") && outcome === true) this.#owner = undefined;
     if (operation === "cancel" && (outcome === "unclaimed" || outcome === "claimed")) this.#owner = undefined;
-    if (outcome === "unclaimed" && this.#started === 0) this.#isCancelledUnstarted = true;
   }
 
   #call(caller: ToolCaller): void {
@@ -384,6 +396,7 @@ export class CallWorld implements World {
       publish: async (envelope) => {
         if (envelope.topic.startsWith("tool.announce.")) return void (await this.#hearAnnouncement(envelope, delivered()));
         await process.gate.pass("publish", () => {
+          if (!this.#isGivenUp) this.#answers.add(`${envelope.type} ${Buffer.from(envelope.body).toString()}`);
           void this.#hearAnswer(envelope, delivered());
         });
       },
