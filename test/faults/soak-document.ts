@@ -23,6 +23,8 @@ export function soakDocument(rowsOfAll: readonly SoakRow[]): string {
 Written by \`npm run soak\`; the same as data in [faults.json](faults.json). Each row is a test in \`test/faults\`, which also fails if what must hold does not:
 nothing lost, nothing crossed, every call settled by its deadline + 500 ms. "Doubled effects" counts calls whose effect happened more than
 once: never right for \`effect\`, allowed for \`read\` and \`repeat\`, which declare themselves read-only and idempotent. \`npm test\` runs the same in small numbers.
+Besides the faults by number: \`cancel\`, \`recovery\` of many processes after the broker was killed, \`random\` faults one after the other, and
+\`interleavings\`, which takes the production code of two services and a caller through every order of their steps over one call.
 Measured on ${cpus().length} cores, Node ${process.versions.node}.
 
 Without Redis a claim is known to its process alone. A call that is delivered again to another process is \`outcome_unknown\` if it was sent more
