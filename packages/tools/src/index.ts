@@ -1,11 +1,13 @@
 // To offer tools.
 export { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
 // To run them: executors, and the layers around them.
-export { withCallingLayers, withLocalLayers } from "./layers.ts";
+export { CallClaims } from "./layers/claim.ts";
+export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers.ts";
 export { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 export { type ListedTool, listTools } from "./list-tools.ts";
 // To play parked calls again.
 export { createReplayer, type ReplayAnswer, type Replayer, type ReplayOptions, ReplayRefusedError } from "./replay-parked.ts";
+export { ResultCache, type ResultCacheOptions } from "./result-cache.ts";
 // To call tools.
 export type { ResumedCall } from "./resume-calls.ts";
 export { type ServeToolsOptions, serveTools } from "./serve-tools.ts";
