@@ -65,6 +65,11 @@ export interface PublishOptions {
   readonly timeoutMs?: number | undefined;
   /** Gives up waiting: publish rejects with the signal's reason. The message may have been taken all the same. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Asked right before the message goes out, which is after an outage if there is one: if it says no the message is not
+   * sent, and publish rejects with a BusUnavailableError. Costs less than a signal.
+   */
+  readonly isWanted?: (() => boolean) | undefined;
 }
 
 /**

@@ -33,6 +33,7 @@ export {
 } from "./bus-errors.ts";
 // To build an adapter: what every one shares.
 export { type CheckedSubscribeOptions, checkSubscribeOptions } from "./check-subscribe-options.ts";
+export { Deadlines } from "./deadlines.ts";
 export { type Logger, silentLogger } from "./logger.ts";
 // To make one.
 export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";

@@ -1,6 +1,7 @@
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, SubscribeOptions } from "./bus.ts";
 import { BusClosedError } from "./bus-errors.ts";
+import { Deadlines } from "./deadlines.ts";
 
 export interface RequesterOptions {
   /** Where answers come; written into every request. */
@@ -42,6 +43,13 @@ export interface Requester extends AsyncDisposable {
   readonly pending: number;
 }
 
+/** A wait for an answer. Settles once, whatever is called. */
+interface Pending {
+  readonly accept: RequestOptions["accept"];
+  readonly resolve: (reply: Envelope) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
 /** No answer came in time. */
 export class RequestTimeoutError extends Error {
   override readonly name = "RequestTimeoutError";
@@ -49,13 +57,10 @@ export class RequestTimeoutError extends Error {
 
 /** A requester that subscribes for answers with its first request. */
 export function createRequester(bus: Bus, { replyTo, subscription, keyOf = (reply) => reply.correlationId, onStray }: RequesterOptions): Requester {
-  interface Pending {
-    readonly accept: ((reply: Envelope) => boolean) | undefined;
-    readonly resolve: (reply: Envelope) => void;
-    readonly reject: (error: Error) => void;
-  }
   const pending = new Map<string, Pending>();
+  const deadlines = new Deadlines();
   let subscribed: Promise<AsyncDisposable> | undefined;
+  let isListening = false;
   let isClosed = false;
 
   function subscribe(): Promise<AsyncDisposable> {
@@ -63,63 +68,77 @@ export function createRequester(bus: Bus, { replyTo, subscription, keyOf = (repl
       const key = keyOf(reply) ?? "";
       const waiting = pending.get(key);
       if (waiting === undefined || waiting.accept?.(reply) === false) return onStray?.(reply);
-      pending.delete(key); // now, not when the caller wakes up: a repeat may be the very next message
       waiting.resolve(reply);
     });
-    started.catch(() => {
-      subscribed = undefined; // the next request tries again
-    });
+    started.then(
+      () => {
+        isListening = true;
+      },
+      () => {
+        subscribed = undefined; // the next request tries again
+      },
+    );
     return started;
   }
 
-  async function answerTo(
+  /** @param publish called once answers would be heard, unless the wait is over by then */
+  function answerTo(
     key: string,
     { timeoutMs, signal, accept }: Pick<RequestOptions, "timeoutMs" | "signal" | "accept">,
-    publish?: (reject: (reason: unknown) => void) => void,
+    publish?: (waiting: Pending) => void,
   ): Promise<Envelope> {
-    if (isClosed) throw new BusClosedError("Cannot wait for an answer: the requester is closed");
-    if (pending.has(key)) throw new RangeError(`Cannot wait for the answer to "${key}": somebody does already`);
-    signal?.throwIfAborted();
-    const { promise: answer, resolve, reject } = Promise.withResolvers<Envelope>();
-    const timer = setTimeout(() => reject(new RequestTimeoutError(`No answer on "${replyTo}" within ${timeoutMs} ms`)), timeoutMs);
-    const onAbort = () => reject(signal?.reason);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    pending.set(key, { accept, resolve, reject }); // before publishing: the answer may overtake the confirm
-    try {
+    if (isClosed) return Promise.reject(new BusClosedError("Cannot wait for an answer: the requester is closed"));
+    if (pending.has(key)) return Promise.reject(new RangeError(`Cannot wait for the answer to "${key}": somebody does already`));
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    return new Promise((resolve, reject) => {
+      const onAbort = () => waiting.reject(signal?.reason);
+      const callOff = deadlines.after(timeoutMs, () => waiting.reject(new RequestTimeoutError(`No answer on "${replyTo}" within ${timeoutMs} ms`)));
+      signal?.addEventListener("abort", onAbort, { once: true });
+      const end = (): void => {
+        callOff();
+        signal?.removeEventListener("abort", onAbort);
+        if (pending.get(key) === waiting) pending.delete(key); // now, not when the caller wakes up: a repeat may be the very next message
+      };
+      const waiting: Pending = {
+        accept,
+        resolve(reply) {
+          end();
+          resolve(reply);
+        },
+        reject(reason) {
+          end();
+          reject(reason);
+        },
+      };
+      pending.set(key, waiting); // before publishing: the answer may overtake the confirm
+      if (isListening) return publish?.(waiting);
       subscribed ??= subscribe();
-      subscribed.then(() => publish?.(reject), reject);
-      return await answer;
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
-      pending.delete(key);
-    }
+      subscribed.then(() => {
+        if (pending.get(key) === waiting) publish?.(waiting);
+      }, waiting.reject);
+    });
   }
 
   return {
     get pending() {
       return pending.size;
     },
-    async request(message, { key = message.correlationId, onConfirmed, ...options }) {
-      if (key === undefined) throw new TypeError("Cannot send a request without a key: give it a correlation id");
-      const start = performance.now();
-      const settled = new AbortController();
-      try {
-        return await answerTo(key, options, (reject) => {
-          const ttlMs = Math.floor(options.timeoutMs - (performance.now() - start));
-          if (ttlMs <= 0 || !pending.has(key)) return;
-          bus.publish({ ...message, replyTo }, { mandatory: true, ttlMs, timeoutMs: ttlMs, signal: settled.signal }).then(() => {
-            if (pending.has(key)) onConfirmed?.();
-          }, reject);
-        });
-      } finally {
-        settled.abort(); // one that still waits for the bus is not sent
-      }
+    request(message, { key = message.correlationId, onConfirmed, ...options }) {
+      if (key === undefined) return Promise.reject(new TypeError("Cannot send a request without a key: give it a correlation id"));
+      const dueAt = performance.now() + options.timeoutMs;
+      return answerTo(key, options, (waiting) => {
+        const ttlMs = Math.floor(dueAt - performance.now());
+        if (ttlMs <= 0) return;
+        const isWanted = () => pending.get(key) === waiting;
+        bus.publish({ ...message, replyTo }, { mandatory: true, ttlMs, timeoutMs: ttlMs, isWanted }).then(() => {
+          if (isWanted()) onConfirmed?.();
+        }, waiting.reject);
+      });
     },
     await: (key, options) => answerTo(key, options),
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      for (const { reject } of pending.values()) reject(new BusClosedError("The requester was closed before the answer came"));
+      for (const waiting of [...pending.values()]) waiting.reject(new BusClosedError("The requester was closed before the answer came"));
       await (await subscribed?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };

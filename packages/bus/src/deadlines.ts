@@ -1,0 +1,43 @@
+/** Nothing is due earlier than asked for, nor later by more than this and what keeps the event loop busy. */
+const STEP_MS = 20;
+
+/**
+ * Many deadlines that are hardly ever reached. A timer for each would be started and stopped with every message; here one
+ * ticks while there are any.
+ */
+export class Deadlines {
+  /** By the number of the step at whose end they are due. */
+  readonly #steps = new Map<number, Set<() => void>>();
+  #ticking: NodeJS.Timeout | undefined;
+  /** The last step that was gone through. */
+  #passed = 0;
+
+  /** Calls `onDue` in `ms` milliseconds; it must not throw. @returns calls it off */
+  after(ms: number, onDue: () => void): () => void {
+    const now = performance.now();
+    if (this.#ticking === undefined) {
+      this.#passed = Math.floor(now / STEP_MS);
+      this.#ticking = setInterval(() => this.#tick(), STEP_MS);
+    }
+    const step = Math.max(Math.ceil((now + ms) / STEP_MS), this.#passed + 1);
+    const due = this.#steps.get(step) ?? new Set();
+    if (due.size === 0) this.#steps.set(step, due);
+    due.add(onDue);
+    return () => {
+      if (due.delete(onDue) && due.size === 0 && this.#steps.get(step) === due) this.#steps.delete(step);
+    };
+  }
+
+  #tick(): void {
+    const now = Math.floor(performance.now() / STEP_MS);
+    while (this.#passed < now && this.#steps.size > 0) {
+      const due = this.#steps.get(++this.#passed);
+      this.#steps.delete(this.#passed);
+      for (const onDue of due ?? []) onDue();
+    }
+    this.#passed = now;
+    if (this.#steps.size > 0) return;
+    clearInterval(this.#ticking);
+    this.#ticking = undefined;
+  }
+}
