@@ -1,4 +1,16 @@
-import { type Counter, context, type Histogram, metrics, propagation, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import {
+  type Context,
+  type Counter,
+  context,
+  type Histogram,
+  metrics,
+  propagation,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, Handler, PublishOptions, SubscribeOptions } from "./bus.ts";
 
@@ -9,10 +21,14 @@ import type { Bus, Handler, PublishOptions, SubscribeOptions } from "./bus.ts";
 export function traceBus(bus: Bus): Bus {
   const tracer = trace.getTracer("@rockbot/bus");
   const meter = metrics.getMeter("@rockbot/bus");
-  const published = meter.createCounter("rockbot.messaging.publish.messages", { description: "Messages published, by result." });
-  const publishDuration = meter.createHistogram("rockbot.messaging.publish.duration", { unit: "ms", description: "Time until the bus took responsibility." });
-  const processed = meter.createCounter("rockbot.messaging.process.messages", { description: "Messages handled, by result." });
-  const processDuration = meter.createHistogram("rockbot.messaging.process.duration", { unit: "ms", description: "Time in the handler." });
+  const published: Measures = {
+    count: meter.createCounter("rockbot.messaging.publish.messages", { description: "Messages published, by result." }),
+    duration: meter.createHistogram("rockbot.messaging.publish.duration", { unit: "ms", description: "Time until the bus took responsibility." }),
+  };
+  const processed: Measures = {
+    count: meter.createCounter("rockbot.messaging.process.messages", { description: "Messages handled, by result." }),
+    duration: meter.createHistogram("rockbot.messaging.process.duration", { unit: "ms", description: "Time in the handler." }),
+  };
   const active = meter.createUpDownCounter("rockbot.messaging.active_messages", { description: "Messages in handlers now, by subscription." });
 
   return {
@@ -26,28 +42,42 @@ export function traceBus(bus: Bus): Bus {
       return bus.isBlocked;
     },
     publish(message: Envelope, options?: PublishOptions) {
+      const start = performance.now();
       const destination = destinationOf(message.topic);
-      return tracer.startActiveSpan("publish", { kind: SpanKind.PRODUCER, attributes: { "messaging.destination": destination } }, (span) =>
-        measured(span, { count: published, duration: publishDuration, destination }, () => {
-          const carrier: Record<string, string> = {};
-          propagation.inject(context.active(), carrier);
-          return bus.publish("traceparent" in carrier ? { ...message, headers: { ...message.headers, ...carrier } } : message, options);
-        }),
+      const parent = context.active();
+      const span = startPublishSpan(tracer, parent, destination);
+      const carrier: Record<string, string> = {};
+      propagation.inject(span === undefined ? parent : trace.setSpan(parent, span), carrier);
+      const traced = "traceparent" in carrier ? { ...message, headers: { ...message.headers, ...carrier } } : message;
+      return bus.publish(traced, options).then(
+        () => {
+          span?.end();
+          record(published, destination, "ok", start);
+        },
+        (error: unknown) => {
+          record(published, destination, endWithFault(span, error), start);
+          throw error;
+        },
       );
     },
     subscribe(options: SubscribeOptions, handler: Handler) {
       const place = { "messaging.subscription": subscriptionLabel(options) };
-      return bus.subscribe(options, (message, delivery) => {
+      return bus.subscribe(options, async (message, delivery) => {
+        const start = performance.now();
         const destination = destinationOf(message.topic);
         const parent = propagation.extract(context.active(), message.headers);
-        return tracer.startActiveSpan("process", { kind: SpanKind.CONSUMER, attributes: { "messaging.destination": destination } }, parent, async (span) => {
-          active.add(1, place);
-          try {
-            await measured(span, { count: processed, duration: processDuration, destination }, () => handler(message, delivery));
-          } finally {
-            active.add(-1, place);
-          }
-        });
+        const span = tracer.startSpan("process", { kind: SpanKind.CONSUMER, attributes: { "messaging.destination": destination } }, parent);
+        active.add(1, place);
+        try {
+          await context.with(trace.setSpan(parent, span), handler, undefined, message, delivery);
+          span.end();
+          record(processed, destination, "ok", start);
+        } catch (error) {
+          record(processed, destination, endWithFault(span, error), start);
+          throw error;
+        } finally {
+          active.add(-1, place);
+        }
       });
     },
     inspect: (name, part) => bus.inspect(name, part),
@@ -59,25 +89,26 @@ export function traceBus(bus: Bus): Bus {
 interface Measures {
   readonly count: Counter;
   readonly duration: Histogram;
-  readonly destination: string;
 }
 
-/** Does the work, and ends the span with its result. */
-async function measured(span: Span, { count, duration, destination }: Measures, work: () => Promise<void>): Promise<void> {
-  const start = performance.now();
-  let result = "ok";
-  try {
-    await work();
-  } catch (error) {
-    result = error instanceof Error ? error.name : "error";
-    span.setStatus({ code: SpanStatusCode.ERROR, message: result });
-    throw error;
-  } finally {
-    span.end();
-    const attributes = { "messaging.destination": destination, "messaging.result": result };
-    count.add(1, attributes);
-    duration.record(performance.now() - start, attributes);
-  }
+function record({ count, duration }: Measures, destination: string, result: string, start: number): void {
+  const attributes = { "messaging.destination": destination, "messaging.result": result };
+  count.add(1, attributes);
+  duration.record(performance.now() - start, attributes);
+}
+
+/** @returns undefined inside a span that is not recorded: its children would not be either, and its own id is as good as theirs */
+function startPublishSpan(tracer: Tracer, parent: Context, destination: string): Span | undefined {
+  if (trace.getSpan(parent)?.isRecording() === false) return undefined;
+  return tracer.startSpan("publish", { kind: SpanKind.PRODUCER, attributes: { "messaging.destination": destination } }, parent);
+}
+
+/** @returns what the fault is called in metrics */
+function endWithFault(span: Span | undefined, error: unknown): string {
+  const result = error instanceof Error ? error.name : "error";
+  span?.setStatus({ code: SpanStatusCode.ERROR, message: result });
+  span?.end();
+  return result;
 }
 
 /** The first two words of a topic: what follows are names, too many for a metric's label. */
