@@ -1,6 +1,8 @@
 import { within } from "@rockbot/async";
-import type { Channel, ConsumeMessage, Message } from "amqplib";
+import type { Channel } from "amqplib";
+import { numberOf } from "./amqplib-internals.ts";
 import type { Link } from "./link.ts";
+import type { IncomingMessage } from "./read-frames.ts";
 import type { Slots } from "./slots.ts";
 import { Unacked } from "./unacked.ts";
 
@@ -13,7 +15,7 @@ export interface ConsumerOptions {
   /** Places for handlers; shared by the consumers of one subscription. */
   readonly slots: Slots;
   /** Must not throw. `receivedAt` is on the clock of `performance.now()`. */
-  readonly handle: (message: ConsumeMessage, receivedAt: number) => Promise<Verdict>;
+  readonly handle: (message: IncomingMessage, receivedAt: number) => Promise<Verdict>;
   /** The consumer has ended although nobody asked for it and its connection is up: its queue is gone, or its channel. */
   readonly onInterrupted: (reason: string) => void;
 }
@@ -28,6 +30,7 @@ const GOODBYE_MS = 1_000;
 export class Consumer {
   readonly #link: Link;
   readonly #channel: Channel;
+  readonly #number: number;
   readonly #options: ConsumerOptions;
   readonly #unacked: Unacked;
   /** Deliveries that no handler has seen yet, with how to take them out of the queue for a place. */
@@ -39,13 +42,20 @@ export class Consumer {
   private constructor(link: Link, channel: Channel, options: ConsumerOptions) {
     this.#link = link;
     this.#channel = channel;
+    this.#number = numberOf(channel);
     this.#options = options;
-    this.#unacked = new Unacked((tag, isMultiple) => this.#tell(() => channel.ack(delivery(tag), isMultiple)));
+    this.#unacked = new Unacked(
+      (tag, isMultiple) => {
+        if (this.#isOpen) link.outbox.ack(this.#number, tag, isMultiple);
+      },
+      (flush) => link.outbox.atEndOfTurn(flush),
+    );
     let cause = "its channel was closed";
     channel.on("error", (error) => {
       cause = error.message;
     });
     channel.on("close", () => this.#end(cause));
+    link.listen(channel, { onMessage: (message) => this.#receive(message) });
   }
 
   /** Resolves once messages are flowing from `queue`. */
@@ -69,8 +79,7 @@ export class Consumer {
     const { consumerTag } = await this.#link.answer(
       "basic.consume",
       this.#channel.consume(queue, (message) => {
-        if (message === null) this.#end("its queue was deleted");
-        else this.#receive(message);
+        if (message === null) this.#end("its queue was deleted"); // what is no such end is heard below amqplib
       }),
     );
     this.#tag = consumerTag;
@@ -92,7 +101,7 @@ export class Consumer {
     }
     for (const unstarted of this.#unstarted.keys()) {
       this.#unacked.remove(unstarted);
-      this.#tell(() => this.#channel.nack(delivery(unstarted), false, true));
+      this.#giveBack(unstarted, true);
     }
     this.#unstarted.clear();
   }
@@ -102,12 +111,13 @@ export class Consumer {
     if (!this.#isOpen) return;
     this.#isStopping = true;
     this.#unacked.flush();
+    this.#link.outbox.flush();
     this.#isOpen = false;
     const closed = (async () => this.#channel.close())(); // throws at once if it is closed already
     await within(GOODBYE_MS, closed, () => new Error("no answer")).catch(() => {});
   }
 
-  #receive(message: ConsumeMessage): void {
+  #receive(message: IncomingMessage): void {
     if (!this.#isOpen) return; // it comes again, elsewhere
     const { deliveryTag } = message.fields;
     const { slots } = this.#options;
@@ -126,7 +136,7 @@ export class Consumer {
     if (!isStarted) this.#unstarted.set(deliveryTag, withdraw);
   }
 
-  async #run(message: ConsumeMessage, receivedAt: number): Promise<void> {
+  async #run(message: IncomingMessage, receivedAt: number): Promise<void> {
     const { deliveryTag } = message.fields;
     const { handle, slots } = this.#options;
     const verdict = await handle(message, receivedAt);
@@ -135,24 +145,20 @@ export class Consumer {
       this.#unacked.finish(deliveryTag);
     } else {
       this.#unacked.remove(deliveryTag);
-      this.#tell(() => this.#channel.nack(delivery(deliveryTag), false, verdict === "again"));
+      this.#giveBack(deliveryTag, verdict === "again");
     }
   }
 
-  #tell(say: () => void): void {
-    if (!this.#isOpen) return;
-    try {
-      say();
-      this.#link.corkTurn();
-    } catch {
-      // The channel has ended a moment ago: the message comes again.
-    }
+  /** @param isRequeued whether it comes again, or goes to the queue's dead letters */
+  #giveBack(deliveryTag: number, isRequeued: boolean): void {
+    if (this.#isOpen) this.#link.outbox.nack(this.#number, deliveryTag, isRequeued);
   }
 
   #end(reason: string): void {
     if (!this.#isOpen) return;
     const isExpected = this.#isStopping || this.#link.signal.aborted;
     this.#isOpen = false;
+    this.#link.outbox.flush(); // before amqplib confirms the end: after it the channel's number means another channel
     for (const withdraw of this.#unstarted.values()) withdraw();
     this.#unstarted.clear();
     if (isExpected) return;
@@ -164,6 +170,3 @@ export class Consumer {
     });
   }
 }
-
-/** amqplib wants the message to ack, and reads nothing of it but this. */
-const delivery = (deliveryTag: number): Message => ({ fields: { deliveryTag } }) as Message;

@@ -1,6 +1,7 @@
 import type { Death, ParkedMessage, ParkingReason } from "@rockbot/bus";
 import { type Envelope, fromWire } from "@rockbot/contracts";
-import type { ConsumeMessage, Message, Options } from "amqplib";
+import type { MessageProperties } from "./frames.ts";
+import type { IncomingMessage } from "./read-frames.ts";
 
 /**
  * Our own notes on a message that has died. Not `rb-`: they are no headers of the envelope, and a message that is played
@@ -19,6 +20,9 @@ const Note = {
 
 const MAX_TEXT = 1_000;
 
+/** Fetched or delivered. */
+type Readable = Pick<IncomingMessage, "properties" | "content"> & { readonly fields: Pick<IncomingMessage["fields"], "routingKey"> };
+
 /** A message on one of a service's dead-letter queues. */
 export interface DeadLetter {
   /** As it was published first. */
@@ -30,7 +34,7 @@ export interface DeadLetter {
 }
 
 /** Reads a message that has come to the retry queue, the dlq or the parked ones of the service whose main queue is `queue`. */
-export function readDeadLetter({ fields, properties, content }: Message, queue: string): DeadLetter {
+export function readDeadLetter({ fields, properties, content }: Readable, queue: string): DeadLetter {
   const headers: Record<string, unknown> = properties.headers ?? {};
   const first = deathsOf(headers).find((death) => death["queue"] === queue);
   if (first === undefined) {
@@ -47,7 +51,7 @@ export function readDeadLetter({ fields, properties, content }: Message, queue: 
 }
 
 /** Reads a message that is kept for an operator. */
-export function readParked(message: Message, queue: string): ParkedMessage {
+export function readParked(message: Readable, queue: string): ParkedMessage {
   const { envelope, death, isExpired } = readDeadLetter(message, queue);
   const headers: Record<string, unknown> = message.properties.headers ?? {};
   const noted = Date.parse(text(headers[Note.DiedAt]) ?? "");
@@ -57,12 +61,12 @@ export function readParked(message: Message, queue: string): ParkedMessage {
 
 /** The properties under which a dead message goes on, to the dlq or to the parked ones. */
 export function deadLetterProperties(
-  message: ConsumeMessage,
+  message: IncomingMessage,
   { topic, messageId, userId }: Envelope,
   queue: string,
   reason: ParkingReason,
   why?: string,
-): Options.Publish {
+): MessageProperties {
   const { headers, contentType, contentEncoding, correlationId, replyTo, timestamp, type } = message.properties;
   const kept = Object.entries(headers ?? {}).filter(([name, value]) => name.startsWith("rb-") && typeof value === "string");
   return {

@@ -3,7 +3,10 @@ import type { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { within } from "@rockbot/async";
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from "amqplib";
+import { internalsOf, numberOf, readingOf } from "./amqplib-internals.ts";
 import type { BrokerAddress } from "./broker-address.ts";
+import { type ChannelListener, FrameReader } from "./frame-reader.ts";
+import { Outbox } from "./outbox.ts";
 import { NOT_ALLOWED } from "./refusal.ts";
 
 export interface LinkOptions {
@@ -30,7 +33,7 @@ export async function openLink({ connect: address, user }: BrokerAddress, { name
   const opening = connect(
     { ...address, heartbeat: heartbeatSeconds, frameMax: MAX_FRAME_BYTES, maxFrameSize: MAX_FRAME_BYTES },
     { ...tls, noDelay: true, keepAlive: true, timeout: CONNECT_TIMEOUT_MS, clientProperties: { connection_name: name } },
-  ).then((model) => new Link(model)); // in this very turn: an event before its listener would be lost, or end the process
+  ).then(toLink); // in this very turn: an event before its listener would be lost, or end the process
   const { promise: givenUp, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -50,20 +53,33 @@ export async function openLink({ connect: address, user }: BrokerAddress, { name
   }
 }
 
+function toLink(model: ChannelModel): Link {
+  try {
+    return new Link(model);
+  } catch (error) {
+    model.close().catch(() => {}); // nobody else knows of it
+    throw error;
+  }
+}
+
 /** One live connection to the broker. Once gone it never comes back. */
 export class Link {
+  /** Carries messages and acks on channels of this connection. */
+  readonly outbox: Outbox;
   readonly #model: ChannelModel;
   readonly #socket: Socket;
+  readonly #reader: FrameReader;
   readonly #gone = new AbortController();
   #isBlocked = false;
-  #isCorked = false;
   /** Called when the broker blocks publishers for want of memory or disk, with its reason, and with undefined when it takes messages again. */
   onBlocked: ((reason: string | undefined) => void) | undefined;
 
   constructor(model: ChannelModel) {
     this.#model = model;
-    // amqplib does not offer its socket; without it no watchdog can tell a silent peer, nor end the connection to one.
-    this.#socket = (model.connection as unknown as { readonly stream: Socket }).stream;
+    const { socket, frameMax } = internalsOf(model);
+    this.#socket = socket;
+    this.outbox = new Outbox(socket, frameMax);
+    this.#reader = new FrameReader(readingOf(model), MAX_FRAME_BYTES);
     let cause: Error | undefined;
     model.on("error", (error) => {
       cause = error;
@@ -132,18 +148,11 @@ export class Link {
     return this.answer("confirm.select", this.#model.createConfirmChannel());
   }
 
-  /** Sends what this turn of the event loop writes by one system call instead of one for each frame. Call it after each write. */
-  corkTurn(): void {
-    if (this.#isCorked) return;
-    this.#isCorked = true;
-    this.#socket.cork();
-    // amqplib moves frames to the socket in an immediate that its own tick asks for; this tick comes after that one.
-    process.nextTick(() =>
-      setImmediate(() => {
-        this.#isCorked = false;
-        this.#socket.uncork();
-      }),
-    );
+  /** Hears what comes on a channel, until it closes. */
+  listen(channel: Channel, listener: ChannelListener): void {
+    const number = numberOf(channel);
+    this.#reader.listen(number, listener);
+    channel.on("close", () => this.#reader.forget(number));
   }
 
   /** Finds out whether the broker still answers, and ends the connection if it does not. */
@@ -166,6 +175,7 @@ export class Link {
   async close(): Promise<void> {
     if (this.signal.aborted) return;
     const gone = this.whenGone();
+    this.outbox.flush();
     this.#model.close().catch(() => {}); // what matters is that it ends
     await within(CLOSE_DEADLINE_MS, gone, () => new Error("no goodbye")).catch(() => this.destroy(new Error("the connection was closed")));
   }

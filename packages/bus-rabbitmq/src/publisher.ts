@@ -1,11 +1,23 @@
-import { BusClosedError, BusUnavailableError, type Logger, MAX_BODY_BYTES, MessageTooLargeError, QueueFullError, UnroutableError } from "@rockbot/bus";
-import type { ConfirmChannel, Message, Options } from "amqplib";
+import {
+  BusClosedError,
+  BusUnavailableError,
+  Deadlines,
+  type Logger,
+  MAX_BODY_BYTES,
+  MessageTooLargeError,
+  QueueFullError,
+  UnroutableError,
+} from "@rockbot/bus";
+import type { ConfirmChannel, Message } from "amqplib";
+import { numberOf } from "./amqplib-internals.ts";
 import type { BrokerAddress } from "./broker-address.ts";
 import { ConnectionSupervisor } from "./connection-supervisor.ts";
+import type { MessageProperties, OutgoingMessage } from "./frames.ts";
 import type { Link, LinkOptions } from "./link.ts";
 import { observePublisher } from "./metrics.ts";
 import { reasonOf } from "./refusal.ts";
 import { declareExchanges } from "./topology.ts";
+import { Unconfirmed } from "./unconfirmed.ts";
 
 export interface PublisherOptions extends LinkOptions {
   readonly log: Logger;
@@ -13,16 +25,17 @@ export interface PublisherOptions extends LinkOptions {
   readonly onLost?: (() => void) | undefined;
 }
 
-/** One message to publish. */
+/** One message to publish, and how long to try. */
 export interface Publication {
   readonly exchange: string;
   readonly routingKey: string;
   readonly body: Uint8Array;
-  /** The publisher's own from now on: it writes `expiration`. */
-  readonly properties: Options.Publish;
+  readonly properties: MessageProperties;
+  readonly mandatory: boolean;
   readonly timeoutMs: number;
   readonly ttlMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly isWanted?: (() => boolean) | undefined;
 }
 
 /** At most this many messages are on their way to the broker without its confirm. */
@@ -36,8 +49,10 @@ const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 const SILENCE_MS = 2_000;
 const WATCH_EVERY_MS = 250;
 
-interface Job extends Publication {
+interface Job extends OutgoingMessage {
+  expirationMs: number | undefined;
   readonly expiresAt: number;
+  readonly isWanted: (() => boolean) | undefined;
   readonly settle: (error?: unknown) => void;
   isSettled: boolean;
   /** The broker has sent it back; its confirm follows. */
@@ -54,12 +69,13 @@ interface Job extends Publication {
 export class Publisher {
   readonly #supervisor: ConnectionSupervisor;
   readonly #log: Logger;
-  /** In the order of publishing, both. */
+  readonly #deadlines = new Deadlines();
+  /** In the order of publishing. */
   #waiting = new Set<Job>();
-  #unconfirmed = new Set<Job>();
   #waitingBytes = 0;
-  #unconfirmedBytes = 0;
+  #unconfirmed = new Unconfirmed<Job>();
   #channel: ConfirmChannel | undefined;
+  #channelNumber = 0;
   #isClosed = false;
   #onIdle: (() => void) | undefined;
   #watch: NodeJS.Timeout | undefined;
@@ -88,45 +104,59 @@ export class Publisher {
 
   /** As Bus.publish promises. */
   publish(publication: Publication): Promise<void> {
-    const { routingKey, body, timeoutMs, ttlMs, signal } = publication;
-    if (this.#isClosed) return Promise.reject(new BusClosedError(`Cannot publish to "${routingKey}": the bus is closed`));
+    const { signal } = publication;
     if (signal?.aborted) return Promise.reject(signal.reason);
-    if (body.byteLength > MAX_BODY_BYTES) {
-      return Promise.reject(
-        new MessageTooLargeError(`Cannot publish to "${routingKey}": the body has ${body.byteLength} bytes, at most ${MAX_BODY_BYTES} are carried`),
-      );
-    }
-    if (this.#waiting.size >= MAX_WAITING || this.#waitingBytes + body.byteLength > MAX_WAITING_BYTES) {
-      const held = `${this.#waiting.size} messages wait already`;
-      return Promise.reject(new BusUnavailableError(`Cannot publish to "${routingKey}": ${held}, and ${this.#supervisor.trouble}`));
-    }
+    const refusal = this.#refusal(publication);
+    if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      const onAbort = () => job.settle(signal?.reason);
-      const onLate = () => job.settle(new BusUnavailableError(`Cannot publish to "${routingKey}" within ${timeoutMs} ms: ${this.#supervisor.trouble}`));
-      const timer = setTimeout(onLate, timeoutMs);
-      signal?.addEventListener("abort", onAbort, { once: true });
-      const job: Job = {
-        ...publication,
-        expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + ttlMs,
-        isSettled: false,
-        isReturned: false,
-        isSuspect: false,
-        sentAt: 0,
-        settle: (error) => {
-          if (job.isSettled) return;
-          job.isSettled = true;
-          clearTimeout(timer);
-          signal?.removeEventListener("abort", onAbort);
-          if (this.#waiting.delete(job)) this.#waitingBytes -= body.byteLength; // one that is on its way counts until the broker has spoken
-          if (error === undefined) resolve();
-          else reject(error);
-          this.#checkIdle();
-        },
-      };
+      const job = this.#toJob(publication, resolve, reject);
       this.#waiting.add(job);
-      this.#waitingBytes += body.byteLength;
+      this.#waitingBytes += job.body.byteLength;
       this.#pump();
     });
+  }
+
+  #refusal({ routingKey, body }: Publication): Error | undefined {
+    if (this.#isClosed) return new BusClosedError(`Cannot publish to "${routingKey}": the bus is closed`);
+    if (body.byteLength > MAX_BODY_BYTES) {
+      return new MessageTooLargeError(`Cannot publish to "${routingKey}": the body has ${body.byteLength} bytes, at most ${MAX_BODY_BYTES} are carried`);
+    }
+    if (this.#waiting.size < MAX_WAITING && this.#waitingBytes + body.byteLength <= MAX_WAITING_BYTES) return undefined;
+    const held = `${this.#waiting.size} messages wait already`;
+    return new BusUnavailableError(`Cannot publish to "${routingKey}": ${held}, and ${this.#supervisor.trouble}`);
+  }
+
+  #toJob(publication: Publication, resolve: () => void, reject: (error: unknown) => void): Job {
+    const { exchange, routingKey, mandatory, properties, body, timeoutMs, ttlMs, signal, isWanted } = publication;
+    const onAbort = () => job.settle(signal?.reason);
+    const onLate = () => job.settle(new BusUnavailableError(`Cannot publish to "${routingKey}" within ${timeoutMs} ms: ${this.#supervisor.trouble}`));
+    const callOff = this.#deadlines.after(timeoutMs, onLate);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const job: Job = {
+      exchange,
+      routingKey,
+      mandatory,
+      properties,
+      body,
+      isWanted,
+      expirationMs: undefined,
+      expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + ttlMs,
+      isSettled: false,
+      isReturned: false,
+      isSuspect: false,
+      sentAt: 0,
+      settle: (error) => {
+        if (job.isSettled) return;
+        job.isSettled = true;
+        callOff();
+        signal?.removeEventListener("abort", onAbort);
+        if (this.#waiting.delete(job)) this.#waitingBytes -= body.byteLength; // one that is on its way counts until the broker has spoken
+        if (error === undefined) resolve();
+        else reject(error);
+        this.#checkIdle();
+      },
+    };
+    return job;
   }
 
   /** Waits for what is being published, up to `drainMs`; the rest fails. Then closes the connection. */
@@ -149,9 +179,9 @@ export class Publisher {
   }
 
   #checkIdle(): void {
-    if (this.#waiting.size > 0) return;
+    if (this.#onIdle === undefined || this.#waiting.size > 0) return;
     for (const job of this.#unconfirmed) if (!job.isSettled) return;
-    this.#onIdle?.();
+    this.#onIdle();
   }
 
   /** Opens the channel for publishing on a new connection, or anew on the same one. */
@@ -163,78 +193,77 @@ export class Publisher {
       cause = error;
     });
     channel.on("return", (message) => this.#onReturn(message));
+    link.listen(channel, { onVerdict: (tag, isMultiple, isTaken) => this.#onConfirm(tag, isMultiple, isTaken) });
     channel.on("close", () => this.#onChannelGone(link, channel, cause));
     link.signal.throwIfAborted(); // then "close" was before anybody listened
     this.#channel = channel;
+    this.#channelNumber = numberOf(channel);
+    this.#unconfirmed = new Unconfirmed();
   }
 
   #pump(): void {
+    if (this.#waiting.size === 0 || this.#channel === undefined) return;
     const { link, state } = this.#supervisor;
-    const channel = this.#channel;
-    if (state !== "ready" || link === undefined || channel === undefined) return;
+    if (state !== "ready" || link === undefined) return;
     for (const job of this.#waiting) {
-      if (this.#unconfirmed.size >= MAX_UNCONFIRMED) return;
-      if (this.#unconfirmed.size > 0 && this.#unconfirmedBytes + job.body.byteLength > MAX_UNCONFIRMED_BYTES) return;
-      if (this.#unconfirmed.size > 0 && (job.isSuspect || first(this.#unconfirmed)?.isSuspect)) return; // suspects go alone
-      if (!this.#send(job, link, channel)) return;
+      const { size, bytes, oldest } = this.#unconfirmed;
+      if (size >= MAX_UNCONFIRMED) return;
+      if (size > 0 && bytes + job.body.byteLength > MAX_UNCONFIRMED_BYTES) return;
+      if (size > 0 && (job.isSuspect || oldest?.isSuspect)) return; // suspects go alone
+      this.#send(job, link);
     }
   }
 
-  /** @returns whether more can be sent */
-  #send(job: Job, link: Link, channel: ConfirmChannel): boolean {
+  #send(job: Job, link: Link): void {
     const now = performance.now();
-    if (job.expiresAt <= now) {
-      job.settle(new BusUnavailableError(`Cannot publish to "${job.routingKey}": its time to live was over before the broker could take it`));
-      return true;
+    const obstacle = obstacleTo(job, now) ?? this.#write(job, link, now);
+    if (obstacle !== undefined) {
+      job.settle(obstacle);
+      return;
     }
-    if (job.expiresAt !== Number.POSITIVE_INFINITY) job.properties.expiration = Math.ceil(job.expiresAt - now);
-    const { buffer, byteOffset, byteLength } = job.body;
     job.isReturned = false;
-    try {
-      channel.publish(job.exchange, job.routingKey, Buffer.from(buffer, byteOffset, byteLength), job.properties, (error: Error | null) =>
-        this.#onConfirm(job, error),
-      );
-    } catch (error) {
-      if (link.signal.aborted || this.#channel !== channel || (error as Error).name === "IllegalOperationError") return false; // the next channel takes it
-      job.settle(error); // a property that AMQP cannot carry: nothing has been written
-      return true;
-    }
     job.sentAt = now;
     this.#waiting.delete(job);
-    this.#waitingBytes -= byteLength;
+    this.#waitingBytes -= job.body.byteLength;
     this.#unconfirmed.add(job);
-    this.#unconfirmedBytes += byteLength;
-    link.corkTurn();
-    return true;
+  }
+
+  /** @returns the error if a property cannot be carried: then nothing has been written */
+  #write(job: Job, link: Link, now: number): unknown {
+    if (job.expiresAt !== Number.POSITIVE_INFINITY) job.expirationMs = Math.ceil(job.expiresAt - now);
+    try {
+      link.outbox.publish(this.#channelNumber, job);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
   }
 
   /** The broker names a message that came back by nothing but its properties. It comes before the message's confirm. */
   #onReturn({ fields, properties }: Message): void {
     for (const job of this.#unconfirmed) {
-      if (job.isReturned || job.properties.mandatory !== true || job.routingKey !== fields.routingKey || job.properties.messageId !== properties.messageId)
-        continue;
+      if (job.isReturned || !job.mandatory || job.routingKey !== fields.routingKey || job.properties.messageId !== properties.messageId) continue;
       job.isReturned = true;
       return;
     }
   }
 
-  #onConfirm(job: Job, error: Error | null): void {
-    if (error !== null && error.message !== "message nacked") return; // the channel is gone: see #onChannelGone
-    if (!this.#unconfirmed.delete(job)) return;
-    this.#unconfirmedBytes -= job.body.byteLength;
-    if (error !== null) job.settle(new QueueFullError(`Cannot publish to "${job.routingKey}": a queue that should take it is full`));
-    else if (job.isReturned) job.settle(new UnroutableError(`Cannot publish to "${job.routingKey}": nobody subscribes to it`));
-    else job.settle();
+  #onConfirm(tag: number, isMultiple: boolean, isTaken: boolean): void {
+    for (const job of this.#unconfirmed.take(tag, isMultiple)) {
+      if (!isTaken) job.settle(new QueueFullError(`Cannot publish to "${job.routingKey}": a queue that should take it is full`));
+      else if (job.isReturned) job.settle(new UnroutableError(`Cannot publish to "${job.routingKey}": nobody subscribes to it`));
+      else job.settle();
+    }
     this.#pump();
     this.#checkIdle();
   }
 
   #onChannelGone(link: Link, channel: ConfirmChannel, cause: (Error & { readonly code?: number }) | undefined): void {
     if (this.#channel !== channel) return;
+    link.outbox.flush(); // before amqplib confirms the end: after it the channel's number means another channel
     this.#channel = undefined;
     const unsettled = [...this.#unconfirmed].filter((job) => !job.isSettled);
-    this.#unconfirmed.clear();
-    this.#unconfirmedBytes = 0;
+    this.#unconfirmed = new Unconfirmed();
     const isAngry = cause?.code !== undefined && !link.signal.aborted;
     if (isAngry && unsettled.length === 1) unsettled.shift()?.settle(refused(cause));
     if (isAngry) for (const job of unsettled) job.isSuspect = true;
@@ -261,11 +290,18 @@ export class Publisher {
         lastSeen = now;
         return;
       }
-      const oldest = first(this.#unconfirmed);
+      const { oldest } = this.#unconfirmed;
       if (oldest === undefined || now - oldest.sentAt < SILENCE_MS || now - lastSeen < SILENCE_MS) return;
       link.destroy(new Error(`the broker has been silent for ${Math.round(now - oldest.sentAt)} ms`));
     };
   }
+}
+
+/** Why a message that could be sent now must not be. */
+function obstacleTo({ routingKey, expiresAt, isWanted }: Job, now: number): Error | undefined {
+  if (expiresAt <= now) return new BusUnavailableError(`Cannot publish to "${routingKey}": its time to live was over before the broker could take it`);
+  if (isWanted?.() === false) return new BusUnavailableError(`Cannot publish to "${routingKey}": it was given up before the broker could take it`);
+  return undefined;
 }
 
 function refused(cause: Error & { readonly code?: number }): Error {
@@ -274,5 +310,3 @@ function refused(cause: Error & { readonly code?: number }): Error {
   if (cause.code === 311 || /larger than/.test(reason)) return new MessageTooLargeError(`Cannot publish: the broker refuses the message (${reason})`);
   return new BusUnavailableError(`Cannot publish: the broker refuses the message (${reason})`);
 }
-
-const first = <T>(set: Set<T>): T | undefined => set.values().next().value;

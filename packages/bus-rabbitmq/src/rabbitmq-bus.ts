@@ -134,10 +134,11 @@ class RabbitMqBus implements Bus {
     return this.#publisher.supervisor.state === "blocked";
   }
 
-  async publish(message: Envelope, { mandatory = false, ttlMs, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, signal }: PublishOptions = {}): Promise<void> {
-    checkTopic(message.topic);
-    const properties = { ...toWire(message), mandatory, ...(this.#user === undefined ? {} : { userId: this.#user }) };
-    await this.#publisher.publish({ exchange: EXCHANGE, routingKey: message.topic, body: message.body, properties, timeoutMs, ttlMs, signal });
+  async publish(message: Envelope, { mandatory = false, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, ...options }: PublishOptions = {}): Promise<void> {
+    const { topic, body } = message;
+    checkTopic(topic);
+    const properties = this.#user === undefined ? toWire(message) : { ...toWire(message), userId: this.#user };
+    return this.#publisher.publish({ ...options, exchange: EXCHANGE, routingKey: topic, body, properties, mandatory, timeoutMs });
   }
 
   async subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable> {

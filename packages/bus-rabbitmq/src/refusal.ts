@@ -1,6 +1,9 @@
-/** The broker understands, and says no: trying again at once is no use. */
+import { AmqplibMismatchError } from "./amqplib-internals.ts";
+
+/** The broker understands, and says no, or the library is another than this was written for: trying again at once is no use. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof AmqplibMismatchError) return true;
   const code = (error as Error & { readonly code?: unknown }).code;
   if (typeof code === "number") return refusals.has(code);
   return /ACCESS[-_]REFUSED|NOT[-_]ALLOWED|NOT[-_]FOUND/.test(error.message); // of the handshake there is only text

@@ -12,12 +12,12 @@ import {
   subscriptionLabel,
 } from "@rockbot/bus";
 import { type Envelope, fromWire } from "@rockbot/contracts";
-import type { ConsumeMessage } from "amqplib";
 import { Consumer, type Verdict } from "./consumer.ts";
 import { deadLetterProperties, readDeadLetter } from "./dead-letter.ts";
 import type { Link } from "./link.ts";
 import { countDropped, countParked, observePrefetched } from "./metrics.ts";
 import type { Publisher } from "./publisher.ts";
+import type { IncomingMessage } from "./read-frames.ts";
 import { isRefusal, reasonOf } from "./refusal.ts";
 import { Slots } from "./slots.ts";
 import { DEAD_LETTER_EXCHANGE, declareCopy, declareExchanges, declareResult, declareService, queueName } from "./topology.ts";
@@ -35,7 +35,7 @@ interface Station {
   readonly queue: () => string;
   readonly prefetch: number;
   readonly slots: Slots;
-  readonly handle: (message: ConsumeMessage, receivedAt: number) => Promise<Verdict>;
+  readonly handle: (message: IncomingMessage, receivedAt: number) => Promise<Verdict>;
   consumer: Consumer | undefined;
 }
 
@@ -83,7 +83,7 @@ export class Subscription {
       queue: () => (kind === "copy" ? this.#copy : queueName(name)),
       prefetch: 2 * concurrency,
       slots,
-      handle: (message: ConsumeMessage, receivedAt: number) => this.#first(message, receivedAt),
+      handle: (message: IncomingMessage, receivedAt: number) => this.#first(message, receivedAt),
       consumer: undefined,
     };
     if (kind !== "service") {
@@ -93,8 +93,8 @@ export class Subscription {
     const retry = { queue: () => queueName(name, "retry"), prefetch: 1, slots, consumer: undefined };
     const dlq = { queue: () => queueName(name, "dlq"), prefetch: DEAD_LETTERS_AT_ONCE, slots: new Slots(DEAD_LETTERS_AT_ONCE), consumer: undefined };
     this.#stations = [
-      { ...dlq, handle: (message: ConsumeMessage) => this.#lastWord(message) },
-      { ...retry, handle: (message: ConsumeMessage, receivedAt: number) => this.#retry(message, receivedAt) },
+      { ...dlq, handle: (message: IncomingMessage) => this.#lastWord(message) },
+      { ...retry, handle: (message: IncomingMessage, receivedAt: number) => this.#retry(message, receivedAt) },
       main,
     ];
   }
@@ -217,7 +217,7 @@ export class Subscription {
   }
 
   /** A message on its first way. */
-  #first(message: ConsumeMessage, receivedAt: number): Promise<Verdict> {
+  #first(message: IncomingMessage, receivedAt: number): Promise<Verdict> {
     return this.#handling(async () => {
       const { fields, properties, content } = message;
       const envelope = this.#seen(fromWire(fields.routingKey, properties, content));
@@ -236,7 +236,7 @@ export class Subscription {
   }
 
   /** A message that failed once, alone. */
-  #retry(message: ConsumeMessage, receivedAt: number): Promise<Verdict> {
+  #retry(message: IncomingMessage, receivedAt: number): Promise<Verdict> {
     return this.#handling(async () => {
       const dead = readDeadLetter(message, queueName(this.#options.name));
       const envelope = this.#seen(dead.envelope);
@@ -254,7 +254,7 @@ export class Subscription {
   }
 
   /** A message given up. */
-  #lastWord(message: ConsumeMessage): Promise<Verdict> {
+  #lastWord(message: IncomingMessage): Promise<Verdict> {
     return this.#handling(async () => {
       const { envelope: read, death } = readDeadLetter(message, queueName(this.#options.name));
       const envelope = this.#seen(read);
@@ -268,24 +268,25 @@ export class Subscription {
     });
   }
 
-  async #die(message: ConsumeMessage, envelope: Envelope, reason: ParkingReason, why: string | undefined): Promise<Verdict> {
+  async #die(message: IncomingMessage, envelope: Envelope, reason: ParkingReason, why: string | undefined): Promise<Verdict> {
     await this.#passOn(message, envelope, queueName(this.#options.name, "dlq"), reason, why);
     return "done";
   }
 
-  async #park(message: ConsumeMessage, envelope: Envelope, reason: ParkingReason, why?: string): Promise<Verdict> {
+  async #park(message: IncomingMessage, envelope: Envelope, reason: ParkingReason, why?: string): Promise<Verdict> {
     await this.#passOn(message, envelope, queueName(this.#options.name, "parked"), reason, why);
     countParked(this.#options.name, reason);
     this.#log.warn({ ...this.#about(envelope), reason }, "message parked");
     return "done";
   }
 
-  async #passOn(message: ConsumeMessage, envelope: Envelope, queue: string, reason: ParkingReason, why: string | undefined): Promise<void> {
+  async #passOn(message: IncomingMessage, envelope: Envelope, queue: string, reason: ParkingReason, why: string | undefined): Promise<void> {
     await this.#publisher.publish({
       exchange: DEAD_LETTER_EXCHANGE,
       routingKey: queue,
       body: message.content,
-      properties: { ...deadLetterProperties(message, envelope, queueName(this.#options.name), reason, why), mandatory: true },
+      properties: deadLetterProperties(message, envelope, queueName(this.#options.name), reason, why),
+      mandatory: true,
       timeoutMs: DEAD_LETTER_TIMEOUT_MS,
     });
   }

@@ -3,7 +3,7 @@ import { Unacked } from "./unacked.ts";
 
 function recorder(): { unacked: Unacked; said: [number, boolean][] } {
   const said: [number, boolean][] = [];
-  return { said, unacked: new Unacked((tag, isMultiple) => said.push([tag, isMultiple])) };
+  return { said, unacked: new Unacked((tag, isMultiple) => said.push([tag, isMultiple]), setImmediate) };
 }
 
 test("acknowledges the oldest finished deliveries by one ack, those behind a gap one by one", () => {

@@ -7,12 +7,14 @@ export type Acknowledge = (tag: number, isMultiple: boolean) => void;
  */
 export class Unacked {
   readonly #acknowledge: Acknowledge;
+  readonly #atEndOfTurn: (flush: () => void) => void;
   /** In the order of delivery, with whether it is finished. */
   readonly #tags = new Map<number, boolean>();
   #finished: number[] = [];
 
-  constructor(acknowledge: Acknowledge) {
+  constructor(acknowledge: Acknowledge, atEndOfTurn: (flush: () => void) => void) {
     this.#acknowledge = acknowledge;
+    this.#atEndOfTurn = atEndOfTurn;
   }
 
   add(tag: number): void {
@@ -27,7 +29,7 @@ export class Unacked {
   finish(tag: number): void {
     if (!this.#tags.has(tag)) return;
     this.#tags.set(tag, true);
-    if (this.#finished.push(tag) === 1) setImmediate(() => this.flush());
+    if (this.#finished.push(tag) === 1) this.#atEndOfTurn(() => this.flush());
   }
 
   flush(): void {
