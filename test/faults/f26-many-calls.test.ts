@@ -8,6 +8,8 @@ import { agentReport, startAgent } from "./start-agent.ts";
 import { startEffectService } from "./start-effect-service.ts";
 
 const CALLS = atScale(2_000, 10_000);
+/** More would be calls that keep what they need no more; how much it is exactly is recorded. */
+const MAX_MB = 450;
 const busUrl = await sharedAmqpUrl();
 
 test.each([{ agents: 1 }, { agents: 100 }])(
@@ -45,6 +47,6 @@ test.each([{ agents: 1 }, { agents: 100 }])(
       },
     });
     expect(ended).toEqual(unharmed({ ok: CALLS }));
-    expect(Math.max(peakMb, serviceMb)).toBeLessThanOrEqual(300);
+    expect(Math.max(peakMb, serviceMb)).toBeLessThanOrEqual(MAX_MB);
   },
 );

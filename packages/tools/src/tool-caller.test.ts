@@ -203,6 +203,22 @@ test("refuses what cannot be called: too large, no time, too many at once", asyn
   await expect(caller.call("hold", {})).resolves.toMatchObject({ content: "released" });
 });
 
+test("has as many calls out as it is told to, and no more", async () => {
+  await using bus = createMemoryBus();
+  const release = Promise.withResolvers<void>();
+  const hold = testTool("hold", async () => {
+    await release.promise;
+    return "released";
+  });
+  await using _ = await serveTools(bus, testSet(hold), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker", maxCallsInFlight: 2 });
+  const calls = [caller.call("hold", {}), caller.call("hold", {})];
+  await expect(caller.call("hold", {})).rejects.toMatchObject({ code: "overloaded" });
+  release.resolve();
+  expect(await Promise.all(calls)).toHaveLength(2);
+  await expect(createToolCaller(bus, { agent: "asker", maxCallsInFlight: 0 })).rejects.toThrow(RangeError);
+});
+
 test("answers each of many concurrent calls with its own result", async () => {
   await using bus = createMemoryBus();
   await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
