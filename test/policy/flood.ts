@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { newId, type ToolDefinition, ToolError, type Validator } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
@@ -14,11 +15,31 @@ const QUIET_PER_SECOND = 5;
 export const FLOOD_POLICY = "callers: { flood: { limits: { callsPerSecond: 10, inFlight: 4 } } }";
 
 export interface FloodOptions {
-  readonly busUrl: string;
+  readonly openBuses: () => Promise<FloodBuses>;
   readonly isFlooded: boolean;
   /** @default none: nobody is held */
   readonly policy?: string | undefined;
   readonly seconds: number;
+}
+
+/** What the service and its callers are connected to. */
+export interface FloodBuses extends AsyncDisposable {
+  readonly service: Bus;
+  readonly quiet: Bus;
+  readonly flood: Bus;
+}
+
+export async function inOneProcess(): Promise<FloodBuses> {
+  const bus = createMemoryBus();
+  return { service: bus, quiet: bus, flood: bus, [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose]() };
+}
+
+export async function overBroker(url: string): Promise<FloodBuses> {
+  await using stack = new AsyncDisposableStack();
+  const connect = async (name: string) => stack.use(await connectBus(url, { name }));
+  const buses = { service: await connect("service"), quiet: await connect("quiet"), flood: await connect("flood") };
+  const open = stack.move();
+  return { ...buses, [Symbol.asyncDispose]: () => open.disposeAsync() };
 }
 
 export interface FloodOutcome {
@@ -31,18 +52,16 @@ export interface FloodOutcome {
   readonly floodAnswered: number;
 }
 
-/** One caller makes 5 calls a second, another perhaps 60, of one service over RabbitMQ; all in this process. */
-export async function runFlood({ busUrl, isFlooded, policy = "", seconds }: FloodOptions): Promise<FloodOutcome> {
+/** One caller makes 5 calls a second, another perhaps 60, of one service; all in this process. */
+export async function runFlood({ openBuses, isFlooded, policy = "", seconds }: FloodOptions): Promise<FloodOutcome> {
   const service = `flood-${newId().slice(0, 8)}`;
   const tool = `hold_${service.slice(6)}`;
-  await using bus = await connectBus(busUrl, { name: service });
+  await using buses = await openBuses();
   const held = holdPolicy(createPolicy(await readPolicy(policy, "flood")));
   const set = { tools: [holdTool(tool)], guides: [{ name: service, summary: "Holds.", document: "# Hold" }] };
-  await using _service = await serveTools(bus, set, { service, concurrency: CONCURRENCY, policy: held, drainMs: 1_000 });
-  await using quietBus = await connectBus(busUrl, { name: `${service}-quiet` });
-  await using quiet = await createToolCaller(quietBus, { agent: "quiet", results: "copy" });
-  await using floodBus = await connectBus(busUrl, { name: `${service}-flood` });
-  await using flood = await createToolCaller(floodBus, { agent: "flood", results: "copy", maxCallsInFlight: 20_000 });
+  await using _service = await serveTools(buses.service, set, { service, concurrency: CONCURRENCY, policy: held, drainMs: 1_000 });
+  await using quiet = await createToolCaller(buses.quiet, { agent: "quiet", results: "copy" });
+  await using flood = await createToolCaller(buses.flood, { agent: "flood", results: "copy", maxCallsInFlight: 20_000 });
   await Promise.all([quiet.discovered(), flood.discovered()]);
   await quiet.call(tool, {}); // the first finds its way
 

@@ -4,12 +4,12 @@ import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { connectRedisRateStore } from "@rockbot/rates/redis";
 import { startOwnBroker, startOwnRedis } from "@rockbot/testing";
-import { FLOOD_POLICY, type FloodOptions, runFlood } from "./flood.ts";
+import { FLOOD_POLICY, type FloodOptions, inOneProcess, overBroker, runFlood } from "./flood.ts";
 import { measureDecision, measureLayers } from "./layer-cost.ts";
 
 const ROUNDS = 9;
 const FLOOD_ROUNDS = 3;
-const SECONDS = 15;
+const SECONDS = 10;
 
 await using redis = await startOwnRedis();
 await using sharedRates = await connectRedisRateStore(redis.url);
@@ -19,24 +19,25 @@ const [, without = Number.NaN] = [...layers][0] ?? [];
 const decisionUs = await measureDecision();
 
 await using broker = await startOwnBroker();
-const floods: Record<string, Omit<FloodOptions, "busUrl" | "seconds">> = {
+const buses: Record<string, FloodOptions["openBuses"]> = { "one process": inOneProcess, RabbitMQ: () => overBroker(broker.url) };
+const floods: Record<string, Pick<FloodOptions, "isFlooded" | "policy">> = {
   "no flood": { isFlooded: false, policy: FLOOD_POLICY },
   "a flood, held by the policy": { isFlooded: true, policy: FLOOD_POLICY },
   "a flood, held by nothing": { isFlooded: true },
 };
-const p99s = new Map<string, number[]>(Object.keys(floods).map((name) => [name, []]));
-const p50s = new Map<string, number[]>(Object.keys(floods).map((name) => [name, []]));
+const places = Object.keys(buses).flatMap((bus) => Object.keys(floods).map((flood) => ({ bus, flood, p50: [] as number[], p99: [] as number[] })));
 for (let round = 0; round < FLOOD_ROUNDS; round++) {
-  for (const [name, options] of Object.entries(floods)) {
-    const { quietMs } = await runFlood({ ...options, busUrl: broker.url, seconds: SECONDS });
-    p50s.get(name)?.push(quietMs[Math.floor(quietMs.length * 0.5)] ?? Number.NaN);
-    p99s.get(name)?.push(quietMs[Math.floor(quietMs.length * 0.99)] ?? Number.NaN);
-    process.stderr.write(`${name}: p99 ${p99s.get(name)?.at(-1)?.toFixed(1)} ms\n`);
+  for (const { bus, flood, p50, p99 } of places) {
+    const options = floods[flood] as (typeof floods)[string];
+    const { quietMs } = await runFlood({ ...options, openBuses: buses[bus] as (typeof buses)[string], seconds: SECONDS });
+    p50.push(quietMs[Math.floor(quietMs.length * 0.5)] ?? Number.NaN);
+    p99.push(quietMs[Math.floor(quietMs.length * 0.99)] ?? Number.NaN);
+    process.stderr.write(`${bus}, ${flood}: p99 ${p99.at(-1)?.toFixed(1)} ms\n`);
   }
 }
 
 const median = (figures: readonly number[]): number => figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
-const alone = median(p99s.get("no flood") ?? []);
+const alone = (bus: string): number => median(places.find((place) => place.bus === bus && place.flood === "no flood")?.p99 ?? []);
 const report = `<!-- Written by \`npm run bench:policy\`. Do not edit. -->
 # What the policy costs, and what it is worth
 
@@ -54,17 +55,12 @@ ${[...layers].map(([name, us]) => `| ${name} | ${us.toFixed(1)} | ${(us - withou
 
 ## What a flood costs others
 
-A service over RabbitMQ bears 40 calls a second of 200 ms each. One caller makes 5 a second, another 60. The policy is
+A service bears 40 calls a second of 200 ms each. One caller makes 5 a second, another 60. The policy is
 \`${FLOOD_POLICY}\`. Of the first caller, the median of ${FLOOD_ROUNDS} rounds of ${SECONDS} s:
 
-| | p50 ms | p99 ms | p99 to that without a flood |
-|---|---|---|---|
-${Object.keys(floods)
-  .map((name) => {
-    const p99 = median(p99s.get(name) ?? []);
-    return `| ${name} | ${median(p50s.get(name) ?? []).toFixed(0)} | ${p99.toFixed(0)} | ${(p99 / alone).toFixed(2)} |`;
-  })
-  .join("\n")}
+| bus | | p50 ms | p99 ms | p99 to that without a flood |
+|---|---|---|---|---|
+${places.map(({ bus, flood, p50, p99 }) => `| ${bus} | ${flood} | ${median(p50).toFixed(0)} | ${median(p99).toFixed(0)} | ${(median(p99) / alone(bus)).toFixed(2)} |`).join("\n")}
 `;
 await writeFile(join(import.meta.dirname, "../../docs/policy-figures.md"), report);
 process.stdout.write(report);

@@ -15,7 +15,7 @@ export interface OpenPolicyOptions {
 /** The policy as the file has it now. */
 export interface PolicyHolder extends AsyncDisposable {
   current(): Policy;
-  /** Calls `listener` with each new policy, until the returned function is called. */
+  /** Calls `listener`, which must not throw, with each new policy, until the returned function is called. */
   onChange(listener: (policy: Policy) => void): () => void;
 }
 
@@ -32,39 +32,45 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
   }
   const reloads = metrics.getMeter("@rockbot/policy").createCounter("rockbot.policy.reloads", { description: "Times the policy file changed, by outcome." });
   const listeners = new Set<(policy: Policy) => void>();
-  let text = await readText(file);
-  let policy = createPolicy(await readPolicy(text, file));
-  /** Content that is new is used once it is seen a second time: the first may be half of what is being written. */
-  let seen = text;
-  let trouble: string | undefined;
+  let used = await readText(file);
+  let policy = createPolicy(await readPolicy(used, file));
+  /** Content that is new is read once it is seen a second time: the first may be half of what is being written. */
+  let seen = used;
+  /** Why what is there now cannot be used, and what that is if it could be read. */
+  let trouble: { readonly message: string; readonly text?: string } | undefined;
   log.info({ file, revision: policy.revision }, "policy loaded");
 
+  function refuse(error: unknown, text?: string): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message === trouble?.message) return;
+    trouble = { message, ...(text === undefined ? {} : { text }) };
+    reloads.add(1, { outcome: "refused" });
+    log.error({ file, revision: policy.revision, reason: message }, "the changed policy file cannot be used: what was loaded before holds on");
+  }
+
+  async function take(text: string): Promise<void> {
+    const next = createPolicy(await readPolicy(text, file as string));
+    used = text;
+    trouble = undefined;
+    if (next.revision === policy.revision) return; // another form of the same
+    log.info({ file, revision: next.revision, before: policy.revision }, "policy changed");
+    policy = next;
+    reloads.add(1, { outcome: "changed" });
+    for (const listener of [...listeners]) listener(policy);
+  }
+
   async function look(): Promise<void> {
+    let text: string;
     try {
-      const now = await readText(file as string);
-      if (now === text) {
-        trouble = undefined;
-        return;
-      }
-      if (now !== seen) {
-        seen = now;
-        return;
-      }
-      const next = createPolicy(await readPolicy(now, file as string));
-      text = now;
-      trouble = undefined;
-      if (next.revision === policy.revision) return; // another form of the same
-      log.info({ file, revision: next.revision, before: policy.revision }, "policy changed");
-      policy = next;
-      reloads.add(1, { outcome: "changed" });
-      for (const listener of [...listeners]) listener(policy);
+      text = await readText(file as string);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      if (message === trouble) return;
-      trouble = message;
-      reloads.add(1, { outcome: "refused" });
-      log.error({ file, revision: policy.revision, reason: message }, "the changed policy file cannot be used: what was loaded before holds on");
+      refuse(error);
+      return;
     }
+    const isSettled = text === seen;
+    seen = text;
+    if (text === used) trouble = undefined;
+    else if (isSettled && text !== trouble?.text) await take(text).catch((error: unknown) => refuse(error, text));
   }
 
   const loop = startLoop(everyMs, look);

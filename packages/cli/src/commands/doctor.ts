@@ -24,7 +24,14 @@ export async function doctor({ bus, json = false }: { readonly bus?: string; rea
   const { env } = process;
   const url = chooseBusUrl(bus, env);
   const running = await findRunning(env);
-  const findings: Finding[] = [node(), ...(await broker(url)), key(env), ...(url === MEMORY_BUS ? [running.finding] : []), await port(env, running.isRunning)];
+  const findings: Finding[] = [
+    node(),
+    ...(await broker(url)),
+    key(env),
+    await policy(env),
+    ...(url === MEMORY_BUS ? [running.finding] : []),
+    await port(env, running.isRunning),
+  ];
   if (json) console.log(JSON.stringify({ version: packageJson.version, findings }, undefined, 2));
   else for (const { what, state, message } of findings) console.log(terminalText(`${state.padEnd(8)} ${what.padEnd(15)} ${message}`, process.stdout));
   process.exitCode = findings.some(({ state }) => state === "broken") ? ExitCode.Failed : ExitCode.Ok;
@@ -38,6 +45,20 @@ function node(): Finding {
     state: isNew ? "ok" : "broken",
     message: isNew ? process.versions.node : `${process.versions.node} is too old: RockBot needs ${wanted}. Start it by ./rockbot, which brings its own`,
   };
+}
+
+async function policy(env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
+  const what = "policy";
+  const file = env["POLICY_FILE"] || undefined;
+  if (file === undefined)
+    return { what, state: "missing", message: "every caller may use every tool but the dangerous ones. Set POLICY_FILE to say who may do what" };
+  const { openPolicy } = await import("@rockbot/policy");
+  try {
+    await using opened = await openPolicy(file);
+    return { what, state: "ok", message: `${file}, revision ${opened.current().revision}` };
+  } catch (error) {
+    return { what, state: "broken", message: error instanceof Error ? error.message.replaceAll("\n", ";") : String(error) };
+  }
 }
 
 async function broker(url: string): Promise<Finding[]> {
