@@ -1,6 +1,6 @@
 import { backoffMs } from "@rockbot/async";
 import { BusClosedError, BusUnavailableError, type Logger } from "@rockbot/bus";
-import type { BrokerAddress } from "./broker-address.ts";
+import type { AddressSource } from "./address-source.ts";
 import { type Link, type LinkOptions, openLink } from "./link.ts";
 import { isRefusal, reasonOf } from "./refusal.ts";
 
@@ -36,7 +36,7 @@ interface Waiter {
  * built in, but a connection that dies while it is being prepared ends that one for good.
  */
 export class ConnectionSupervisor {
-  readonly #address: BrokerAddress;
+  readonly #address: AddressSource;
   readonly #options: SupervisorOptions;
   readonly #stop = new AbortController();
   readonly #waiters = new Set<Waiter>();
@@ -49,7 +49,7 @@ export class ConnectionSupervisor {
   #wasRefused = false;
   #endWait: (() => void) | undefined;
 
-  constructor(address: BrokerAddress, options: SupervisorOptions) {
+  constructor(address: AddressSource, options: SupervisorOptions) {
     this.#address = address;
     this.#options = options;
   }
@@ -70,9 +70,9 @@ export class ConnectionSupervisor {
 
   /** Why nothing can be sent now, as the end of a sentence. */
   get trouble(): string {
-    if (this.#state === "blocked") return `the broker ${this.#address.label} takes no messages now (${this.#blockedBecause})`;
-    if (this.#state === "ready") return `the broker ${this.#address.label} does not answer`;
-    return `there is no connection to ${this.#address.label} (${this.#lastFailure})`;
+    if (this.#state === "blocked") return `the broker ${this.#address.current.label} takes no messages now (${this.#blockedBecause})`;
+    if (this.#state === "ready") return `the broker ${this.#address.current.label} does not answer`;
+    return `there is no connection to ${this.#address.current.label} (${this.#lastFailure})`;
   }
 
   /**
@@ -143,7 +143,7 @@ export class ConnectionSupervisor {
           upSince = performance.now();
           if (wasReady) this.#returnedAt = upSince;
           wasReady = true;
-          log.info({ connection: name, broker: this.#address.label, attempts: failures + 1 }, "connected to the broker");
+          log.info({ connection: name, broker: this.#address.current.label, attempts: failures + 1 }, "connected to the broker");
         });
       } catch (error) {
         if (signal.aborted) return;
@@ -155,7 +155,7 @@ export class ConnectionSupervisor {
         }
         failures = performance.now() - upSince > STABLE_MS ? 1 : failures + 1;
         const waitMs = refused ? REFUSED_MS : backoffMs(failures, { baseMs: 100, maxMs: MAX_WAIT_MS, leastPart: 0.5 });
-        const fields = { connection: name, broker: this.#address.label, reason: this.#lastFailure, failures, waitMs: Math.round(waitMs) };
+        const fields = { connection: name, broker: this.#address.current.label, reason: this.#lastFailure, failures, waitMs: Math.round(waitMs) };
         if (failures === 1 || refused !== this.#wasRefused || performance.now() - loggedAt > LOG_EVERY_MS) {
           loggedAt = performance.now();
           if (refused) log.error(fields, "the broker refuses the connection");
@@ -184,7 +184,7 @@ export class ConnectionSupervisor {
   /** The life of one connection. Always throws in the end: with the reason why it has ended. */
   async #connectOnce(onUp: () => void): Promise<never> {
     this.#state = "connecting";
-    const link = await openLink(this.#address, this.#options, this.#stop.signal);
+    const link = await openLink(this.#address.read(), this.#options, this.#stop.signal);
     this.#link = link;
     let wasUp = false;
     try {
@@ -226,7 +226,9 @@ export class ConnectionSupervisor {
 
   /** Refused on the very first try: a mistake in the configuration. Whoever starts the bus is told at once. */
   #refuse(): void {
-    const error = new BusUnavailableError(`Cannot connect to ${this.#address.label} as "${this.#address.user}": the broker refuses (${this.#lastFailure})`);
+    const error = new BusUnavailableError(
+      `Cannot connect to ${this.#address.current.label} as "${this.#address.current.user}": the broker refuses (${this.#lastFailure})`,
+    );
     for (const waiter of [...this.#waiters]) waiter.reject(error);
   }
 }

@@ -55,8 +55,10 @@ export function readParked(message: Readable, queue: string): ParkedMessage {
   const { envelope, death, isExpired } = readDeadLetter(message, queue);
   const headers: Record<string, unknown> = message.properties.headers ?? {};
   const noted = Date.parse(text(headers[Note.DiedAt]) ?? "");
-  const parkedAt = Number.isNaN(noted) ? secondsOf(deathsOf(headers)[0]?.["time"]) : noted;
-  return { message: envelope, reason: isExpired ? "expired" : death.reason, why: death.message, parkedAt };
+  const [last] = deathsOf(headers);
+  const parkedAt = Number.isNaN(noted) ? secondsOf(last?.["time"]) : noted;
+  const parkedBy = last?.["queue"] === `${queue}.dlq` ? undefined : text(message.properties.userId);
+  return { message: envelope, reason: isExpired ? "expired" : death.reason, why: death.message, parkedBy, parkedAt };
 }
 
 /** The properties under which a dead message goes on, to the dlq or to the parked ones. */
@@ -83,8 +85,9 @@ export function deadLetterProperties(
   };
 }
 
-const deathsOf = (headers: Record<string, unknown>): Record<string, unknown>[] =>
-  Array.isArray(headers["x-death"]) ? (headers["x-death"] as unknown[]).filter(isTable) : [];
+/** What the broker notes on a message with each death, the last one first. */
+export const deathsOf = (headers: Record<string, unknown> | undefined): Record<string, unknown>[] =>
+  Array.isArray(headers?.["x-death"]) ? (headers["x-death"] as unknown[]).filter(isTable) : [];
 
 /** AMQP times are whole seconds, in a table of their own. */
 function secondsOf(time: unknown): number | undefined {

@@ -37,6 +37,7 @@ function makeInstruments() {
   return {
     parked: meter.createCounter("rockbot.messaging.parked.messages", { description: "Messages put aside for an operator, by reason." }),
     dropped: meter.createCounter("rockbot.messaging.dropped.messages", { description: "Messages without a second chance whose handler failed." }),
+    refused: meter.createCounter("rockbot.messaging.refused.messages", { description: "Messages dropped because they came past the rights of their sender." }),
     lost: meter.createCounter("rockbot.messaging.lost.connections", { description: "Connections to the broker that were lost." }),
   };
 }
@@ -47,6 +48,10 @@ export function countParked(subscription: string, reason: string): void {
 
 export function countDropped(subscription: string): void {
   instruments().dropped.add(1, { "messaging.subscription": subscription });
+}
+
+export function countRefused(subscription: string): void {
+  instruments().refused.add(1, { "messaging.subscription": subscription });
 }
 
 export function countLostConnection(connection: "publish" | "consume"): void {

@@ -10,7 +10,7 @@ import {
 } from "@rockbot/bus";
 import type { ConfirmChannel, Message } from "amqplib";
 import { numberOf } from "./amqplib-internals.ts";
-import type { BrokerAddress } from "./broker-address.ts";
+import type { AddressSource } from "./address-source.ts";
 import { ConnectionSupervisor } from "./connection-supervisor.ts";
 import type { MessageProperties, OutgoingMessage } from "./frames.ts";
 import type { Link, LinkOptions } from "./link.ts";
@@ -81,7 +81,7 @@ export class Publisher {
   #watch: NodeJS.Timeout | undefined;
   readonly #observed = observePublisher(() => ({ unconfirmed: this.#unconfirmed.size, waiting: this.#waiting.size }));
 
-  constructor(address: BrokerAddress, { onReady, ...options }: PublisherOptions) {
+  constructor(address: AddressSource, { onReady, ...options }: PublisherOptions) {
     this.#log = options.log;
     this.#supervisor = new ConnectionSupervisor(address, {
       ...options,

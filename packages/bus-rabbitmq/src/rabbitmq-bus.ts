@@ -19,7 +19,7 @@ import {
   type VisitParkedOptions,
 } from "@rockbot/bus";
 import { type Envelope, toWire } from "@rockbot/contracts";
-import { type BrokerAddress, parseBrokerAddress } from "./broker-address.ts";
+import { AddressSource } from "./address-source.ts";
 import { ConnectionSupervisor } from "./connection-supervisor.ts";
 import { Inspector } from "./inspector.ts";
 import type { Link, TlsOptions } from "./link.ts";
@@ -51,16 +51,18 @@ export interface ConnectBusOptions {
 
 /**
  * A bus over RabbitMQ 3.10 or later. Reconnects for as long as it lives.
- * @param url `amqp://user:password@host:port/vhost`, or `amqps://…`
+ * @param url `amqp://user:password@host:port/vhost`, or `amqps://…`. A function is asked before each connection, so that the
+ * password can change meanwhile; the user cannot
  * @throws {RangeError} if the address or an option makes no sense
  * @throws {BusUnavailableError} if the broker cannot be reached in time, or refuses
  */
-export async function connectBus(url: string, options: ConnectBusOptions = {}): Promise<Bus> {
+export async function connectBus(url: string | (() => string), options: ConnectBusOptions = {}): Promise<Bus> {
   const { connectTimeoutMs = 30_000, heartbeatSeconds = 5 } = options;
   if (!Number.isInteger(heartbeatSeconds) || heartbeatSeconds < 1) {
     throw new RangeError(`Cannot connect: heartbeatSeconds must be a positive whole number, got ${heartbeatSeconds}`);
   }
-  const bus = new RabbitMqBus(parseBrokerAddress(url), { ...options, heartbeatSeconds });
+  const address = new AddressSource(typeof url === "string" ? () => url : url, options.log ?? silentLogger);
+  const bus = new RabbitMqBus(address, { ...options, heartbeatSeconds });
   try {
     await bus.start(connectTimeoutMs);
   } catch (error) {
@@ -87,10 +89,10 @@ class RabbitMqBus implements Bus {
   #isClosing = false;
   #closed: Promise<void> | undefined;
 
-  constructor(address: BrokerAddress, options: ConnectBusOptions & { readonly heartbeatSeconds: number }) {
+  constructor(address: AddressSource, options: ConnectBusOptions & { readonly heartbeatSeconds: number }) {
     const { name = "rockbot", log = silentLogger, drainMs = DEFAULT_DRAIN_MS, identity = "trusted", heartbeatSeconds, tls } = options;
-    this.traits = { isDurable: true, verifiesSender: identity === "verified" };
-    this.#user = identity === "verified" ? address.user : undefined;
+    this.#user = identity === "verified" ? address.current.user : undefined;
+    this.traits = { isDurable: true, verifiesSender: this.#user !== undefined, user: this.#user };
     this.#drainMs = drainMs;
     this.#log = log;
     const id = `${name}#${randomBytes(3).toString("hex")}`; // tells the processes of a service apart
@@ -144,7 +146,7 @@ class RabbitMqBus implements Bus {
   async subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable> {
     const checked = checkSubscribeOptions(options);
     const { name } = checked;
-    const subscription = new Subscription(checked, handler, { publisher: this.#publisher, verifiesSender: this.traits.verifiesSender, log: this.#log });
+    const subscription = new Subscription(checked, handler, { publisher: this.#publisher, user: this.#user, log: this.#log });
     try {
       await this.#attach(subscription, name);
     } catch (error) {

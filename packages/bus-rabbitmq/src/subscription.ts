@@ -8,6 +8,7 @@ import {
   type Handler,
   type Logger,
   type ParkingReason,
+  type QueuePart,
   SubscriptionConflictError,
   subscriptionLabel,
 } from "@rockbot/bus";
@@ -15,7 +16,8 @@ import { type Envelope, fromWire } from "@rockbot/contracts";
 import { Consumer, type Verdict } from "./consumer.ts";
 import { deadLetterProperties, readDeadLetter } from "./dead-letter.ts";
 import type { Link } from "./link.ts";
-import { countDropped, countParked, observePrefetched } from "./metrics.ts";
+import { countDropped, countParked, countRefused, observePrefetched } from "./metrics.ts";
+import { isOwnDeadLetter, isStraight } from "./provenance.ts";
 import type { Publisher } from "./publisher.ts";
 import type { IncomingMessage } from "./read-frames.ts";
 import { isRefusal, reasonOf } from "./refusal.ts";
@@ -25,13 +27,14 @@ import { DEAD_LETTER_EXCHANGE, declareCopy, declareExchanges, declareResult, dec
 export interface SubscriptionOptions {
   /** Where dead letters are published. */
   readonly publisher: Publisher;
-  /** Whether `userId` of a message says who sent it. */
-  readonly verifiesSender: boolean;
+  /** As whom we publish, if the broker verifies that: then `userId` of a message says who sent it. */
+  readonly user: string | undefined;
   readonly log: Logger;
 }
 
 /** One queue that a subscription consumes. */
 interface Station {
+  readonly part: QueuePart;
   readonly queue: () => string;
   readonly prefetch: number;
   readonly slots: Slots;
@@ -56,7 +59,7 @@ export class Subscription {
   readonly #options: CheckedSubscribeOptions;
   readonly #handler: Handler;
   readonly #publisher: Publisher;
-  readonly #verifiesSender: boolean;
+  readonly #user: string | undefined;
   readonly #log: Logger;
   readonly #stations: readonly Station[];
   readonly #observed: Disposable;
@@ -70,16 +73,17 @@ export class Subscription {
   #trouble: string | undefined;
   #disposed: Promise<void> | undefined;
 
-  constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, verifiesSender, log }: SubscriptionOptions) {
+  constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, user, log }: SubscriptionOptions) {
     const { kind, name, concurrency } = options;
     this.#options = options;
     this.#handler = handler;
     this.#publisher = publisher;
-    this.#verifiesSender = verifiesSender;
+    this.#user = user;
     this.#log = log;
     const slots = new Slots(concurrency);
     this.#observed = observePrefetched(subscriptionLabel(options), () => slots.waiting);
     const main = {
+      part: "main" as const,
       queue: () => (kind === "copy" ? this.#copy : queueName(name)),
       prefetch: 2 * concurrency,
       slots,
@@ -90,8 +94,14 @@ export class Subscription {
       this.#stations = [main];
       return;
     }
-    const retry = { queue: () => queueName(name, "retry"), prefetch: 1, slots, consumer: undefined };
-    const dlq = { queue: () => queueName(name, "dlq"), prefetch: DEAD_LETTERS_AT_ONCE, slots: new Slots(DEAD_LETTERS_AT_ONCE), consumer: undefined };
+    const retry = { part: "retry" as const, queue: () => queueName(name, "retry"), prefetch: 1, slots, consumer: undefined };
+    const dlq = {
+      part: "dlq" as const,
+      queue: () => queueName(name, "dlq"),
+      prefetch: DEAD_LETTERS_AT_ONCE,
+      slots: new Slots(DEAD_LETTERS_AT_ONCE),
+      consumer: undefined,
+    };
     this.#stations = [
       { ...dlq, handle: (message: IncomingMessage) => this.#lastWord(message) },
       { ...retry, handle: (message: IncomingMessage, receivedAt: number) => this.#retry(message, receivedAt) },
@@ -138,7 +148,8 @@ export class Subscription {
         this.#log.warn({ subscription: this.#options.name, queue: station.queue(), reason }, "the broker ended a consumer");
         void this.#repair(link, 0);
       };
-      const consumer = await Consumer.open(link, station.queue(), { prefetch, slots, handle, onInterrupted });
+      const guarded = this.#user === undefined ? handle : this.#refusingStrays(station, this.#user);
+      const consumer = await Consumer.open(link, station.queue(), { prefetch, slots, handle: guarded, onInterrupted });
       if (this.#isStopping) await consumer.close();
       else station.consumer = consumer;
     }
@@ -216,6 +227,18 @@ export class Subscription {
     }
   }
 
+  /** Handles what came by a right of its sender; all else is dropped and counted, whatever it says. */
+  #refusingStrays({ queue, part, handle }: Station, user: string): Station["handle"] {
+    const { name, topics } = this.#options;
+    const own = [queueName(name), queueName(name, "retry"), queueName(name, "dlq")];
+    return async (message, receivedAt) => {
+      if (part === "main" ? isStraight(message, topics) : isOwnDeadLetter(message, queue(), user, own)) return handle(message, receivedAt);
+      countRefused(subscriptionLabel(this.#options));
+      this.#log.warn({ subscription: name, user: message.properties.userId }, "message dropped: it came past the rights of its sender");
+      return "done";
+    };
+  }
+
   /** A message on its first way. */
   #first(message: IncomingMessage, receivedAt: number): Promise<Verdict> {
     return this.#handling(async () => {
@@ -285,7 +308,10 @@ export class Subscription {
       exchange: DEAD_LETTER_EXCHANGE,
       routingKey: queue,
       body: message.content,
-      properties: deadLetterProperties(message, envelope, queueName(this.#options.name), reason, why),
+      properties: {
+        ...deadLetterProperties(message, envelope, queueName(this.#options.name), reason, why),
+        ...(this.#user === undefined ? {} : { userId: this.#user }),
+      },
       mandatory: true,
       timeoutMs: DEAD_LETTER_TIMEOUT_MS,
     });
@@ -298,7 +324,7 @@ export class Subscription {
   }
 
   #seen(envelope: Envelope): Envelope {
-    return this.#verifiesSender || envelope.userId === undefined ? envelope : { ...envelope, userId: undefined };
+    return this.#user !== undefined || envelope.userId === undefined ? envelope : { ...envelope, userId: undefined };
   }
 
   #about({ topic, messageId }: Envelope): object {

@@ -4,7 +4,7 @@ import type { Link } from "./link.ts";
 
 /** Where messages are published. It has no alternate exchange, which would swallow what `mandatory` should return. */
 export const EXCHANGE = "rockbot";
-/** Direct, by queue name: a topic exchange would copy dead letters to strangers. */
+/** By queue name. A topic exchange, since its keys are the only ones that a broker grants one by one: of a direct one a service could bind and write others'. */
 export const DEAD_LETTER_EXCHANGE = "rockbot.dlx.v1";
 /** More deaths of consumers over a message than this, and it goes to the lone retry. */
 const DELIVERY_LIMIT = 10;
@@ -15,12 +15,21 @@ export function queueName(subscription: string, part: QueuePart = "main"): strin
   return part === "main" ? main : `${main}.${part}`;
 }
 
-/** Declares what every connection that publishes or consumes relies on. */
+/**
+ * Sees to what every connection that publishes or consumes relies on. It is declared only where it is not there: a user with
+ * rights of its own finds what the imported definitions made, and may not.
+ */
 export async function declareExchanges(link: Link): Promise<void> {
-  await onScratchChannel(link, async (channel) => {
-    await link.answer("exchange.declare", channel.assertExchange(EXCHANGE, "topic", { durable: true }));
-    await link.answer("exchange.declare", channel.assertExchange(DEAD_LETTER_EXCHANGE, "direct", { durable: true }));
-  });
+  const onEach = (ask: (channel: Channel, exchange: string) => PromiseLike<unknown>) =>
+    onScratchChannel(link, async (channel) => {
+      for (const exchange of [EXCHANGE, DEAD_LETTER_EXCHANGE]) await link.answer("exchange.declare", Promise.resolve(ask(channel, exchange)));
+    });
+  try {
+    await onEach((channel, exchange) => channel.checkExchange(exchange));
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code !== 404) throw error;
+    await onEach((channel, exchange) => channel.assertExchange(exchange, "topic", { durable: true }));
+  }
 }
 
 /**

@@ -54,6 +54,8 @@ export interface BusTraits {
   readonly isDurable: boolean;
   /** `userId` of a received message is the sender as the bus verified it. */
   readonly verifiesSender: boolean;
+  /** As whom this process sends, where senders are verified. */
+  readonly user?: string | undefined;
 }
 
 export interface PublishOptions {
@@ -128,6 +130,8 @@ export interface ParkedMessage {
   readonly reason: ParkingReason;
   /** The text of the DeadLetterError, if the reason is `rejected`. */
   readonly why?: string | undefined;
+  /** Who put it there, as the bus verified it; undefined if the bus did so by itself, or verifies nobody. */
+  readonly parkedBy?: string | undefined;
   /** When it was parked, in milliseconds since the epoch, as far as that is known. */
   readonly parkedAt?: number | undefined;
 }
