@@ -36,6 +36,8 @@ export const Header = {
   Policy: "rb-policy",
   /** Present when the caller wants progress. */
   Progress: "rb-progress",
+  /** The effective caller, where one calls for another. Believed of delegates only. */
+  OnBehalfOf: "rb-on-behalf-of",
 } as const;
 
 export type NewEnvelope = Pick<Envelope, "topic" | "type" | "source" | "body"> & Partial<Envelope>;

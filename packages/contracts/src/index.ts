@@ -21,7 +21,7 @@ export type {
   ToolInvokeResponse,
   ToolProgress,
 } from "./generated/types.ts";
-export { checkName, isName, isReplyTopic, isSessionId } from "./names.ts";
+export { checkName, isName, isReplyTopic, isReplyTopicOf, isSessionId, replyRoots } from "./names.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
 
 // Errors: what a call fails with.

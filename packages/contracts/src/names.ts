@@ -12,8 +12,14 @@ export function checkName(what: string, text: string): string {
   throw new RangeError(`Cannot use ${JSON.stringify(text.slice(0, 80))} as ${what}: expected 1 to 39 of a-z, 0-9 and "-", starting with a letter or digit`);
 }
 
+/** Topics under which an answer may be asked for. */
+export const replyRoots: readonly string[] = ["tool.result", "script.result", "mcp.manage.response"];
 /** A reply root, alone or followed by one or two names as peers bring them, compared exactly. */
 const replyTopic = /^(?:tool\.result|script\.result|mcp\.manage\.response)(?:\.[A-Za-z0-9_-]{1,64}){0,2}$/;
 
 /** Whether an answer may be sent to `topic`. */
 export const isReplyTopic = (topic: string): boolean => replyTopic.test(topic);
+
+/** Whether answers to the user may be sent to `topic`: a reply root followed by the user's name, alone or with that of an instance. */
+export const isReplyTopicOf = (user: string, topic: string): boolean =>
+  isReplyTopic(topic) && replyRoots.some((root) => topic === `${root}.${user}` || topic.startsWith(`${root}.${user}.`));

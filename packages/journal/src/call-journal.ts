@@ -59,13 +59,14 @@ export class CallJournal implements AsyncDisposable {
     this.#caller = caller;
   }
 
-  asked({ toolCallId, toolName, timeoutMs }: { readonly toolCallId: string; readonly toolName: string; readonly timeoutMs: number }): void {
+  asked({ toolCallId, toolName, timeoutMs, onBehalfOf }: Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf"> & { readonly timeoutMs: number }): void {
     const at = this.#clock();
     const before = this.#calls.get(toolCallId);
     this.#calls.set(toolCallId, {
       toolCallId,
       toolName,
       caller: this.#caller,
+      ...(onBehalfOf === undefined ? {} : { onBehalfOf }),
       state: CallState.Asked,
       attempts: (before?.attempts ?? 0) + 1,
       deadlineAt: at + timeoutMs,

@@ -26,6 +26,8 @@ export interface CallRecord {
   readonly toolName: string;
   /** The agent, or `agent.instance`. */
   readonly caller: string;
+  /** For whom the caller made the call, if not for itself. */
+  readonly onBehalfOf?: string | undefined;
   readonly state: CallState;
   /** The revision of the policy that decided it, as the service says. */
   readonly policy?: string | undefined;

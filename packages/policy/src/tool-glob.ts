@@ -17,3 +17,23 @@ export function matchesGlob(glob: string, tool: string): boolean {
 
 /** The first of the patterns that is the name of the tool. */
 export const findGlob = (globs: readonly string[], tool: string): string | undefined => globs.find((glob) => matchesGlob(glob, tool));
+
+/** Whether some name fits both patterns. */
+export function globsMeet(a: string, b: string): boolean {
+  const failed = new Set<number>();
+  function meetFrom(i: number, j: number): boolean {
+    if (i === a.length && j === b.length) return true;
+    const key = i * (b.length + 1) + j;
+    if (failed.has(key)) return false;
+    const isMeeting =
+      (a[i] === "*" && (meetFrom(i + 1, j) || (j < b.length && meetFrom(i, j + 1)))) ||
+      (b[j] === "*" && (meetFrom(i, j + 1) || (i < a.length && meetFrom(i + 1, j)))) ||
+      (i < a.length && a[i] === b[j] && meetFrom(i + 1, j + 1));
+    if (!isMeeting) failed.add(key);
+    return isMeeting;
+  }
+  return meetFrom(0, 0);
+}
+
+/** Whether every name that fits `inner` fits `outer`: only a `*` of `outer` takes in one of `inner`. */
+export const globCovers = (outer: string, inner: string): boolean => matchesGlob(outer, inner);

@@ -1,5 +1,5 @@
 import { type Bus, createRequester, type Logger, type Requester } from "@rockbot/bus";
-import { newId } from "@rockbot/contracts";
+import { type Envelope, newId } from "@rockbot/contracts";
 import { type JournalStore, leaseSlot, type SlotLease } from "@rockbot/journal";
 import { progressListener } from "./progress-listener.ts";
 
@@ -9,6 +9,7 @@ export interface StationOptions {
   readonly results: "result" | "copy";
   readonly journals: JournalStore | undefined;
   readonly log: Logger;
+  readonly isGenuineProgress: (toolName: string, message: Envelope) => boolean;
   readonly onStray: (correlationId: string | undefined) => void;
 }
 
@@ -23,7 +24,10 @@ export interface Station extends AsyncDisposable {
 }
 
 /** Takes the configured instance's name, or leases one if there are journals. Where that fails it takes a random one, which nobody finds again. */
-export async function openStation(bus: Bus, { agent, instance: configured, results, journals, log, onStray }: StationOptions): Promise<Station> {
+export async function openStation(
+  bus: Bus,
+  { agent, instance: configured, results, journals, log, isGenuineProgress, onStray }: StationOptions,
+): Promise<Station> {
   const mayLease = configured === undefined && journals !== undefined;
   const lease = mayLease ? await leaseOrWarn(journals, agent, log) : undefined;
   const instance = configured ?? lease?.instance ?? (mayLease ? newId().slice(0, 12) : undefined);
@@ -35,7 +39,7 @@ export async function openStation(bus: Bus, { agent, instance: configured, resul
   const requester = stack.use(
     createRequester(bus, { replyTo, subscription: { name: `result.${address}`, kind: results }, onStray: ({ correlationId }) => onStray(correlationId) }),
   );
-  const progress = stack.use(progressListener(bus, replyTo, address));
+  const progress = stack.use(progressListener(bus, { replyTo, address, isGenuine: isGenuineProgress }));
   const parts = stack.move();
   return { address, requester, progress, lost: lease?.lost, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }

@@ -1,30 +1,37 @@
 import type { Bus } from "@rockbot/bus";
-import { decodeMessage } from "@rockbot/contracts";
+import { decodeMessage, type Envelope, type ToolInvokeRequest } from "@rockbot/contracts";
 import { progressTopic } from "./progress-reporter.ts";
 import type { ProgressUpdate } from "./tool-executor.ts";
 
+export interface ProgressListenerOptions {
+  readonly replyTo: string;
+  readonly address: string;
+  /** Whether the message may tell of the tool's progress. */
+  readonly isGenuine: (toolName: string, message: Envelope) => boolean;
+}
+
 /** Takes the progress of this caller's calls off the bus; subscribes with the first call that wants any. */
-export function progressListener(bus: Bus, replyTo: string, address: string) {
+export function progressListener(bus: Bus, { replyTo, address, isGenuine }: ProgressListenerOptions) {
   const topic = progressTopic(replyTo) ?? replyTo;
-  const listeners = new Map<string, { last: number; onProgress: (update: ProgressUpdate) => void }>();
+  const listeners = new Map<string, { last: number; readonly toolName: string; readonly onProgress: (update: ProgressUpdate) => void }>();
   let subscribed: Promise<AsyncDisposable> | undefined;
 
   function subscribe(): Promise<AsyncDisposable> {
-    return bus.subscribe({ name: `progress.${address}`, topics: [topic], kind: "copy" }, async ({ body }) => {
-      const update = decodeMessage("ToolProgress", body);
+    return bus.subscribe({ name: `progress.${address}`, topics: [topic], kind: "copy" }, async (message) => {
+      const update = decodeMessage("ToolProgress", message.body);
       if (!update.ok) return;
-      const { toolCallId, sequence, progress, total, message } = update.value;
+      const { toolCallId, sequence, progress, total, message: text } = update.value;
       const listener = listeners.get(toolCallId);
-      if (listener === undefined || sequence <= listener.last) return;
+      if (listener === undefined || sequence <= listener.last || !isGenuine(listener.toolName, message)) return;
       listener.last = sequence;
-      listener.onProgress({ progress: progress ?? undefined, total: total ?? undefined, message: message ?? undefined });
+      listener.onProgress({ progress: progress ?? undefined, total: total ?? undefined, message: text ?? undefined });
     });
   }
 
   return {
     /** Calls `onProgress` with each update of the call, in order, until it is forgotten. Never throws: a call goes on without progress. */
-    async listen(toolCallId: string, onProgress: (update: ProgressUpdate) => void): Promise<void> {
-      listeners.set(toolCallId, { last: -1, onProgress });
+    async listen({ toolCallId, toolName }: Pick<ToolInvokeRequest, "toolCallId" | "toolName">, onProgress: (update: ProgressUpdate) => void): Promise<void> {
+      listeners.set(toolCallId, { last: -1, toolName, onProgress });
       subscribed ??= subscribe();
       await subscribed.catch(() => {
         subscribed = undefined;

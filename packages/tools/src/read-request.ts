@@ -1,4 +1,5 @@
-import { decodeMessage, type Envelope, Header, isReplyTopic, messages, ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
+import { decodeMessage, type Envelope, Header, messages, ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
+import type { Sender, Stranger } from "./identity.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 
 const REQUEST_TYPE = messages.ToolInvokeRequest.type;
@@ -12,13 +13,10 @@ export interface Address {
   readonly destination: string | undefined;
 }
 
-/** Undefined if the request names a topic that no answer may go to. */
-export function addressOf({ replyTo = DEFAULT_REPLY_TOPIC, correlationId, source }: Envelope): Address | undefined {
-  return isReplyTopic(replyTo) ? { topic: replyTo, correlationId, destination: source } : undefined;
+/** Undefined if the request names a topic that no answer to its sender may go to, or its sender is unknown. */
+export function addressOf({ replyTo = DEFAULT_REPLY_TOPIC, correlationId, source }: Envelope, { mayHear }: Sender | Stranger): Address | undefined {
+  return mayHear?.(replyTo) ? { topic: replyTo, correlationId, destination: source } : undefined;
 }
-
-/** On whose behalf a request is made. */
-export const callerOf = ({ userId, source }: Envelope): string => userId ?? source;
 
 /** The call that a message asks for, or why it asks for none. */
 export function readRequest(message: Envelope): ToolInvokeRequest | ToolError {

@@ -10,6 +10,7 @@ import {
 } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, Header, messages, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
 import { type CallJournal, CallState } from "@rockbot/journal";
+import type { Identity } from "./identity.ts";
 import { MAX_REQUEST_BYTES } from "./limits.ts";
 import { answerOf } from "./reply.ts";
 import type { FoundTool, ToolDirectory } from "./tool-directory.ts";
@@ -26,11 +27,14 @@ export interface RemoteExecutorOptions {
   readonly requester: () => Requester;
   readonly journal: CallJournal;
   readonly directory: ToolDirectory;
+  readonly identity: Identity;
   readonly source: string;
 }
 
 /** Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives up. */
-export function remoteExecutor(tool: FoundTool, { bus, requester, journal, directory, source }: RemoteExecutorOptions): ToolExecutor {
+export function remoteExecutor(tool: FoundTool, { bus, requester, journal, directory, identity, source }: RemoteExecutorOptions): ToolExecutor {
+  const self = identity.callerNamed(source);
+
   function unavailable(cause?: unknown): ToolError {
     return new ToolError(
       ToolErrorCode.Unavailable,
@@ -43,15 +47,20 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, journal, direc
     return new ToolError(ToolErrorCode.Overloaded, `"${tool.name}" cannot be called now: ${why}. Try again later.`, { cause, retryAfterMs: RETRY_AFTER_MS });
   }
 
-  function cancel(toolCallId: string, reason: string): void {
+  /** Says for whom the call is made, if that is not whom the service sees anyway. */
+  const behalf = (caller: string): Record<string, string> => (caller === self ? {} : { [Header.OnBehalfOf]: caller });
+
+  function cancel(toolCallId: string, caller: string, reason: string): void {
     const body = encodeMessage("ToolCancel", { toolCallId, reason });
     bus
-      .publish(createEnvelope({ topic: `tool.cancel.${tool.service}`, type: messages.ToolCancel.type, source, body }), { ttlMs: CANCEL_TTL_MS })
+      .publish(createEnvelope({ topic: `tool.cancel.${tool.service}`, type: messages.ToolCancel.type, source, body, headers: behalf(caller) }), {
+        ttlMs: CANCEL_TTL_MS,
+      })
       .catch(() => {}); // the deadline ends the call anyway
   }
 
   return {
-    async execute(request, { signal, deadline, progress, depth = 0 }) {
+    async execute(request, { signal, deadline, caller, progress, depth = 0 }) {
       const body = encodeMessage("ToolInvokeRequest", request);
       if (body.byteLength > MAX_REQUEST_BYTES) {
         throw new ToolError(
@@ -77,6 +86,7 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, journal, direc
             [Header.TimeoutMs]: String(timeoutMs),
             ...(depth === 0 ? {} : { [Header.Depth]: String(depth) }),
             ...(progress === ignoreProgress ? {} : { [Header.Progress]: "1" }),
+            ...behalf(caller),
           },
         });
         await requester().request(message, {
@@ -84,13 +94,14 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, journal, direc
           signal,
           onConfirmed: () => journal.note(toolCallId, CallState.Accepted),
           accept(reply) {
-            answer = answerOf(reply, request);
+            answer = identity.isFrom(tool.service, reply, "result") ? answerOf(reply, request) : undefined;
             if (answer !== undefined) journal.decidedBy(toolCallId, reply.headers[Header.Policy]);
             return answer !== undefined;
           },
         });
       } catch (error) {
-        if (signal.aborted || error instanceof RequestTimeoutError) cancel(toolCallId, signal.aborted ? "the caller gave it up" : "its deadline is over");
+        if (signal.aborted || error instanceof RequestTimeoutError)
+          cancel(toolCallId, caller, signal.aborted ? "the caller gave it up" : "its deadline is over");
         throw toCallError(error);
       }
       directory.sawAlive(tool);

@@ -1,6 +1,7 @@
 import { BusClosedError, type Logger, type Requester, RequestTimeoutError } from "@rockbot/bus";
 import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
 import { type CallJournal, type CallRecord, CallState, type JournalStore } from "@rockbot/journal";
+import type { Identity } from "./identity.ts";
 import { MAX_TIMEOUT_MS } from "./limits.ts";
 import { answerOf, encodeReply } from "./reply.ts";
 import { toToolError } from "./to-tool-error.ts";
@@ -23,11 +24,12 @@ export interface ResumeCallsOptions {
   readonly store: JournalStore | undefined;
   readonly requester: Requester;
   readonly journal: CallJournal;
+  readonly identity: Identity;
   readonly log: Logger;
 }
 
 /** Takes up the calls that the journal says are out. All of them wait before the first answer can come. */
-export async function resumeCalls({ caller, store, requester, journal, log }: ResumeCallsOptions): Promise<readonly ResumedCall[]> {
+export async function resumeCalls({ caller, store, requester, journal, identity, log }: ResumeCallsOptions): Promise<readonly ResumedCall[]> {
   if (store === undefined) return [];
   let records: readonly CallRecord[];
   try {
@@ -39,7 +41,7 @@ export async function resumeCalls({ caller, store, requester, journal, log }: Re
   if (records.length > 0) log.info({ caller, calls: records.length }, "waiting for the answers of calls that an earlier process made");
   return records.map((record) => {
     let isOpen = true;
-    const answer = awaitAnswer(record, { requester, journal }).finally(() => {
+    const answer = awaitAnswer(record, { requester, journal, identity }).finally(() => {
       isOpen = false;
     });
     answer.catch(() => {});
@@ -54,7 +56,10 @@ export async function resumeCalls({ caller, store, requester, journal, log }: Re
   });
 }
 
-async function awaitAnswer(record: CallRecord, { requester, journal }: Pick<ResumeCallsOptions, "requester" | "journal">): Promise<ToolInvokeResponse> {
+async function awaitAnswer(
+  record: CallRecord,
+  { requester, journal, identity }: Pick<ResumeCallsOptions, "requester" | "journal" | "identity">,
+): Promise<ToolInvokeResponse> {
   const { toolCallId, toolName, deadlineAt } = record;
   journal.resumed(record);
   try {
@@ -62,7 +67,7 @@ async function awaitAnswer(record: CallRecord, { requester, journal }: Pick<Resu
     await requester.await(toolCallId, {
       timeoutMs: Math.min(Math.max(deadlineAt - Date.now(), GRACE_MS), MAX_TIMEOUT_MS),
       accept(reply) {
-        answer = answerOf(reply, record);
+        answer = identity.mayAnswer(toolName, reply) ? answerOf(reply, record) : undefined;
         return answer !== undefined;
       },
     });

@@ -27,12 +27,13 @@ import {
 import { createPolicy, type Decision, defaultPolicySource, holdPolicy, type PolicyHolder } from "@rockbot/policy";
 import { createMemoryRateStore, type RateStore } from "@rockbot/rates";
 import { announceTools, RESERVED_SERVICE } from "./announce-tools.ts";
+import { createIdentity, type Sender } from "./identity.ts";
 import { CallClaims } from "./layers/claim.ts";
 import { servingNames, UNKNOWN_TOOL } from "./layers/record.ts";
 import { servingLayers } from "./layers.ts";
 import { MAX_RESULT_BYTES } from "./limits.ts";
 import { progressReporter } from "./progress-reporter.ts";
-import { type Address, addressOf, budgetMs, callerOf, depthOf, guessCall, readRequest } from "./read-request.ts";
+import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest } from "./read-request.ts";
 import { encodeReply } from "./reply.ts";
 import { ResultCache } from "./result-cache.ts";
 import { RunningCalls } from "./running-calls.ts";
@@ -56,7 +57,7 @@ export interface ServeToolsOptions {
    * @default claims of this process alone
    */
   readonly claims?: ClaimStore | undefined;
-  /** Who may do what, how often. @default every caller may use every tool but the dangerous ones */
+  /** Who may do what, how often, and who may speak for whom. @default every caller may use every tool but the dangerous ones */
   readonly policy?: PolicyHolder | undefined;
   /** What callers have used up. Shared by all instances of the service: else a limit holds for each. @default counts of this process alone */
   readonly rates?: RateStore | undefined;
@@ -65,6 +66,16 @@ export interface ServeToolsOptions {
 
 type Reply = ToolInvokeResponse | ToolError;
 type Ids = Pick<ToolInvokeRequest, "toolCallId" | "toolName">;
+
+/** A call as it came. */
+interface Received {
+  readonly sender: Sender;
+  readonly message: Envelope;
+  readonly delivery: Delivery;
+  readonly deadline: number;
+  readonly decision: Decision;
+  readonly resultTopic: string;
+}
 
 /** An answer whose caller's deadline is over is still offered to the bus for this long. */
 const LATE_PUBLISH_MS = 1_000;
@@ -115,18 +126,20 @@ export async function serveTools(
   const unrouted = meter.createCounter("rockbot.tool.results.unrouted", { description: "Answers whose caller has no queue any more." });
   const invocations = meter.createCounter(servingNames.count, { description: "Calls that ended, by status." });
   const running = new RunningCalls();
+  const identity = createIdentity(bus, policy);
 
   async function handle(message: Envelope, delivery: Delivery): Promise<void> {
-    const address = addressOf(message);
-    const request = readRequest(message);
+    const sender = identity.senderOf(message);
+    const address = addressOf(message, sender);
+    const request = "refusal" in sender ? sender.refusal : readRequest(message);
     if (request instanceof ToolError) {
       unreadable.add(1, { outcome: address === undefined ? "dead_lettered" : "answered" });
       if (address === undefined) throw new DeadLetterError(request.message);
       return answer(address, guessCall(message), request, delivery.receivedAt);
     }
-    if (address === undefined) {
+    if (address === undefined || "refusal" in sender) {
       unreadable.add(1, { outcome: "dead_lettered" });
-      throw new DeadLetterError(`Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: it is no topic for results`);
+      throw new DeadLetterError(`Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: it is no topic for results of its sender`);
     }
     const deadline = delivery.receivedAt + budgetMs(message);
     const executor = executors.get(request.toolName);
@@ -134,8 +147,8 @@ export async function serveTools(
       invocations.add(1, { tool_name: UNKNOWN_TOOL, status: ToolErrorCode.ToolNotFound });
       return answer(address, request, unknownTool(request.toolName), deadline);
     }
-    const decision = policy.current().decide({ caller: callerOf(message), tool: request.toolName, isDangerous: dangerous.has(request.toolName) });
-    const reply = await run(executor, request, { message, delivery, deadline, decision, resultTopic: address.topic });
+    const decision = policy.current().decide({ caller: sender.caller, tool: request.toolName, isDangerous: dangerous.has(request.toolName) });
+    const reply = await run(executor, request, { sender, message, delivery, deadline, decision, resultTopic: address.topic });
     if (reply !== undefined) await answer(address, request, reply, deadline, { [Header.Policy]: decision.revision });
   }
 
@@ -143,15 +156,8 @@ export async function serveTools(
   async function run(
     executor: ToolExecutor,
     request: ToolInvokeRequest,
-    {
-      message,
-      delivery,
-      deadline,
-      decision,
-      resultTopic,
-    }: { readonly message: Envelope; readonly delivery: Delivery; readonly deadline: number; readonly decision: Decision; readonly resultTopic: string },
+    { sender: { caller }, message, delivery, deadline, decision, resultTopic }: Received,
   ): Promise<Reply | undefined> {
-    const caller = callerOf(message);
     const call = running.start(caller, request.toolCallId, delivery.signal);
     const progress = progressReporter(bus, service, request, Header.Progress in message.headers ? resultTopic : undefined);
     const redeliveredFrom = delivery.isRedelivered ? message.timestamp : undefined;
@@ -198,7 +204,8 @@ export async function serveTools(
   }
 
   async function answerDeadLetter(message: Envelope, death: Death): Promise<void> {
-    const address = addressOf(message);
+    const sender = identity.senderOf(message);
+    const address = addressOf(message, sender);
     if (address === undefined || death.reason === "rejected") return; // rejected: there was nobody to answer
     const error = new ToolError(
       ToolErrorCode.ExecutionFailed,
@@ -215,7 +222,9 @@ export async function serveTools(
     await bus.subscribe({ name: `cancel.${service}`, topics: [`tool.cancel.${service}`], kind: "copy" }, async (message) => {
       const cancel = decodeMessage("ToolCancel", message.body);
       if (!cancel.ok) return;
-      const key = { caller: callerOf(message), toolCallId: cancel.value.toolCallId };
+      const sender = identity.senderOf(message);
+      if ("refusal" in sender) return;
+      const key = { caller: sender.caller, toolCallId: cancel.value.toolCallId };
       running.cancel(key.caller, key.toolCallId, cancel.value.reason ?? "the caller gave it up");
       if (hasEffects)
         await claims

@@ -3,6 +3,7 @@ import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import {
   allToolNames,
   checkName,
+  type Envelope,
   nearestName,
   newId,
   ToolError,
@@ -15,6 +16,7 @@ import { ANSWER_KEPT_MS, CallJournal, CallState, type JournalStore } from "@rock
 import type { PolicyHolder } from "@rockbot/policy";
 import { openStation, type Station } from "./caller-station.ts";
 import { guideTools } from "./guide-tools.ts";
+import { createIdentity } from "./identity.ts";
 import { withCallingLayers, withLocalLayers } from "./layers.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_CALLS_IN_FLIGHT, MAX_TIMEOUT_MS } from "./limits.ts";
 import { ignoreProgress, remoteExecutor } from "./remote-executor.ts";
@@ -42,7 +44,7 @@ export interface ToolCallerOptions {
   readonly maxCallsInFlight?: number | undefined;
   /**
    * Who may do what: what this agent may not use is not listed, and refused before it is sent. The services decide for
-   * themselves. @default all is listed
+   * themselves. Also whose announcements and results are taken, where the bus verifies senders. @default all is listed
    */
   readonly policy?: PolicyHolder | undefined;
   readonly log?: Logger | undefined;
@@ -55,6 +57,8 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** The call of a tool that makes this one: its deadline holds for this call too, and so does its cancellation; it counts as one that led here. */
   readonly parent?: Pick<ToolContext, "signal" | "deadline" | "depth"> | undefined;
+  /** The effective caller, if that is not the agent itself. Services believe it of delegates only. */
+  readonly onBehalfOf?: string | undefined;
   /** Keeps the answer for 15 minutes, for `getAnswer`. @default false */
   readonly keepAnswer?: boolean | undefined;
   /** Aborting cancels the call, wherever it is. */
@@ -113,6 +117,8 @@ export async function createToolCaller(
   if (!Number.isSafeInteger(maxCallsInFlight) || maxCallsInFlight < 1) {
     throw new RangeError(`Cannot call tools as "${agent}": maxCallsInFlight must be a positive whole number, got ${maxCallsInFlight}`);
   }
+  const identity = createIdentity(bus, policy);
+  const self = identity.callerNamed(agent);
 
   const meter = metrics.getMeter("@rockbot/tools");
   const strays = meter.createCounter("rockbot.tool.results.stray", { description: "Answers that no call waits for: late, repeated or forged." });
@@ -125,6 +131,10 @@ export async function createToolCaller(
     results,
     journals,
     log,
+    isGenuineProgress: (toolName: string, message: Envelope) => {
+      const service = directory.holderOf(toolName);
+      return service !== undefined && identity.isFrom(service, message, "progress");
+    },
     onStray(correlationId: string | undefined) {
       strays.add(1);
       if (correlationId !== undefined) journal.note(correlationId, "late_answer");
@@ -139,7 +149,8 @@ export async function createToolCaller(
     await Promise.all([station, ...left].map((each) => each[Symbol.asyncDispose]()));
   });
   const journal: CallJournal = stack.use(new CallJournal({ caller: station.address, store: journals, log }));
-  const resumed = results === "copy" ? [] : await resumeCalls({ caller: station.address, store: journals, requester: station.requester, journal, log });
+  const resumed =
+    results === "copy" ? [] : await resumeCalls({ caller: station.address, store: journals, requester: station.requester, journal, identity, log });
   const resumedById = new Map(resumed.map((call) => [call.toolCallId, call]));
   for (const { toolCallId, answer } of resumed) {
     const forget = () => void setTimeout(() => resumedById.delete(toolCallId), ANSWER_KEPT_MS).unref();
@@ -171,6 +182,7 @@ export async function createToolCaller(
   const usable = policy === undefined ? registry : usableTools(registry, policy, agent);
   const directory: ToolDirectory = new ToolDirectory(bus, {
     source: agent,
+    identity,
     log,
     onFound(tool) {
       if (registry.getExecutor(tool.name) !== undefined) {
@@ -180,7 +192,7 @@ export async function createToolCaller(
       const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, service } = tool;
       const output = outputSchema == null ? {} : { outputSchema };
       const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, source: service };
-      registry.register(registration, remoteExecutor(tool, { bus, requester: () => station.requester, journal, directory, source: agent }));
+      registry.register(registration, remoteExecutor(tool, { bus, requester: () => station.requester, journal, directory, identity, source: agent }));
       remote.add(tool.name);
     },
     onLost(name) {
@@ -215,8 +227,8 @@ export async function createToolCaller(
 
   /** The same for a call that has to wait before: for its progress to be heard, or for its tool to be found. */
   async function prepare(request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
-    const { toolName, toolCallId } = request;
-    if (context.progress !== ignoreProgress) await station.progress.listen(toolCallId, context.progress);
+    const { toolName } = request;
+    if (context.progress !== ignoreProgress) await station.progress.listen(request, context.progress);
     if (registry.getExecutor(toolName) === undefined) await directory.lookFor(toolName);
     const executor = registry.getExecutor(toolName);
     if (executor === undefined) throw notServed(toolName);
@@ -250,7 +262,14 @@ export async function createToolCaller(
       return bytes === undefined ? undefined : decodeReply(bytes);
     },
     async call(name, args, options = {}) {
-      const { toolCallId = newId(), parent, timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS, sessionId, onProgress } = options;
+      const {
+        toolCallId = newId(),
+        parent,
+        timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS,
+        sessionId,
+        onProgress,
+        onBehalfOf: caller = self,
+      } = options;
       if (!Number.isFinite(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) {
         throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}" with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
       }
@@ -284,14 +303,14 @@ export async function createToolCaller(
       const stopListening = signals.length === 0 ? undefined : cancelWith(cancelled, signals, name);
       /** Undefined for a call that joins one taken up: that one's end is the end. */
       const noted = resumedById.get(toolCallId)?.isOpen ? undefined : journal;
-      noted?.asked({ toolCallId, toolName: name, timeoutMs: Math.max(0, deadline - start) });
+      noted?.asked({ toolCallId, toolName: name, timeoutMs: Math.max(0, deadline - start), ...(caller === self ? {} : { onBehalfOf: caller }) });
       calls.set(toolCallId, cancelled);
       inFlight.add(1);
       try {
         const decision = policy === undefined ? undefined : decide(agent, policy, registry, name);
         const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
         const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => noted?.note(toolCallId, CallState.Running));
-        const response = await calling.execute(request, { signal: cancelled.signal, deadline, caller: agent, decision, depth, progress, log });
+        const response = await calling.execute(request, { signal: cancelled.signal, deadline, caller, decision, depth, progress, log });
         noted?.note(toolCallId, CallState.Answered);
         if (options.keepAnswer) noted?.keepAnswer(toolCallId, encodeReply(request, response).body);
         return response;

@@ -14,6 +14,7 @@ import {
   type ToolHeartbeat,
 } from "@rockbot/contracts";
 import { announceTopic, HEARTBEAT_MS, PROBE_TOPIC } from "./announce-tools.ts";
+import type { Identity } from "./identity.ts";
 import { ServiceLiveness } from "./service-liveness.ts";
 
 /** An instance that has not been heard of for this long may be gone: the bus is asked. */
@@ -38,6 +39,7 @@ export interface FoundTool extends AnnouncedTool {
 
 export interface ToolDirectoryOptions {
   readonly source: string;
+  readonly identity: Identity;
   readonly log: Logger;
   readonly onFound: (tool: FoundTool) => void;
   readonly onLost: (name: string) => void;
@@ -63,9 +65,9 @@ export class ToolDirectory implements AsyncDisposable {
   readonly #unfinished = new Map<string, (ToolAnnouncement | undefined)[]>();
   readonly #stack = new AsyncDisposableStack();
   readonly #liveness: ServiceLiveness;
-  readonly #quarantined = metrics
-    .getMeter("@rockbot/tools")
-    .createCounter("rockbot.tool.announcements.quarantined", { description: "Announced tools whose name another service holds." });
+  readonly #quarantined = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.announcements.quarantined", {
+    description: "Announced tools whose name another service holds, or that are not the service's to offer.",
+  });
   #discovered: Promise<void> = Promise.resolve();
   #lastNews = Number.NEGATIVE_INFINITY;
   #lastProbe = Number.NEGATIVE_INFINITY;
@@ -101,6 +103,11 @@ export class ToolDirectory implements AsyncDisposable {
   /** Whether a service announced the name within the last 10 minutes. */
   remembers(name: string): boolean {
     return this.#holders.has(name) || performance.now() - (this.#lastSeen.get(name) ?? Number.NEGATIVE_INFINITY) < REMEMBER_MS;
+  }
+
+  /** The service that a tool's name belongs to now. */
+  holderOf(name: string): string | undefined {
+    return this.#holders.get(name)?.service;
   }
 
   /** Asks again who is there, unless it has just asked, and waits until the tool is announced or ANSWER_MS are over. */
@@ -144,7 +151,9 @@ export class ToolDirectory implements AsyncDisposable {
     }
   }
 
-  #hear({ topic, type, body }: Envelope): void {
+  #hear(message: Envelope): void {
+    const { topic, type, body } = message;
+    if (topic === PROBE_TOPIC || !this.#options.identity.isFrom(serviceOf(topic), message, "announcement")) return;
     if (type === messages.ToolHeartbeat.type) {
       const heartbeat = decodeMessage("ToolHeartbeat", body);
       if (heartbeat.ok && topic === announceTopic(heartbeat.value.service)) this.#onHeartbeat(heartbeat.value);
@@ -195,8 +204,15 @@ export class ToolDirectory implements AsyncDisposable {
     const tools = pages.flatMap((page) => page.tools);
     this.#services.set(service, { epoch, hash, tools, guides: pages.flatMap((page) => page.guides), instances: instances.set(instance, { seen: now, epoch }) });
     for (const { name } of view?.tools ?? []) if (!tools.some((tool) => tool.name === name)) this.#drop(service, name);
-    for (const tool of tools) this.#hold(service, tool);
+    for (const tool of tools) if (this.#mayOffer(service, tool)) this.#hold(service, tool);
     this.#lastNews = performance.now();
+  }
+
+  #mayOffer(service: string, tool: AnnouncedTool): boolean {
+    if (this.#options.identity.mayOffer(service, tool)) return true;
+    this.#quarantined.add(1, { service });
+    this.#options.log.warn({ tool: tool.name, service, topic: tool.topic }, "a tool is not one that the policy lets its service offer: it is not listed");
+    return false;
   }
 
   #hold(service: string, tool: AnnouncedTool): void {
@@ -225,7 +241,8 @@ export class ToolDirectory implements AsyncDisposable {
     this.#services.delete(service);
     for (const { name } of view.tools) this.#drop(service, name);
     // Names that others announced meanwhile, and that this service held, are theirs now.
-    for (const [other, { tools }] of this.#services) for (const tool of tools) if (!this.#holders.has(tool.name)) this.#hold(other, tool);
+    for (const [other, { tools }] of this.#services)
+      for (const tool of tools) if (!this.#holders.has(tool.name) && this.#options.identity.mayOffer(other, tool)) this.#hold(other, tool);
     this.#lastNews = performance.now();
   }
 
@@ -249,3 +266,5 @@ function forgetEpochOfLeavers(view: ServiceView): void {
 }
 
 const subscriptionOf = (service: string, { tools }: ServiceView): string => tools[0]?.subscription ?? service;
+
+const serviceOf = (topic: string): string => topic.slice(announceTopic("").length);

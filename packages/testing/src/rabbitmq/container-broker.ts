@@ -20,5 +20,9 @@ export async function startContainerBroker(): Promise<TestBroker> {
     ...container,
     url: `amqp://test:${password}@127.0.0.1:${port}`,
     ctl: (...args) => container.exec({}, "rabbitmqctl", ...args),
+    async importDefinitions(definitions) {
+      const script = 'file=$(mktemp) && printf %s "$DEFINITIONS" > "$file" && chmod a+r "$file" && rabbitmqctl import_definitions "$file"';
+      await container.exec({ DEFINITIONS: JSON.stringify(definitions) }, "sh", "-c", script);
+    },
   };
 }

@@ -78,13 +78,19 @@ export async function startLocalBroker(): Promise<TestBroker> {
     throw error;
   }
 
+  const ctl = (...args: string[]) => run(`${SCRIPTS}/rabbitmqctl`, args, { timeoutMs: 60_000, env });
   return {
     url: `amqp://test:${password}@127.0.0.1:${port}`,
     kill,
     restart: start,
     pause: async () => signal("SIGSTOP"),
     resume: async () => signal("SIGCONT"),
-    ctl: (...args) => run(`${SCRIPTS}/rabbitmqctl`, args, { timeoutMs: 60_000, env }),
+    ctl,
+    async importDefinitions(definitions) {
+      const file = join(folder, "definitions.json");
+      await writeFile(file, JSON.stringify(definitions));
+      await ctl("import_definitions", file);
+    },
     [Symbol.asyncDispose]: stop,
   };
 }

@@ -11,4 +11,6 @@ export interface TestBroker extends AsyncDisposable {
   resume(): Promise<void>;
   /** Runs `rabbitmqctl`. @returns its output */
   ctl(...args: string[]): Promise<string>;
+  /** Adds what the definitions, an object for JSON, say. */
+  importDefinitions(definitions: object): Promise<void>;
 }

@@ -1,0 +1,56 @@
+import type { BusRights } from "@rockbot/policy";
+import { DEAD_LETTER_EXCHANGE, EXCHANGE } from "../topology.ts";
+import { brokerRights } from "./broker-rights.ts";
+import { passwordHash } from "./password-hash.ts";
+
+export interface BrokerDefinitionsOptions {
+  /** The password of each user. */
+  readonly passwords: ReadonlyMap<string, string>;
+  /** @default "/" */
+  readonly vhost?: string | undefined;
+}
+
+/** Live queues are bounded, so that a consumer that is away cannot fill the broker: publishers are told that the queue is full. */
+const MAX_REQUESTS = 50_000;
+const MAX_RESULT_BYTES = 256 * 1024 * 1024;
+/** What nobody takes from a copy's queue for so long is of no use, and a queue without consumers is nobody's. */
+const COPY_MS = 60_000;
+/** A process has two connections, and a few dozen channels: room for many instances, and an end to what one user can take up. */
+const MAX_CONNECTIONS = 256;
+const MAX_CHANNELS = 8_192;
+
+/**
+ * What `rabbitmqctl import_definitions` takes, or RabbitMQ at its start (`load_definitions`), of versions 3.10 to 4: the virtual
+ * host, the exchanges, the users with their rights, and bounds of their queues. The largest message is no part of it: that is
+ * `max_message_size` in rabbitmq.conf.
+ * @throws {RangeError} if a user has no password
+ */
+export function brokerDefinitions(users: readonly BusRights[], { passwords, vhost = "/" }: BrokerDefinitionsOptions): object {
+  const rights = users.map(brokerRights);
+  const exchange = { vhost, type: "topic", durable: true, auto_delete: false, internal: false, arguments: {} };
+  return {
+    vhosts: [{ name: vhost }],
+    exchanges: [EXCHANGE, DEAD_LETTER_EXCHANGE].map((name) => ({ name, ...exchange })),
+    users: users.map(({ user, operates }) => {
+      const password = passwords.get(user);
+      if (password === undefined) throw new RangeError(`Cannot define the broker's users: "${user}" has no password`);
+      return {
+        name: user,
+        ...passwordHash(password),
+        tags: operates.length > 0 ? ["monitoring"] : [],
+        limits: { "max-connections": MAX_CONNECTIONS, "max-channels": MAX_CHANNELS },
+      };
+    }),
+    permissions: rights.map(({ user, configure, write, read }) => ({ user, vhost, configure, write, read })),
+    topic_permissions: rights.flatMap(({ user, topics }) => Object.entries(topics).map(([name, access]) => ({ user, vhost, exchange: name, ...access }))),
+    policies: [
+      policy("rockbot-requests", "^rockbot\\.[^.]+\\.v1$", { "max-length": MAX_REQUESTS, overflow: "reject-publish" }),
+      policy("rockbot-results", "^rockbot\\.result\\.", { "max-length-bytes": MAX_RESULT_BYTES, overflow: "drop-head" }),
+      policy("rockbot-copies", "^amq\\.gen-", { "message-ttl": COPY_MS, expires: COPY_MS, "max-length-bytes": MAX_RESULT_BYTES }),
+    ].map((fields) => ({ vhost, ...fields })),
+  };
+}
+
+function policy(name: string, pattern: string, definition: Readonly<Record<string, unknown>>): object {
+  return { name, pattern, "apply-to": "queues", priority: 0, definition };
+}

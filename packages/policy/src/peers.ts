@@ -1,0 +1,61 @@
+import { entries } from "./document-place.ts";
+import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
+import { findGlob } from "./tool-glob.ts";
+
+/** Who the others on a bus are, as the policy says. A user is whom the bus verifies; a caller is on whose behalf a call runs. */
+export interface Peers {
+  /** The caller that a user is; undefined if its name is that of a caller who has another user, or none. */
+  callerOf(user: string): string | undefined;
+  /** Whether the user may call on behalf of others. Operators may: they play parked calls again. */
+  isDelegate(user: string): boolean;
+  /** Whether the user may send messages without a verified sender. */
+  isLegacy(user: string): boolean;
+  /** As whom a service speaks; undefined if the policy names services, and not this one. */
+  userOf(service: string): string | undefined;
+  /** Whether the tool is one that the service may offer, on that topic. */
+  mayOffer(service: string, tool: { readonly name: string; readonly topic: string }): boolean;
+  /** Whether the user may give the results of the tool, by all that the policy says. */
+  mayAnswer(user: string, toolName: string): boolean;
+}
+
+const made = new WeakMap<PolicyDocument, Peers>();
+
+/** The same object as long as the policy is the same. */
+export function peersOf(document: PolicyDocument): Peers {
+  const known = made.get(document);
+  if (known !== undefined) return known;
+  const peers = createPeers(document);
+  made.set(document, peers);
+  return peers;
+}
+
+function createPeers(document: PolicyDocument): Peers {
+  const callers = new Map<string, string>();
+  for (const [name, { user = name }] of entries(document.callers)) if (user !== null) callers.set(user, name);
+  const callerNames = new Set(entries(document.callers).map(([name]) => name));
+  const delegates = new Set([...document.delegates, ...document.operators.map(({ name }) => name)]);
+  const legacy = new Set(document.legacyPeers);
+  const services = new Map(entries(document.services));
+  const hasTool = ({ tools }: PolicyService, name: string) => tools === undefined || findGlob(tools, name) !== undefined;
+
+  return {
+    callerOf: (user) => callers.get(user) ?? (callerNames.has(user) ? undefined : user),
+    isDelegate: (user) => delegates.has(user),
+    isLegacy: (user) => legacy.has(user),
+    userOf(service) {
+      if (services.size === 0) return service;
+      const known = services.get(service);
+      return known === undefined ? undefined : (known.user ?? service);
+    },
+    mayOffer(service, { name, topic }) {
+      if (services.size === 0) return true;
+      const known = services.get(service);
+      return known !== undefined && known.topic === topic && hasTool(known, name);
+    },
+    mayAnswer(user, toolName) {
+      if (services.size === 0) return true;
+      for (const [name, service] of services) if ((service.user ?? name) === user && hasTool(service, toolName)) return true;
+      return false;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { metrics } from "@opentelemetry/api";
+import type { Bus } from "@rockbot/bus";
+import { type Envelope, Header, isName, isReplyTopic, isReplyTopicOf, replyRoots, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { defaultPolicySource, type Peers, type PolicyHolder, peersOf } from "@rockbot/policy";
+
+/** Who a message is from. */
+export interface Sender {
+  /** As the bus verified it, or, on one that verifies nobody and for legacy peers, as the message says. */
+  readonly name: string;
+  /** On whose behalf the message was sent. */
+  readonly caller: string;
+  /** Whether answers to the sender may go to this topic. */
+  mayHear(topic: string): boolean;
+}
+
+/** What a message can be that is not from who it should be from. */
+export type ForgedKind = "result" | "progress" | "announcement";
+
+/** Tells who messages are from, by what the bus verifies and what the policy says of those users. */
+export interface Identity {
+  /** The sender of a request or a cancel. @returns why nobody is believed to be it, which may be told to the sender only if `name` is known */
+  senderOf(message: Envelope): Sender | Stranger;
+  /** Whether the message is from the service; one that is not counts as forged. */
+  isFrom(service: string, message: Envelope, kind: ForgedKind): boolean;
+  /** The same, where only the tool is known: a result that was left for a restarted caller. */
+  mayAnswer(toolName: string, message: Envelope): boolean;
+  /** Whether the service may offer the tool on its topic. */
+  mayOffer(service: string, tool: { readonly name: string; readonly topic: string }): boolean;
+  /** The caller that this process is when it calls for itself as `agent`. @throws {RangeError} if the bus knows it as somebody else */
+  callerNamed(agent: string): string;
+}
+
+/** A sender whose message asks for more than it may. */
+export interface Stranger {
+  readonly refusal: ToolError;
+  /** Where it may be told so; undefined if nobody knows who it is. */
+  readonly mayHear: Sender["mayHear"] | undefined;
+}
+
+/** Without a policy the gateway and the operator are the only delegates, and services send under their own names. */
+export function createIdentity({ traits }: Pick<Bus, "traits">, policy: Pick<PolicyHolder, "current"> | undefined): Identity {
+  const peers = (): Peers => (policy === undefined ? peersWithoutPolicy : peersOf(policy.current().document));
+  const forged = metrics
+    .getMeter("@rockbot/tools")
+    .createCounter("rockbot.tool.messages.forged", { description: "Messages dropped because their sender is not who they should be from, by kind." });
+
+  /** Undefined if the bus verifies senders, and this one is neither verified nor excused. */
+  function nameOf({ userId, source }: Envelope): string | undefined {
+    if (!traits.verifiesSender) return userId ?? source;
+    return userId ?? (peers().isLegacy(source) ? source : undefined);
+  }
+
+  function hearing(name: string, isVerified: boolean): Sender["mayHear"] {
+    if (!traits.verifiesSender) return isReplyTopic;
+    // Requests of the original may name no topic of their own: answers to all of them share one.
+    return (topic) => isReplyTopicOf(name, topic) || (!isVerified && replyRoots.includes(topic));
+  }
+
+  return {
+    senderOf(message) {
+      const name = nameOf(message);
+      if (name === undefined) return { refusal: refused("it names no sender that the bus has verified"), mayHear: undefined };
+      const mayHear = hearing(name, message.userId !== undefined);
+      const behalf = message.headers[Header.OnBehalfOf];
+      if (behalf === undefined) {
+        const caller = traits.verifiesSender ? peers().callerOf(name) : name;
+        return caller === undefined ? { refusal: refused(`the user "${name}" is not the caller of that name`), mayHear } : { name, caller, mayHear };
+      }
+      if (!peers().isDelegate(name)) return { refusal: refused(`"${name}" may not call on behalf of others`), mayHear };
+      if (!isName(behalf)) return { refusal: refused("the name of whom it is on behalf of is none"), mayHear };
+      return { name, caller: behalf, mayHear };
+    },
+    isFrom(service, message, kind) {
+      if (!traits.verifiesSender) return true;
+      const user = peers().userOf(service);
+      if (user !== undefined && nameOf(message) === user) return true;
+      forged.add(1, { kind });
+      return false;
+    },
+    mayAnswer(toolName, message) {
+      if (!traits.verifiesSender) return true;
+      const name = nameOf(message);
+      if (name !== undefined && peers().mayAnswer(name, toolName)) return true;
+      forged.add(1, { kind: "result" });
+      return false;
+    },
+    mayOffer: (service, tool) => !traits.verifiesSender || peers().mayOffer(service, tool),
+    callerNamed(agent) {
+      if (!traits.verifiesSender) return agent;
+      if (traits.user !== agent)
+        throw new RangeError(`Cannot call as "${agent}": the bus knows this process as "${traits.user}", and takes answers for that name only`);
+      return peers().callerOf(agent) ?? agent;
+    },
+  };
+}
+
+const peersWithoutPolicy = peersOf(defaultPolicySource().document);
+
+const refused = (why: string): ToolError => new ToolError(ToolErrorCode.Denied, `Cannot take the request: ${why}`);

@@ -1,0 +1,191 @@
+import { brokerRights } from "@rockbot/bus-rabbitmq";
+import { busRights, readPolicy } from "@rockbot/policy";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { openRawChannel } from "./raw-channel.ts";
+import { openRawUser, type RawUser, type Verdict } from "./raw-user.ts";
+import { startVerifiedBroker, type VerifiedBroker } from "./verified-broker.ts";
+
+const POLICY = `
+identity: verified
+callers:
+  researcher: { allow: ["web_*"] }
+  writer: { user: Writer_1, deny: ["web_search"] }
+  reached-by-gateway: { user: null }
+services:
+  web-tools: { topic: tool.invoke, tools: ["web_*"] }
+  files: { user: file-server, topic: tool.invoke.files, tools: ["file_read", "file_write"] }
+delegates: [gateway]
+operators: [{ name: ops, tokens: [] }]
+`;
+
+/** What others have on the broker: queues that exist, so that a refusal is about rights. */
+async function startSystem(): Promise<VerifiedBroker> {
+  const broker = await startVerifiedBroker(POLICY);
+  await using admin = await openRawChannel(broker.url);
+  for (const queue of ["rockbot.result.Writer_1.v1", "rockbot.web-tools.v1", "rockbot.files.v1", "rockbot.files.v1.parked"])
+    await admin.channel.assertQueue(queue);
+  await admin.channel.bindQueue("rockbot.result.Writer_1.v1", "rockbot", "tool.result.Writer_1");
+  await admin.channel.bindQueue("rockbot.files.v1", "rockbot", "tool.invoke.files");
+  return broker;
+}
+
+type Row = readonly [what: string, expected: Verdict, attempt: () => Promise<Verdict>];
+
+function rows(researcher: RawUser, webTools: RawUser): Row[] {
+  return [
+    ["an agent calls a tool that it may use", "granted", () => researcher.publish("rockbot", "tool.invoke", { userId: "researcher" })],
+    ["an agent takes its own results", "granted", () => researcher.bind("rockbot", "tool.result.researcher.i1")],
+    ["an agent hears what services announce", "granted", () => researcher.bind("rockbot", "tool.announce.*")],
+    ["a service answers an agent", "granted", () => webTools.publish("rockbot", "tool.result.Writer_1", { userId: "web-tools" })],
+    ["a service has its own queues", "granted", () => webTools.declareQueue("rockbot.web-tools.v1.dlq")],
+    ["an agent answers another", "refused", () => researcher.publish("rockbot", "tool.result.Writer_1")],
+    ["an agent calls a tool that it may not use", "refused", () => researcher.publish("rockbot", "tool.invoke.files")],
+    ["an agent announces tools", "refused", () => researcher.publish("rockbot", "tool.announce.web-tools")],
+    ["an agent takes everything", "refused", () => researcher.bind("rockbot", "#")],
+    ["an agent takes another's results", "refused", () => researcher.bind("rockbot", "tool.result.Writer_1")],
+    ["an agent consumes a service's queue", "refused", () => researcher.consume("rockbot.web-tools.v1")],
+    ["an agent deletes a service's queue", "refused", () => researcher.deleteQueue("rockbot.web-tools.v1")],
+    ["an agent reads another's queue", "refused", () => researcher.get("rockbot.result.Writer_1.v1")],
+    ["an agent goes past the exchange", "refused", () => researcher.publish("", "rockbot.result.Writer_1.v1")],
+    ["an agent names another as the sender", "refused", () => researcher.publish("rockbot", "tool.invoke", { userId: "Writer_1" })],
+    ["an agent deletes the exchange", "refused", () => researcher.deleteExchange("rockbot")],
+    ["an agent takes a service's requests", "refused", () => researcher.bind("rockbot", "tool.invoke")],
+    ["an agent reads parked messages", "refused", () => researcher.get("rockbot.files.v1.parked")],
+    ["an agent forges dead letters", "refused", () => researcher.publish("rockbot.dlx.v1", "rockbot.files.v1.dlq")],
+    ["an agent leads one exchange into another", "refused", () => researcher.bindExchange("rockbot", "rockbot", "#")],
+    ["a service announces another's tools", "refused", () => webTools.publish("rockbot", "tool.announce.files")],
+    ["a service calls tools", "refused", () => webTools.publish("rockbot", "tool.invoke.files")],
+    ["a service takes another's requests", "refused", () => webTools.bind("rockbot", "tool.invoke.files")],
+    ["a service takes an agent's results", "refused", () => webTools.bind("rockbot", "tool.result.researcher")],
+    ["a service consumes another's queue", "refused", () => webTools.consume("rockbot.files.v1")],
+    ["a service forges another's dead letters", "refused", () => webTools.publish("rockbot.dlx.v1", "rockbot.files.v1.dlq")],
+    ["a service takes another's dead letters", "refused", () => webTools.bind("rockbot.dlx.v1", "rockbot.files.v1.parked")],
+    ["a service takes all dead letters", "refused", () => webTools.bind("rockbot.dlx.v1", "#")],
+    ["a service leads its dead letters into the exchange", "refused", () => webTools.bindExchange("rockbot", "rockbot.dlx.v1", "tool.result.researcher")],
+  ];
+}
+
+test("T01: the broker grants what the policy does and nothing else, and every user has rights to topics", { timeout: 300_000 }, async () => {
+  await using broker = await startSystem();
+  await using researcher = await openRawUser(broker.urlOf("researcher"));
+  await using webTools = await openRawUser(broker.urlOf("web-tools"));
+  const matrix = rows(researcher, webTools);
+  const found: string[] = [];
+  for (const [what, , attempt] of matrix) found.push(`${what}: ${await attempt()}`);
+  expect(found).toEqual(matrix.map(([what, expected]) => `${what}: ${expected}`));
+
+  // A user without topic rights for an exchange may publish and bind any key of it.
+  const users = busRights(broker.document).map(({ user }) => user);
+  const listed: { user: string; exchange: string }[] = JSON.parse(await broker.ctl("list_topic_permissions", "--formatter", "json"));
+  const pairs = users.flatMap((user) => ["rockbot", "rockbot.dlx.v1"].map((exchange) => `${user} ${exchange}`));
+  expect(listed.map(({ user, exchange }) => `${user} ${exchange}`).sort()).toEqual(pairs.sort());
+  const all: { user: string }[] = JSON.parse(await broker.ctl("list_users", "--formatter", "json"));
+  expect(all.map(({ user }) => user).sort()).toEqual([...users, "test"].sort()); // that of the test itself, and no guest
+});
+
+test("T02: hostile names reach no foreign key", { timeout: 300_000 }, async () => {
+  await using broker = await startSystem();
+  await using researcher = await openRawUser(broker.urlOf("researcher"));
+  await using webTools = await openRawUser(broker.urlOf("web-tools"));
+  const piece = fc.oneof(
+    fc.constantFrom(
+      "*",
+      "#",
+      ".",
+      "..",
+      "Writer_1",
+      "writer",
+      "web-tools",
+      "researcher",
+      "RESEARCHER",
+      "rеsearcher",
+      ".+",
+      ".*",
+      "\\z",
+      "|",
+      "\n",
+      "\0",
+      "{username}",
+      "%",
+      "i1",
+      "-",
+    ),
+    fc.string({ minLength: 1, maxLength: 6, unit: "grapheme" }),
+  );
+  const hostile = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(""));
+  const key = fc.oneof(
+    hostile.map((name) => `tool.result.${name}`),
+    hostile.map((name) => `tool.result.researcher${name}`),
+    hostile.map((name) => `tool.result.researcher.${name}`),
+    hostile,
+  );
+  const isOwn = (text: string) => /^tool\.result\.researcher(\.([A-Za-z0-9_-]{1,64}|\*))?$/.test(text) && !text.includes("\n");
+  let reached = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      key.filter((text) => Buffer.byteLength(text) <= 255),
+      async (text) => {
+        if ((await researcher.bind("rockbot", text)) === "granted" && !isOwn(text)) reached++;
+        if ((await webTools.publish("rockbot.dlx.v1", text)) === "granted") reached++;
+        expect([text, reached]).toEqual([text, 0]);
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+  expect(reached).toBe(0);
+});
+
+test("T01: for any user, operation and name the broker's verdict is that of the policy", { timeout: 300_000 }, async () => {
+  await using broker = await startSystem();
+  await using users = new AsyncDisposableStack();
+  const raw = new Map<string, RawUser>();
+  for (const { user } of busRights(broker.document)) raw.set(user, users.use(await openRawUser(broker.urlOf(user))));
+  const word = fc.constantFrom("researcher", "Writer_1", "gateway", "ops", "web-tools", "files", "file-server", "i1", "*", "#", "probe", "x");
+  const root = fc.constantFrom("tool.invoke", "tool.cancel", "tool.announce", "tool.result", "tool.progress", "script.result", "mcp.manage.response");
+  const key = fc.tuple(root, fc.array(word, { maxLength: 3 })).map(([first, rest]) => [first, ...rest].join("."));
+  const operation = fc.constantFrom("publish" as const, "bind" as const);
+  const seen = { granted: 0, refused: 0 };
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...raw.keys()), operation, key, async (user, what, topic) => {
+      const verdict = await (raw.get(user) as RawUser)[what]("rockbot", topic);
+      seen[verdict]++;
+      expect(`${user} ${what} ${topic}: ${verdict}`).toBe(`${user} ${what} ${topic}: ${mayDo(user, what, topic.split(".")) ? "granted" : "refused"}`);
+    }),
+    { numRuns: 600 },
+  );
+  expect(seen.granted).toBeGreaterThan(40);
+  expect(seen.refused).toBeGreaterThan(40);
+});
+
+/** What the policy above says, in other words than those that are tested. */
+function mayDo(user: string, what: "publish" | "bind", words: readonly string[]): boolean {
+  const topic = words.join(".");
+  const service = { "web-tools": { name: "web-tools", topic: "tool.invoke" }, "file-server": { name: "files", topic: "tool.invoke.files" } }[user];
+  const callable = { researcher: ["web-tools"], Writer_1: ["web-tools", "files"], gateway: ["web-tools", "files"], ops: ["web-tools", "files"] }[user] ?? [];
+  const topicOf: Record<string, string> = { "web-tools": "tool.invoke", files: "tool.invoke.files" };
+  const isWord = (text: string | undefined) => text !== undefined && text !== "#" && (text !== "*" || what === "bind");
+  const afterRoot = ["tool.result", "tool.progress", "script.result", "mcp.manage.response"].flatMap((root) =>
+    topic.startsWith(`${root}.`) ? [topic.slice(root.length + 1).split(".")] : [],
+  )[0];
+  if (what === "publish") {
+    if (service !== undefined)
+      return topic === `tool.announce.${service.name}` || (afterRoot !== undefined && afterRoot.length <= 2 && afterRoot.every(isWord));
+    return topic === "tool.announce.probe" || callable.some((name) => topic === topicOf[name] || topic === `tool.cancel.${name}`);
+  }
+  if (service !== undefined) return [service.topic, `tool.cancel.${service.name}`, "tool.announce.probe"].includes(topic);
+  if (words.length === 3 && topic.startsWith("tool.announce.")) return isWord(words[2]);
+  return afterRoot?.[0] === user && afterRoot.length <= 2 && afterRoot.every(isWord);
+}
+
+test("rights are literal, whatever a user is called", async () => {
+  const { document } = await readPolicy('delegates: ["a-b_C"]', "of the test");
+  const [rights] = busRights(document).map(brokerRights);
+  const read = new RegExp((rights?.topics["rockbot"]?.read ?? "").replace("\\z", "$"));
+  expect(
+    ["tool.result.a-b_C", "tool.result.a-b_C.i", "tool.result.axb_C", "tool.result.a-b_CC", "tool.result", "tool.result.a-b_C.i.j"].map((topic) =>
+      read.test(topic),
+    ),
+  ).toEqual([true, true, false, false, false, false]);
+  expect(rights?.topics["rockbot.dlx.v1"]).toEqual({ write: "(?!)", read: "(?!)" });
+});
