@@ -11,3 +11,4 @@ export { createPolicy, type Decision, type Policy, type RateLimit, type Use } fr
 export { policyTable } from "./policy-table.ts";
 // To read one without watching it.
 export { defaultPolicySource, type PolicySource, readPolicy } from "./read-policy.ts";
+export { callerTokens, operatorTokens, type TokenHolders } from "./token-holders.ts";

@@ -25,8 +25,8 @@ import { endOf, type ResumedCall, resumeCalls } from "./resume-calls.ts";
 import { toToolError } from "./to-tool-error.ts";
 import { ToolDirectory } from "./tool-directory.ts";
 import type { ProgressUpdate, ToolContext } from "./tool-executor.ts";
-import { createToolRegistry, type ToolRegistry } from "./tool-registry.ts";
-import { decide, usableTools } from "./usable-tools.ts";
+import { createToolRegistry, type ToolRegistration, type ToolRegistry } from "./tool-registry.ts";
+import { decide, usableBy, usableTools } from "./usable-tools.ts";
 
 export interface ToolCallerOptions {
   /** The agent that calls: the name in its result topic and, where nobody verifies senders, its identity. `^[a-z0-9][a-z0-9-]{0,38}$`. */
@@ -72,6 +72,8 @@ export interface CallOptions {
 export interface ToolCaller extends AsyncDisposable {
   /** The tools that can be called now: those announced on the bus, and the two guide tools. */
   readonly tools: ToolRegistry;
+  /** Those that a caller may use on whose behalf calls are made here. */
+  toolsOf(caller: string): readonly ToolRegistration[];
   /** All announced guides, sorted by name, once discovery is over. */
   getGuides(): Promise<readonly ToolGuide[]>;
   /** Resolves once every service that was up has had time to announce itself: at most 250 ms after the start. */
@@ -179,7 +181,7 @@ export async function createToolCaller(
   }
 
   const registry = createToolRegistry();
-  const usable = policy === undefined ? registry : usableTools(registry, policy, agent);
+  const usable = policy === undefined ? registry : usableTools(registry, policy, self);
   const directory: ToolDirectory = new ToolDirectory(bus, {
     source: agent,
     identity,
@@ -215,6 +217,10 @@ export async function createToolCaller(
   stack.use(directory);
   await directory.open();
 
+  function toolsOf(by: string): readonly ToolRegistration[] {
+    return by === self || policy === undefined ? usable.getTools() : usableBy(by, policy.current(), registry.getTools());
+  }
+
   /** Finds the executor when the call is made, so that a tool that comes or goes meanwhile is judged as it is then. */
   const calling = withCallingLayers({
     execute(request, context) {
@@ -231,16 +237,16 @@ export async function createToolCaller(
     if (context.progress !== ignoreProgress) await station.progress.listen(request, context.progress);
     if (registry.getExecutor(toolName) === undefined) await directory.lookFor(toolName);
     const executor = registry.getExecutor(toolName);
-    if (executor === undefined) throw notServed(toolName);
+    if (executor === undefined) throw notServed(toolName, context.caller);
     return executor.execute(request, context);
   }
 
-  function notServed(name: string): ToolError {
+  function notServed(name: string, by: string): ToolError {
     const shown = name.slice(0, 80);
     if (directory.remembers(name) || allToolNames.includes(name)) {
       return new ToolError(ToolErrorCode.Unavailable, `"${shown}" cannot be called now: no running service offers it. Try again later.`);
     }
-    const known = usable.getTools().map((tool) => tool.name);
+    const known = toolsOf(by).map((tool) => tool.name);
     const nearest = nearestName(name, known);
     const help = nearest !== undefined ? `did you mean "${nearest}"?` : known.length > 0 ? `known: ${known.slice(0, 20).join(", ")}` : "none is known";
     return new ToolError(ToolErrorCode.ToolNotFound, `There is no tool "${shown}": ${help}`, { details: { ...(nearest === undefined ? {} : { nearest }) } });
@@ -251,6 +257,7 @@ export async function createToolCaller(
   const running = stack.move();
   return {
     tools: usable,
+    toolsOf,
     get resumed() {
       return [...resumedById.values()];
     },
@@ -307,7 +314,7 @@ export async function createToolCaller(
       calls.set(toolCallId, cancelled);
       inFlight.add(1);
       try {
-        const decision = policy === undefined ? undefined : decide(agent, policy, registry, name);
+        const decision = policy === undefined ? undefined : decide(caller, policy, registry, name);
         const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
         const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => noted?.note(toolCallId, CallState.Running));
         const response = await calling.execute(request, { signal: cancelled.signal, deadline, caller, decision, depth, progress, log });

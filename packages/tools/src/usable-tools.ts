@@ -2,7 +2,7 @@ import type { Decision, Policy, PolicyHolder } from "@rockbot/policy";
 import type { ToolRegistration, ToolRegistry } from "./tool-registry.ts";
 
 /** The tools that a policy lets a caller use, in their order. The tools of this process are for everybody. */
-function usableBy(caller: string, policy: Policy, tools: readonly ToolRegistration[]): readonly ToolRegistration[] {
+export function usableBy(caller: string, policy: Policy, tools: readonly ToolRegistration[]): readonly ToolRegistration[] {
   return tools.filter(({ name, dangerous, source }) => source === LOCAL || policy.decide({ caller, tool: name, isDangerous: dangerous }).isAllowed);
 }
 

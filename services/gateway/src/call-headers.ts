@@ -15,14 +15,16 @@ export interface CallHeadersOptions {
   readonly timeoutMs: number;
   /** The longest that a request may ask for. */
   readonly maxTimeoutMs: number;
+  /** Who sends the request. */
+  readonly caller: string | undefined;
 }
 
 /**
- * Reads `Idempotency-Key`, `rockbot-session`, `rockbot-timeout-ms` and `rockbot-on-close`. The same key is the same call: 32 lower-case hex
- * digits are the toolCallId itself, any other key is hashed to one.
+ * Reads `Idempotency-Key`, `rockbot-session`, `rockbot-timeout-ms` and `rockbot-on-close`. The same key of the
+ * same caller is the same call.
  * @throws {ToolError} `invalid_arguments` that names every fault
  */
-export function readCallHeaders(header: (name: string) => string | undefined, { timeoutMs, maxTimeoutMs }: CallHeadersOptions): CallHeaders {
+export function readCallHeaders(header: (name: string) => string | undefined, { timeoutMs, maxTimeoutMs, caller }: CallHeadersOptions): CallHeaders {
   const faults: string[] = [];
   const key = header("idempotency-key");
   if (key !== undefined && !/^[\x21-\x7e]{1,256}$/.test(key)) faults.push("Idempotency-Key: expected 1 to 256 visible ASCII characters");
@@ -35,11 +37,19 @@ export function readCallHeaders(header: (name: string) => string | undefined, { 
   if (onClose !== "cancel" && onClose !== "keep") faults.push("rockbot-on-close: expected cancel or keep");
   if (onClose === "keep" && key === undefined) faults.push("rockbot-on-close: keep needs an Idempotency-Key, by which the answer is fetched");
   if (faults.length > 0) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the request's headers: ${faults.join("; ")}`);
-  return { toolCallId: key === undefined ? newId() : callIdOf(key), sessionId: session, timeoutMs: asked, goesOn: onClose === "keep" };
+  return { toolCallId: key === undefined ? newId() : callIdOf(key, caller), sessionId: session, timeoutMs: asked, goesOn: onClose === "keep" };
 }
 
-/** The toolCallId of an idempotency key. Quotes around it, as in a structured header, are no part of it. */
-export function callIdOf(key: string): string {
+/**
+ * The toolCallId of a caller's idempotency key. Quotes around it, as in a structured header, are no part of it. A key of 32
+ * lower-case hex digits is the toolCallId itself, but not where callers are told apart: one's key must never be another's call.
+ */
+export function callIdOf(key: string, caller: string | undefined): string {
   const bare = key.replace(/^"(.*)"$/, "$1");
-  return /^[0-9a-f]{32}$/.test(bare) ? bare : createHash("sha256").update(`idempotency-key:${bare}`).digest("hex").slice(0, 32);
+  if (caller === undefined && isCallId(bare)) return bare;
+  const scope = caller === undefined ? "idempotency-key" : `idempotency-key of ${caller}`;
+  return createHash("sha256").update(`${scope}:${bare}`).digest("hex").slice(0, 32);
 }
+
+/** Whether the text has the form of the ids that are minted here. */
+export const isCallId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);

@@ -1,15 +1,22 @@
 import { ToolError } from "@rockbot/contracts";
+import type { CallRecord } from "@rockbot/journal";
 import type { ToolCaller } from "@rockbot/tools";
-import { callIdOf } from "./call-headers.ts";
+import { callIdOf, isCallId } from "./call-headers.ts";
 import { errorBody, HttpErrorCode } from "./http-error.ts";
 
 /**
  * What `GET /v1/calls/{toolCallId}` says: how a call made through this gateway stands, and its answer if that is kept. In the
  * place of the id may stand the Idempotency-Key of the call.
+ * @param by whose calls are shown; those of others are as if they were none
  * @throws {ToolError} `not_found` if there was no such call, or it is forgotten
  */
-export async function describeCall(caller: Pick<ToolCaller, "journal" | "getAnswer">, idOrKey: string): Promise<object> {
-  const call = await caller.journal.find(callIdOf(idOrKey));
+export async function describeCall(caller: Pick<ToolCaller, "journal" | "getAnswer">, idOrKey: string, by: string | undefined): Promise<object> {
+  const ids = [callIdOf(idOrKey, by), ...(isCallId(idOrKey) ? [idOrKey] : [])];
+  let call: CallRecord | undefined;
+  for (const id of ids) {
+    const found = await caller.journal.find(id);
+    if (found !== undefined && found.onBehalfOf === by) call ??= found;
+  }
   if (call === undefined) {
     throw new ToolError(
       HttpErrorCode.NotFound,

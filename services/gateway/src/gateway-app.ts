@@ -1,21 +1,26 @@
-import type { HttpBindings } from "@hono/node-server";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/service";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
 import { Hono, type MiddlewareHandler } from "hono";
 import packageJson from "../package.json" with { type: "json" };
 import { admission } from "./admission.ts";
+import { createAuthenticator } from "./authenticate.ts";
 import { describeCall } from "./describe-call.ts";
-import { guard } from "./guard.ts";
+import { type GatewayEnv, guard } from "./guard.ts";
 import { answerError, HttpErrorCode } from "./http-error.ts";
 import { invoke } from "./invoke.ts";
 import { openApiDocument } from "./open-api.ts";
 import { traceRequests } from "./trace-requests.ts";
 
 export interface GatewayAppOptions {
-  /** When given, every request but health probes must carry it as `Authorization: Bearer …`. */
+  /** When given, every request but health probes must carry it as `Authorization: Bearer …`, unless the policy has tokens. */
   readonly token?: string | undefined;
+  /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
+  readonly policy?: PolicyHolder | undefined;
+  /** Whether requests are taken without a token if there is none to show. @default true */
+  readonly isOpen?: boolean | undefined;
   /** Names, without port, by which the server may be addressed, besides those of loopback. @default [] */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Origins of web pages that may send requests. @default [] */
@@ -40,10 +45,10 @@ const ANSWER_MS = 30_000;
 const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
-export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions = {}): Hono<{ Bindings: HttpBindings }> {
-  const { token, allowedHosts = [], allowedOrigins = [], timeoutMs = DEFAULT_TIMEOUT_MS, maxTimeoutMs = MAX_TIMEOUT_MS } = options;
+export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions = {}): Hono<GatewayEnv> {
+  const { token, policy, isOpen = true, allowedHosts = [], allowedOrigins = [], timeoutMs = DEFAULT_TIMEOUT_MS, maxTimeoutMs = MAX_TIMEOUT_MS } = options;
   const { maxConcurrent = 256, keepAliveMs = 10_000, notReady = () => [], signal, log = silentLogger } = options;
-  const app = new Hono<{ Bindings: HttpBindings }>();
+  const app = new Hono<GatewayEnv>();
 
   app.use(async (c, next) => {
     for (const [name, value] of Object.entries(headers)) c.header(name, value);
@@ -56,10 +61,12 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     return c.json(body, status);
   });
 
-  app.use(guard({ token, allowedHosts, allowedOrigins }), admission({ maxConcurrent, answerMs: ANSWER_MS }), traceRequests());
+  const authenticate = createAuthenticator({ token, policy, isOpen });
+  const toolsOf = (by: string | undefined) => listTools(by === undefined ? caller.tools.getTools() : caller.toolsOf(by));
+  app.use(guard({ authenticate, allowedHosts, allowedOrigins }), admission({ maxConcurrent, answerMs: ANSWER_MS }), traceRequests());
   app.get("/v1/tools", async (c) => {
     await caller.discovered();
-    return c.json({ tools: listTools(caller.tools.getTools()) });
+    return c.json({ tools: toolsOf(c.get("caller")) });
   });
   app.get("/v1/guides", async (c) => {
     return c.json({ guides: (await caller.getGuides()).map(({ name, summary }) => ({ name, summary })) });
@@ -75,10 +82,12 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     throw new ToolError(HttpErrorCode.NotFound, `Cannot read the guide ${JSON.stringify(name.slice(0, 80))}: there is none of that name. ${help}`);
   });
   app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, signal, log }));
-  app.get("/v1/calls/:toolCallId", async (c) => c.json(await describeCall(caller, c.req.param("toolCallId"))));
+  app.get("/v1/calls/:toolCallId", async (c) => c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))));
   app.get("/openapi.json", async (c) => {
     await caller.discovered();
-    return c.json(openApiDocument(listTools(caller.tools.getTools()), { version: packageJson.version, needsToken: token !== undefined, maxTimeoutMs }));
+    return c.json(
+      openApiDocument(toolsOf(c.get("caller")), { version: packageJson.version, needsToken: c.req.header("authorization") !== undefined, maxTimeoutMs }),
+    );
   });
 
   for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/v1/calls/:toolCallId", "/openapi.json"]) app.all(path, onlyMethod("GET"));

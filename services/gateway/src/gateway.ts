@@ -1,17 +1,18 @@
 import { isIPv6 } from "node:net";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { JournalStore } from "@rockbot/journal";
-import type { PolicyHolder } from "@rockbot/policy";
+import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";
 import { serveHttp } from "./http-server.ts";
+import { isLoopback } from "./is-loopback.ts";
 
 export interface StartGatewayOptions {
   readonly log?: Logger | undefined;
   /** Where the journal of calls outlives this process. @default nowhere */
   readonly journals?: JournalStore | undefined;
-  /** Who may do what: what the gateway's agent may not use is not listed, and refused. @default all is listed */
+  /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
   readonly policy?: PolicyHolder | undefined;
   /** Aborts when running requests are not waited for any longer, though the gateway is being disposed of. */
   readonly signal?: AbortSignal | undefined;
@@ -57,6 +58,8 @@ export async function startGateway(
   const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, journals, policy, log }));
   const app = createGatewayApp(caller, {
     token: gatewayToken,
+    policy,
+    isOpen: isLoopback(host),
     allowedHosts: [...allowedHosts, hostName],
     allowedOrigins,
     timeoutMs: callTimeoutMs,
@@ -70,7 +73,7 @@ export async function startGateway(
     await serveHttp(app, { host, port: config.port }, { requestTimeoutMs, drainMs: shutdownGraceMs, signal, onDrainOver: () => drainOver.abort() }),
   );
   const url = `http://${hostName}:${server.port}`;
-  log.info({ url, access: gatewayToken === undefined ? "open to this machine" : "by bearer" }, "gateway listens");
+  log.info({ url, access: accessBy(gatewayToken, policy) }, "gateway listens");
 
   const parts = started.move();
   return {
@@ -82,4 +85,9 @@ export async function startGateway(
       await parts.disposeAsync();
     },
   };
+}
+
+function accessBy(gatewayToken: string | undefined, policy: PolicyHolder | undefined): string {
+  if (policy !== undefined && callerTokens(policy.current().document).size > 0) return "by the policy's tokens";
+  return gatewayToken === undefined ? "open to this machine" : "by bearer";
 }

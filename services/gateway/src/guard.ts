@@ -1,12 +1,19 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { HttpBindings } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { createMiddleware } from "hono/factory";
+import type { Authenticate } from "./authenticate.ts";
 import { HttpErrorCode } from "./http-error.ts";
 
+/** What handlers of requests find in their context. */
+export interface GatewayEnv {
+  Bindings: HttpBindings;
+  /** On whose behalf the request is; undefined for the gateway's own agent. */
+  Variables: { caller: string | undefined };
+}
+
 export interface GuardOptions {
-  /** When given, every request must carry it as `Authorization: Bearer …`. */
-  readonly token: string | undefined;
+  /** Tells who sends a request by its Authorization header, or throws. */
+  readonly authenticate: Authenticate;
   /** Names, without port, by which the server may be addressed, besides those of loopback. */
   readonly allowedHosts: readonly string[];
   /** Origins of web pages that may send requests, in any spelling: `HTTPS://Chat.example:443` is `https://chat.example`. */
@@ -16,16 +23,15 @@ export interface GuardOptions {
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
- * Lets a request pass only if it addresses this server by a name of ours, comes from no strange web page, and carries
- * the token. The name stops DNS rebinding: a page of `evil.example`, whose name was pointed at 127.0.0.1, still sends
+ * Lets a request pass only if it addresses this server by a name of ours, comes from no strange web page, and shows
+ * who sends it, which is the variable `caller` from then on. The name stops DNS rebinding: a page of `evil.example`, whose name was pointed at 127.0.0.1, still sends
  * its own name as Host. What passes is never answered with CORS headers.
  */
-export function guard({ token, allowedHosts, allowedOrigins }: GuardOptions) {
+export function guard({ authenticate, allowedHosts, allowedOrigins }: GuardOptions) {
   const hosts = new Set([...loopbackNames, ...allowedHosts.map((host) => host.toLowerCase())]);
   const origins = new Set(allowedOrigins.map((origin) => URL.parse(origin)?.origin));
-  const expected = token === undefined ? undefined : sha256(token);
 
-  return createMiddleware<{ Bindings: HttpBindings }>(async (c, next) => {
+  return createMiddleware<GatewayEnv>(async (c, next) => {
     // Which of two Host headers counts is up to whoever reads them: a proxy may take one, and we the other.
     if ((c.env.incoming.headersDistinct["host"]?.length ?? 0) > 1)
       throw new ToolError(HttpErrorCode.BadRequest, "Cannot answer the request: it has more than one Host header. Send one");
@@ -46,13 +52,7 @@ export function guard({ token, allowedHosts, allowedOrigins }: GuardOptions) {
         `Cannot answer a request of a web page of ${JSON.stringify(origin.slice(0, 80))}: the origin is not in allowedOrigins`,
       );
     }
-    if (expected !== undefined) {
-      const presented = /^Bearer +([\x21-\x7e]+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
-      if (presented === undefined || !timingSafeEqual(sha256(presented), expected)) {
-        const what = presented === undefined ? "no bearer token came with it" : "its bearer token is not this gateway's";
-        throw new ToolError(HttpErrorCode.Unauthorized, `Cannot answer the request: ${what}. Send "Authorization: Bearer TOKEN" with the gateway's token`);
-      }
-    }
+    c.set("caller", authenticate(c.req.header("authorization")));
     await next();
   });
 }
@@ -61,6 +61,3 @@ export function guard({ token, allowedHosts, allowedOrigins }: GuardOptions) {
 function hostName(host: string): string | undefined {
   return /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,255})(:\d{1,5})?$/.exec(host.toLowerCase())?.[1];
 }
-
-/** Hashes have one length, so that comparing takes the same time whatever came. */
-const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();

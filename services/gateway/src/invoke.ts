@@ -1,4 +1,3 @@
-import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Logger } from "@rockbot/bus";
 import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
@@ -6,6 +5,7 @@ import type { ToolCaller } from "@rockbot/tools";
 import type { Context } from "hono";
 import { readCallHeaders } from "./call-headers.ts";
 import { openEventStream } from "./event-stream.ts";
+import type { GatewayEnv } from "./guard.ts";
 import { answerError, errorBody, HttpErrorCode } from "./http-error.ts";
 import { readArguments } from "./read-body.ts";
 
@@ -25,14 +25,15 @@ export interface InvokeOptions {
 export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, signal, log }: InvokeOptions) {
   /** The calls that run under a key of the client's choice. */
   const keyed = new Set<string>();
-  return async (c: Context<{ Bindings: HttpBindings }, "/v1/tools/:name/invoke">): Promise<Response> => {
+  return async (c: Context<GatewayEnv, "/v1/tools/:name/invoke">): Promise<Response> => {
     const { incoming, outgoing } = c.env;
     const toolName = c.req.param("name");
+    const onBehalfOf = c.get("caller");
     const hasKey = c.req.header("idempotency-key") !== undefined;
     let call = { toolCallId: newId(), toolName: toolName.slice(0, 256) };
     try {
       if (toolName.length > 256) throw new ToolError(ToolErrorCode.ToolNotFound, "Cannot call the tool: no tool has a name of more than 64 characters");
-      const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), { timeoutMs, maxTimeoutMs });
+      const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), { timeoutMs, maxTimeoutMs, caller: onBehalfOf });
       call = { toolCallId, toolName };
       const args = await readArguments(incoming);
       if (hasKey && keyed.has(toolCallId)) {
@@ -53,6 +54,7 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
         toolCallId,
         timeoutMs: asked.timeoutMs,
         sessionId,
+        onBehalfOf,
         keepAnswer: hasKey,
         // A call that goes on without its client is left for the next gateway, if there is a journal.
         signal: asked.goesOn ? undefined : signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]),

@@ -1,0 +1,106 @@
+import { decodeMessage, Header, newId, ToolErrorCode } from "@rockbot/contracts";
+import { createToolCaller, serveTools } from "@rockbot/tools";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { openRawChannel } from "./raw-channel.ts";
+import { startVerifiedBroker } from "./verified-broker.ts";
+import { connect, POLICY, request, tapAnswers, whoTool } from "./verified-system.ts";
+
+test("T03: whatever topic a request names for its answer, nothing goes but to its sender", { timeout: 180_000 }, async () => {
+  await using broker = await startVerifiedBroker(POLICY);
+  await using service = await connect(broker, "echoes");
+  await using _tools = await serveTools(service, whoTool("echo_who"), { service: "echoes", policy: broker.policy });
+  await using researcher = await connect(broker, "researcher");
+  await using tap = await tapAnswers(broker);
+
+  const word = fc.constantFrom(
+    "tool",
+    "result",
+    "progress",
+    "script",
+    "mcp",
+    "manage",
+    "response",
+    "writer",
+    "researcher",
+    "Researcher",
+    "i1",
+    "*",
+    "#",
+    "",
+    "echoes",
+    "invoke",
+    "announce",
+  );
+  const fuzzed = fc.oneof(
+    fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(".")),
+    fc
+      .constantFrom("tool.result", "script.result", "mcp.manage.response")
+      .chain((root) => fc.array(word, { maxLength: 3 }).map((rest) => [root, ...rest].join("."))),
+    fc.string({ maxLength: 40 }).map((text) => `tool.result.${text}`),
+  );
+  const topics = fc.sample(fuzzed, 500);
+  await Promise.all(topics.map((replyTo) => researcher.publish(request("echo_who", { replyTo, headers: { [Header.Progress]: "1" } }))));
+  const own = /^(tool\.result|script\.result|mcp\.manage\.response)\.researcher(\.[A-Za-z0-9_-]{1,64})?$/;
+  const answered = topics.filter((topic) => own.test(topic)).length;
+  const parked = async () => (await service.inspect("echoes", "parked"))?.messages;
+  await expect.poll(parked, { timeout: 120_000, interval: 200 }).toBe(topics.length - answered);
+  expect(tap.topics.filter((topic) => !own.test(topic))).toEqual([]);
+});
+
+test("on whose behalf a call runs is what delegates say, and for others who they are", { timeout: 120_000 }, async () => {
+  await using broker = await startVerifiedBroker(POLICY);
+  await using service = await connect(broker, "echoes");
+  await using _tools = await serveTools(service, whoTool("echo_who"), { service: "echoes", policy: broker.policy });
+  await using gatewayBus = await connect(broker, "gateway");
+  await using gateway = await createToolCaller(gatewayBus, { agent: "gateway", policy: broker.policy });
+  await using researcherBus = await connect(broker, "researcher");
+  await using researcher = await createToolCaller(researcherBus, { agent: "researcher", policy: broker.policy });
+  await Promise.all([gateway.discovered(), researcher.discovered()]);
+
+  expect((await gateway.call("echo_who", {}, { onBehalfOf: "writer" })).content).toBe("writer");
+  expect((await gateway.call("echo_who", {})).content).toBe("gateway");
+  expect((await researcher.call("echo_who", {})).content).toBe("researcher");
+  await expect(researcher.call("echo_who", {}, { onBehalfOf: "writer" })).rejects.toMatchObject({
+    code: ToolErrorCode.Denied,
+    message: /may not call on behalf of others/,
+  });
+  // The same id by another caller is another call: it neither joins that one nor gets its answer.
+  const toolCallId = newId();
+  expect((await gateway.call("echo_who", {}, { toolCallId, onBehalfOf: "writer" })).content).toBe("writer");
+  expect((await researcher.call("echo_who", {}, { toolCallId })).content).toBe("researcher");
+
+  await expect(createToolCaller(researcherBus, { agent: "writer", policy: broker.policy })).rejects.toThrow(/the bus knows this process as "researcher"/);
+});
+
+test("a message without a verified sender is taken of legacy peers only, and answered to them only", { timeout: 120_000 }, async () => {
+  await using broker = await startVerifiedBroker(POLICY);
+  await using service = await connect(broker, "echoes");
+  await using _tools = await serveTools(service, whoTool("echo_who"), { service: "echoes", policy: broker.policy });
+  await using tap = await tapAnswers(broker);
+  await using raw = await openRawChannel(broker.urlOf("Old_Agent"));
+  const answers: string[] = [];
+  const { queue } = await raw.channel.assertQueue("", { exclusive: true });
+  await raw.channel.bindQueue(queue, "rockbot", "tool.result.Old_Agent");
+  await raw.channel.consume(queue, (message) => {
+    const read = decodeMessage("ToolInvokeResponse", message?.content ?? Buffer.of());
+    answers.push(read.ok ? String(read.value.content) : "unreadable");
+  });
+  const send = (source: string, replyTo: string) => {
+    const { body, messageId, type } = request("echo_who");
+    raw.channel.publish("rockbot", "tool.invoke.echoes", Buffer.from(body), {
+      messageId,
+      correlationId: messageId,
+      type,
+      replyTo,
+      headers: { "rb-source": source },
+    });
+  };
+  send("Old_Agent", "tool.result.Old_Agent");
+  send("Old_Agent", "tool.result");
+  send("researcher", "tool.result.researcher"); // nobody says so but itself
+  send("Old_Agent", "tool.result.researcher");
+  await expect.poll(async () => (await service.inspect("echoes", "parked"))?.messages, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => tap.topics.toSorted(), { timeout: 20_000 }).toEqual(["tool.result", "tool.result.Old_Agent"]);
+  await expect.poll(() => answers, { timeout: 10_000 }).toEqual(["Old_Agent"]);
+});
