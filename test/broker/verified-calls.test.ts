@@ -1,5 +1,6 @@
+import { DeadLetterError, type ParkedMessage } from "@rockbot/bus";
 import { decodeMessage, Header, newId, ToolErrorCode } from "@rockbot/contracts";
-import { createToolCaller, serveTools } from "@rockbot/tools";
+import { createReplayer, createToolCaller, serveTools } from "@rockbot/tools";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openRawChannel } from "./raw-channel.ts";
@@ -103,4 +104,36 @@ test("a message without a verified sender is taken of legacy peers only, and ans
   await expect.poll(async () => (await service.inspect("echoes", "parked"))?.messages, { timeout: 20_000 }).toBe(2);
   await expect.poll(() => tap.topics.toSorted(), { timeout: 20_000 }).toEqual(["tool.result", "tool.result.Old_Agent"]);
   await expect.poll(() => answers, { timeout: 10_000 }).toEqual(["Old_Agent"]);
+});
+
+test("an operator plays a parked call again on behalf of who made it, and not one that another than its service has parked", { timeout: 120_000 }, async () => {
+  await using broker = await startVerifiedBroker(POLICY);
+  await using service = await connect(broker, "echoes");
+  await using researcher = await connect(broker, "researcher");
+  const gone = await service.subscribe({ name: "echoes", topics: ["tool.invoke.echoes"] }, async () => {
+    throw new DeadLetterError("not now");
+  });
+  await researcher.publish(request("echo_who", { replyTo: "tool.result.researcher" }));
+  await expect.poll(async () => (await service.inspect("echoes", "parked"))?.messages, { timeout: 20_000 }).toBe(1);
+  await gone[Symbol.asyncDispose]();
+
+  let runs = 0;
+  const count = async () => void runs++;
+  await using _tools = await serveTools(service, whoTool("echo_who", count), { service: "echoes", policy: broker.policy });
+  await using operator = await connect(broker, "ops");
+  await using replayer = createReplayer(operator, { policy: broker.policy });
+  const parked: ParkedMessage[] = [];
+  await operator.visitParked("echoes", async (message) => {
+    parked.push(message);
+    return "keep";
+  });
+  expect(parked).toMatchObject([{ message: { userId: "researcher" }, parkedBy: "echoes" }]);
+  const { message } = parked[0] as ParkedMessage;
+  const played = await replayer.replay(message, "echoes", { timeoutMs: 20_000, parkedBy: "echoes" });
+  expect([played, runs]).toMatchObject([{ reply: { content: "researcher" }, isFinal: true }, 1]);
+  expect(await replayer.replay(message, "echoes", { timeoutMs: 20_000, parkedBy: "echoes" })).toEqual(played);
+  expect(runs).toBe(1); // the same call by the same caller
+
+  await expect(replayer.replay(message, "echoes", { timeoutMs: 20_000, parkedBy: "thief" })).rejects.toThrow(/"thief" has put it there/);
+  await expect(replayer.replay({ ...message, userId: undefined }, "echoes", { timeoutMs: 20_000 })).rejects.toThrow(/no sender that the bus has verified/);
 });

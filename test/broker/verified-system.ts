@@ -15,6 +15,7 @@ services:
   echoes: { topic: tool.invoke.echoes, tools: ["echo_*"] }
   thief: { topic: tool.invoke.thief, tools: ["thief_*"] }
 delegates: [gateway]
+operators: [{ name: ops, tokens: [] }]
 legacyPeers: [Old_Agent]
 `;
 

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
+import { addBrokerCommand } from "./broker-command.ts";
 import { addCallsCommand } from "./calls-command.ts";
 import type { CallCommandOptions } from "./commands/call.ts";
 import type { DlqCommandOptions } from "./commands/dlq.ts";
@@ -102,6 +103,7 @@ started in this process. Ctrl-C cancels the call, wherever it runs.`,
   addCallsCommand(program);
   addDlq(program);
   addPolicyCommand(program);
+  addBrokerCommand(program);
 
   program
     .command("doctor")

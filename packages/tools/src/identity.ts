@@ -14,7 +14,7 @@ export interface Sender {
 }
 
 /** What a message can be that is not from who it should be from. */
-export type ForgedKind = "result" | "progress" | "announcement";
+export type ForgedKind = "result" | "progress" | "announcement" | "parked";
 
 /** Tells who messages are from, by what the bus verifies and what the policy says of those users. */
 export interface Identity {

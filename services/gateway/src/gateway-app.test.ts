@@ -129,6 +129,7 @@ test("the list of tools is sorted, has real schemas, and stays the same byte for
     "steps",
     "wait",
     "web_browse",
+    "who",
   ]);
   expect(tools.find(({ name }) => name === "web_browse")).toMatchObject({
     readOnly: true,

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
 import { type ToolDefinition, ToolError, tools, type Validator } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
 import { defineTool, serveTools } from "@rockbot/tools";
 import { checkGatewayConfig } from "./check-gateway-config.ts";
 import { startGateway } from "./gateway.ts";
@@ -15,7 +16,7 @@ function loose(name: string, inputSchema: object = { type: "object" }): ToolDefi
 }
 
 /** A gateway on a free port, in front of a real tool service on an in-memory bus. */
-export async function startTestGateway(overrides: Partial<GatewayConfig> = {}) {
+export async function startTestGateway(overrides: Partial<GatewayConfig> = {}, policy?: PolicyHolder) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const aborted: string[] = [];
@@ -25,6 +26,7 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}) {
     guides,
     tools: [
       defineTool(loose("echo"), async (input) => JSON.stringify(input)),
+      defineTool(loose("who"), async (_, { caller }) => caller),
       defineTool(loose("fail"), async ({ code, retryAfterMs }) => {
         throw new ToolError(String(code), "Cannot do it: this tool always fails", {
           retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : undefined,
@@ -58,7 +60,7 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}) {
   };
   started.use(await serveTools(bus, set, { service: "test-tools" }));
   const config = loadConfig(configSchema, { env: {}, overrides: { port: 0, ...overrides }, check: checkGatewayConfig });
-  const gateway = started.use(await startGateway(bus, config));
+  const gateway = started.use(await startGateway(bus, config, { policy }));
   const port = Number(new URL(gateway.url).port);
   const parts = started.move();
 

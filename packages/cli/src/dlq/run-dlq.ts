@@ -1,6 +1,7 @@
 import { type Bus, BusUnavailableError, MessageTooLargeError, type ParkedMessage, type ParkedVisitor } from "@rockbot/bus";
 import { errorReply, ToolError } from "@rockbot/contracts";
-import { createReplayer, type ReplayAnswer, type ToolCaller } from "@rockbot/tools";
+import type { PolicyHolder } from "@rockbot/policy";
+import { createReplayer, type ReplayAnswer, ReplayRefusedError, type ToolCaller } from "@rockbot/tools";
 import type { DlqEvent } from "./dlq-client.ts";
 import type { DlqRequest } from "./dlq-request.ts";
 import { parkedRecord } from "./parked-record.ts";
@@ -16,10 +17,12 @@ export interface DlqParts {
   readonly bus: Bus;
   /** Knows which services run. */
   readonly caller: Pick<ToolCaller, "discovered" | "tools">;
+  /** Who is believed to have sent what is parked, where the bus verifies senders. */
+  readonly policy?: PolicyHolder | undefined;
 }
 
 /** Carries out what an operator wants, on the bus itself. Rejects with the signal's reason if it aborts. */
-export async function runDlq({ bus, caller }: DlqParts, request: DlqRequest, emit: Emit, signal: AbortSignal): Promise<void> {
+export async function runDlq({ bus, caller, policy }: DlqParts, request: DlqRequest, emit: Emit, signal: AbortSignal): Promise<void> {
   try {
     switch (request.action) {
       case "list":
@@ -29,7 +32,7 @@ export async function runDlq({ bus, caller }: DlqParts, request: DlqRequest, emi
       case "purge":
         return await purge(bus, request, emit, signal);
       case "replay":
-        return await replay(bus, request, emit, signal);
+        return await replay({ bus, policy }, request, emit, signal);
     }
   } catch (error) {
     if (signal.aborted || !(error instanceof BusUnavailableError)) throw error;
@@ -94,25 +97,31 @@ async function purge(bus: Bus, { service, id }: Request<"purge">, emit: Emit, si
   await end(emit, { service, id, visited, isFound });
 }
 
-async function replay(bus: Bus, { service, id, timeoutMs }: Request<"replay">, emit: Emit, signal: AbortSignal): Promise<void> {
-  await using replayer = createReplayer(bus);
+async function replay(
+  { bus, policy }: Pick<DlqParts, "bus" | "policy">,
+  { service, id, timeoutMs }: Request<"replay">,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<void> {
+  await using replayer = createReplayer(bus, { policy });
   const over = new AbortController();
   let isFound = false;
   let stopped: string | undefined;
 
   async function replayOne(parked: ParkedMessage): Promise<boolean> {
-    const { message } = parked;
+    const { message, parkedBy } = parked;
     const { toolName = "unknown", toolCallId = message.messageId } = parkedRecord(service, parked, 0);
     const about = { kind: "replayed", service, id: message.messageId, toolName } as const;
     let answered: ReplayAnswer;
     try {
-      answered = await replayer.replay(message, service, { timeoutMs, signal });
+      answered = await replayer.replay(message, service, { timeoutMs, parkedBy, signal });
     } catch (error) {
       if (signal.aborted) throw error;
       const trouble = error instanceof Error ? error.message : String(error);
       await emit({ ...about, trouble, isRemoved: false });
       // Some messages cannot be published at all. What else is in the way is most likely in the way of all others, too.
-      if (!(error instanceof MessageTooLargeError || error instanceof RangeError)) {
+      const isOfMessage = error instanceof MessageTooLargeError || error instanceof RangeError || (error instanceof ReplayRefusedError && error.isOfMessage);
+      if (!isOfMessage) {
         stopped = trouble;
         over.abort();
       }

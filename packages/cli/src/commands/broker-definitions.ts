@@ -1,0 +1,44 @@
+import { readFile } from "node:fs/promises";
+import { brokerDefinitions } from "@rockbot/bus-rabbitmq";
+import { busRights, readPolicy } from "@rockbot/policy";
+import { readPasswords } from "../broker/read-passwords.ts";
+import { writePrivateFile } from "../broker/write-private-file.ts";
+import { CommandError } from "../command-error.ts";
+import { UsageError } from "../usage-error.ts";
+
+export interface BrokerDefinitionsCommandOptions {
+  readonly policy?: string;
+  readonly out?: string;
+  readonly vhost?: string;
+}
+
+/** `rockbot broker definitions`: the users of the policy, with their rights, as a file that RabbitMQ imports. */
+export async function writeBrokerDefinitions({ policy: option, out, vhost = "/" }: BrokerDefinitionsCommandOptions): Promise<void> {
+  const file = option ?? (process.env["POLICY_FILE"] || undefined);
+  const faults = [
+    ...(file === undefined ? ["--policy: missing, and POLICY_FILE is not set. The policy says who the users are"] : []),
+    ...(out === undefined ? ["--out: missing. Say which file to write"] : []),
+    ...(vhost === "" ? ["--vhost: expected a name"] : []),
+  ];
+  if (file === undefined || out === undefined || faults.length > 0) throw new UsageError(faults);
+
+  const { document } = await readPolicy(await readText(file), file);
+  const users = busRights(document);
+  if (users.length === 0) throw new CommandError(`Cannot write definitions: ${file} names no users. Give it callers, services, delegates or operators`);
+  const passwords = await readPasswords(
+    users.map(({ user }) => user),
+    process.env,
+  );
+  await writePrivateFile(out, `${JSON.stringify(brokerDefinitions(users, { passwords, vhost }), undefined, 2)}\n`);
+  console.error(`${users.length} users: ${users.map(({ user }) => user).join(", ")}`);
+  if (document.identity !== "verified")
+    console.error("rockbot: the policy says identity: trusted. These rights count only where services run with identity: verified");
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new CommandError(`Cannot read the policy ${file}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`);
+  }
+}
