@@ -4,11 +4,11 @@
  */
 import { globSync } from "node:fs";
 import { dirname } from "node:path";
-import { bundleService } from "./bundle/bundle-service.ts";
+import { bundleService, CLI } from "./bundle/bundle-service.ts";
 
 const root = dirname(import.meta.dirname);
 
-const known = globSync("services/*/src/main.ts", { cwd: root }).map((file) => file.split("/")[1] ?? "");
+const known = globSync("services/*/src/main.ts", { cwd: root }).map((file) => file.split("/")[1] ?? "").concat(CLI);
 const asked = process.argv.slice(2);
 const unknown = asked.filter((service) => !known.includes(service));
 if (unknown.length > 0) {

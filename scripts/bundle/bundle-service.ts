@@ -16,6 +16,9 @@ export interface Bundle {
 /** CommonJS libraries call `require` for Node's own modules, which an ES module does not have. */
 const REQUIRE = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
+/** The command, which is no service but comes as one, with the programs of all services that it can run. */
+export const CLI = "cli";
+
 /**
  * Writes `dist/{service}/main.mjs`, one file with all that `services/{service}/src/main.ts` imports, and the like beside it for
  * each program that the service runs in a process of its own: of any `{name}-main.ts` in a folder of `src`, `{name}-main.mjs`.
@@ -24,10 +27,11 @@ const REQUIRE = 'import { createRequire as __createRequire } from "node:module";
  */
 export async function bundleService(root: string, service: string): Promise<Bundle> {
   const folder = `dist/${service}`;
-  const programs = globSync(`services/${service}/src/*/*-main.ts`, { cwd: root });
+  const [source, owners] = service === CLI ? [`packages/${CLI}`, "*"] : [`services/${service}`, service];
+  const programs = globSync(`services/${owners}/src/*/*-main.ts`, { cwd: root });
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [`services/${service}/src/main.ts`, ...programs],
+    entryPoints: [`${source}/src/main.ts`, ...programs],
     outdir: folder,
     entryNames: "[name]",
     outExtension: { ".js": ".mjs" },

@@ -1,15 +1,34 @@
-import type { Logger } from "@rockbot/bus";
-import { connectBus } from "@rockbot/bus-rabbitmq";
+import type { Bus } from "@rockbot/bus";
+import { type ConnectBusOptions, connectBus } from "@rockbot/bus-rabbitmq";
+import { openPolicy, type PolicyHolder } from "@rockbot/policy";
 import { displayBusUrl } from "./bus-url.ts";
 import { CommandError } from "./command-error.ts";
 
 const CONNECT_MS = 10_000;
 
 /** Connects a command to a broker, under the command's name. @throws {CommandError} in words for the user, without the password */
-export async function connectBroker(url: string, name: string, { log }: { readonly log?: Logger } = {}) {
+export async function connectBroker(url: string, name: string, { log, identity }: Pick<ConnectBusOptions, "log" | "identity"> = {}) {
   try {
-    return await connectBus(url, { name, connectTimeoutMs: CONNECT_MS, log });
+    return await connectBus(url, { name, connectTimeoutMs: CONNECT_MS, identity, log });
   } catch (error) {
     throw new CommandError(`Cannot reach the broker at ${displayBusUrl(url)}: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** A bus as its policy wants it. */
+export interface RuledBus extends AsyncDisposable {
+  readonly bus: Bus;
+  /** Undefined if there is no policy file. */
+  readonly policy: PolicyHolder | undefined;
+  /** As whom calls are made: the broker's user where that is verified. */
+  readonly agent: string;
+}
+
+/** The same with the policy in `policyFile`, which says whether senders are verified. @throws {ConfigError} if that cannot be used */
+export async function connectRuled(url: string, name: string, policyFile: string | undefined): Promise<RuledBus> {
+  await using started = new AsyncDisposableStack();
+  const policy = policyFile === undefined ? undefined : started.use(await openPolicy(policyFile));
+  const bus = started.use(await connectBroker(url, name, { identity: policy?.current().document.identity }));
+  const parts = started.move();
+  return { bus, policy, agent: bus.traits.user ?? "cli", [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }

@@ -8,6 +8,7 @@ import type { UpOptions } from "./commands/up.ts";
 import { addPolicyCommand } from "./policy-command.ts";
 
 const BUS = "memory: or amqp(s)://user:password@host/vhost; else ROCKBOT_BUS, else BUS_URL, else memory:";
+const DLQ_POLICY = "whose messages are whose, where the broker verifies senders; else POLICY_FILE";
 const POLICY = "who may do what, in YAML or JSON; else POLICY_FILE, else every caller may use every tool but the dangerous ones";
 const ALLOW = "let web_browse read this HOST:PORT or CIDR though it is not public; repeatable";
 const collect = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
@@ -109,6 +110,7 @@ started in this process. Ctrl-C cancels the call, wherever it runs.`,
     .command("doctor")
     .description("Say what is missing on this machine, and what that costs.")
     .option("--bus <url>", BUS)
+    .option("--policy <file>", DLQ_POLICY)
     .option("--json", "print JSON")
     .addHelpText(
       "after",
@@ -148,6 +150,7 @@ still parked. Message texts are shown cut, with control characters escaped.`,
     .description("List parked messages, oldest first: when, for whom, id, reason, tool, size.")
     .argument("[service]", "only this service's; left out: of all services that run")
     .option("--bus <url>", BUS)
+    .option("--policy <file>", DLQ_POLICY)
     .option("--json", "print one JSON object per line")
     .option("--limit <number>", "how many of each service (default 100)")
     .addHelpText(
@@ -168,6 +171,7 @@ Reasons: rejected (nobody could be answered), failed (the handler threw twice), 
     .argument("<service>", "the service it is parked for")
     .argument("<id>", 'its id, as "dlq list" shows it')
     .option("--bus <url>", BUS)
+    .option("--policy <file>", DLQ_POLICY)
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExamples:\n  rockbot dlq show web-tools 8f14e45fceea167a5a36dedd4bea2543")
     .action(run("show"));
@@ -179,6 +183,7 @@ Reasons: rejected (nobody could be answered), failed (the handler threw twice), 
     .argument("[id]", "one message; or --all")
     .option("--all", "all of them, oldest first, one at a time")
     .option("--bus <url>", BUS)
+    .option("--policy <file>", DLQ_POLICY)
     .option("--json", "print one JSON object per message")
     .option("--timeout <ms>", "how long each may take, in milliseconds (default 60000, at most 1200000)")
     .addHelpText(
@@ -203,6 +208,7 @@ kept. With --all the first message without any answer ends the replay. Exit code
     .option("--all", "all of them")
     .option("--yes", "needed: nobody asks again")
     .option("--bus <url>", BUS)
+    .option("--policy <file>", DLQ_POLICY)
     .option("--json", "print one JSON object per message")
     .addHelpText("after", "\nExamples:\n  rockbot dlq purge web-tools 8f14e45fceea167a5a36dedd4bea2543 --yes\n  rockbot dlq purge web-tools --all --yes")
     .action(run("purge"));

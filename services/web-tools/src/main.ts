@@ -8,14 +8,17 @@ import { checkWebToolsConfig } from "./check-web-tools-config.ts";
 import { configSchema } from "./generated/config.ts";
 import { startWebTools } from "./web-tools.ts";
 
-const config = exitOnConfigError(() => loadConfig(configSchema, { env: process.env, check: checkWebToolsConfig }));
+const load = () => loadConfig(configSchema, { env: process.env, check: checkWebToolsConfig });
+const config = exitOnConfigError(load);
 using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
 await using telemetry = await startTelemetry({ service: "web-tools", logLevel: config.logLevel });
 const { log } = telemetry;
 exitOnCrash(log);
 if (config.busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where nobody can call: set BUS_URL to amqp://…");
-await using bus = config.busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(config.busUrl, { name: "web-tools", log });
 await using policy = await exitOnConfigError(() => openPolicy(config.policyFile, { log }));
+const { identity } = policy.current().document;
+// The address is read again for each connection: the file of BUS_URL_FILE may hold another password by then.
+await using bus = config.busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(() => load().busUrl, { name: "web-tools", identity, log });
 await using rates = config.redisUrl === undefined ? undefined : await (await import("@rockbot/rates/redis")).connectRedisRateStore(config.redisUrl, { log });
 await using _tools = await startWebTools(bus, config, { log, policy, rates, signal: shutdown.signal });
 await using _health = await serveHealth({

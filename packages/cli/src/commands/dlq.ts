@@ -12,6 +12,7 @@ import { interruption } from "./interruption.ts";
 
 export interface DlqCommandOptions {
   readonly bus?: string;
+  readonly policy?: string;
   readonly json?: boolean;
   readonly all?: boolean;
   readonly yes?: boolean;
@@ -21,7 +22,7 @@ export interface DlqCommandOptions {
 
 /** `rockbot dlq list | show | replay | purge`: the messages that no service could handle. */
 export async function dlq(action: DlqRequest["action"], service: string | undefined, id: string | undefined, options: DlqCommandOptions): Promise<void> {
-  const { bus, json = false, all = false, yes = false, limit, timeout } = options;
+  const { bus, policy, json = false, all = false, yes = false, limit, timeout } = options;
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   if (action === "replay" || action === "purge") {
     if (id === undefined && !all) faults.push("which messages: expected an id, or --all");
@@ -32,7 +33,7 @@ export async function dlq(action: DlqRequest["action"], service: string | undefi
 
   using interrupted = interruption();
   const { signal } = interrupted;
-  await using client = await openDlqClient(bus, process.env);
+  await using client = await openDlqClient({ bus, policy }, process.env);
   const report = createReport(request, { json, where: client.where });
   try {
     await client.run(request, report.show, signal);

@@ -1,6 +1,9 @@
 import { createServer } from "node:net";
+import type { Bus } from "@rockbot/bus";
+import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
 import { loadConfig } from "@rockbot/config";
 import { configSchema } from "@rockbot/gateway";
+import { openPolicy } from "@rockbot/policy";
 import packageJson from "../../package.json" with { type: "json" };
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
@@ -18,17 +21,25 @@ interface Finding {
 }
 
 const BROKER_MS = 5000;
+const TRUSTED = "trusted: whoever is on this bus can speak for any agent";
+
+export interface DoctorOptions {
+  readonly bus?: string;
+  readonly policy?: string;
+  readonly json?: boolean;
+}
 
 /** `rockbot doctor`: what is missing on this machine, and what that costs. */
-export async function doctor({ bus, json = false }: { readonly bus?: string; readonly json?: boolean }): Promise<void> {
+export async function doctor({ bus, policy: option, json = false }: DoctorOptions): Promise<void> {
   const { env } = process;
   const url = chooseBusUrl(bus, env);
   const running = await findRunning(env);
+  const policy = await readPolicyFile(option ?? (env["POLICY_FILE"] || undefined));
   const findings: Finding[] = [
     node(),
-    ...(await broker(url)),
+    policy.finding,
+    ...(await broker(url, policy.identity)),
     key(env),
-    await policy(env),
     ...(url === MEMORY_BUS ? [running.finding] : []),
     await port(env, running.isRunning),
   ];
@@ -47,40 +58,53 @@ function node(): Finding {
   };
 }
 
-async function policy(env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
-  const what = "policy";
-  const file = env["POLICY_FILE"] || undefined;
-  if (file === undefined)
-    return { what, state: "missing", message: "every caller may use every tool but the dangerous ones. Set POLICY_FILE to say who may do what" };
-  const { openPolicy } = await import("@rockbot/policy");
-  try {
-    await using opened = await openPolicy(file);
-    return { what, state: "ok", message: `${file}, revision ${opened.current().revision}` };
-  } catch (error) {
-    return { what, state: "broken", message: error instanceof Error ? error.message.replaceAll("\n", ";") : String(error) };
-  }
-}
-
-async function broker(url: string): Promise<Finding[]> {
+async function broker(url: string, identity: ConnectBusOptions["identity"]): Promise<Finding[]> {
   const what = "bus";
   const [fault] = busUrlFaults(url);
   if (fault !== undefined) return [{ what, state: "broken", message: fault }];
   if (url === MEMORY_BUS) {
     return [
       { what, state: "ok", message: "in memory: all services in one process. --bus amqp://… joins several" },
-      { what: "identity", state: "ok", message: "trusted: whoever is on this bus can speak for any agent" },
+      { what: "identity", state: "ok", message: TRUSTED },
     ];
   }
   const { connectBus } = await import("@rockbot/bus-rabbitmq");
   try {
-    await using connected = await connectBus(url, { name: "rockbot doctor", connectTimeoutMs: BROKER_MS });
-    const { verifiesSender } = connected.traits;
-    return [
-      { what, state: "ok", message: `${displayBusUrl(url)} answers` },
-      { what: "identity", state: "ok", message: verifiesSender ? "verified by the broker" : "trusted: whoever is on this bus can speak for any agent" },
-    ];
+    await using connected = await connectBus(url, { name: "rockbot doctor", connectTimeoutMs: BROKER_MS, identity });
+    return [{ what, state: "ok", message: `${displayBusUrl(url)} answers` }, await senders(connected)];
   } catch (error) {
     return [{ what, state: "broken", message: `${displayBusUrl(url)} cannot be used: ${error instanceof Error ? error.message : String(error)}` }];
+  }
+}
+
+/** Whether the broker's rights are those of the policy, as far as one user can tell: it must not be able to hear everybody. */
+async function senders(bus: Bus): Promise<Finding> {
+  const what = "identity";
+  const { verifiesSender, user } = bus.traits;
+  if (!verifiesSender) return { what, state: "ok", message: TRUSTED };
+  try {
+    await using _all = await bus.subscribe({ name: "doctor", topics: ["#"], kind: "copy" }, async () => {});
+  } catch (error) {
+    if (/ACCESS.REFUSED/.test(String(error))) return { what, state: "ok", message: `verified by the broker, which knows this as "${user}"` };
+    return { what, state: "broken", message: `the rights of "${user}" cannot be told: ${error instanceof Error ? error.message : String(error)}` };
+  }
+  return {
+    what,
+    state: "broken",
+    message: `verified, but "${user}" may hear every message: the broker does not have the rights of the policy. Import what "rockbot broker definitions" writes`,
+  };
+}
+
+async function readPolicyFile(file: string | undefined): Promise<{ readonly finding: Finding; readonly identity?: ConnectBusOptions["identity"] }> {
+  const what = "policy";
+  if (file === undefined)
+    return { finding: { what, state: "missing", message: "every caller may use every tool but the dangerous ones. --policy or POLICY_FILE names a file that says who may do what" } };
+  try {
+    await using policy = await openPolicy(file);
+    const { revision, document } = policy.current();
+    return { finding: { what, state: "ok", message: `${file}, revision ${revision}, identity ${document.identity}` }, identity: document.identity };
+  } catch (error) {
+    return { finding: { what, state: "broken", message: error instanceof Error ? error.message.replaceAll("\n", ";") : String(error) } };
   }
 }
 

@@ -33,8 +33,10 @@ export async function up(options: UpOptions): Promise<void> {
   socket?.makeFolder();
   if (socket !== undefined) await refuseSecondUp(socket);
 
-  await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { log });
   await using policy = await openPolicy(policyFile, { log });
+  const { identity } = policy.current().document;
+  if (isMemory && identity === "verified") log.warn({}, "the policy wants verified senders, and the in-memory bus verifies nobody: all is one process");
+  await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log });
   await using rates = webTools?.redisUrl === undefined ? undefined : await openRates(webTools.redisUrl, log);
   await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, { log, policy, rates, signal: shutdown.signal });
   await using journals = gateway?.redisUrl === undefined ? undefined : await openJournals(gateway.redisUrl, log);

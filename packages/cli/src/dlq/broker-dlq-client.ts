@@ -1,18 +1,18 @@
 import { createToolCaller } from "@rockbot/tools";
 import { displayBusUrl } from "../bus-url.ts";
-import { connectBroker } from "../connect-broker.ts";
+import { connectRuled } from "../connect-broker.ts";
 import type { DlqClient } from "./dlq-client.ts";
 import { runDlq } from "./run-dlq.ts";
 
 /** Looks at the parked messages of a broker. */
-export async function openBrokerDlqClient(url: string): Promise<DlqClient> {
+export async function openBrokerDlqClient(url: string, policyFile: string | undefined): Promise<DlqClient> {
   await using started = new AsyncDisposableStack();
-  const bus = started.use(await connectBroker(url, "rockbot dlq"));
-  const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy" }));
+  const { bus, policy, agent } = started.use(await connectRuled(url, "rockbot dlq", policyFile));
+  const caller = started.use(await createToolCaller(bus, { agent, results: "copy", policy }));
   const parts = started.move();
   return {
     where: displayBusUrl(url),
-    run: (request, emit, signal) => runDlq({ bus, caller }, request, emit, signal),
+    run: (request, emit, signal) => runDlq({ bus, caller, policy }, request, emit, signal),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }

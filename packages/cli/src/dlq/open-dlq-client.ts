@@ -4,9 +4,12 @@ import { ownSocket } from "../runtime/own-socket.ts";
 import type { DlqClient } from "./dlq-client.ts";
 
 /** With a broker's address: that broker. Else the running `rockbot up`. @throws {CommandError} if there is neither */
-export async function openDlqClient(bus: string | undefined, env: Readonly<Record<string, string | undefined>>): Promise<DlqClient> {
+export async function openDlqClient(
+  { bus, policy }: { readonly bus?: string | undefined; readonly policy?: string | undefined },
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<DlqClient> {
   const url = chooseBusUrl(bus, env);
-  if (url !== MEMORY_BUS) return (await import("./broker-dlq-client.ts")).openBrokerDlqClient(url);
+  if (url !== MEMORY_BUS) return (await import("./broker-dlq-client.ts")).openBrokerDlqClient(url, policy ?? (env["POLICY_FILE"] || undefined));
   const socket = ownSocket(env);
   if (await socket.isLive()) return (await import("./socket-dlq-client.ts")).openSocketDlqClient(socket.path);
   throw new CommandError(
