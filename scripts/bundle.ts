@@ -1,6 +1,6 @@
 /**
  * Bundles one service, or each of them, into files that run with no node_modules: `scripts/bundle.ts web-tools` makes
- * `dist/web-tools/main.mjs` from `services/web-tools/src/main.ts`.
+ * `dist/web-tools/main.mjs` from `services/web-tools/src/main.ts`. `cli` is the command.
  */
 import { globSync } from "node:fs";
 import { dirname } from "node:path";
@@ -8,7 +8,9 @@ import { bundleService, CLI } from "./bundle/bundle-service.ts";
 
 const root = dirname(import.meta.dirname);
 
-const known = globSync("services/*/src/main.ts", { cwd: root }).map((file) => file.split("/")[1] ?? "").concat(CLI);
+const known = globSync("services/*/src/main.ts", { cwd: root })
+  .map((file) => file.split("/")[1] ?? "")
+  .concat(CLI);
 const asked = process.argv.slice(2);
 const unknown = asked.filter((service) => !known.includes(service));
 if (unknown.length > 0) {

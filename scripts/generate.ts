@@ -8,6 +8,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { parse } from "yaml";
 import { asyncApiDocument } from "./generate/async-api.ts";
+import { brokerRightsReference } from "./generate/broker-rights-reference.ts";
 import { configModule, pascalCase } from "./generate/config-module.ts";
 import { contractsModules } from "./generate/contracts-modules.ts";
 import { policyReference } from "./generate/policy-reference.ts";
@@ -42,6 +43,7 @@ const policySchema = "packages/policy/policy.schema.yaml";
 const policyModules = await configModule({ file: policySchema, name: "policy", type: "PolicyDocument" }, parse(await readFile(policySchema, "utf8")));
 for (const [name, text] of Object.entries(policyModules)) files.set(join(dirname(policySchema), "src/generated", name), text);
 files.set("docs/policy.md", await policyReference("docs/policy.example.yaml"));
+files.set("docs/broker-rights.md", await brokerRightsReference("docs/policy.example.yaml"));
 
 const stale: string[] = [];
 for (const [file, text] of files) {

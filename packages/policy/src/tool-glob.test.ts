@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { matchesGlob } from "./tool-glob.ts";
+import { globCovers, globsMeet, matchesGlob } from "./tool-glob.ts";
 
 test.each([
   ["web_search", "web_search", true],
@@ -26,4 +26,13 @@ test("is what a regular expression says, for any pattern and name", () => {
     }),
     { numRuns: 2_000 },
   );
+});
+
+test("two patterns meet if some name fits both", () => {
+  const any = fc.array(fc.constantFrom("a", "b", "_", "*"), { maxLength: 5 }).map((parts) => parts.join(""));
+  const name = fc.array(fc.constantFrom("a", "b", "_"), { maxLength: 6 }).map((parts) => parts.join(""));
+  fc.assert(fc.property(any, any, name, (a, b, tool) => !(matchesGlob(a, tool) && matchesGlob(b, tool)) || globsMeet(a, b)));
+  fc.assert(fc.property(any, any, name, (outer, inner, tool) => !(globCovers(outer, inner) && matchesGlob(inner, tool)) || matchesGlob(outer, tool)));
+  expect([globsMeet("web_*", "*_browse"), globsMeet("web_*", "file_*"), globsMeet("a*b", "a"), globsMeet("*", "")]).toEqual([true, false, false, true]);
+  expect([globCovers("web_*", "web_browse_*"), globCovers("web_*", "*"), globCovers("*", "*")]).toEqual([true, false, true]);
 });
