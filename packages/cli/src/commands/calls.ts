@@ -50,7 +50,8 @@ export async function showCall(toolCallId: string, { redis, json = false }: Call
 const startOf = ({ steps, deadlineAt }: CallRecord): string => new Date(steps[0]?.at ?? deadlineAt).toISOString();
 
 /** Clients choose tool and id, and services codes. */
-const namesOf = ({ toolName, caller, toolCallId }: CallRecord): readonly string[] => [toolName, caller, toolCallId].map((name) => printable(name));
+const namesOf = ({ toolName, caller, onBehalfOf, toolCallId }: CallRecord): readonly string[] =>
+  [toolName, onBehalfOf === undefined ? caller : `${onBehalfOf} by ${caller}`, toolCallId].map((name) => printable(name));
 
 const stateOf = ({ state, code }: CallRecord): string => (code === undefined || code === state ? state : `${state}: ${printable(code)}`);
 
