@@ -3,6 +3,7 @@ import { startTelemetry } from "@rockbot/telemetry";
 import { createToolCaller, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { openRawChannel } from "./raw-channel.ts";
+import { openRawUser } from "./raw-user.ts";
 import { startVerifiedBroker } from "./verified-broker.ts";
 import { connect, POLICY, whoTool } from "./verified-system.ts";
 
@@ -49,6 +50,12 @@ test("T04: a result of another service than the tool's is dropped and counted, a
   await using rawThief = await openRawChannel(broker.urlOf("thief"));
   rawThief.channel.publish("rockbot", "tool.result.writer", Buffer.from(body), properties);
   await expect.poll(() => count('rockbot_messaging_refused_messages_total{messaging_subscription="result"}'), { timeout: 20_000 }).toBe(1);
+
+  await using writer = await openRawUser(broker.urlOf("writer"));
+  const { userId: _, ...unsigned } = properties;
+  const further = await writer.publish("rockbot", "tool.announce.probe", { ...unsigned, BCC: ["tool.result.researcher"] });
+  const dropped = further === "granted" ? 2 : 1;
+  await expect.poll(() => count('rockbot_messaging_refused_messages_total{messaging_subscription="result"}'), { timeout: 20_000 }).toBe(dropped);
 
   released.resolve();
   expect((await call).content).toBe("researcher");
