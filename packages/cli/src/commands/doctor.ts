@@ -98,7 +98,13 @@ async function senders(bus: Bus): Promise<Finding> {
 async function readPolicyFile(file: string | undefined): Promise<{ readonly finding: Finding; readonly identity?: ConnectBusOptions["identity"] }> {
   const what = "policy";
   if (file === undefined)
-    return { finding: { what, state: "missing", message: "every caller may use every tool but the dangerous ones. --policy or POLICY_FILE names a file that says who may do what" } };
+    return {
+      finding: {
+        what,
+        state: "missing",
+        message: "every caller may use every tool but the dangerous ones. --policy or POLICY_FILE names a file that says who may do what",
+      },
+    };
   try {
     await using policy = await openPolicy(file);
     const { revision, document } = policy.current();
