@@ -9,8 +9,8 @@ import {
   UnroutableError,
 } from "@rockbot/bus";
 import type { ConfirmChannel, Message } from "amqplib";
-import { numberOf } from "./amqplib-internals.ts";
 import type { AddressSource } from "./address-source.ts";
+import { numberOf } from "./amqplib-internals.ts";
 import { ConnectionSupervisor } from "./connection-supervisor.ts";
 import type { MessageProperties, OutgoingMessage } from "./frames.ts";
 import type { Link, LinkOptions } from "./link.ts";
