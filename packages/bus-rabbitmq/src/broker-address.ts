@@ -1,3 +1,4 @@
+import { registerUrlSecret } from "@rockbot/redaction";
 import type { Options } from "amqplib";
 
 /** Where the broker is and as whom to connect. */
@@ -11,10 +12,11 @@ export interface BrokerAddress {
 
 /**
  * Reads `amqp://user:password@host:port/vhost`, or `amqps://…`; guest with password guest and the virtual host `/` where
- * nothing is said.
+ * nothing is said. The password becomes one of the process's secrets.
  * @throws {RangeError} if the text is no such address; the error never holds the text, which may have a password in it
  */
 export function parseBrokerAddress(url: string): BrokerAddress {
+  registerUrlSecret(url);
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || (parsed.protocol !== "amqp:" && parsed.protocol !== "amqps:") || parsed.hostname === "") {
     throw new RangeError("Cannot read the broker's address: expected amqp://user:password@host:port/vhost, or amqps://…");

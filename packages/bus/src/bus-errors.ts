@@ -1,3 +1,5 @@
+import { redact } from "@rockbot/redaction";
+
 /** The bus has been disposed of. */
 export class BusClosedError extends Error {
   override readonly name = "BusClosedError";
@@ -28,7 +30,11 @@ export class SubscriptionConflictError extends Error {
   override readonly name = "SubscriptionConflictError";
 }
 
-/** Thrown by a handler: this message can never be handled, so trying again is no use. */
+/** Thrown by a handler: this message can never be handled, so trying again is no use. Its text is kept with the message, without secrets. */
 export class DeadLetterError extends Error {
   override readonly name = "DeadLetterError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(redact(message), options);
+  }
 }

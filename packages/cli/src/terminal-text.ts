@@ -1,10 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
+import { redact } from "@rockbot/redaction";
 
 /**
- * Text that others wrote, as it may go to `stream`: a terminal gets no escape sequences and no control characters but
+ * Text that others wrote, as it may go to `stream`: without this process's secrets; a terminal gets no escape sequences and no control characters but
  * line breaks and tabs, since they could move the cursor, change the title or answer in the user's name. Pipes and files
  * get the text as it is.
  */
 export function terminalText(text: string, { isTTY = false }: { readonly isTTY?: boolean | undefined }): string {
-  return isTTY ? stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\n\t]/gu, "") : text;
+  const clean = redact(text);
+  return isTTY ? stripVTControlCharacters(clean).replaceAll(/[^\P{Cc}\n\t]/gu, "") : clean;
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Validator } from "@rockbot/contracts";
+import { redact } from "@rockbot/redaction";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
 import { ConfigError } from "./config-error.ts";
@@ -255,4 +256,11 @@ test("a check of what the schema cannot say joins the list, and sees only what i
     [undefined, [80, 443], undefined, true, true],
     [0.5, [80, 443], undefined, false, false],
   ]);
+});
+
+test("secrets and passwords in URLs become secrets of the process, also of a configuration that is refused", () => {
+  const env = { API_KEY: "canary-of-config", BUS_URL: "amqp://user:canary-of-bus@host", LIMITS: '{"token":"canary-too-short","unknown":1}' };
+  expect(() => loadConfig(config, { env })).toThrow(ConfigError);
+
+  expect(redact("canary-of-config, canary-of-bus, canary-too-short, user, host")).toBe("[redacted], [redacted], [redacted], user, host");
 });

@@ -1,4 +1,5 @@
 import { describeFaults } from "@rockbot/contracts";
+import { registerSecret, registerUrlSecret } from "@rockbot/redaction";
 import { ConfigError } from "./config-error.ts";
 import { type ConfigSchema, type PropertySchema, propertiesOf } from "./config-schema.ts";
 import { type ConfigSection, sectionOf } from "./config-section.ts";
@@ -28,7 +29,8 @@ export interface LoadConfigOptions<T = unknown> {
 
 /**
  * The configuration, deeply frozen: the schema's defaults, then the file, then the environment, then the overrides. A
- * later source replaces a property's value as a whole.
+ * later source replaces a property's value as a whole. Values marked `x-secret`, and passwords in URLs, become secrets of
+ * this process, also those of a configuration that is refused.
  * @throws {ConfigError} with all faults at once
  */
 export function loadConfig<T>(
@@ -46,6 +48,7 @@ export function loadConfig<T>(
 
   // fromEntries makes own properties even of names such as __proto__; the copy keeps the caller's objects unfrozen.
   const value: unknown = structuredClone(Object.fromEntries([...settings].map(([name, setting]) => [name, setting.value])));
+  registerSecrets(value, config.schema);
   const faults = [...(fromFile?.faults ?? []), ...fromEnv.faults];
   const faulty = new Set<PropertyKey>(fromEnv.faulty);
   if (!config.validate(value)) faults.push(...validationFaults(config, value, { settings, file, faulty }));
@@ -93,6 +96,19 @@ function concernsSecret(schema: object, segments: readonly string[]): boolean {
 function holdsSecret(schema: PropertySchema | undefined): boolean {
   if (schema === undefined) return false;
   return schema["x-secret"] === true || holdsSecret(schema.items) || Object.values(schema.properties ?? {}).some(holdsSecret);
+}
+
+/** Of a secret that is a URL with a password only that is secret: the host may be told. */
+function registerSecrets(value: unknown, schema: PropertySchema | undefined, isSecret = schema?.["x-secret"] === true): void {
+  if (typeof value === "string") {
+    registerUrlSecret(value);
+    if (isSecret && !/^[a-z][a-z\d+.-]*:\/\//i.test(value)) registerSecret(value);
+  } else if (typeof value === "object" && value !== null) {
+    for (const [name, inner] of Object.entries(value)) {
+      const of = schema?.properties?.[name] ?? schema?.items;
+      registerSecrets(inner, of, isSecret || of?.["x-secret"] === true);
+    }
+  }
 }
 
 /** A URL's user and password are secrets wherever they stand. */

@@ -1,3 +1,5 @@
+import { registerUrlSecret } from "@rockbot/redaction";
+
 /** Where Redis is and as whom to connect. */
 export interface RedisAddress {
   readonly host: string;
@@ -12,10 +14,12 @@ export interface RedisAddress {
 }
 
 /**
- * Reads `redis://user:password@host:port/database`, or `rediss://…`; user, password, port and database may be left out.
+ * Reads `redis://user:password@host:port/database`, or `rediss://…`; user, password, port and database may be left out. The
+ * password becomes one of the process's secrets.
  * @throws {RangeError} if the text is no such address; the error never holds the text, which may have a password in it
  */
 export function parseRedisAddress(url: string): RedisAddress {
+  registerUrlSecret(url);
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || (parsed.protocol !== "redis:" && parsed.protocol !== "rediss:") || parsed.hostname === "") {
     throw new RangeError("Cannot read the address of Redis: expected redis://user:password@host:port/database, or rediss://…");

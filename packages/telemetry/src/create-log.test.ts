@@ -1,3 +1,4 @@
+import { registerSecret } from "@rockbot/redaction";
 import { expect, test } from "vitest";
 import { type CreateLogOptions, createLog } from "./create-log.ts";
 
@@ -60,6 +61,17 @@ test.each([
   expect(texts.join("")).not.toContain("canary");
   expect(lines()[0]).toMatchObject({ text: clean, msg: clean });
   expect(lines()[1]).toMatchObject({ err: { message: clean, cause: { message: clean } }, msg: clean });
+});
+
+test("a secret of the process is taken out of fields, names, messages, errors and child loggers, whatever it stands under", () => {
+  registerSecret("canary-in-logs");
+  const { log, texts } = logInMemory();
+  log.info({ text: "<canary-in-logs>", "canary-in-logs": 1, list: [{ of: Buffer.from("canary-in-logs").toString("base64") }] }, "say canary-in-logs");
+  log.error(new Error(`${"x".repeat(1015)}canary-in-logs`, { cause: new Error("canary-in-logs") }));
+  log.child({ peer: "canary-in-logs" }).info({}, "child");
+
+  expect(texts).toHaveLength(3);
+  expect(texts.join("")).not.toMatch(/canary|Y2FuYXJ5/);
 });
 
 test("an error keeps type, code, message, stack and causes, not what a library hangs on it", () => {

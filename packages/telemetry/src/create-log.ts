@@ -1,4 +1,5 @@
 import { trace } from "@opentelemetry/api";
+import { redact } from "@rockbot/redaction";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { safeFields, safeText } from "./safe-fields.ts";
 
@@ -16,7 +17,7 @@ export interface CreateLogOptions {
 /** Longer lines are cut into several by log collectors (Docker at 16 KiB), which breaks their JSON. */
 const MAX_LINE_BYTES = 8192;
 
-/** A log in which secret-looking values are redacted and no line exceeds 8 KiB. */
+/** A log in which the process's secrets and secret-looking values are redacted, and no line exceeds 8 KiB. */
 export function createLog(destination: DestinationStream, { service, version, level = "info" }: CreateLogOptions): Log {
   const log = pino(
     {
@@ -32,7 +33,7 @@ export function createLog(destination: DestinationStream, { service, version, le
       },
       // The one place that sees all fields before pino reads them; `formatters.log` comes after a getter has thrown.
       mixinMergeStrategy: (fields, ids) => ({ ...safeFields(fields), ...ids }),
-      hooks: { streamWrite: (line) => (Buffer.byteLength(line) > MAX_LINE_BYTES ? shortened(line) : line) },
+      hooks: { streamWrite: (line) => redact(Buffer.byteLength(line) > MAX_LINE_BYTES ? shortened(line) : line) },
     },
     destination,
   );

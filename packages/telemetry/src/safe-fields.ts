@@ -1,6 +1,7 @@
+import { REDACTED, redact } from "@rockbot/redaction";
+
 /** Names whose values are secrets, compared without case, "-" and "_". */
 const secretName = /authorization|cookie|passw|secret|credential|apikey|accesskey|privatekey|token$/;
-const REDACTED = "[redacted]";
 
 const MAX_TEXT = 1024;
 /** Text beyond this is not looked at: it is cut off anyway. */
@@ -11,8 +12,8 @@ const MAX_ITEMS = 32;
 const MAX_VALUES = 256;
 
 /**
- * A copy of log fields that may leave the process: values under secret-looking names are redacted at any depth, so are
- * credentials inside texts, and everything is bounded. Errors keep type, code, message, stack and causes, not the
+ * A copy of log fields that may leave the process: the process's secrets are taken out, values under secret-looking names are
+ * redacted at any depth, so are credentials inside texts, and everything is bounded. Errors keep type, code, message, stack and causes, not the
  * properties that libraries hang on them. Never throws.
  */
 export function safeFields(fields: object): Record<string, unknown> {
@@ -23,10 +24,9 @@ export function safeFields(fields: object): Record<string, unknown> {
   }
 }
 
-/** The text without credentials in it, at most 1024 characters. */
+/** The text without secrets and credentials in it, at most 1024 characters. */
 export function safeText(text: string): string {
-  const clean = text
-    .slice(0, MAX_SCANNED)
+  const clean = redact(text.slice(0, MAX_SCANNED))
     .replaceAll(/\/\/[^/\s"'@]*@/g, `//${REDACTED}@`)
     .replaceAll(/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${REDACTED}`)
     .replaceAll(/([?&][^=&?\s]*(?:token|key|secret|password|signature)=)[^&\s"']+/gi, `$1${REDACTED}`);
@@ -41,7 +41,7 @@ function copyEntries(value: object, depth: number, budget: Budget): Record<strin
   const entries = Object.entries(value);
   const copy = entries
     .slice(0, MAX_ITEMS)
-    .map(([name, it]) => [name.slice(0, 128), isSecretName(name) && it !== undefined ? REDACTED : copyValue(it, depth, budget)]);
+    .map(([name, it]) => [redact(name).slice(0, 128), isSecretName(name) && it !== undefined ? REDACTED : copyValue(it, depth, budget)]);
   if (entries.length > MAX_ITEMS) copy.push(["…", `${entries.length - MAX_ITEMS} more`]);
   return Object.fromEntries(copy);
 }

@@ -8,6 +8,8 @@ import { NoopSpanProcessor } from "@opentelemetry/sdk-trace";
 import { isExported } from "./is-exported.ts";
 import { LinkedContextManager } from "./linked-context.ts";
 import { isSentCumulated, otlpMetricReader } from "./otlp-metric-reader.ts";
+import { otlpSpanExporter } from "./otlp-span-exporter.ts";
+import { redactedSpans } from "./redacted-spans.ts";
 import type { Durations } from "./tallies/durations.ts";
 import { TallyMeterProvider } from "./tallies/tally-meter-provider.ts";
 import { views } from "./views.ts";
@@ -36,7 +38,7 @@ export function startExport({ service, version, reader, producers, durations, ou
     metricReaders: [reader, ...(isExported("METRICS") ? [otlpMetricReader(producers)] : [])],
     views,
     // Without any processor there is no tracer, and all ids are zero.
-    ...(isExported("TRACES") ? {} : { spanProcessors: [new NoopSpanProcessor()] }),
+    ...(isExported("TRACES") ? { traceExporter: redactedSpans(otlpSpanExporter()) } : { spanProcessors: [new NoopSpanProcessor()] }),
     logRecordProcessors: [],
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_CHARACTERS },
     contextManager: new LinkedContextManager(),

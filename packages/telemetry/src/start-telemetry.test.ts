@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { metrics, SpanKind, trace } from "@opentelemetry/api";
+import { registerSecret } from "@rockbot/redaction";
 import { type OtlpCollector, startOtlpCollector } from "@rockbot/testing";
 import { fetch as undiciFetch } from "undici";
 import { expect, test, vi } from "vitest";
@@ -358,4 +359,24 @@ test("a collector that is away is one warning, not one for each export", { timeo
 
   expect(code).toBe(0);
   expect(stdout.filter(({ msg }) => msg === "Telemetry is incomplete")).toHaveLength(1);
+});
+
+test("a secret of the process is in no span, and what shows the collector who we are is such a secret", async () => {
+  registerSecret("canary-in-spans");
+  await using collector = await startOtlpCollector();
+  {
+    await using telemetry = await startWith({ ...collector.env, OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20canary-for-collector" });
+    const span = trace.getTracer("test").startSpan("read canary-in-spans", { attributes: { "url.full": "http://host/canary-in-spans" } });
+    span.addEvent("canary-in-spans", { list: ["canary-in-spans", "fine"] });
+    span.recordException(new Error("canary-for-collector"));
+    span.setStatus({ code: 2, message: "canary-in-spans" });
+    span.end();
+    telemetry.log.info({}, "");
+  }
+  const spans = collector.spans();
+
+  expect(collector.requests()[0]?.headers["authorization"]).toBe("Bearer canary-for-collector");
+  expect(spans).toMatchObject([{ name: "read [redacted]", attributes: { "url.full": "http://host/[redacted]" }, status: { message: "[redacted]" } }]);
+  expect(collector.received()).toContain("[redacted]");
+  expect(collector.received()).not.toContain("canary");
 });

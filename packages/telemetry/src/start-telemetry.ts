@@ -1,6 +1,8 @@
 import { context, diag, logs, metrics, propagation, trace } from "@opentelemetry/api";
+import { getStringListFromEnv } from "@opentelemetry/core";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { within } from "@rockbot/async";
+import { registerSecret } from "@rockbot/redaction";
 import { createLog, type Log, type LogLevel } from "./create-log.ts";
 import { isExported } from "./is-exported.ts";
 import { logDestination } from "./log-destination.ts";
@@ -39,6 +41,7 @@ const FLUSH_MS = 2000;
  * at a time in a process, and started before what it observes: an instrument that is made earlier records nothing.
  */
 export async function startTelemetry({ service, version, logLevel, logTo = "stdout" }: StartTelemetryOptions): Promise<Telemetry> {
+  registerCollectorHeaders();
   const log = createLog(logDestination(logTo), { service, version, level: logLevel });
   reportFaults(log);
   const durations = new Durations();
@@ -72,5 +75,24 @@ export async function startTelemetry({ service, version, logLevel, logTo = "stdo
       log.warn({ reason: (error as Error).message }, "The last telemetry is lost");
     }
     for (const api of [trace, metrics, logs, context, propagation, diag]) api.disable();
+  }
+}
+
+/** The headers by which the SDK shows a collector who it is, `name=value,…` with the values encoded as in a URL. */
+function registerCollectorHeaders(): void {
+  for (const signal of ["", "TRACES_", "METRICS_"]) {
+    for (const header of getStringListFromEnv(`OTEL_EXPORTER_OTLP_${signal}HEADERS`) ?? []) {
+      const value = header.slice(header.indexOf("=") + 1).trim();
+      // A scheme before the secret, as in `Bearer%20…`, is no part of it.
+      for (const part of decoded(value).split(/\s+/)) registerSecret(part);
+    }
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }

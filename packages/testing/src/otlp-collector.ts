@@ -13,6 +13,8 @@ export interface OtlpCollector extends AsyncDisposable {
   spans(): readonly CollectedSpan[];
   /** The latest state of each metric of each service. */
   metrics(): readonly CollectedMetric[];
+  /** The bodies of all requests so far, as text. */
+  received(): string;
   /** Paths and headers of the requests so far. */
   requests(): readonly CollectedRequest[];
 }
@@ -57,6 +59,7 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
   const requests: CollectedRequest[] = [];
   const spans: CollectedSpan[] = [];
   const metrics = new Map<string, CollectedMetric>();
+  const bodies: string[] = [];
 
   const server = createServer((request, response) => {
     void (async () => {
@@ -65,7 +68,9 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
       const body = await buffer(request);
       const isJson = request.headers["content-type"] === "application/json";
       if (!isJson) return response.writeHead(415).end();
-      const message: unknown = JSON.parse((request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body).toString());
+      const text = (request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body).toString();
+      bodies.push(text);
+      const message: unknown = JSON.parse(text);
       if (path === "/v1/traces") {
         spans.push(...readSpans(message as OtlpTraces));
       } else if (path === "/v1/metrics") {
@@ -90,6 +95,7 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
     },
     spans: () => spans,
     metrics: () => [...metrics.values()],
+    received: () => bodies.join("\n"),
     requests: () => requests,
     async [Symbol.asyncDispose]() {
       server.close();

@@ -1,5 +1,6 @@
 import type { Bus } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, messages, type ToolInvokeRequest } from "@rockbot/contracts";
+import { redact } from "@rockbot/redaction";
 import type { ProgressUpdate } from "./tool-executor.ts";
 
 /** Updates of one call are at least this far apart. */
@@ -44,7 +45,7 @@ function reportTo(topic: string, bus: Bus, source: string, request: ToolInvokeRe
       sequence: sequence++,
       progress: progress ?? null,
       total: total ?? null,
-      message: message?.slice(0, MAX_MESSAGE) ?? null,
+      message: message == null ? null : redact(message).slice(0, MAX_MESSAGE),
     });
     bus
       .publish(createEnvelope({ topic, type: messages.ToolProgress.type, source, body, correlationId: toolCallId }), { ttlMs: TTL_MS, timeoutMs: TTL_MS })

@@ -9,6 +9,7 @@ import {
   type ToolInvokeResponse,
   toolErrorFrom,
 } from "@rockbot/contracts";
+import { redactValue } from "@rockbot/redaction";
 
 /** The call that an answer names. */
 type Ids = Pick<ToolInvokeRequest, "toolCallId" | "toolName">;
@@ -30,10 +31,11 @@ export function encodeReplyToKeep(request: Ids, reply: ToolInvokeResponse | Tool
   return encoded;
 }
 
+/** Without the secrets of this process, wherever in the answer they stand. */
 export function encodeReply(request: Ids, reply: ToolInvokeResponse | ToolError): EncodedReply {
   return reply instanceof ToolError
-    ? { type: messages.ToolError.type, body: encodeMessage("ToolError", errorReply(request, reply)) }
-    : (encodedResponses.get(reply) ?? { type: messages.ToolInvokeResponse.type, body: encodeMessage("ToolInvokeResponse", reply) });
+    ? { type: messages.ToolError.type, body: encodeMessage("ToolError", redactValue(errorReply(request, reply))) }
+    : (encodedResponses.get(reply) ?? { type: messages.ToolInvokeResponse.type, body: encodeMessage("ToolInvokeResponse", redactValue(reply)) });
 }
 
 /** The answer in a body; without its type it is told by what it says. Undefined if it is none. */

@@ -1,5 +1,6 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, type Envelope, messages, type ToolErrorMessage, type ToolInvokeResponse } from "@rockbot/contracts";
+import { registerSecret } from "@rockbot/redaction";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { MAX_REQUEST_BYTES, MAX_RESULT_BYTES } from "./limits.ts";
@@ -36,6 +37,21 @@ test.each([
   const { answer } = await ask(bus, { body: request("fail") });
   expect(answer).toMatchObject(expected);
   expect(JSON.stringify(answer)).not.toContain("second line");
+});
+
+test("an answer holds no secret of the service: not its result, not its error, not a half of it where a message is cut", async () => {
+  registerSecret("canary-of-service");
+  await using bus = createMemoryBus();
+  const echoed = testTool("echoed", async () => ({ content: "got canary-of-service", structured: { headers: ["x canary-of-service"] } }));
+  const fail = testTool("fail", async () => {
+    throw new Error(`${"x".repeat(492)}canary-of-service`);
+  });
+  await using _ = await serveTools(bus, testSet(echoed, fail), { service: "tests" });
+
+  expect((await ask(bus, { body: request("echoed") })).answer).toMatchObject({ content: "got [redacted]", structured: { headers: ["x [redacted]"] } });
+  const { answer } = await ask(bus, { body: JSON.stringify({ toolCallId: "call-2", toolName: "fail" }) });
+  expect(answer).toMatchObject({ code: "execution_failed" });
+  expect(JSON.stringify(answer)).not.toContain("canary");
 });
 
 test("answers an unknown tool with the nearest name", async () => {

@@ -1,6 +1,9 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { redact } from "@rockbot/redaction";
 
 const MAX_MESSAGE = 500;
+/** Secrets are looked for in so much of a message, before it is cut: half a secret would not be known as one. */
+const MAX_SCANNED = 16 * 1024;
 
 /**
  * The error a call ends in, whatever a tool threw: a ToolError as it is, a time-out as `timeout`, anything else as
@@ -8,9 +11,11 @@ const MAX_MESSAGE = 500;
  */
 export function toToolError(error: unknown, toolName: string): ToolError {
   if (error instanceof ToolError) return error;
-  const message = error instanceof Error ? (error.message.split("\n", 1)[0] ?? "").slice(0, MAX_MESSAGE) : "";
+  const message = error instanceof Error ? firstLine(error.message) : "";
   if (error instanceof Error && error.name === "TimeoutError") {
     return new ToolError(ToolErrorCode.Timeout, `"${toolName}" ran into a time limit: ${message}`, { cause: error, details: { mayHaveRun: true } });
   }
   return new ToolError(ToolErrorCode.ExecutionFailed, `"${toolName}" failed: ${message === "" ? "it gave no reason" : message}`, { cause: error });
 }
+
+const firstLine = (message: string): string => (redact(message.slice(0, MAX_SCANNED)).split("\n", 1)[0] ?? "").slice(0, MAX_MESSAGE);

@@ -1,4 +1,5 @@
 import { type ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { redactValue } from "@rockbot/redaction";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
@@ -43,16 +44,16 @@ const statuses: Readonly<Record<string, number>> = {
 /** The HTTP status that fits an error code. A code of a newer peer counts as a failure behind the front door. */
 export const statusOf = (code: string): number => (Object.hasOwn(statuses, code) ? (statuses[code] as number) : 502);
 
-/** The error's form in a body: the ToolError of the bus, without the call where the request was not a call. */
+/** The error's form in a body: the ToolError of the bus, without the call where the request was not a call, and without this process's secrets. */
 export function errorBody(error: ToolError, call?: CallName): object {
-  return {
+  return redactValue({
     ...call,
     code: error.code,
     message: error.message,
     isRetryable: error.isRetryable,
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: Math.ceil(error.retryAfterMs) }),
     ...(error.details === undefined ? {} : { details: error.details }),
-  };
+  });
 }
 
 /** Answers a request with an error. `Retry-After` is in whole seconds, rounded up. */

@@ -1,0 +1,78 @@
+import { encodingsOf } from "./encodings-of.ts";
+import { type FindAny, findAny } from "./find-any.ts";
+
+/** What stands where a secret stood. */
+export const REDACTED = "[redacted]";
+
+/** Takes secrets out of texts. */
+export interface Redactor {
+  /**
+   * From now on the secret is taken out, in each form of `encodingsOf`, and so is each of its lines. One of less than 8
+   * characters is not: it would be found in texts that have nothing to do with it. Of more than 1000 the oldest are forgotten.
+   */
+  register(secret: string): void;
+  /** The text with `[redacted]` in the place of each secret. */
+  redact(text: string): string;
+  /** The same for all texts in a JSON value, names of properties included; the value itself if there is nothing to take out. */
+  redactValue<T>(value: T): T;
+}
+
+export const MIN_SECRET_LENGTH = 8;
+const MAX_SECRETS = 1000;
+/** A line of a certificate or key counts by itself, since messages show single lines. */
+const MIN_LINE_LENGTH = 16;
+/** Deeper than messages may nest. */
+const MAX_DEPTH = 128;
+
+export function createRedactor(): Redactor {
+  const secrets = new Set<string>();
+  /** Undefined while secrets have come since. */
+  let find: FindAny | undefined = findAny([]);
+
+  function redact(text: string): string {
+    find ??= findAny([...secrets].flatMap(encodingsOf));
+    let match = find(text, 0);
+    if (match === undefined) return text;
+    let clean = "";
+    let at = 0;
+    for (; match !== undefined; match = find(text, at)) {
+      clean += text.slice(at, match.start) + REDACTED;
+      at = match.end;
+    }
+    return clean + text.slice(at);
+  }
+
+  /** Whether a copy is needed: most values have no secret in them, and pay for no copy. */
+  function isUnclean(value: unknown, depth: number): boolean {
+    if (typeof value === "string") return redact(value) !== value;
+    if (typeof value !== "object" || value === null) return false;
+    if (depth >= MAX_DEPTH) return true;
+    if (Array.isArray(value)) return value.some((item) => isUnclean(item, depth + 1));
+    for (const name in value) if (redact(name) !== name || isUnclean((value as Record<string, unknown>)[name], depth + 1)) return true;
+    return false;
+  }
+
+  function cleanCopy(value: unknown, depth: number): unknown {
+    if (typeof value === "string") return redact(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (depth >= MAX_DEPTH) return REDACTED;
+    if (Array.isArray(value)) return value.map((item) => cleanCopy(item, depth + 1));
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [redact(name), cleanCopy(item, depth + 1)]));
+  }
+
+  return {
+    register(secret) {
+      for (const text of [secret, ...secret.split(/\r?\n/).filter((line) => line.length >= MIN_LINE_LENGTH)]) {
+        if (text.length < MIN_SECRET_LENGTH || secrets.has(text)) continue;
+        secrets.add(text);
+        find = undefined;
+      }
+      for (const oldest of secrets) {
+        if (secrets.size <= MAX_SECRETS) break;
+        secrets.delete(oldest);
+      }
+    },
+    redact,
+    redactValue: <T>(value: T): T => (secrets.size > 0 && isUnclean(value, 0) ? (cleanCopy(value, 0) as T) : value),
+  };
+}
