@@ -1,0 +1,31 @@
+/** What is kept of one call, for whoever has to say later who did what. No argument and no result is in it. */
+export interface AuditRecord {
+  /** The tool service. */
+  readonly service: string;
+  /** The effective caller: on whose behalf the call ran. */
+  readonly caller: string;
+  readonly tool: string;
+  readonly toolCallId: string;
+  /** SHA-256 of the arguments' text, in hex; of the whole message where that is no call that can be read. */
+  readonly arguments: string;
+  /** What the policy said; `none` where it was not asked, as for a call that cannot be read or a tool that is not there. */
+  readonly decision: "allowed" | "denied" | "none";
+  /** The policy's revision. */
+  readonly policy?: string | undefined;
+  /** `ok`, `tool_error`, the code of the error that was answered, `superseded`, or `dead_lettered`. */
+  readonly outcome: string;
+  /** From receipt to the answer. */
+  readonly durationMs: number;
+  readonly traceId?: string | undefined;
+}
+
+/** Keeps records in the order in which they come. */
+export interface AuditLog extends AsyncDisposable {
+  /** Whether what comes now would be written, as far as is known: false from a failure to the next success. */
+  readonly isWriting: boolean;
+  /**
+   * Resolves once the record is in the system's hands, so that it outlives this process; after a failure to write, or a
+   * second, it resolves all the same. Never rejects.
+   */
+  write(record: AuditRecord): Promise<void>;
+}

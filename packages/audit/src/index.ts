@@ -1,0 +1,7 @@
+// To write one.
+
+export { AuditFileError } from "./audit-file.ts";
+export type { AuditLog, AuditRecord } from "./audit-record.ts";
+export { type OpenAuditLogOptions, openAuditLog } from "./open-audit-log.ts";
+// To look whether one is whole.
+export { type AuditFault, type AuditFileReport, type AuditReport, verifyAudit } from "./verify-audit.ts";

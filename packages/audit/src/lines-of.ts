@@ -1,0 +1,26 @@
+import { createReadStream } from "node:fs";
+import { MAX_LINE_BYTES } from "./chain.ts";
+
+/** A line of a file, without its line break. */
+export interface FileLine {
+  readonly text: string;
+  /** Whether a line break ends it; only a file's last line may have none. */
+  readonly isComplete: boolean;
+}
+
+const LINE_BREAK = 0x0a;
+
+/** The lines of a file, from the first. One that is longer than any of ours is cut, and so is none of ours. */
+export async function* linesOf(file: string): AsyncGenerator<FileLine> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_BREAK); end >= 0; end = chunk.indexOf(LINE_BREAK, from)) {
+      yield { text: Buffer.concat([rest, chunk.subarray(from, end)]).toString("utf8"), isComplete: true };
+      rest = Buffer.alloc(0);
+      from = end + 1;
+    }
+    if (rest.length <= MAX_LINE_BYTES) rest = Buffer.concat([rest, chunk.subarray(from)]);
+  }
+  if (rest.length > 0) yield { text: rest.toString("utf8"), isComplete: false };
+}
