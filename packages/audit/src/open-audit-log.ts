@@ -119,6 +119,7 @@ class AuditWriter implements AuditLog {
     while ((this.#waiting.length > 0 || this.#isFlushing) && performance.now() < end) {
       void this.#flush();
       await sleep(5);
+      if (!this.#isFlushing && !this.#isWriting) break; // the disk has just said no
     }
     this.#closed.abort();
     if (this.#waiting.length > 0) this.#log.error({ path: this.#path, records: this.#waiting.length }, "audit records are lost: the disk has not taken them");

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
+import { addAuditCommand } from "./audit-command.ts";
 import { addBrokerCommand } from "./broker-command.ts";
 import { addCallsCommand } from "./calls-command.ts";
 import type { CallCommandOptions } from "./commands/call.ts";
@@ -44,6 +45,7 @@ not exist, or arguments that it does not take), 130 ended by Ctrl-C.`,
     .option("--port <number>", "the gateway's port; 0 takes any free one (default 8480)")
     .option("--host <address>", "the address the gateway listens on (default 127.0.0.1); others need the variable GATEWAY_TOKEN")
     .option("--allow-address <address>", ALLOW, collect)
+    .option("--audit <file>", "append a line to this file for each call; see rockbot audit")
     .option("--config <file>", "YAML or JSON with the sections webTools and gateway")
     .option("--policy <file>", POLICY)
     .addHelpText(
@@ -102,6 +104,7 @@ started in this process. Ctrl-C cancels the call, wherever it runs.`,
     .action(async (name: string | undefined, options) => (await import("./commands/guide.ts")).guide(name, options));
 
   addCallsCommand(program);
+  addAuditCommand(program);
   addDlq(program);
   addPolicyCommand(program);
   addBrokerCommand(program);

@@ -1,4 +1,5 @@
 import { metrics } from "@opentelemetry/api";
+import type { AuditLog } from "@rockbot/audit";
 import {
   type Bus,
   DEFAULT_CONCURRENCY,
@@ -27,7 +28,8 @@ import {
 import { createPolicy, type Decision, defaultPolicySource, holdPolicy, type PolicyHolder } from "@rockbot/policy";
 import { createMemoryRateStore, type RateStore } from "@rockbot/rates";
 import { announceTools, RESERVED_SERVICE } from "./announce-tools.ts";
-import { createIdentity, type Sender } from "./identity.ts";
+import { type CallEntry, createCallAudit } from "./call-audit.ts";
+import { createIdentity, type Sender, type Stranger } from "./identity.ts";
 import { CallClaims } from "./layers/claim.ts";
 import { servingNames, UNKNOWN_TOOL } from "./layers/record.ts";
 import { servingLayers } from "./layers.ts";
@@ -61,6 +63,10 @@ export interface ServeToolsOptions {
   readonly policy?: PolicyHolder | undefined;
   /** What callers have used up. Shared by all instances of the service: else a limit holds for each. @default counts of this process alone */
   readonly rates?: RateStore | undefined;
+  /** Gets a line for each call that ends here, answered or not. @default nobody */
+  readonly audit?: AuditLog | undefined;
+  /** Whether calls are refused while the audit log cannot be written. @default false */
+  readonly isAuditRequired?: boolean | undefined;
   readonly log?: Logger | undefined;
 }
 
@@ -75,6 +81,13 @@ interface Received {
   readonly deadline: number;
   readonly decision: Decision;
   readonly resultTopic: string;
+}
+
+/** What is known of a call beside its answer. */
+interface AnswerNotes {
+  /** Gets its line. */
+  readonly entry?: CallEntry | undefined;
+  readonly decision?: Decision | undefined;
 }
 
 /** An answer whose caller's deadline is over is still offered to the bus for this long. */
@@ -99,6 +112,8 @@ export async function serveTools(
     claims: claimStore,
     policy = holdPolicy(createPolicy(defaultPolicySource())),
     rates: rateStore,
+    audit,
+    isAuditRequired = false,
     log = silentLogger,
   }: ServeToolsOptions,
 ): Promise<AsyncDisposable> {
@@ -127,15 +142,22 @@ export async function serveTools(
   const invocations = meter.createCounter(servingNames.count, { description: "Calls that ended, by status." });
   const running = new RunningCalls();
   const identity = createIdentity(bus, policy);
+  const audited = createCallAudit({ audit, isRequired: isAuditRequired, service });
+
+  function entryOf(message: Envelope, sender: Sender | Stranger, request: ToolInvokeRequest | ToolError, receivedAt: number): CallEntry {
+    const caller = "refusal" in sender ? (message.userId ?? message.source) : sender.caller;
+    return audited(message, caller, request instanceof ToolError ? undefined : (request.arguments ?? ""), receivedAt);
+  }
 
   async function handle(message: Envelope, delivery: Delivery): Promise<void> {
     const sender = identity.senderOf(message);
     const address = addressOf(message, sender);
     const request = "refusal" in sender ? sender.refusal : readRequest(message);
+    const entry = entryOf(message, sender, request, delivery.receivedAt);
     if (request instanceof ToolError) {
       unreadable.add(1, { outcome: address === undefined ? "dead_lettered" : "answered" });
       if (address === undefined) throw new DeadLetterError(request.message);
-      return answer(address, guessCall(message), request, delivery.receivedAt);
+      return answer(address, guessCall(message), request, delivery.receivedAt, { entry });
     }
     if (address === undefined || "refusal" in sender) {
       unreadable.add(1, { outcome: "dead_lettered" });
@@ -145,11 +167,12 @@ export async function serveTools(
     const executor = executors.get(request.toolName);
     if (executor === undefined) {
       invocations.add(1, { tool_name: UNKNOWN_TOOL, status: ToolErrorCode.ToolNotFound });
-      return answer(address, request, unknownTool(request.toolName), deadline);
+      return answer(address, request, unknownTool(request.toolName), deadline, { entry });
     }
     const decision = policy.current().decide({ caller: sender.caller, tool: request.toolName, isDangerous: dangerous.has(request.toolName) });
-    const reply = await run(executor, request, { sender, message, delivery, deadline, decision, resultTopic: address.topic });
-    if (reply !== undefined) await answer(address, request, reply, deadline, { [Header.Policy]: decision.revision });
+    const reply = entry.refusal() ?? (await run(executor, request, { sender, message, delivery, deadline, decision, resultTopic: address.topic }));
+    if (reply === undefined) await entry.end(request, "superseded", decision);
+    else await answer(address, request, reply, deadline, { entry, decision });
   }
 
   /** @returns undefined if somebody else answers @throws only when the service is stopping: then the bus gives the call to somebody else */
@@ -184,12 +207,17 @@ export async function serveTools(
     );
   }
 
-  async function answer(address: Address, request: Ids, reply: Reply, deadline: number, headers: Envelope["headers"] = {}): Promise<void> {
+  /** The line of the audit log comes first: no answer is known that it does not know. */
+  async function answer(address: Address, request: Ids, reply: Reply, deadline: number, { entry, decision }: AnswerNotes = {}): Promise<void> {
+    let sent = reply;
     let encoded = encodeReply(request, reply);
     if (encoded.body.byteLength > MAX_RESULT_BYTES) {
       const found = `a result of ${encoded.body.byteLength} bytes, more than the ${MAX_RESULT_BYTES} that are carried`;
-      encoded = encodeReply(request, new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave ${found}. Ask for less.`));
+      sent = new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave ${found}. Ask for less.`);
+      encoded = encodeReply(request, sent);
     }
+    await entry?.end(request, sent, decision);
+    const headers = decision === undefined ? {} : { [Header.Policy]: decision.revision };
     const { topic, correlationId, destination } = address;
     try {
       await bus.publish(createEnvelope({ topic, source: service, correlationId, destination, headers, ...encoded }), {
@@ -206,6 +234,9 @@ export async function serveTools(
   async function answerDeadLetter(message: Envelope, death: Death): Promise<void> {
     const sender = identity.senderOf(message);
     const address = addressOf(message, sender);
+    const request = readRequest(message);
+    const ids = request instanceof ToolError ? guessCall(message) : request;
+    await entryOf(message, sender, request, performance.now()).end(ids, "dead_lettered");
     if (address === undefined || death.reason === "rejected") return; // rejected: there was nobody to answer
     const error = new ToolError(
       ToolErrorCode.ExecutionFailed,
@@ -214,8 +245,7 @@ export async function serveTools(
         details: { reason: death.reason, mayHaveRun: true },
       },
     );
-    const request = readRequest(message);
-    await answer(address, request instanceof ToolError ? guessCall(message) : request, error, performance.now());
+    await answer(address, ids, error, performance.now());
   }
 
   started.use(

@@ -1,3 +1,4 @@
+import { openAuditLog } from "@rockbot/audit";
 import { createMemoryBus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { exitOnConfigError, loadConfig } from "@rockbot/config";
@@ -17,10 +18,11 @@ exitOnCrash(log);
 if (config.busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where nobody can call: set BUS_URL to amqp://…");
 await using policy = await exitOnConfigError(() => openPolicy(config.policyFile, { log }));
 const { identity } = policy.current().document;
+await using audit = config.auditFile === undefined ? undefined : await openAuditLog(config.auditFile, { log });
 // The address is read again for each connection: the file of BUS_URL_FILE may hold another password by then.
 await using bus = config.busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(() => load().busUrl, { name: "web-tools", identity, log });
 await using rates = config.redisUrl === undefined ? undefined : await (await import("@rockbot/rates/redis")).connectRedisRateStore(config.redisUrl, { log });
-await using _tools = await startWebTools(bus, config, { log, policy, rates, signal: shutdown.signal });
+await using _tools = await startWebTools(bus, config, { audit, log, policy, rates, signal: shutdown.signal });
 await using _health = await serveHealth({
   port: config.healthPort,
   host: config.healthHost,

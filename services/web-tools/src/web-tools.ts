@@ -1,3 +1,4 @@
+import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { RateStore } from "@rockbot/rates";
@@ -6,6 +7,8 @@ import type { WebToolsConfig } from "./generated/config.ts";
 import { webToolSet } from "./web-tool-set.ts";
 
 export interface StartWebToolsOptions {
+  /** Gets a line for each call. @default nobody */
+  readonly audit?: AuditLog | undefined;
   readonly log?: Logger | undefined;
   /** Who may do what. @default every caller may use every tool but the dangerous ones */
   readonly policy?: PolicyHolder | undefined;
@@ -22,7 +25,7 @@ export interface StartWebToolsOptions {
 export async function startWebTools(
   bus: Bus,
   config: Readonly<WebToolsConfig>,
-  { log = silentLogger, policy, rates, signal }: StartWebToolsOptions = {},
+  { audit, log = silentLogger, policy, rates, signal }: StartWebToolsOptions = {},
 ): Promise<AsyncDisposable> {
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
@@ -36,6 +39,8 @@ export async function startWebTools(
       drainMs: config.shutdownGraceMs,
       policy,
       rates,
+      audit,
+      isAuditRequired: config.auditRequired,
       log,
     }),
   );

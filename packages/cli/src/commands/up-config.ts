@@ -12,6 +12,7 @@ export interface UpOptions {
   readonly allowAddress?: readonly string[];
   readonly config?: string;
   readonly policy?: string;
+  readonly audit?: string;
 }
 
 /** What `rockbot up` starts. A service that is left out has no configuration. */
@@ -30,7 +31,7 @@ const sections = ["webTools", "gateway"];
  * @throws {UsageError} or {ConfigError} with all faults at once
  */
 export function readUpConfig(
-  { only, bus, port, host, allowAddress, config: file, policy }: UpOptions,
+  { only, bus, port, host, allowAddress, config: file, policy, audit }: UpOptions,
   env: Readonly<Record<string, string | undefined>>,
 ): UpConfig {
   const chosen = new Set(only === undefined ? services : only.split(",").map((name) => name.trim()));
@@ -39,7 +40,10 @@ export function readUpConfig(
     for (const [option, value] of Object.entries({ "--port": port, "--host": host }))
       if (value !== undefined) faults.push(`${option}: belongs to the gateway, which --only leaves out`);
   }
-  if (!chosen.has("web-tools") && allowAddress !== undefined) faults.push("--allow-address: belongs to web-tools, which --only leaves out");
+  if (!chosen.has("web-tools")) {
+    for (const [option, value] of Object.entries({ "--allow-address": allowAddress, "--audit": audit }))
+      if (value !== undefined) faults.push(`${option}: belongs to web-tools, which --only leaves out`);
+  }
   if (port !== undefined && !/^\d{1,5}$/.test(port)) faults.push(`--port: expected a whole number from 0 to 65535, got ${JSON.stringify(port)}`);
   if (faults.length > 0) throw new UsageError(faults);
 
@@ -67,7 +71,9 @@ export function readUpConfig(
       return undefined;
     }
   }
-  const webTools = chosen.has("web-tools") ? load(webToolsSchema, "webTools", { allowAddresses: allowAddress }, checkWebToolsConfig) : undefined;
+  const webTools = chosen.has("web-tools")
+    ? load(webToolsSchema, "webTools", { allowAddresses: allowAddress, auditFile: audit }, checkWebToolsConfig)
+    : undefined;
   const gateway = chosen.has("gateway")
     ? load(gatewaySchema, "gateway", { host, port: port === undefined ? undefined : Number(port) }, checkGatewayConfig)
     : undefined;

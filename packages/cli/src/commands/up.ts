@@ -1,3 +1,4 @@
+import { AuditFileError, openAuditLog } from "@rockbot/audit";
 import { createMemoryBus, type Logger } from "@rockbot/bus";
 import { startGateway } from "@rockbot/gateway";
 import { openPolicy } from "@rockbot/policy";
@@ -7,6 +8,7 @@ import { createToolCaller } from "@rockbot/tools";
 import { startWebTools, webToolsOff } from "@rockbot/web-tools";
 import packageJson from "../../package.json" with { type: "json" };
 import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
+import { CommandError } from "../command-error.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
 import { refuseSecondUp, serveSocket } from "../runtime/serve-socket.ts";
 import { readUpConfig, type UpConfig, type UpOptions } from "./up-config.ts";
@@ -36,9 +38,10 @@ export async function up(options: UpOptions): Promise<void> {
   await using policy = await openPolicy(policyFile, { log });
   const { identity } = policy.current().document;
   if (isMemory && identity === "verified") log.warn({}, "the policy wants verified senders, and the in-memory bus verifies nobody: all is one process");
+  await using audit = webTools?.auditFile === undefined ? undefined : await openAudit(webTools.auditFile, log);
   await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log });
   await using rates = webTools?.redisUrl === undefined ? undefined : await openRates(webTools.redisUrl, log);
-  await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, { log, policy, rates, signal: shutdown.signal });
+  await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, { audit, log, policy, rates, signal: shutdown.signal });
   await using journals = gateway?.redisUrl === undefined ? undefined : await openJournals(gateway.redisUrl, log);
   await using runningGateway = gateway === undefined ? undefined : await startGateway(bus, gateway, { log, journals, policy, signal: shutdown.signal });
   // Other commands of this user come by the socket; over a broker they come by the broker.
@@ -57,6 +60,16 @@ export async function up(options: UpOptions): Promise<void> {
   );
   console.error(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
+}
+
+/** @throws {CommandError} in words for the user */
+async function openAudit(file: string, log: Logger) {
+  try {
+    return await openAuditLog(file, { log });
+  } catch (error) {
+    if (error instanceof AuditFileError) throw new CommandError(error.message);
+    throw error;
+  }
 }
 
 async function openJournals(url: string, log: Logger) {

@@ -1,0 +1,47 @@
+import { type AuditFileReport, type AuditReport, verifyAudit } from "@rockbot/audit";
+import { CommandError } from "../command-error.ts";
+import { printable } from "../dlq/printable.ts";
+import { ExitCode } from "../exit-code.ts";
+import { UsageError } from "../usage-error.ts";
+
+export interface VerifyAuditOptions {
+  readonly head?: string;
+  readonly json?: boolean;
+}
+
+/** `rockbot audit verify`: whether the lines of these files are as they were written. */
+export async function verify(files: readonly string[], { head, json = false }: VerifyAuditOptions): Promise<void> {
+  if (head !== undefined && !/^[0-9a-f]{64}$/.test(head)) throw new UsageError(["--head: expected the hash of a line, 64 hex digits in small letters"]);
+  const report = await read(files, head);
+  if (json) console.log(JSON.stringify(report, undefined, 2));
+  else describe(report);
+  process.exitCode = report.fault === undefined && report.hasHead !== false ? ExitCode.Ok : ExitCode.Failed;
+}
+
+async function read(files: readonly string[], head: string | undefined): Promise<AuditReport> {
+  try {
+    return await verifyAudit(files, { head });
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new CommandError(`Cannot read ${path ?? "a file"}: ${code}`);
+  }
+}
+
+/** What is whole on stdout; what is not, or cannot be known, on stderr. */
+function describe({ files, fault, head, startsAt, hasHead }: AuditReport): void {
+  for (const file of files) console.log(describeFile(file));
+  if (startsAt !== undefined) console.error(`rockbot: the lines before ${startsAt} are not among these files, and not looked at`);
+  for (const { file, cutOffBytes } of files)
+    if (cutOffBytes > 0)
+      console.error(`rockbot: ${file} ends in ${cutOffBytes} bytes of a line that was cut off, as by a crash. No line before it is in doubt`);
+  if (hasHead === false) console.error("rockbot: no line has the hash that was asked for: the chain was cut before it, or written anew");
+  if (fault !== undefined) console.error(`rockbot: ${fault.file}:${fault.line}: ${printable(fault.message)}`);
+  else console.log(`whole to line ${head.seq}, hash ${head.hash}`);
+}
+
+function describeFile({ file, lines, firstSeq, lastSeq, from, to, lost }: AuditFileReport): string {
+  if (lines === 0) return `${file}: no lines`;
+  const missing = lost === 0 ? "" : `; they say that ${lost} records were lost for want of a disk`;
+  return `${file}: lines ${firstSeq} to ${lastSeq}, ${printable(from ?? "")} to ${printable(to ?? "")}${missing}`;
+}
