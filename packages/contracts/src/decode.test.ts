@@ -5,6 +5,9 @@ import { messages } from "./generated/messages.ts";
 
 const names = Object.keys(messages) as MessageName[];
 
+/** Of Object.prototype before any message was read. */
+const prototypeNames = Object.getOwnPropertyNames(Object.prototype).sort();
+
 test("any bytes give a value or a fault, and never reach a prototype", () => {
   const bodies = fc.oneof(
     fc.uint8Array({ maxLength: 300 }),
@@ -20,7 +23,7 @@ test("any bytes give a value or a fault, and never reach a prototype", () => {
     }),
     { numRuns: 10_000 },
   );
-  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect(Object.getOwnPropertyNames(Object.prototype).sort()).toEqual(prototypeNames);
 });
 
 test.each([
@@ -33,6 +36,10 @@ test.each([
   ["too_deep", Buffer.from("[".repeat(100_000) + "]".repeat(100_000))],
   ["forbidden_key", Buffer.from('{"toolCallId":"a","toolName":"b","__proto__":{"isAdmin":true}}')],
   ["forbidden_key", Buffer.from('{"toolCallId":"a","toolName":"b","x":[{"\\u005f_proto__":1}]}')],
+  ["forbidden_key", Buffer.from('{"toolCallId":"a","toolName":"b","x":{"constructor":{"prototype":{"isAdmin":true}}}}')],
+  ["duplicate_key", Buffer.from('{"toolCallId":"a","toolName":"b","toolName":"c"}')],
+  ["duplicate_key", Buffer.from('{"toolCallId":"a","toolName":"b","x":[{"y":1,"\\u0079" :2}]}')],
+  ["duplicate_key", Buffer.from('{"__proto__x":1,"a":{"":1,"":1}}')],
   ["invalid", Buffer.from("null")],
   ["invalid", Buffer.from("[]")],
 ])("says %s of %s", (reason, body) => {
@@ -61,4 +68,36 @@ test("takes values of MAX_JSON_DEPTH levels and no more", () => {
   const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   expect(parseJson(nested(MAX_JSON_DEPTH)).ok).toBe(true);
   expect(parseJson(nested(MAX_JSON_DEPTH + 2)).ok).toBe(false);
+});
+
+test.each([
+  '{"constructor":"a builder","prototype":1}',
+  '{"a":{"a":{"a":"\\"a\\":"}},"b":["a","a",":"],"c":"\\\\"}',
+  '{"\\"":1,"\\\\":2,"\\\\\\"":3 , "x" \n: "y" }',
+  "[]",
+  '"a:b"',
+])("takes %s, in which no key stands twice", (text) => {
+  expect(parseJson(text)).toEqual({ ok: true, value: JSON.parse(text) as unknown });
+});
+
+test("finds each key that stands twice, and none that does not, in 10 000 texts", () => {
+  // None begins with what is escaped: V8 13.6 reads the key `"` as the key `\\` once it has read one of these after the same others.
+  const key = fc.constantFrom("a", "b", "", 'a"b', "a\\\\", ":x", "\u2028", "constructor");
+  const leaf = fc.oneof(fc.string(), fc.constantFrom('"a":', "\\", '\\"'), fc.integer(), fc.constant(null));
+  type Tree = readonly (readonly [string, unknown])[];
+  const { tree } = fc.letrec<{ tree: Tree; node: unknown }>((tie) => ({
+    tree: fc.array(fc.tuple(key, tie("node")), { maxLength: 4 }),
+    node: fc.oneof({ depthSize: "small", withCrossShrink: true }, leaf, tie("tree")),
+  }));
+  const isTree = (value: unknown): value is Tree => Array.isArray(value);
+  const write = (value: unknown): string =>
+    isTree(value) ? `{${value.map(([name, inner]) => `${JSON.stringify(name)} :${write(inner)}`).join(",")}}` : JSON.stringify(value);
+  const hasTwice = (value: unknown): boolean =>
+    isTree(value) && (new Set(value.map(([name]) => name)).size < value.length || value.some(([, inner]) => hasTwice(inner)));
+  fc.assert(
+    fc.property(tree, (value) => {
+      expect(parseJson(write(value)).ok).toBe(!hasTwice(value));
+    }),
+    { numRuns: 10_000 },
+  );
 });

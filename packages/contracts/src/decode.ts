@@ -1,9 +1,10 @@
+import { countMembers } from "./count-members.ts";
 import { describeFaults, type Fault, faultsText } from "./describe-faults.ts";
 import { type Messages, messages } from "./generated/messages.ts";
 
 /** Why bytes are not the message they should be. `message` is for the sender. */
 export interface MessageFault {
-  readonly reason: "not_utf8" | "not_json" | "too_deep" | "forbidden_key" | "invalid";
+  readonly reason: "not_utf8" | "not_json" | "too_deep" | "forbidden_key" | "duplicate_key" | "invalid";
   readonly message: string;
   readonly faults: readonly Fault[];
   /** What could be parsed, for finding whom to answer. */
@@ -36,7 +37,10 @@ export function decodeMessage<Name extends MessageName>(name: Name, body: Uint8A
   return { ok: false, fault: { reason: "invalid", message: `${name}: ${faultsText(faults)}`, faults, value } };
 }
 
-/** Parses JSON text of strangers: at most MAX_JSON_DEPTH levels, no key that names a prototype. Never throws. */
+/**
+ * Parses JSON text of strangers: at most MAX_JSON_DEPTH levels, no key that leads to a prototype, and none twice in one
+ * object, since of two values readers take different ones. Never throws.
+ */
 export function parseJson(text: string): Decoded<unknown> {
   let value: unknown;
   try {
@@ -44,10 +48,10 @@ export function parseJson(text: string): Decoded<unknown> {
   } catch {
     return { ok: false, fault: { reason: "not_json", message: "not valid JSON", faults: [] } };
   }
-  const reason = unsafe(value);
-  if (reason === undefined) return { ok: true, value };
-  const message = reason === "too_deep" ? `nested deeper than ${MAX_JSON_DEPTH} levels` : 'contains the forbidden key "__proto__"';
-  return { ok: false, fault: { reason, message, faults: [] } };
+  const found = examine(value);
+  if (typeof found === "string") return { ok: false, fault: { reason: found, message: words[found], faults: [] } };
+  if (countMembers(text) === found.members) return { ok: true, value };
+  return { ok: false, fault: { reason: "duplicate_key", message: words.duplicate_key, faults: [] } };
 }
 
 /** The message as bytes, ready to publish. */
@@ -55,10 +59,16 @@ export function encodeMessage<Name extends MessageName>(_name: Name, value: Mess
   return Buffer.from(JSON.stringify(value));
 }
 
+const words = {
+  too_deep: `nested deeper than ${MAX_JSON_DEPTH} levels`,
+  forbidden_key: 'JSON with a forbidden key: "__proto__", or "constructor" with a "prototype" in it',
+  duplicate_key: "JSON with the same key twice in one object",
+};
+
 /** Level by level, not recursively: the depth of a stranger's value must not be the depth of our stack. */
-function unsafe(root: unknown): "too_deep" | "forbidden_key" | undefined {
-  if (!isNested(root)) return undefined;
-  let level: object[] = [root];
+function examine(root: unknown): "too_deep" | "forbidden_key" | { readonly members: number } {
+  let members = 0;
+  let level: object[] = isNested(root) ? [root] : [];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_JSON_DEPTH) return "too_deep";
     const next: object[] = [];
@@ -69,14 +79,16 @@ function unsafe(root: unknown): "too_deep" | "forbidden_key" | undefined {
       }
       // What JSON.parse makes inherits nothing that is enumerable.
       for (const key in value) {
-        if (key === "__proto__") return "forbidden_key";
         const child = (value as Record<string, unknown>)[key];
+        // A copy of such a value by careless code would write to the prototype of all objects.
+        if (key === "__proto__" || (key === "constructor" && isNested(child) && Object.hasOwn(child, "prototype"))) return "forbidden_key";
+        members++;
         if (isNested(child)) next.push(child);
       }
     }
     level = next;
   }
-  return undefined;
+  return { members };
 }
 
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;

@@ -32,7 +32,7 @@ export async function readArguments(incoming: IncomingMessage): Promise<object> 
   }
   if (text.trim() === "") return {};
   const parsed = parseJson(text);
-  if (!parsed.ok) throw invalid(`it is ${parsed.fault.message}`.replace("it is contains", "it contains"));
+  if (!parsed.ok) throw invalid(`it is ${parsed.fault.message}`);
   const { value } = parsed;
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid("it is JSON, but not an object");
   return value;
