@@ -1,6 +1,6 @@
-import type { HttpBindings } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { createMiddleware } from "hono/factory";
+import type { GatewayEnv } from "./guard.ts";
 
 export interface AdmissionOptions {
   /** How many requests run at once. */
@@ -12,7 +12,7 @@ export interface AdmissionOptions {
 /** Bounds the requests that run at once. A request holds its place until its answer has left or its connection is gone. */
 export function admission({ maxConcurrent, answerMs }: AdmissionOptions) {
   let running = 0;
-  return createMiddleware<{ Bindings: HttpBindings }>(async (c, next) => {
+  return createMiddleware<GatewayEnv>(async (c, next) => {
     if (running >= maxConcurrent) {
       throw new ToolError(ToolErrorCode.Overloaded, `Cannot take the request: ${maxConcurrent} requests run already. Try again in a second`, {
         retryAfterMs: 1000,

@@ -24,7 +24,7 @@ export type Authenticate = (authorization: string | undefined) => string | undef
 export function createAuthenticator({ token, policy, isOpen, clock = Date.now }: AuthenticateOptions): Authenticate {
   const expected = token === undefined ? undefined : sha256(token);
   return (authorization) => {
-    const presented = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? "")?.[1];
+    const presented = bearerOf(authorization);
     const tokens = policy === undefined ? undefined : callerTokens(policy.current().document);
     if (tokens !== undefined && tokens.size > 0) {
       if (presented === undefined) throw unauthorized("no bearer token came with it", "one of the policy's tokens");
@@ -38,6 +38,9 @@ export function createAuthenticator({ token, policy, isOpen, clock = Date.now }:
     throw unauthorized(presented === undefined ? "no bearer token came with it" : "its bearer token is not this gateway's", "the gateway's token");
   };
 }
+
+/** The token in an Authorization header; undefined if there is none. */
+export const bearerOf = (authorization: string | undefined): string | undefined => /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? "")?.[1];
 
 const unauthorized = (why: string, what: string): ToolError =>
   new ToolError(HttpErrorCode.Unauthorized, `Cannot answer the request: ${why}. Send "Authorization: Bearer TOKEN" with ${what}`);

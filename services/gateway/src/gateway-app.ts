@@ -10,8 +10,10 @@ import { createAuthenticator } from "./authenticate.ts";
 import { describeCall } from "./describe-call.ts";
 import { type GatewayEnv, guard } from "./guard.ts";
 import { answerError, HttpErrorCode } from "./http-error.ts";
+import type { HttpApp } from "./http-server.ts";
 import { invoke } from "./invoke.ts";
 import { openApiDocument } from "./open-api.ts";
+import { OPERATOR_PATH, operatorDoor } from "./operator-door.ts";
 import { traceRequests } from "./trace-requests.ts";
 
 export interface GatewayAppOptions {
@@ -19,6 +21,8 @@ export interface GatewayAppOptions {
   readonly token?: string | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
   readonly policy?: PolicyHolder | undefined;
+  /** What answers `/operator/…` to the policy's operators. @default there is no such path */
+  readonly operator?: HttpApp | undefined;
   /** Whether requests are taken without a token if there is none to show. @default true */
   readonly isOpen?: boolean | undefined;
   /** Names, without port, by which the server may be addressed, besides those of loopback. @default [] */
@@ -47,7 +51,7 @@ const headers = { "cache-control": "no-store", "x-content-type-options": "nosnif
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
 export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions = {}): Hono<GatewayEnv> {
   const { token, policy, isOpen = true, allowedHosts = [], allowedOrigins = [], timeoutMs = DEFAULT_TIMEOUT_MS, maxTimeoutMs = MAX_TIMEOUT_MS } = options;
-  const { maxConcurrent = 256, keepAliveMs = 10_000, notReady = () => [], signal, log = silentLogger } = options;
+  const { maxConcurrent = 256, keepAliveMs = 10_000, notReady = () => [], operator, signal, log = silentLogger } = options;
   const app = new Hono<GatewayEnv>();
 
   app.use(async (c, next) => {
@@ -63,7 +67,10 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
 
   const authenticate = createAuthenticator({ token, policy, isOpen });
   const toolsOf = (by: string | undefined) => listTools(by === undefined ? caller.tools.getTools() : caller.toolsOf(by));
-  app.use(guard({ authenticate, allowedHosts, allowedOrigins }), admission({ maxConcurrent, answerMs: ANSWER_MS }), traceRequests());
+  const admit = admission({ maxConcurrent, answerMs: ANSWER_MS });
+  if (operator !== undefined && policy !== undefined)
+    app.all(`${OPERATOR_PATH}*`, operatorDoor(operator, { policy, allowedHosts, allowedOrigins, admit, log }));
+  app.use(guard({ authenticate, allowedHosts, allowedOrigins }), admit, traceRequests());
   app.get("/v1/tools", async (c) => {
     await caller.discovered();
     return c.json({ tools: toolsOf(c.get("caller")) });

@@ -5,8 +5,11 @@ import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";
-import { serveHttp } from "./http-server.ts";
+import { type HttpApp, serveHttp } from "./http-server.ts";
 import { isLoopback } from "./is-loopback.ts";
+import { CALLS_PATH, createCallsApp } from "./operator-calls.ts";
+import { createPolicyApp, POLICY_PATH } from "./operator-policy.ts";
+import { operatorRoutes } from "./operator-routes.ts";
 
 export interface StartGatewayOptions {
   readonly log?: Logger | undefined;
@@ -14,8 +17,19 @@ export interface StartGatewayOptions {
   readonly journals?: JournalStore | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
   readonly policy?: PolicyHolder | undefined;
+  /** Makes what operators reach by their tokens. @default the calls made here, and what the policy says */
+  readonly operator?: ((parts: OperatorParts) => HttpApp) | undefined;
   /** Aborts when running requests are not waited for any longer, though the gateway is being disposed of. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What the operators' part of a gateway works with. */
+export interface OperatorParts {
+  readonly bus: Bus;
+  readonly caller: ToolCaller;
+  readonly policy: PolicyHolder;
+  /** Aborts when the process stops and running requests are not waited for any longer. */
+  readonly signal: AbortSignal;
 }
 
 export interface Gateway extends AsyncDisposable {
@@ -34,7 +48,7 @@ export interface Gateway extends AsyncDisposable {
 export async function startGateway(
   bus: Bus,
   config: Readonly<GatewayConfig>,
-  { log = silentLogger, journals, policy, signal }: StartGatewayOptions = {},
+  { log = silentLogger, journals, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
 ): Promise<Gateway> {
   const {
     host,
@@ -59,6 +73,7 @@ export async function startGateway(
   const app = createGatewayApp(caller, {
     token: gatewayToken,
     policy,
+    operator: policy === undefined ? undefined : operator({ bus, caller, policy, signal: drainOver.signal }),
     isOpen: isLoopback(host),
     allowedHosts: [...allowedHosts, hostName],
     allowedOrigins,
@@ -85,6 +100,10 @@ export async function startGateway(
       await parts.disposeAsync();
     },
   };
+}
+
+function callsAndPolicy({ caller, policy }: OperatorParts): HttpApp {
+  return operatorRoutes({ [CALLS_PATH]: createCallsApp([caller.journal]), [POLICY_PATH]: createPolicyApp(policy) });
 }
 
 function accessBy(gatewayToken: string | undefined, policy: PolicyHolder | undefined): string {

@@ -20,6 +20,8 @@ export interface GuardOptions {
   readonly allowedOrigins: readonly string[];
 }
 
+/** Which of two such headers counts is up to whoever reads them: a proxy may take one, and we the other. */
+const ONCE = ["host", "authorization", "origin"];
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
@@ -32,9 +34,12 @@ export function guard({ authenticate, allowedHosts, allowedOrigins }: GuardOptio
   const origins = new Set(allowedOrigins.map((origin) => URL.parse(origin)?.origin));
 
   return createMiddleware<GatewayEnv>(async (c, next) => {
-    // Which of two Host headers counts is up to whoever reads them: a proxy may take one, and we the other.
-    if ((c.env.incoming.headersDistinct["host"]?.length ?? 0) > 1)
-      throw new ToolError(HttpErrorCode.BadRequest, "Cannot answer the request: it has more than one Host header. Send one");
+    for (const name of ONCE) {
+      if ((c.env.incoming.headersDistinct[name]?.length ?? 0) > 1)
+        throw new ToolError(HttpErrorCode.BadRequest, `Cannot answer the request: it has more than one ${name} header. Send one`);
+    }
+    if ((c.env.incoming.headers["transfer-encoding"] ?? "chunked").toLowerCase() !== "chunked")
+      throw new ToolError(HttpErrorCode.BadRequest, "Cannot answer the request: its transfer encoding is not chunked alone");
     // A request line may name a host of its own (`GET http://other/ HTTP/1.1`); it must be ours, too.
     for (const host of [c.env.incoming.headers.host ?? "", new URL(c.req.url).host]) {
       const name = hostName(host);

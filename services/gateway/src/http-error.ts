@@ -12,6 +12,7 @@ export const HttpErrorCode = {
   BadRequest: "bad_request",
   RequestTimeout: "request_timeout",
   Conflict: "conflict",
+  ExpectationFailed: "expectation_failed",
 } as const;
 
 /** The call that an error belongs to, as in the ToolError of the bus. */
@@ -39,6 +40,7 @@ const statuses: Readonly<Record<string, number>> = {
   [HttpErrorCode.RequestTimeout]: 408,
   [HttpErrorCode.Conflict]: 409,
   [HttpErrorCode.UnsupportedMediaType]: 415,
+  [HttpErrorCode.ExpectationFailed]: 417,
 };
 
 /** The HTTP status that fits an error code. A code of a newer peer counts as a failure behind the front door. */

@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
@@ -61,6 +61,7 @@ export async function serveHttp(
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.on("clientError", refuse);
+  server.on("checkExpectation", refuseExpectation);
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", (error: NodeJS.ErrnoException) => {
     const [name, help] = "path" in where ? [where.path, ""] : [`${where.host}:${where.port}`, ". Free the port or choose another"];
@@ -103,6 +104,15 @@ function errorHandler(error: unknown): Response {
       ? new ToolError(HttpErrorCode.BadRequest, "Cannot read the request: its path or its Host header is malformed")
       : new ToolError(ToolErrorCode.ExecutionFailed, "Cannot answer the request: the gateway failed");
   return Response.json(errorBody(fault), { status: statusOf(fault.code) });
+}
+
+/** Answers a request that expects of a server what there is no word for; `100-continue` is known, and not among these. */
+function refuseExpectation(_: IncomingMessage, outgoing: ServerResponse): void {
+  const fault = new ToolError(
+    HttpErrorCode.ExpectationFailed,
+    'Cannot answer the request: it expects what cannot be done. Send no Expect header but "100-continue"',
+  );
+  outgoing.writeHead(statusOf(fault.code), { connection: "close", "content-type": "application/json" }).end(JSON.stringify(errorBody(fault)));
 }
 
 /** Answers what Node's parser refused, in the same form as everything else, and ends the connection. */

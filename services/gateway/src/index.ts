@@ -1,7 +1,12 @@
 // To run the front door.
 export { checkGatewayConfig } from "./check-gateway-config.ts";
-export { type Gateway, type StartGatewayOptions, startGateway } from "./gateway.ts";
+export { type Gateway, type OperatorParts, type StartGatewayOptions, startGateway } from "./gateway.ts";
 // To serve the same protocol elsewhere, such as on a unix socket.
 export { createGatewayApp, type GatewayAppOptions } from "./gateway-app.ts";
 export { configSchema, type GatewayConfig } from "./generated/config.ts";
 export { type HttpApp, type HttpServer, type ServeHttpOptions, serveHttp } from "./http-server.ts";
+// What is for operators, behind their tokens or a socket of their own.
+export { CALLS_PATH, createCallsApp, MAX_LISTED_CALLS } from "./operator-calls.ts";
+export { OPERATOR_PATH } from "./operator-door.ts";
+export { createPolicyApp, POLICY_PATH } from "./operator-policy.ts";
+export { operatorRoutes } from "./operator-routes.ts";

@@ -65,6 +65,7 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}, p
   const parts = started.move();
 
   return {
+    bus,
     url: gateway.url,
     port,
     gateway,

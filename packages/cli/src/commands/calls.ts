@@ -1,8 +1,8 @@
+import { MAX_LISTED_CALLS } from "@rockbot/gateway";
 import { type CallRecord, isOpen } from "@rockbot/journal";
 import { openCallSource } from "../client/open-call-source.ts";
 import { CommandError } from "../command-error.ts";
 import { printable } from "../dlq/printable.ts";
-import { MAX_LISTED } from "../runtime/operator-calls.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface CallsOptions {
@@ -16,7 +16,8 @@ const DEFAULT_LIMIT = 20;
 /** `rockbot calls`: the newest calls, one a line. */
 export async function listCalls({ redis, json = false, limit = String(DEFAULT_LIMIT) }: CallsOptions): Promise<void> {
   const count = /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
-  if (count < 1 || count > MAX_LISTED) throw new UsageError([`--limit: expected a whole number from 1 to ${MAX_LISTED}, got ${JSON.stringify(limit)}`]);
+  if (count < 1 || count > MAX_LISTED_CALLS)
+    throw new UsageError([`--limit: expected a whole number from 1 to ${MAX_LISTED_CALLS}, got ${JSON.stringify(limit)}`]);
   await using source = await openCallSource({ redis, env: process.env });
   const calls = await source.recent(count);
   if (json) {

@@ -1,6 +1,6 @@
 import { AuditFileError, openAuditLog } from "@rockbot/audit";
 import { createMemoryBus, type Logger } from "@rockbot/bus";
-import { startGateway } from "@rockbot/gateway";
+import { type OperatorParts, startGateway } from "@rockbot/gateway";
 import { openPolicy } from "@rockbot/policy";
 import { exitOnCrash, onShutdown } from "@rockbot/service";
 import { startTelemetry } from "@rockbot/telemetry";
@@ -9,6 +9,7 @@ import { startWebTools, webToolsOff } from "@rockbot/web-tools";
 import packageJson from "../../package.json" with { type: "json" };
 import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
+import { operatorApp } from "../runtime/operator-app.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
 import { refuseSecondUp, serveSocket } from "../runtime/serve-socket.ts";
 import { readUpConfig, type UpConfig, type UpOptions } from "./up-config.ts";
@@ -43,7 +44,8 @@ export async function up(options: UpOptions): Promise<void> {
   await using rates = webTools?.redisUrl === undefined ? undefined : await openRates(webTools.redisUrl, log);
   await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, { audit, log, policy, rates, signal: shutdown.signal });
   await using journals = gateway?.redisUrl === undefined ? undefined : await openJournals(gateway.redisUrl, log);
-  await using runningGateway = gateway === undefined ? undefined : await startGateway(bus, gateway, { log, journals, policy, signal: shutdown.signal });
+  await using runningGateway =
+    gateway === undefined ? undefined : await startGateway(bus, gateway, { log, journals, policy, operator: operatorOf(log), signal: shutdown.signal });
   // Other commands of this user come by the socket; over a broker they come by the broker.
   await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", policy, log });
   await using _socket =
@@ -51,7 +53,7 @@ export async function up(options: UpOptions): Promise<void> {
       ? undefined
       : await serveSocket(
           socket,
-          { bus, caller, journals: [caller.journal, ...(runningGateway === undefined ? [] : [runningGateway.journal])] },
+          { bus, caller, journals: [caller.journal, ...(runningGateway === undefined ? [] : [runningGateway.journal])], policy },
           { drainMs: graceMs, signal: shutdown.signal, log },
         );
 
@@ -71,6 +73,12 @@ async function openAudit(file: string, log: Logger) {
     throw error;
   }
 }
+
+/** What operators reach by their tokens: the same as by the socket, but the calls of other callers in this process. */
+const operatorOf =
+  (log: Logger) =>
+  ({ caller, ...parts }: OperatorParts) =>
+    operatorApp({ ...parts, caller, journals: [caller.journal], log });
 
 async function openJournals(url: string, log: Logger) {
   const { connectRedisJournalStore } = await import("@rockbot/journal/redis");

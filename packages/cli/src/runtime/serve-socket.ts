@@ -1,10 +1,10 @@
 import { chmodSync, linkSync, rmSync, statSync } from "node:fs";
 import type { Bus } from "@rockbot/bus";
-import { createGatewayApp, type GatewayAppOptions, type HttpApp, serveHttp } from "@rockbot/gateway";
+import { createGatewayApp, type GatewayAppOptions, type HttpApp, OPERATOR_PATH, serveHttp } from "@rockbot/gateway";
+import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";
 import { CommandError } from "../command-error.ts";
-import { createOperatorApp, OPERATOR_PATH } from "../dlq/operator-app.ts";
-import { CALLS_PATH, createCallsApp } from "./operator-calls.ts";
+import { operatorApp } from "./operator-app.ts";
 import type { OwnSocket } from "./own-socket.ts";
 
 /** How often the name is tried for, when it goes to others in between. */
@@ -29,6 +29,8 @@ export interface SocketParts {
   readonly caller: ToolCaller;
   /** Of all callers in this process, for the operator. @default the caller's */
   readonly journals?: readonly ToolCaller["journal"][] | undefined;
+  /** In force, for the operator to ask. @default nothing is said of any */
+  readonly policy?: PolicyHolder | undefined;
 }
 
 /**
@@ -39,17 +41,16 @@ export interface SocketParts {
  */
 export async function serveSocket(
   socket: OwnSocket,
-  { bus, caller, journals = [caller.journal] }: SocketParts,
+  { bus, caller, journals = [caller.journal], policy }: SocketParts,
   { drainMs, signal, log, notReady }: ServeSocketOptions,
 ): Promise<AsyncDisposable> {
   const drainOver = new AbortController();
   const gateway = createGatewayApp(caller, { signal: drainOver.signal, log, notReady });
-  const operator = createOperatorApp({ bus, caller }, { signal: drainOver.signal, log });
-  const calls = createCallsApp(journals);
+  const operator = operatorApp({ bus, caller, journals, policy, signal: drainOver.signal, log });
   const app: HttpApp = {
     fetch(request, env) {
       const { pathname } = new URL(request.url);
-      return (pathname.startsWith(CALLS_PATH) ? calls : pathname.startsWith(OPERATOR_PATH) ? operator : gateway).fetch(request, env);
+      return (pathname.startsWith(OPERATOR_PATH) ? operator : gateway).fetch(request, env);
     },
   };
   const ownPath = `${socket.path}.${process.pid}`;

@@ -5,12 +5,12 @@ import type { DlqEvent } from "./dlq-client.ts";
 import { readDlqRequest } from "./dlq-request.ts";
 import { type DlqParts, runDlq } from "./run-dlq.ts";
 
-/** All paths for operators begin so. */
-export const OPERATOR_PATH = "/operator/";
+/** Where an operator looks at parked messages. */
+export const DLQ_PATH = "/operator/dlq";
 
 const KEEP_ALIVE_MS = 10_000;
 
-export interface OperatorAppOptions {
+export interface DlqAppOptions {
   /** Aborts when the process stops and running requests are not waited for any longer. */
   readonly signal: AbortSignal;
   readonly log: Logger | undefined;
@@ -18,10 +18,10 @@ export interface OperatorAppOptions {
 
 /**
  * What operators may do in a running `rockbot up`: `POST /operator/dlq/{list|show|replay|purge}?service=…`, answered with
- * one server-sent event for each DlqEvent. It asks for no token, so it is for a socket that only its user can open: never
- * for the gateway, which tools can reach.
+ * one server-sent event for each DlqEvent. It asks for no token, so it is for a socket that only its user can open, or
+ * behind the gateway's door for operators: never for whoever can reach the gateway, as tools can.
  */
-export function createOperatorApp(parts: DlqParts, { signal, log }: OperatorAppOptions): HttpApp {
+export function createDlqApp(parts: DlqParts, { signal, log }: DlqAppOptions): HttpApp {
   return {
     fetch({ url, method }) {
       const { pathname, searchParams } = new URL(url);
@@ -35,7 +35,7 @@ export function createOperatorApp(parts: DlqParts, { signal, log }: OperatorAppO
   };
 }
 
-function streamDlq(parts: DlqParts, action: string, fields: Readonly<Record<string, string>>, { signal, log }: OperatorAppOptions): ReadableStream<Uint8Array> {
+function streamDlq(parts: DlqParts, action: string, fields: Readonly<Record<string, string>>, { signal, log }: DlqAppOptions): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const left = new AbortController();

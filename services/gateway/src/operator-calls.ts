@@ -1,9 +1,9 @@
-import type { HttpApp } from "@rockbot/gateway";
 import type { ToolCaller } from "@rockbot/tools";
+import type { HttpApp } from "./http-server.ts";
 
-/** Where an operator reads calls, on the socket only. */
+/** Where an operator reads calls, on a socket or by an operator's token only. */
 export const CALLS_PATH = "/operator/calls";
-export const MAX_LISTED = 1_000;
+export const MAX_LISTED_CALLS = 1_000;
 
 /** What `rockbot calls` asks for, the calls of all callers in this process: `GET /operator/calls?limit=N` and `GET /operator/calls/{toolCallId}`. */
 export function createCallsApp(journals: readonly ToolCaller["journal"][]): HttpApp {
@@ -11,15 +11,16 @@ export function createCallsApp(journals: readonly ToolCaller["journal"][]): Http
     async fetch({ url, method }) {
       const { pathname, searchParams } = new URL(url);
       const toolCallId = /^\/operator\/calls\/([^/]+)$/.exec(pathname)?.[1];
-      if (method !== "GET" || (toolCallId === undefined && pathname !== CALLS_PATH))
-        return Response.json({ message: "Cannot answer the request: there is no such path for operators" }, { status: 404 });
+      if (method !== "GET" || (toolCallId === undefined && pathname !== CALLS_PATH)) return noSuchPath();
       if (toolCallId !== undefined) {
         const found = await Promise.all(journals.map((journal) => journal.find(decodeURIComponent(toolCallId))));
         return Response.json({ call: found.find((call) => call !== undefined) ?? null });
       }
-      const limit = Math.min(Math.max(Number(searchParams.get("limit")) || 1, 1), MAX_LISTED);
+      const limit = Math.min(Math.max(Number(searchParams.get("limit")) || 1, 1), MAX_LISTED_CALLS);
       const calls = (await Promise.all(journals.map((journal) => journal.recent(limit)))).flat();
       return Response.json({ calls: calls.sort((a, b) => (b.steps[0]?.at ?? 0) - (a.steps[0]?.at ?? 0)).slice(0, limit) });
     },
   };
 }
+
+const noSuchPath = (): Response => Response.json({ message: "Cannot answer the request: there is no such path for operators" }, { status: 404 });

@@ -1,0 +1,25 @@
+import type { Bus, Logger } from "@rockbot/bus";
+import { CALLS_PATH, createCallsApp, createPolicyApp, type HttpApp, operatorRoutes, POLICY_PATH } from "@rockbot/gateway";
+import type { PolicyHolder } from "@rockbot/policy";
+import type { ToolCaller } from "@rockbot/tools";
+import { createDlqApp, DLQ_PATH } from "../dlq/dlq-app.ts";
+
+export interface OperatorAppParts {
+  readonly bus: Bus;
+  readonly caller: ToolCaller;
+  /** Of all callers in this process. */
+  readonly journals: readonly ToolCaller["journal"][];
+  readonly policy: PolicyHolder | undefined;
+  /** Aborts when the process stops and running requests are not waited for any longer. */
+  readonly signal: AbortSignal;
+  readonly log: Logger | undefined;
+}
+
+/** All that operators reach in a running `rockbot up`. It asks for no token: see createDlqApp. */
+export function operatorApp({ bus, caller, journals, policy, signal, log }: OperatorAppParts): HttpApp {
+  return operatorRoutes({
+    [CALLS_PATH]: createCallsApp(journals),
+    [DLQ_PATH]: createDlqApp({ bus, caller }, { signal, log }),
+    ...(policy === undefined ? {} : { [POLICY_PATH]: createPolicyApp(policy) }),
+  });
+}
