@@ -1,6 +1,6 @@
 /**
  * The texts in which a secret can be met: as it is, in base64 and base64url at each of the three alignments, encoded for a
- * URL, and escaped in JSON, also in JSON inside JSON. Of base64 these are the characters that the secret alone decides;
+ * URL, and escaped in JSON, also in JSON inside JSON, or in markdown. Of base64 these are the characters that the secret alone decides;
  * those at its borders depend on its neighbours.
  */
 export function encodingsOf(secret: string): readonly string[] {
@@ -8,6 +8,7 @@ export function encodingsOf(secret: string): readonly string[] {
   const base64 = [0, 1, 2].map((offset) => alignedBase64(text, offset));
   const url = [encodeURIComponent(text), encodeURI(text), strictUrl(text), formUrl(text), userInfo(text)];
   const json = jsonEscaped(text);
+  const markdown = [/[\\`*_[\]<>|~#]/g, /[\\`*_[\]]/g].map((active) => text.replaceAll(active, "\\$&"));
   return [
     ...new Set([
       secret,
@@ -18,6 +19,8 @@ export function encodingsOf(secret: string): readonly string[] {
       ...url.map(lowerHex),
       json,
       jsonEscaped(json),
+      ...markdown,
+      ...markdown.map(jsonEscaped),
       unicodeEscaped(text),
       lowerHex(unicodeEscaped(text)),
     ]),

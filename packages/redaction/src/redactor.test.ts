@@ -73,6 +73,13 @@ test("no secret can be read in any form, alone or among others, and a text witho
   );
 });
 
+test("a secret that markdown would read as more than text is taken out of markdown", () => {
+  const redactor = createRedactor();
+  redactor.register("sk_live_<key>#1");
+
+  expect(redactor.redact("sk\\_live\\_\\<key\\>\\#1, sk\\_live\\_<key>#1")).toBe("[redacted], [redacted]");
+});
+
 test("each place of a secret is redacted, the longer of two that begin alike as a whole", () => {
   const redactor = createRedactor();
   redactor.register("canary-one");

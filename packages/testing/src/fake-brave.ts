@@ -38,8 +38,7 @@ export interface FakeBrave extends AsyncDisposable {
  * API's own two-window form, and its error bodies.
  * @see https://api-dashboard.search.brave.com/app/documentation/web-search
  */
-export async function startFakeBrave(): Promise<FakeBrave> {
-  const apiKey = `BSA-${randomUUID()}`;
+export async function startFakeBrave({ apiKey = `BSA-${randomUUID()}` }: { readonly apiKey?: string } = {}): Promise<FakeBrave> {
   const requests: { query: URLSearchParams; headers: IncomingHttpHeaders }[] = [];
   const faults: BraveFault[] = [];
   const server = createServer((request, response) => {
