@@ -16,7 +16,7 @@ export interface Bus extends AsyncDisposable {
    * `timeoutMs`, and publishes again what was not confirmed, under the same message id.
    * @throws {UnroutableError} if `mandatory` and no subscription matches
    * @throws {QueueFullError} if a matching queue refuses more messages
-   * @throws {MessageTooLargeError} if the body exceeds MAX_BODY_BYTES
+   * @throws {MessageTooLargeError} if the body exceeds MAX_BODY_BYTES, or the names and values of its headers MAX_HEADER_BYTES
    * @throws {BusUnavailableError} if the bus has not confirmed in time
    * @throws {BusClosedError} after disposal
    */
@@ -157,6 +157,8 @@ export interface QueueState {
 
 /** The largest body a bus carries. A result may be 8 MiB, and its JSON text somewhat longer. */
 export const MAX_BODY_BYTES = 12 * 1024 * 1024;
+/** The largest header table, names and values together, without those that the trace adds. */
+export const MAX_HEADER_BYTES = 16 * 1024;
 /** Parked messages are kept this long, at most PARKED_MESSAGES of them for each subscription. */
 export const PARKED_MS = 7 * 24 * 3600 * 1000;
 export const PARKED_MESSAGES = 10_000;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createEnvelope, type Envelope } from "@rockbot/contracts";
 import { describe, expect, test, vi } from "vitest";
 import type { Bus, Death, Handler, ParkedMessage, SubscribeOptions } from "./bus.ts";
-import { MAX_BODY_BYTES } from "./bus.ts";
+import { MAX_BODY_BYTES, MAX_HEADER_BYTES } from "./bus.ts";
 import { BusClosedError, DeadLetterError, MessageTooLargeError, SubscriptionConflictError, UnroutableError } from "./bus-errors.ts";
 import { createRequester, RequestTimeoutError } from "./requester.ts";
 
@@ -137,6 +137,18 @@ export function testBus(name: string, create: () => Promise<Bus>, { isDurable }:
       await expect(bus.publish(large)).rejects.toBeInstanceOf(MessageTooLargeError);
       await bus.publish(envelope(topic, "after"));
       expect((await received.take(1)).map(text)).toEqual(["after"]);
+    });
+
+    test("carries the largest headers, and refuses a byte more", async () => {
+      await using bus = await create();
+      const { topic, options } = unique();
+      const received = collector();
+      await using _ = await bus.subscribe(options, received.handler);
+      const withHeaders = (bytes: number) => ({ ...envelope(topic, "x"), headers: { name: "ä".repeat(1000), more: "x".repeat(bytes - 2000 - 8) } });
+      await expect(bus.publish(withHeaders(MAX_HEADER_BYTES + 1))).rejects.toBeInstanceOf(MessageTooLargeError);
+      const largest = withHeaders(MAX_HEADER_BYTES);
+      await bus.publish(largest);
+      expect((await received.take(1))[0]?.headers).toMatchObject(largest.headers);
     });
 
     test("carries a megabyte unchanged", async () => {

@@ -9,6 +9,7 @@ export {
   type Delivery,
   type Handler,
   MAX_BODY_BYTES,
+  MAX_HEADER_BYTES,
   PARKED_MESSAGES,
   PARKED_MS,
   type ParkedMessage,
@@ -34,6 +35,7 @@ export {
 // To build an adapter: what every one shares.
 export { type CheckedSubscribeOptions, checkSubscribeOptions } from "./check-subscribe-options.ts";
 export { Deadlines } from "./deadlines.ts";
+export { headerBytes } from "./header-bytes.ts";
 export { type Logger, silentLogger } from "./logger.ts";
 // To make one.
 export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";

@@ -13,6 +13,7 @@ import {
 } from "@opentelemetry/api";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, Handler, PublishOptions, SubscribeOptions } from "./bus.ts";
+import { headersFault } from "./header-bytes.ts";
 
 /**
  * Adds a span, a duration and a count to each publish and each handled message, and carries W3C trace context in the
@@ -49,7 +50,8 @@ export function traceBus(bus: Bus): Bus {
       const carrier: Record<string, string> = {};
       propagation.inject(span === undefined ? parent : trace.setSpan(parent, span), carrier);
       const traced = "traceparent" in carrier ? { ...message, headers: { ...message.headers, ...carrier } } : message;
-      return bus.publish(traced, options).then(
+      const fault = headersFault(message);
+      return (fault === undefined ? bus.publish(traced, options) : Promise.reject(fault)).then(
         () => {
           span?.end();
           record(published, destination, "ok", start);

@@ -1,8 +1,11 @@
+import { headerBytes, MAX_HEADER_BYTES } from "@rockbot/bus";
 import { decodeMessage, type Envelope, Header, messages, ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
 import type { Sender, Stranger } from "./identity.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 
 const REQUEST_TYPE = messages.ToolInvokeRequest.type;
+/** The trace's headers come on top of what a sender may send: `tracestate` has 512 bytes at most. */
+const MAX_RECEIVED_HEADER_BYTES = MAX_HEADER_BYTES + 1024;
 /** The reply topic of a request that names none, as in the original. */
 const DEFAULT_REPLY_TOPIC = "tool.result";
 
@@ -22,6 +25,10 @@ export function addressOf({ replyTo = DEFAULT_REPLY_TOPIC, correlationId, source
 export function readRequest(message: Envelope): ToolInvokeRequest | ToolError {
   if (message.body.byteLength > MAX_REQUEST_BYTES) {
     return new ToolError(ToolErrorCode.TooLarge, `The request has ${message.body.byteLength} bytes; at most ${MAX_REQUEST_BYTES} are taken`);
+  }
+  const bytes = headerBytes(message.headers);
+  if (bytes > MAX_RECEIVED_HEADER_BYTES) {
+    return new ToolError(ToolErrorCode.TooLarge, `The request's headers have ${bytes} bytes; at most ${MAX_HEADER_BYTES} are taken`);
   }
   if (message.type !== REQUEST_TYPE && message.type.toLowerCase() !== REQUEST_TYPE.toLowerCase()) {
     return new ToolError(ToolErrorCode.InvalidArguments, `Expected a message of type ${REQUEST_TYPE}, got ${JSON.stringify(message.type.slice(0, 80))}`);
