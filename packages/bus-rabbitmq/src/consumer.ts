@@ -20,6 +20,8 @@ export interface ConsumerOptions {
   readonly onInterrupted: (reason: string) => void;
 }
 
+/** The part of the prefetch whose acks may be held back for a while: as small as leaves the broker free to deliver. */
+const ACKS_PER_PREFETCH = 8;
 /** How long the broker may take to end a consumer, and to close its channel. */
 const GOODBYE_MS = 1_000;
 
@@ -48,7 +50,7 @@ export class Consumer {
       (tag, isMultiple) => {
         if (this.#isOpen) link.outbox.ack(this.#number, tag, isMultiple);
       },
-      (flush) => link.outbox.atEndOfTurn(flush),
+      { batch: Math.ceil(options.prefetch / ACKS_PER_PREFETCH), atEndOfTurn: (flush) => link.outbox.atEndOfTurn(flush) },
     );
     let cause = "its channel was closed";
     channel.on("error", (error) => {

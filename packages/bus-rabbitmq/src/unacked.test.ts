@@ -1,9 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Unacked } from "./unacked.ts";
 
-function recorder(): { unacked: Unacked; said: [number, boolean][] } {
+function recorder(batch = 1): { unacked: Unacked; said: [number, boolean][] } {
   const said: [number, boolean][] = [];
-  return { said, unacked: new Unacked((tag, isMultiple) => said.push([tag, isMultiple]), setImmediate) };
+  return { said, unacked: new Unacked((tag, isMultiple) => said.push([tag, isMultiple]), { batch, atEndOfTurn: setImmediate }) };
 }
 
 test("acknowledges the oldest finished deliveries by one ack, those behind a gap one by one", () => {
@@ -27,6 +27,31 @@ test("acknowledges what is finished within one turn of the event loop by itself"
   unacked.finish(1);
   expect(said).toEqual([]);
   await expect.poll(() => said).toEqual([[1, false]]);
+});
+
+test("waits for a batch to be finished, but not for long", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const { unacked, said } = recorder(3);
+    for (const tag of [1, 2, 3, 4, 5]) unacked.add(tag);
+    for (const tag of [1, 2]) unacked.finish(tag);
+    await new Promise(setImmediate);
+    expect(said).toEqual([]);
+    unacked.finish(3);
+    await new Promise(setImmediate);
+    expect(said).toEqual([[3, true]]);
+    unacked.finish(4);
+    await new Promise(setImmediate);
+    expect(said).toHaveLength(1);
+    vi.advanceTimersByTime(10);
+    expect(said.slice(1)).toEqual([[4, false]]);
+    unacked.finish(5);
+    unacked.flush();
+    expect(said.slice(2)).toEqual([[5, false]]);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("never acknowledges a delivery that was settled by other means, nor one twice", () => {

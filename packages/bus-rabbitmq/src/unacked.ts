@@ -1,19 +1,33 @@
 /** Tells the broker about deliveries of one channel. */
 export type Acknowledge = (tag: number, isMultiple: boolean) => void;
 
+export interface UnackedOptions {
+  /** So many that are finished do not wait for more. */
+  readonly batch: number;
+  readonly atEndOfTurn: (flush: () => void) => void;
+}
+
+/** What is finished is acknowledged after this long at the latest, however few there are. */
+const WITHIN_MS = 10;
+
 /**
- * The deliveries of a channel that the broker waits for. Those finished in one turn of the event loop are acknowledged
- * together: the oldest ones without a gap by one `multiple` ack, each of the rest alone.
+ * The deliveries of a channel that the broker waits for. Those finished are acknowledged together, once there is a batch of
+ * them or the first has waited for WITHIN_MS: the oldest ones without a gap by one `multiple` ack, each of the rest alone.
+ * An ack is a write here and an entry in the log of a quorum queue there, so each on its own costs as much as a message. If
+ * the channel ends, what was finished and not acknowledged comes again.
  */
 export class Unacked {
   readonly #acknowledge: Acknowledge;
-  readonly #atEndOfTurn: (flush: () => void) => void;
+  readonly #batch: number;
+  readonly #atEndOfTurn: UnackedOptions["atEndOfTurn"];
   /** In the order of delivery, with whether it is finished. */
   readonly #tags = new Map<number, boolean>();
   #finished: number[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(acknowledge: Acknowledge, atEndOfTurn: (flush: () => void) => void) {
+  constructor(acknowledge: Acknowledge, { batch, atEndOfTurn }: UnackedOptions) {
     this.#acknowledge = acknowledge;
+    this.#batch = batch;
     this.#atEndOfTurn = atEndOfTurn;
   }
 
@@ -29,10 +43,13 @@ export class Unacked {
   finish(tag: number): void {
     if (!this.#tags.has(tag)) return;
     this.#tags.set(tag, true);
-    if (this.#finished.push(tag) === 1) this.#atEndOfTurn(() => this.flush());
+    const count = this.#finished.push(tag);
+    if (count === this.#batch) this.#atEndOfTurn(() => this.flush());
+    else if (count === 1) this.#timer = setTimeout(() => this.flush(), WITHIN_MS);
   }
 
   flush(): void {
+    clearTimeout(this.#timer);
     const finished = this.#finished;
     this.#finished = [];
     let upTo: number | undefined;
