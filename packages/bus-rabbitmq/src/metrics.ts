@@ -19,7 +19,7 @@ function instruments(): ReturnType<typeof makeInstruments> {
 function makeInstruments() {
   const meter = metrics.getMeter("@rockbot/bus-rabbitmq");
   meter
-    .createObservableGauge("rockbot.messaging.publish.window", { description: "Messages being published, by state: unconfirmed (at most 256) or waiting." })
+    .createObservableGauge("rockbot.messaging.publish.window", { description: "Messages being published, by state: unconfirmed (at most 1024) or waiting." })
     .addCallback((result) => {
       const windows = [...publishers].map((read) => read());
       for (const state of ["unconfirmed", "waiting"] as const) {

@@ -39,7 +39,7 @@ export interface Publication {
 }
 
 /** At most this many messages are on their way to the broker without its confirm. */
-const MAX_UNCONFIRMED = 256;
+const MAX_UNCONFIRMED = 1024;
 /** And this many bytes of them, unless one alone has more. */
 const MAX_UNCONFIRMED_BYTES = 32 * 1024 * 1024;
 /** More messages or bytes than this are not held back while the broker takes none. */
