@@ -1,13 +1,5 @@
-import {
-  BusClosedError,
-  BusUnavailableError,
-  Deadlines,
-  type Logger,
-  MAX_BODY_BYTES,
-  MessageTooLargeError,
-  QueueFullError,
-  UnroutableError,
-} from "@rockbot/bus";
+import { Deadlines } from "@rockbot/async";
+import { BusClosedError, BusUnavailableError, type Logger, MAX_BODY_BYTES, MessageTooLargeError, QueueFullError, UnroutableError } from "@rockbot/bus";
 import type { ConfirmChannel, Message } from "amqplib";
 import type { AddressSource } from "./address-source.ts";
 import { numberOf } from "./amqplib-internals.ts";

@@ -1,7 +1,7 @@
+import { Deadlines } from "@rockbot/async";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, SubscribeOptions } from "./bus.ts";
 import { BusClosedError } from "./bus-errors.ts";
-import { Deadlines } from "./deadlines.ts";
 
 export interface RequesterOptions {
   /** Where answers come; written into every request. */

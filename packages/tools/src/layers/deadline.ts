@@ -1,5 +1,8 @@
+import { Deadlines } from "@rockbot/async";
 import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { ToolLayer } from "../tool-executor.ts";
+
+const deadlines = new Deadlines();
 
 /**
  * Ends a call at its deadline: aborts the signal, and answers `timeout` even if the tool ignores it. A call whose time is
@@ -15,14 +18,15 @@ export const deadline: ToolLayer = (next) => ({
     return new Promise<ToolInvokeResponse>((resolve, reject) => {
       const own = new AbortController();
       const end = (reason: unknown) => {
+        rest();
         own.abort(reason);
         reject(reason);
       };
       const onAbort = () => end(signal.reason);
       signal.addEventListener("abort", onAbort, { once: true });
-      const timer = setTimeout(() => end(timeout(request.toolName, true)), remainingMs);
+      const callOff = deadlines.after(remainingMs, () => end(timeout(request.toolName, true)));
       const rest = () => {
-        clearTimeout(timer);
+        callOff();
         signal.removeEventListener("abort", onAbort);
       };
       const succeed = (response: ToolInvokeResponse) => {
