@@ -24,8 +24,8 @@ interface Running {
 }
 
 /** After so many calls, or so long, code is as fast as it gets: what a lone caller runs later would else be measured uncompiled. */
-const WARM_CALLS = 4_000;
-const WARM_MS = 8_000;
+const WARM_CALLS = 20_000;
+const WARM_MS = 20_000;
 /** What is left of a round in queues and buffers is done by then. */
 const SETTLE_MS = 20;
 
