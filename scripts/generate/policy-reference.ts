@@ -12,7 +12,8 @@ One file says which agent may use which tool, how often, and who speaks for whom
 \`./rockbot up\`) and decides for itself; the callers' side lists only what may be used, and refuses the rest early. \`./rockbot policy check FILE\`
 names every fault with its line; \`./rockbot policy explain CALLER TOOL --policy FILE\` says which line decides, and what limits hold.
 
-The file is read again when its content changes, whatever way it is replaced. What cannot be used is logged and changes nothing.
+The file is read again when its content changes, whatever way it is replaced. What cannot be used is logged and changes nothing;
+neither does another \`identity\`, which a restart takes up.
 Each call carries the revision that decided it: \`./rockbot calls show ID\`, the span's \`rockbot.policy.revision\`, the answer's \`rb-policy\`.
 
 ## What holds
@@ -28,7 +29,7 @@ Each call carries the revision that decided it: \`./rockbot calls show ID\`, the
 | \`rate\`, \`callsPerSecond\` | at the service, when a call is let through: together in Redis where \`REDIS_URL\` is set, else by each instance, and by each while Redis is away. Unused calls are saved, up to the number. | \`rate_limited\` with \`retryAfterMs\` |
 | \`bytesPerDay\` | likewise: arguments, and results once they are there; a large result may leave a debt, which fills up first | \`rate_limited\` with \`retryAfterMs\` |
 | \`inFlight\` | calls at once in one instance of a service. Below its concurrency it leaves room for others, whatever the caller does. | \`overloaded\` with \`retryAfterMs\` |
-| \`concurrency\`, \`queues\` | calls that run at once in one instance; those that wait hold a place in it too, and have their turns in rotation by caller, until their deadline | \`overloaded\` with \`retryAfterMs\` |
+| \`concurrency\`, \`queues\` | calls that run at once in one instance; those that wait hold one of its handlers, twice its concurrency, and have their turns in rotation by caller, until their deadline | \`overloaded\` with \`retryAfterMs\` |
 | \`depth\` | calls that led to this one, each made by a tool: a tool that hands its context on as \`parent\` hands it on | \`denied\` |
 | \`timeoutMs\` | from the call's receipt | \`timeout\` |
 | \`cacheSeconds\` | how old a kept answer may be; shortens what the tool declares, and 0 is never | the tool runs |

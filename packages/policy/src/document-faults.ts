@@ -1,13 +1,14 @@
 import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
 import type { PolicyDocument } from "./generated/policy.ts";
 
-/** What is wrong with a policy that its schema cannot know: what has to be unique and is not. */
-export function documentFaults({ callers, services, operators }: PolicyDocument): DocumentFault[] {
+/** What is wrong with a policy that its schema cannot know: what has to be unique and is not, and what is missing for something else. */
+export function documentFaults({ identity, callers, services, operators }: PolicyDocument): DocumentFault[] {
   const tokens = [
     ...entries(callers).map(([name, { tokens }]) => ({ path: ["callers", name, "tokens"], tokens })),
     ...operators.map(({ tokens }, i) => ({ path: ["operators", i, "tokens"], tokens })),
   ];
   return [
+    ...(identity === "verified" && entries(services).length === 0 ? [servicesMissing] : []),
     ...repeated(
       tokens.flatMap(({ path, tokens }) => tokens.map(({ hash }, i): Named => [[...path, i, "hash"], hash])),
       "a token belongs to one caller or operator",
@@ -30,6 +31,11 @@ export function documentFaults({ callers, services, operators }: PolicyDocument)
     ),
   ];
 }
+
+const servicesMissing: DocumentFault = {
+  path: ["identity"],
+  message: '"verified" needs the property "services": without it nobody knows whose answers count',
+};
 
 type Named = readonly [path: PolicyPath, name: string];
 

@@ -64,6 +64,23 @@ test("content that cannot be used changes nothing, is logged once with all fault
   expect(errors()).toHaveLength(2);
 });
 
+test("another identity changes nothing, and is logged once as what a restart takes up", async () => {
+  await using there = await folder();
+  const file = join(there.path, "policy.yaml");
+  await writeFile(file, "everyone: { deny: [x] }");
+  const { events, log } = listener();
+  const errors = () => events.filter(({ level }) => level === "error");
+  await using policy = await openPolicy(file, { everyMs: 5, log });
+  const before = policy.current();
+  await writeFile(file, "everyone: { deny: [y] }\nidentity: verified\nservices: { web: { topic: tool.invoke } }");
+  await expect.poll(errors).toHaveLength(1);
+  expect(errors()[0]?.fields["reason"]).toMatch(/identity, line 2: it is "verified" now.*"trusted".*Restart/);
+  expect(policy.current()).toBe(before);
+  await writeFile(file, "everyone: { deny: [z] }");
+  await expect.poll(() => policy.current().decide({ caller: "a", tool: "z" }).isAllowed).toBe(false);
+  expect(errors()).toHaveLength(1);
+});
+
 test("fails at the start if the file cannot be used, and says loudly that there is none", async () => {
   await expect(openPolicy("/nonexistent/policy.yaml")).rejects.toMatchObject({
     name: "ConfigError",

@@ -4,7 +4,7 @@ import { startLoop } from "@rockbot/async";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ConfigError } from "@rockbot/config";
 import { createPolicy, type Policy } from "./policy.ts";
-import { defaultPolicySource, readPolicy } from "./read-policy.ts";
+import { defaultPolicySource, type PolicySource, readPolicy } from "./read-policy.ts";
 
 export interface OpenPolicyOptions {
   readonly log?: Logger | undefined;
@@ -21,7 +21,7 @@ export interface PolicyHolder extends AsyncDisposable {
 
 /**
  * Reads the policy file, and again whenever its content is another, whatever way it is replaced. Content that cannot be used
- * changes nothing: its faults are logged, once. Without a file every caller may use every tool but the dangerous ones, which
+ * changes nothing: its faults are logged, once. Content with another `identity` is such, as a process has one for life. Without a file every caller may use every tool but the dangerous ones, which
  * is logged loudly.
  * @throws {ConfigError} if the file cannot be used at the start, with all its faults
  */
@@ -49,7 +49,9 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
   }
 
   async function take(text: string): Promise<void> {
-    const next = createPolicy(await readPolicy(text, file as string));
+    const source = await readPolicy(text, file as string);
+    checkIdentity(policy, source, file as string);
+    const next = createPolicy(source);
     used = text;
     trouble = undefined;
     if (next.revision === policy.revision) return; // another form of the same
@@ -87,6 +89,17 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
 /** A policy that never changes. */
 export function holdPolicy(policy: Policy): PolicyHolder {
   return { current: () => policy, onChange: () => () => {}, async [Symbol.asyncDispose]() {} };
+}
+
+/** @throws {ConfigError} if the process would have to be another */
+function checkIdentity({ document: { identity } }: Policy, { document, lineOf }: PolicySource, file: string): void {
+  if (document.identity === identity) return;
+  const line = lineOf(["identity"]);
+  const where = line === undefined ? "identity" : `identity, line ${line}`;
+  throw new ConfigError(
+    [`${where}: it is "${document.identity}" now, and this process runs with "${identity}", which is for its life. Restart it to take the file up`],
+    `the policy ${file}`,
+  );
 }
 
 async function readText(file: string): Promise<string> {

@@ -14,7 +14,7 @@ export interface Peers {
   userOf(service: string): string | undefined;
   /** Whether the tool is one that the service may offer, on that topic. */
   mayOffer(service: string, tool: { readonly name: string; readonly topic: string }): boolean;
-  /** Whether the user may give the results of the tool, by all that the policy says. */
+  /** Whether the user may give the results of the tool, by all that the policy says: nobody, if it names no services. */
   mayAnswer(user: string, toolName: string): boolean;
 }
 
@@ -53,7 +53,6 @@ function createPeers(document: PolicyDocument): Peers {
       return known !== undefined && known.topic === topic && hasTool(known, name);
     },
     mayAnswer(user, toolName) {
-      if (services.size === 0) return true;
       for (const [name, service] of services) if ((service.user ?? name) === user && hasTool(service, toolName)) return true;
       return false;
     },

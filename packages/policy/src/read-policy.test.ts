@@ -57,6 +57,12 @@ operators:
   ]);
 });
 
+test("verified senders need services, else a result that was left for a restarted caller could be from anybody", async () => {
+  expect(await faultsOf("callers: { a: {} }\nidentity: verified")).toEqual([
+    'identity, line 2: "verified" needs the property "services": without it nobody knows whose answers count',
+  ]);
+});
+
 test.each([
   ["- a list", "expected object, got an array"],
   ["a: [", "line 1, column 5: Flow sequence in block collection must be sufficiently indented and end with a ]"],
@@ -68,10 +74,10 @@ test.each([
 
 test("the revision is that of what the file says, not of how it says it", async () => {
   const revision = async (text: string) => (await readPolicy(text, "test")).revision;
-  const yaml = await revision("identity: verified # by the broker\neveryone: { allow: [x], deny: [y] }");
+  const yaml = await revision("services: { web: { topic: t } }\nidentity: verified # by the broker\neveryone: { allow: [x], deny: [y] }");
   expect(yaml).toMatch(/^[0-9a-f]{12}$/);
-  expect(await revision('{"everyone": {"deny": ["y"], "allow": ["x"]}, "identity": "verified"}')).toBe(yaml);
-  expect(await revision("identity: verified\neveryone: { allow: [x], deny: [z] }")).not.toBe(yaml);
+  expect(await revision('{"everyone": {"deny": ["y"], "allow": ["x"]}, "identity": "verified", "services": {"web": {"topic": "t"}}}')).toBe(yaml);
+  expect(await revision("services: { web: { topic: t } }\nidentity: verified\neveryone: { allow: [x], deny: [z] }")).not.toBe(yaml);
 });
 
 test("argument rules are compiled when the policy is read; what cannot be is a fault of the file", async () => {

@@ -85,6 +85,8 @@ test("a message is from a service if the bus says that its user sent it", async 
   expect(identity.mayOffer("web-tools", { name: "web_browse", topic: "tool.invoke.mcp" })).toBe(false);
   expect(identity.mayAnswer("web_browse", message({ userId: "web" }))).toBe(true);
   expect(identity.mayAnswer("bash", message({ userId: "web" }))).toBe(false);
+  const withoutPolicy = createIdentity({ traits: { isDurable: true, verifiesSender: true, user: "researcher" } }, undefined);
+  expect(withoutPolicy.mayAnswer("web_browse", message({ userId: "web" }))).toBe(false); // nobody knows whose tool it is
 });
 
 test("a refusal is for the model: typed, and final", async () => {
