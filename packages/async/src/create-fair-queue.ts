@@ -14,6 +14,8 @@ export interface FairQueue {
    * @throws the signal's reason once it aborts
    */
   enter(party: string, limits: FairQueueLimits): Promise<Disposable | undefined>;
+  /** A turn, if it can be had at once: if fewer than `concurrency` run, and nobody waits. */
+  enterNow(concurrency: number): Disposable | undefined;
   /** Nobody has a turn, and nobody waits. */
   readonly isIdle: boolean;
 }
@@ -78,14 +80,20 @@ export function createFairQueue(): FairQueue {
     return true;
   }
 
+  function enterNow(atOnce: number): Disposable | undefined {
+    concurrency = atOnce;
+    return running < concurrency && waitingCount === 0 ? turn() : undefined;
+  }
+
   return {
+    enterNow,
     get isIdle() {
       return running === 0 && waitingCount === 0;
     },
     async enter(party, { concurrency: atOnce, waiting: maxWaiting, signal }) {
       signal?.throwIfAborted();
-      concurrency = atOnce;
-      if (running < concurrency && waitingCount === 0) return turn();
+      const now = enterNow(atOnce);
+      if (now !== undefined) return now;
       if (waitingCount >= maxWaiting && !displace(party)) return undefined;
       const { promise, resolve, reject } = Promise.withResolvers<Disposable | undefined>();
       const giveUp = (): void => {

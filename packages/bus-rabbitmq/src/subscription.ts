@@ -74,7 +74,7 @@ export class Subscription {
   #disposed: Promise<void> | undefined;
 
   constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, user, log }: SubscriptionOptions) {
-    const { kind, name, concurrency } = options;
+    const { kind, name, concurrency, prefetch } = options;
     this.#options = options;
     this.#handler = handler;
     this.#publisher = publisher;
@@ -85,7 +85,7 @@ export class Subscription {
     const main = {
       part: "main" as const,
       queue: () => (kind === "copy" ? this.#copy : queueName(name)),
-      prefetch: 2 * concurrency,
+      prefetch,
       slots,
       handle: (message: IncomingMessage, receivedAt: number) => this.#first(message, receivedAt),
       consumer: undefined,

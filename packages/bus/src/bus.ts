@@ -90,8 +90,10 @@ export interface SubscribeOptions {
   readonly topics: readonly string[];
   /** @default "service" */
   readonly kind?: SubscriptionKind | undefined;
-  /** How many handlers run at once; up to as many messages again are held ready. @default 32 */
+  /** How many handlers run at once. @default 32 */
   readonly concurrency?: number | undefined;
+  /** How many messages this consumer has at most, those in handlers included: what others could take meanwhile. @default twice the concurrency */
+  readonly prefetch?: number | undefined;
   /**
    * The last word on a message that could not be handled (kind `service` only), such as an answer to its sender. Called
    * at least once for each such message, then the message is parked; if it throws, it is parked all the same.

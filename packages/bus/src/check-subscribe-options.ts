@@ -4,15 +4,19 @@ import { DEFAULT_CONCURRENCY, DEFAULT_DRAIN_MS, type SubscribeOptions, type Subs
 export interface CheckedSubscribeOptions extends SubscribeOptions {
   readonly kind: SubscriptionKind;
   readonly concurrency: number;
+  readonly prefetch: number;
   readonly drainMs: number;
 }
 
 /** Room for a role and the names of an agent and its instance. */
 const MAX_NAME = 100;
+/** AMQP has 16 bits for it. */
+const MAX_PREFETCH = 65_535;
 
 /** @throws {RangeError} naming the option that is out of range */
 export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscribeOptions {
   const { name, topics, kind = "service", concurrency = DEFAULT_CONCURRENCY, drainMs = DEFAULT_DRAIN_MS, onDeadLetter } = options;
+  const { prefetch = 2 * concurrency } = options;
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(name) || name.length > MAX_NAME) {
     throw new RangeError(
       `Cannot subscribe as ${JSON.stringify(name.slice(0, 100))}: a name is 1 to ${MAX_NAME} of a-z, 0-9 and "-" in words separated by dots`,
@@ -24,5 +28,10 @@ export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscri
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
     throw new RangeError(`Cannot subscribe as "${name}": concurrency must be a whole number from 1 to 10000, got ${concurrency}`);
   }
-  return { name, topics, kind, concurrency, drainMs, ...(onDeadLetter === undefined ? {} : { onDeadLetter }) };
+  if (!Number.isInteger(prefetch) || prefetch < concurrency || prefetch > MAX_PREFETCH) {
+    throw new RangeError(
+      `Cannot subscribe as "${name}": prefetch must be a whole number from its concurrency, ${concurrency}, to ${MAX_PREFETCH}, got ${prefetch}`,
+    );
+  }
+  return { name, topics, kind, concurrency, prefetch, drainMs, ...(onDeadLetter === undefined ? {} : { onDeadLetter }) };
 }

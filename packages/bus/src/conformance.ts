@@ -167,7 +167,7 @@ export function testBus(name: string, create: () => Promise<Bus>, { isDurable }:
       await expect(bus.publish(envelope(topic, "never"))).rejects.toBeInstanceOf(RangeError);
     });
 
-    test.each([{ name: "With.Capitals" }, { name: "" }, { name: "x".repeat(101) }, { topics: [] }, { concurrency: 0 }])(
+    test.each([{ name: "With.Capitals" }, { name: "" }, { name: "x".repeat(101) }, { topics: [] }, { concurrency: 0 }, { concurrency: 2, prefetch: 1 }])(
       "refuses a subscription with %j",
       async (wrong) => {
         await using bus = await create();

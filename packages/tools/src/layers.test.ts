@@ -85,3 +85,20 @@ test("a policy that is taken from a caller takes what was kept for it too", asyn
   current = denying.current();
   await expect(caller.call("read", {})).rejects.toMatchObject({ code: "denied" });
 });
+
+test("a service that runs as many calls as it may still refuses, and answers from what it keeps", async () => {
+  const policy = await testPolicy("callers: { denied: { deny: ['*'] } }");
+  await using bus = createMemoryBus();
+  const held = heldTool("hold");
+  const kept = testTool("read", async () => "kept", { readOnly: true, cacheSeconds: 60 });
+  await using _service = await serveTools(bus, testSet(held.tool, kept), { service: "hold", concurrency: 1, policy });
+  await using caller = await createToolCaller(bus, { agent: "caller" });
+  await using denied = await createToolCaller(bus, { agent: "denied" });
+  await caller.call("read", {});
+  const running = caller.call("hold", {});
+  await expect.poll(() => held.running.length).toBe(1);
+  await expect(denied.call("hold", {})).rejects.toMatchObject({ code: "denied" });
+  expect(await caller.call("read", {})).toMatchObject({ content: "kept" });
+  held.endAll();
+  expect(await running).toMatchObject({ content: "ended" });
+});

@@ -2,6 +2,7 @@ import type { RateStore } from "@rockbot/rates";
 import type { Tool } from "./define-tool.ts";
 import { authorize } from "./layers/authorize.ts";
 import { boundInFlight } from "./layers/bound-in-flight.ts";
+import { boundRunning } from "./layers/bound-running.ts";
 import { cache } from "./layers/cache.ts";
 import type { CallClaims } from "./layers/claim.ts";
 import { deadline } from "./layers/deadline.ts";
@@ -18,15 +19,18 @@ import type { ToolExecutor, ToolLayer } from "./tool-executor.ts";
 
 /** What the tools of one process share. */
 export interface Serving {
+  /** How many calls run at once. */
+  readonly concurrency: number;
   readonly claims: CallClaims;
   readonly rates: RateStore;
   readonly results: ResultCache;
 }
 
 /** Puts every layer of the serving side around tools that share claims, counts, limits and kept results. */
-export function servingLayers({ claims, rates, results }: Serving): (tool: Tool) => ToolExecutor {
+export function servingLayers({ concurrency, claims, rates, results }: Serving): (tool: Tool) => ToolExecutor {
   const inFlight = boundInFlight();
   const queued = queue();
+  const bounded = boundRunning(concurrency);
   return ({ definition, executor }) =>
     wrap(executor, [
       record(servingNames),
@@ -39,6 +43,7 @@ export function servingLayers({ claims, rates, results }: Serving): (tool: Tool)
       deadline,
       cache(definition, results),
       queued,
+      bounded,
       start,
     ]);
 }

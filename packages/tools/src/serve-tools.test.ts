@@ -135,24 +135,31 @@ test("ends a tool at the deadline of its caller, also one that ignores its signa
   expect(signals[0]?.aborted).toBe(true);
 });
 
-test("does not start a call whose time ran out while it waited for a free handler", async () => {
+test("does not start a call whose time ran out while it waited: for its turn, where it is answered, or for a handler", async () => {
   await using bus = createMemoryBus();
   const release = Promise.withResolvers<void>();
   let starts = 0;
-  const slow = testTool("slow", async () => {
-    starts++;
-    await release.promise;
-    return "done";
-  });
+  const slow = testTool(
+    "slow",
+    async () => {
+      starts++;
+      await release.promise;
+      return "done";
+    },
+    { readOnly: true }, // not claimed: each delivery is a call
+  );
   await using _ = await serveTools(bus, testSet(slow), { service: "tests", concurrency: 1 });
-  const first = ask(bus, { body: request("slow") });
+  const running = ask(bus, { body: request("slow") });
   await vi.waitFor(() => expect(starts).toBe(1));
+  const late = await ask(bus, { body: request("slow"), headers: { "rb-timeout-ms": "30" } }, "tool.result.late");
+  expect(late.answer).toMatchObject({ code: "timeout" });
+  await publish(bus, { body: request("slow"), replyTo: "tool.result.gone" }); // has the other handler
   await publish(bus, { body: request("slow"), replyTo: "tool.result.gone" }, { ttlMs: 10 });
   await new Promise((resolve) => setTimeout(resolve, 20)); // the time to live itself is under test
   release.resolve();
-  await first;
+  await running;
   await vi.waitFor(async () => expect((await bus.inspect("tests", "parked"))?.messages).toBe(1));
-  expect(starts).toBe(1);
+  expect(starts).toBe(2);
 });
 
 test("cancels a running call for the caller who made it, and for nobody else", async () => {

@@ -49,7 +49,7 @@ export interface ServeToolsOptions {
   readonly service: string;
   /** Where its requests come: `tool.invoke` for web-tools, `tool.invoke.{service}` for others. @default `tool.invoke.{service}` */
   readonly topic?: string | undefined;
-  /** How many calls run at once. @default 32 */
+  /** How many calls run at once; as many again are looked at, refused, answered from what is kept, or wait for their turn. @default 32 */
   readonly concurrency?: number | undefined;
   /** How long disposal waits for running calls, in milliseconds. @default 20_000 */
   readonly drainMs?: number | undefined;
@@ -122,7 +122,7 @@ export async function serveTools(
   await using started = new AsyncDisposableStack();
   const claims = new CallClaims(claimStore ?? started.use(createMemoryClaimStore()));
   const rates = rateStore ?? started.use(createMemoryRateStore());
-  const withLayers = servingLayers({ claims, rates, results: new ResultCache() });
+  const withLayers = servingLayers({ concurrency, claims, rates, results: new ResultCache() });
   const executors = new Map<string, ToolExecutor>(tools.map((tool) => [tool.definition.name, withLayers(tool)]));
   const dangerous: ReadonlySet<string> = new Set(tools.filter(({ definition }) => definition.dangerous).map(({ definition }) => definition.name));
   if (executors.size !== tools.length) throw new TypeError(`Cannot serve "${service}": two of its tools have the same name`);
@@ -262,7 +262,10 @@ export async function serveTools(
           .catch((error: unknown) => log.warn({ toolCallId: key.toolCallId, error: String(error) }, "a cancelled call could not be noted as such"));
     }),
   );
-  started.use(await bus.subscribe({ name: service, topics: [topic], concurrency, drainMs, onDeadLetter: answerDeadLetter }, handle));
+  const handlers = 2 * concurrency; // a refusal holds one until the broker has confirmed it: no call that may run waits for that
+  started.use(
+    await bus.subscribe({ name: service, topics: [topic], concurrency: handlers, prefetch: handlers, drainMs, onDeadLetter: answerDeadLetter }, handle),
+  );
   started.use(
     await announceTools(bus, {
       service,

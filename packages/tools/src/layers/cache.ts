@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { metrics } from "@opentelemetry/api";
 import { canonicalJson, type ToolDefinition, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { ResultCache } from "../result-cache.ts";
@@ -78,31 +78,35 @@ export function cache({ name, cacheSeconds = 0 }: ToolDefinition, results: Resul
   }
 
   /** A waiter that leaves is answered by its deadline or its cancellation. */
-  async function wait(shared: Shared, context: ToolContext): Promise<ToolInvokeResponse> {
-    const { key, waiters, controller } = shared;
+  function wait(shared: Shared, context: ToolContext): Promise<ToolInvokeResponse> {
+    const { key, outcome, waiters, controller } = shared;
+    const { signal } = context;
     waiters.add(context);
     if (shared.hasStarted) context.onStarted?.();
-    const { promise: left, reject } = Promise.withResolvers<never>();
-    const leave = () => {
-      waiters.delete(context);
-      reject(context.signal.reason);
-      if (waiters.size > 0) return;
-      if (running.get(key) === shared) running.delete(key); // nobody joins what ends
-      controller.abort(context.signal.reason);
-    };
-    context.signal.addEventListener("abort", leave, { once: true });
-    if (context.signal.aborted) leave();
-    try {
-      return await Promise.race([shared.outcome, left]);
-    } finally {
-      context.signal.removeEventListener("abort", leave);
-      waiters.delete(context);
-    }
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        waiters.delete(context);
+        reject(signal.reason);
+        if (waiters.size > 0) return;
+        if (running.get(key) === shared) running.delete(key); // nobody joins what ends
+        controller.abort(signal.reason);
+      };
+      const end = () => {
+        signal.removeEventListener("abort", leave);
+        waiters.delete(context);
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      if (signal.aborted) leave();
+      outcome.then(resolve, reject).finally(end);
+    });
   }
 }
 
-/** Of the caller, the tool and its arguments, whatever their order. Hashed, as arguments may be long. */
-const keyOf = (name: string, { caller, input }: ToolContext): string =>
-  createHash("sha256")
-    .update(canonicalJson([caller, name, input]))
-    .digest("base64url");
+/** Longer keys are hashed, which costs more than to compare a short one. */
+const MAX_KEY_LENGTH = 256;
+
+/** Of the caller, the tool and its arguments, whatever their order. A text that begins with "[", which no hash does. */
+function keyOf(name: string, { caller, input }: ToolContext): string {
+  const key = canonicalJson([caller, name, input]);
+  return key.length <= MAX_KEY_LENGTH ? key : hash("sha256", key, "base64url");
+}

@@ -22,7 +22,10 @@ function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = f
   });
   const definition = { ...tool.definition, readOnly, idempotent };
   const instance = () =>
-    servingLayers({ claims: new CallClaims(store), rates: createMemoryRateStore(), results: new ResultCache() })({ definition, executor: tool.executor });
+    servingLayers({ concurrency: 32, claims: new CallClaims(store), rates: createMemoryRateStore(), results: new ResultCache() })({
+      definition,
+      executor: tool.executor,
+    });
   return { instance, runs: () => runs };
 }
 
