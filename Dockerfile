@@ -15,6 +15,8 @@ ARG SERVICE
 # Probes come from outside the container, so that its loopback address would not do.
 ENV NODE_ENV=production HEALTH_HOST=0.0.0.0 HEALTH_PORT=8481
 COPY --from=build /src/dist/${SERVICE}/ /app/
+# What a service keeps, such as an audit log, lies here: a new volume takes its owner over.
+RUN install -d -o node -g node -m 700 /var/lib/rockbot
 USER node
 WORKDIR /app
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --start-interval=1s --retries=3 \
