@@ -9,7 +9,7 @@ const root = dirname(import.meta.dirname);
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 
 interface Compose {
-  readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;
+  readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>>; readonly command?: readonly string[] }>>;
 }
 
 test("each process of the compose file is a user of its policy, and each user has a password and rights to topics", async () => {
@@ -33,4 +33,22 @@ test("each process of the compose file is a user of its policy, and each user ha
   const pairs = users.flatMap((user) => definitions.exchanges.map(({ name }) => `${user} ${name}`));
   expect(definitions.topic_permissions.map(({ user, exchange }) => `${user} ${exchange}`).sort()).toEqual(pairs.sort());
   expect(definitions.users.filter(({ name, tags }) => name === "guest" || tags.includes("administrator"))).toEqual([]);
+});
+
+test("each process of the compose file that uses Redis is a user there, who reaches some keys only and may not do what is dangerous", () => {
+  const { services } = parse(read("docker-compose.yml"), { merge: true }) as Compose;
+  const connecting = Object.entries(services).flatMap(([name, { environment }]) => {
+    const user = /^rediss?:\/\/([^:]+):/.exec(environment?.["REDIS_URL"] ?? "")?.[1];
+    return user === undefined ? [] : [{ name, user }];
+  });
+  expect(connecting.map(({ user }) => user)).toEqual(connecting.map(({ name }) => name));
+  const users = (services["redis"]?.command ?? []).flatMap((argument) => {
+    const [, user, rule] = /^--user (\S+) (.*)$/.exec(argument) ?? [];
+    return user === undefined || rule === undefined ? [] : [{ user, rule }];
+  });
+  expect(users.map(({ user }) => user).sort()).toEqual(["default", ...connecting.map(({ user }) => user)].sort());
+  for (const { rule } of users) {
+    expect(rule).not.toMatch(/~\*|allkeys|[+]@all|[+]@dangerous|[+]@admin/);
+    expect(rule).toMatch(/-@all/);
+  }
 });

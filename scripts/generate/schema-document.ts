@@ -19,6 +19,8 @@ export interface MessageInfo {
   topics: string[];
   /** Names of the messages that answer this one. */
   reply?: string[];
+  /** Descriptions of the headers it may have, by their names on the wire. */
+  headers?: Record<string, string>;
 }
 
 /** The `Tool{Name}` definitions: those with an input and an output. */
