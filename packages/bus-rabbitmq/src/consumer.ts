@@ -16,6 +16,8 @@ export interface ConsumerOptions {
   readonly slots: Slots;
   /** Must not throw. `receivedAt` is on the clock of `performance.now()`. */
   readonly handle: (message: IncomingMessage, receivedAt: number) => Promise<Verdict>;
+  /** A message was dropped, as its headers cannot be read. */
+  readonly onUnreadable: () => void;
   /** The consumer has ended although nobody asked for it and its connection is up: its queue is gone, or its channel. */
   readonly onInterrupted: (reason: string) => void;
 }
@@ -57,7 +59,7 @@ export class Consumer {
       cause = error.message;
     });
     channel.on("close", () => this.#end(cause));
-    link.listen(channel, { onMessage: (message) => this.#receive(message) });
+    link.listen(channel, { onMessage: (message) => this.#receive(message), onUnreadable: (tag) => this.#drop(tag) });
   }
 
   /** Resolves once messages are flowing from `queue`. */
@@ -136,6 +138,13 @@ export class Consumer {
       void this.#run(message, receivedAt);
     });
     if (!isStarted) this.#unstarted.set(deliveryTag, withdraw);
+  }
+
+  #drop(deliveryTag: number): void {
+    if (!this.#isOpen) return;
+    this.#unacked.add(deliveryTag);
+    this.#unacked.finish(deliveryTag);
+    this.#options.onUnreadable();
   }
 
   async #run(message: IncomingMessage, receivedAt: number): Promise<void> {

@@ -72,7 +72,7 @@ export function deadLetterProperties(
   const { headers, contentType, contentEncoding, correlationId, replyTo, timestamp, type } = message.properties;
   const kept = Object.entries(headers ?? {}).filter(([name, value]) => name.startsWith("rb-") && typeof value === "string");
   return {
-    ...defined({ contentType, contentEncoding, correlationId, replyTo, messageId, timestamp, type }),
+    ...defined({ contentType, contentEncoding, correlationId, replyTo, messageId, timestamp: Number.isSafeInteger(timestamp) ? timestamp : undefined, type }),
     deliveryMode: 2,
     headers: {
       ...Object.fromEntries(kept),

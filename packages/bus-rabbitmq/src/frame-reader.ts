@@ -4,6 +4,8 @@ import { FrameCursor, type IncomingMessage, type IncomingProperties, readDeliver
 /** What is heard on one channel. None of these may throw. */
 export interface ChannelListener {
   readonly onMessage?: ((message: IncomingMessage) => void) | undefined;
+  /** A message has come whose headers nobody can read. That must not end the connection: the message would come again on the next. */
+  readonly onUnreadable?: ((deliveryTag: number) => void) | undefined;
   /** What the broker says of a message, and of all before it if `isMultiple`: that it has taken it, or that a queue is full. */
   readonly onVerdict?: ((tag: number, isMultiple: boolean, isTaken: boolean) => void) | undefined;
 }
@@ -46,8 +48,7 @@ export class FrameReader {
   /** Until `forget`, which must come before the channel's number is anybody else's. */
   listen(channel: number, listener: ChannelListener): void {
     this.#listening.set(channel, {
-      onMessage: listener.onMessage,
-      onVerdict: listener.onVerdict,
+      ...listener,
       fields: undefined,
       properties: undefined,
       parts: [],
@@ -121,9 +122,17 @@ export class FrameReader {
   #takeHeader(listening: Listening, start: number, end: number): void {
     this.#cursor.skip(4); // class and weight
     listening.missing = this.#cursor.uint64();
-    // Headers that are tables, times and the like are rare: those of dead letters.
-    listening.properties = readProperties(this.#cursor) ?? this.#amqplib.decode(this.#bytes.subarray(start, end)).fields;
+    listening.properties = readProperties(this.#cursor) ?? this.#decode(start, end);
     if (listening.missing === 0) finish(listening, Buffer.alloc(0));
+  }
+
+  /** Headers that are tables, times and the like are rare: those of dead letters. @returns undefined if their sender nested them too deep to be read */
+  #decode(start: number, end: number): IncomingProperties | undefined {
+    try {
+      return this.#amqplib.decode(this.#bytes.subarray(start, end)).fields;
+    } catch {
+      return undefined;
+    }
   }
 }
 
@@ -139,5 +148,7 @@ function finish(listening: Listening, content: Buffer): void {
   listening.fields = undefined;
   listening.properties = undefined;
   if (listening.parts.length > 0) listening.parts = [];
-  if (fields !== undefined && properties !== undefined) listening.onMessage?.({ fields, properties, content });
+  if (fields === undefined) return;
+  if (properties === undefined) listening.onUnreadable?.(fields.deliveryTag);
+  else listening.onMessage?.({ fields, properties, content });
 }

@@ -36,7 +36,9 @@ function makeInstruments() {
     });
   return {
     parked: meter.createCounter("rockbot.messaging.parked.messages", { description: "Messages put aside for an operator, by reason." }),
-    dropped: meter.createCounter("rockbot.messaging.dropped.messages", { description: "Messages without a second chance whose handler failed." }),
+    dropped: meter.createCounter("rockbot.messaging.dropped.messages", {
+      description: "Messages without a second chance: their handler failed, or they cannot be read or kept.",
+    }),
     refused: meter.createCounter("rockbot.messaging.refused.messages", { description: "Messages dropped because they came past the rights of their sender." }),
     lost: meter.createCounter("rockbot.messaging.lost.connections", { description: "Connections to the broker that were lost." }),
   };

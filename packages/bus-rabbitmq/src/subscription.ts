@@ -149,7 +149,13 @@ export class Subscription {
         void this.#repair(link, 0);
       };
       const guarded = this.#user === undefined ? handle : this.#refusingStrays(station, this.#user);
-      const consumer = await Consumer.open(link, station.queue(), { prefetch, slots, handle: guarded, onInterrupted });
+      const consumer = await Consumer.open(link, station.queue(), {
+        prefetch,
+        slots,
+        handle: guarded,
+        onUnreadable: () => this.#discard("its headers cannot be read"),
+        onInterrupted,
+      });
       if (this.#isStopping) await consumer.close();
       else station.consumer = consumer;
     }
@@ -219,6 +225,7 @@ export class Subscription {
     try {
       return await work();
     } catch (error) {
+      if (error instanceof RangeError) return this.#discard(`what its sender wrote cannot be passed on: ${error.message}`);
       this.#log.error({ subscription: this.#options.name, reason: reasonOf(error) }, "a message could not be settled, it comes again");
       await sleep(AGAIN_AFTER_MS, undefined, { signal: this.#abort.signal }).catch(() => {});
       return "again";
@@ -320,6 +327,13 @@ export class Subscription {
   #drop(envelope: Envelope, error: unknown): Verdict {
     countDropped(this.#options.name);
     this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "message dropped: its handler failed");
+    return "done";
+  }
+
+  /** Lets go of a message that would come again for ever. */
+  #discard(why: string): Verdict {
+    countDropped(subscriptionLabel(this.#options));
+    this.#log.error({ subscription: this.#options.name, why }, "message discarded: neither it nor its dead letter can be handled");
     return "done";
   }
 
