@@ -1,8 +1,8 @@
 import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
 import type { PolicyDocument } from "./generated/policy.ts";
 
-/** What is wrong with a policy that its schema cannot know: what has to be unique and is not, and what is missing for something else. */
-export function documentFaults({ identity, callers, services, operators }: PolicyDocument): DocumentFault[] {
+/** What is wrong with a policy that its schema cannot know: what has to be unique and is not, what is missing for something else, and who would be believed too much. */
+export function documentFaults({ identity, callers, services, operators, delegates, legacyPeers }: PolicyDocument): DocumentFault[] {
   const tokens = [
     ...entries(callers).map(([name, { tokens }]) => ({ path: ["callers", name, "tokens"], tokens })),
     ...operators.map(({ tokens }, i) => ({ path: ["operators", i, "tokens"], tokens })),
@@ -29,6 +29,11 @@ export function documentFaults({ identity, callers, services, operators }: Polic
       operators.map(({ name }, i): Named => [["operators", i, "name"], name]),
       "an operator is named once",
     ),
+    ...legacyPeers.flatMap((name, i) => {
+      const isDelegate = delegates.includes(name) || operators.some((operator) => operator.name === name);
+      const message = `"${name}" may call on behalf of others: so could whoever sends under that name, as nobody verifies a legacy peer`;
+      return isDelegate ? [{ path: ["legacyPeers", i], message }] : [];
+    }),
   ];
 }
 

@@ -63,6 +63,14 @@ test("verified senders need services, else a result that was left for a restarte
   ]);
 });
 
+test("says that a legacy peer, whose name anybody can use, may not speak for others", async () => {
+  const faults = await faultsOf("delegates: [bridge]\nlegacyPeers: [old, bridge, ops]\noperators: [{ name: ops, tokens: [] }]");
+  expect(faults).toEqual([
+    expect.stringMatching(/^legacyPeers\.1, line 2: "bridge" may call on behalf of others/),
+    expect.stringMatching(/^legacyPeers\.2, line 2: "ops" may call on behalf of others/),
+  ]);
+});
+
 test.each([
   ["- a list", "expected object, got an array"],
   ["a: [", "line 1, column 5: Flow sequence in block collection must be sufficiently indented and end with a ]"],
