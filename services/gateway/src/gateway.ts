@@ -103,7 +103,7 @@ export async function startGateway(
 }
 
 function callsAndPolicy({ caller, policy }: OperatorParts): HttpApp {
-  return operatorRoutes({ [CALLS_PATH]: createCallsApp([caller.journal]), [POLICY_PATH]: createPolicyApp(policy) });
+  return operatorRoutes({ [CALLS_PATH]: createCallsApp([caller.journal]), [POLICY_PATH]: createPolicyApp(policy, caller.tools) });
 }
 
 function accessBy(gatewayToken: string | undefined, policy: PolicyHolder | undefined): string {

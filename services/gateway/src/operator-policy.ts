@@ -1,11 +1,15 @@
 import type { PolicyHolder } from "@rockbot/policy";
+import type { ToolRegistry } from "@rockbot/tools";
 import type { HttpApp } from "./http-server.ts";
 
 /** Where an operator asks what the policy in force says. */
 export const POLICY_PATH = "/operator/policy";
 
-/** `GET /operator/policy` has its revision, `GET /operator/policy?caller=C&tool=T` also what it says of that use, and why. */
-export function createPolicyApp(policy: Pick<PolicyHolder, "current">): HttpApp {
+/**
+ * `GET /operator/policy` has its revision, `GET /operator/policy?caller=C&tool=T` also what it says of that use, and why.
+ * @param tools know which ones are dangerous
+ */
+export function createPolicyApp(policy: Pick<PolicyHolder, "current">, tools: Pick<ToolRegistry, "get">): HttpApp {
   return {
     fetch({ url, method }) {
       const { pathname, searchParams } = new URL(url);
@@ -13,7 +17,10 @@ export function createPolicyApp(policy: Pick<PolicyHolder, "current">): HttpApp 
         return Response.json({ message: "Cannot answer the request: there is no such path for operators" }, { status: 404 });
       const { revision, explain } = policy.current();
       const [caller, tool] = [searchParams.get("caller"), searchParams.get("tool")];
-      return Response.json({ revision, ...(caller === null || tool === null ? {} : { explanation: explain({ caller, tool }) }) });
+      return Response.json({
+        revision,
+        ...(caller === null || tool === null ? {} : { explanation: explain({ caller, tool, isDangerous: tools.get(tool)?.dangerous }) }),
+      });
     },
   };
 }

@@ -19,7 +19,7 @@ export interface OperatorAppParts {
 export function operatorApp({ bus, caller, journals, policy, signal, log }: OperatorAppParts): HttpApp {
   return operatorRoutes({
     [CALLS_PATH]: createCallsApp(journals),
-    [DLQ_PATH]: createDlqApp({ bus, caller }, { signal, log }),
-    ...(policy === undefined ? {} : { [POLICY_PATH]: createPolicyApp(policy) }),
+    [DLQ_PATH]: createDlqApp({ bus, caller, policy }, { signal, log }),
+    ...(policy === undefined ? {} : { [POLICY_PATH]: createPolicyApp(policy, caller.tools) }),
   });
 }
