@@ -195,14 +195,20 @@ class AuditWriter implements AuditLog {
 
   async #rotate(): Promise<void> {
     await putAside(this.#path, this.#written);
-    await finish(this.#file?.handle);
+    await this.#leave();
     this.#tell("the audit file is put aside");
     await this.#reopen();
   }
 
+  /** Done with the file, also if it cannot be closed. */
+  async #leave(): Promise<void> {
+    const handle = this.#file?.handle;
+    this.#file = undefined;
+    await finish(handle);
+  }
+
   /** Takes up the file that has the name now: ours was put aside, by us or by somebody else. */
   async #reopen(): Promise<AuditFile> {
-    this.#file = undefined;
     const file = await openAuditFile(this.#path);
     this.#take(file);
     return file;
@@ -215,7 +221,7 @@ class AuditWriter implements AuditLog {
     if (handle === undefined) return;
     const [ours, named] = await Promise.all([handle.stat(), statOf(this.#path)]);
     if (named?.ino !== ours.ino) {
-      await finish(handle);
+      await this.#leave();
       await this.#reopen();
     } else if (ours.size !== this.#size) {
       const fields = { path: this.#path, expectedBytes: this.#size, bytes: ours.size };

@@ -10,10 +10,10 @@ export function createCallsApp(journals: readonly ToolCaller["journal"][]): Http
   return {
     async fetch({ url, method }) {
       const { pathname, searchParams } = new URL(url);
-      const toolCallId = /^\/operator\/calls\/([^/]+)$/.exec(pathname)?.[1];
+      const toolCallId = decoded(/^\/operator\/calls\/([^/]+)$/.exec(pathname)?.[1]);
       if (method !== "GET" || (toolCallId === undefined && pathname !== CALLS_PATH)) return noSuchPath();
       if (toolCallId !== undefined) {
-        const found = await Promise.all(journals.map((journal) => journal.find(decodeURIComponent(toolCallId))));
+        const found = await Promise.all(journals.map((journal) => journal.find(toolCallId)));
         return Response.json({ call: found.find((call) => call !== undefined) ?? null });
       }
       const limit = Math.min(Math.max(Number(searchParams.get("limit")) || 1, 1), MAX_LISTED_CALLS);
@@ -21,6 +21,15 @@ export function createCallsApp(journals: readonly ToolCaller["journal"][]): Http
       return Response.json({ calls: calls.sort((a, b) => (b.steps[0]?.at ?? 0) - (a.steps[0]?.at ?? 0)).slice(0, limit) });
     },
   };
+}
+
+/** Undefined too if it is no text that was encoded for an address. */
+function decoded(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const noSuchPath = (): Response => Response.json({ message: "Cannot answer the request: there is no such path for operators" }, { status: 404 });
