@@ -17,11 +17,21 @@ const ANSWER_PROBES_MS = 20;
 /** An announcement is of use for as long as it takes to be repeated. */
 const TTL_MS = 10_000;
 
-export interface AnnounceOptions {
-  readonly service: string;
+/** Everything that a service serves. */
+export interface AnnouncedList {
   readonly tools: readonly AnnouncedTool[];
   readonly guides: readonly ToolGuide[];
+}
+
+export interface AnnounceOptions {
+  readonly service: string;
+  readonly list: AnnouncedList;
   readonly log: Logger;
+}
+
+export interface ToolAnnouncer extends AsyncDisposable {
+  /** From now on this is what is served; told shortly, once for several changes in a row. */
+  update(list: AnnouncedList): void;
 }
 
 /**
@@ -29,12 +39,10 @@ export interface AnnounceOptions {
  * Listens for probes before it announces, so that a caller that starts at the same time misses nothing. Disposal says
  * that the instance is leaving.
  */
-export async function announceTools(bus: Bus, { service, tools, guides, log }: AnnounceOptions): Promise<AsyncDisposable> {
+export async function announceTools(bus: Bus, { service, list, log }: AnnounceOptions): Promise<ToolAnnouncer> {
   const topic = announceTopic(service);
-  const sorted = { tools: tools.toSorted(byName), guides: guides.toSorted(byName) };
-  const hash = createHash("sha256").update(JSON.stringify(sorted)).digest("hex").slice(0, 16);
-  const identity = { service, instance: newId().slice(0, 12), epoch: Date.now(), hash };
-  const pages = toPages(sorted.tools, sorted.guides);
+  const self = { service, instance: newId().slice(0, 12), epoch: Date.now() };
+  let { pages, hash } = toAnnouncement(list);
   let answering: NodeJS.Timeout | undefined;
 
   async function send(type: string, body: Uint8Array): Promise<void> {
@@ -47,24 +55,34 @@ export async function announceTools(bus: Bus, { service, tools, guides, log }: A
 
   async function announce(): Promise<void> {
     for (const [page, content] of pages.entries()) {
-      await send(messages.ToolAnnouncement.type, encodeMessage("ToolAnnouncement", { ...identity, page, pages: pages.length, ...content }));
+      await send(messages.ToolAnnouncement.type, encodeMessage("ToolAnnouncement", { ...self, hash, page, pages: pages.length, ...content }));
     }
   }
 
-  const beat = (isLeaving: boolean) => send(messages.ToolHeartbeat.type, encodeMessage("ToolHeartbeat", { ...identity, isLeaving }));
-
-  const probes = await bus.subscribe({ name: `announce.${service}`, topics: [PROBE_TOPIC], kind: "copy" }, async (message) => {
-    const probe = decodeMessage("ToolAnnounceProbe", message.body);
-    if (!probe.ok || (probe.value.service ?? service) !== service) return;
+  function announceSoon(): void {
     answering ??= setTimeout(() => {
       answering = undefined;
       void announce();
     }, ANSWER_PROBES_MS);
+  }
+
+  const beat = (isLeaving: boolean) => send(messages.ToolHeartbeat.type, encodeMessage("ToolHeartbeat", { ...self, hash, isLeaving }));
+
+  const probes = await bus.subscribe({ name: `announce.${service}`, topics: [PROBE_TOPIC], kind: "copy" }, async (message) => {
+    const probe = decodeMessage("ToolAnnounceProbe", message.body);
+    if (!probe.ok || (probe.value.service ?? service) !== service) return;
+    announceSoon();
   });
   await announce();
   const heartbeats = startLoop(HEARTBEAT_MS, () => beat(false));
 
   return {
+    update(changed) {
+      const next = toAnnouncement(changed);
+      if (next.hash === hash) return;
+      ({ pages, hash } = next);
+      announceSoon();
+    },
     async [Symbol.asyncDispose]() {
       clearTimeout(answering);
       await heartbeats[Symbol.asyncDispose]();
@@ -72,6 +90,11 @@ export async function announceTools(bus: Bus, { service, tools, guides, log }: A
       await probes[Symbol.asyncDispose]();
     },
   };
+}
+
+function toAnnouncement({ tools, guides }: AnnouncedList) {
+  const sorted = { tools: tools.toSorted(byName), guides: guides.toSorted(byName) };
+  return { hash: createHash("sha256").update(JSON.stringify(sorted)).digest("hex").slice(0, 16), pages: toPages(sorted.tools, sorted.guides) };
 }
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);

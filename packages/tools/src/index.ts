@@ -1,5 +1,7 @@
 // To offer tools.
 export { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
+// To know who messages are from, where they are no calls.
+export { createIdentity, type Identity } from "./identity.ts";
 // To run them: executors, and the layers around them.
 export { CallClaims } from "./layers/claim.ts";
 export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers.ts";
@@ -13,5 +15,6 @@ export type { ResumedCall } from "./resume-calls.ts";
 export { type ServeToolsOptions, serveTools } from "./serve-tools.ts";
 export { type CallOptions, createToolCaller, type ToolCaller, type ToolCallerOptions } from "./tool-caller.ts";
 export type { ProgressUpdate, ToolContext, ToolExecutor, ToolLayer } from "./tool-executor.ts";
+export type { ToolProvider } from "./tool-provider.ts";
 export { createToolRegistry, DuplicateToolError, type ToolChange, type ToolRegistration, type ToolRegistry } from "./tool-registry.ts";
 export type { ToolSet } from "./tool-set.ts";

@@ -27,7 +27,7 @@ import {
 } from "@rockbot/contracts";
 import { createPolicy, type Decision, defaultPolicySource, holdPolicy, type PolicyHolder } from "@rockbot/policy";
 import { createMemoryRateStore, type RateStore } from "@rockbot/rates";
-import { announceTools, RESERVED_SERVICE } from "./announce-tools.ts";
+import { type AnnouncedList, announceTools, RESERVED_SERVICE } from "./announce-tools.ts";
 import { type CallEntry, createCallAudit } from "./call-audit.ts";
 import { createIdentity, type Sender, type Stranger } from "./identity.ts";
 import { CallClaims } from "./layers/claim.ts";
@@ -39,6 +39,7 @@ import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest } fr
 import { encodeReply } from "./reply.ts";
 import { ResultCache } from "./result-cache.ts";
 import { RunningCalls } from "./running-calls.ts";
+import { type ServedTool, ServedTools } from "./served-tools.ts";
 import { SupersededError } from "./superseded-error.ts";
 import { toToolError } from "./to-tool-error.ts";
 import type { ToolExecutor } from "./tool-executor.ts";
@@ -88,13 +89,16 @@ interface AnswerNotes {
   /** Gets its line. */
   readonly entry?: CallEntry | undefined;
   readonly decision?: Decision | undefined;
+  /** The name it is announced with. @default as the request has it */
+  readonly toolName?: string | undefined;
 }
 
 /** An answer whose caller's deadline is over is still offered to the bus for this long. */
 const LATE_PUBLISH_MS = 1_000;
 
 /**
- * Serves tools from the bus. Each request is answered exactly once by this service, with a response or a ToolError; a
+ * Serves tools from the bus: a fixed set, or those of a ToolProvider, which are announced anew whenever they
+ * change. Each request is answered exactly once by this service, with a response or a ToolError; a
  * request that cannot be read and names nobody to answer is dead-lettered and counted. Resolves once calls are taken and
  * the tools are announced. Disposal says so, takes no new calls, and waits for the running ones; those that outlast the
  * drain time are aborted, unanswered, and go back to the bus.
@@ -103,7 +107,7 @@ const LATE_PUBLISH_MS = 1_000;
  */
 export async function serveTools(
   bus: Bus,
-  { tools, guides }: ToolSet,
+  set: ToolSet,
   {
     service,
     topic = `tool.invoke.${service}`,
@@ -118,16 +122,11 @@ export async function serveTools(
   }: ServeToolsOptions,
 ): Promise<AsyncDisposable> {
   if (checkName("a service's name", service) === RESERVED_SERVICE) throw new RangeError(`Cannot serve as "${service}": the name is reserved`);
-  if (guides.length === 0) throw new TypeError(`Cannot serve "${service}": a tool set publishes at least one guide`);
   await using started = new AsyncDisposableStack();
   const claims = new CallClaims(claimStore ?? started.use(createMemoryClaimStore()));
   const rates = rateStore ?? started.use(createMemoryRateStore());
-  const withLayers = servingLayers({ concurrency, claims, rates, results: new ResultCache() });
-  const executors = new Map<string, ToolExecutor>(tools.map((tool) => [tool.definition.name, withLayers(tool)]));
-  const dangerous: ReadonlySet<string> = new Set(tools.filter(({ definition }) => definition.dangerous).map(({ definition }) => definition.name));
-  if (executors.size !== tools.length) throw new TypeError(`Cannot serve "${service}": two of its tools have the same name`);
-
-  const hasEffects = tools.some(({ definition }) => !definition.readOnly);
+  const served = new ServedTools(set, { service, withLayers: servingLayers({ concurrency, claims, rates, results: new ResultCache() }) });
+  const hasEffects = served.mayHaveEffects;
   if (hasEffects && claimStore === undefined && bus.traits.isDurable) {
     log.warn(
       { service },
@@ -164,15 +163,19 @@ export async function serveTools(
       throw new DeadLetterError(`Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: it is no topic for results of its sender`);
     }
     const deadline = delivery.receivedAt + budgetMs(message);
-    const executor = executors.get(request.toolName);
-    if (executor === undefined) {
-      invocations.add(1, { tool_name: UNKNOWN_TOOL, status: ToolErrorCode.ToolNotFound });
-      return answer(address, request, unknownTool(request.toolName), deadline, { entry });
+    const found = find(request, message);
+    if (found instanceof ToolError) {
+      invocations.add(1, { tool_name: UNKNOWN_TOOL, status: found.code });
+      return answer(address, request, found, deadline, { entry });
     }
-    const decision = policy.current().decide({ caller: sender.caller, tool: request.toolName, isDangerous: dangerous.has(request.toolName) });
-    const reply = entry.refusal() ?? (await run(executor, request, { sender, message, delivery, deadline, decision, resultTopic: address.topic }));
-    if (reply === undefined) await entry.end(request, "superseded", decision);
-    else await answer(address, request, reply, deadline, { entry, decision });
+    // Policy, limits and records know the tool by the name it is announced with, however the request names it.
+    const { name, dangerous: isDangerous } = found.definition;
+    const named = name === request.toolName ? request : { ...request, toolName: name };
+    const decision = policy.current().decide({ caller: sender.caller, tool: name, isDangerous });
+    const reply = entry.refusal() ?? (await run(found.executor, named, { sender, message, delivery, deadline, decision, resultTopic: address.topic }));
+    if (reply === undefined) return entry.end(named, "superseded", decision);
+    const asAsked = named === request || reply instanceof ToolError ? reply : { ...reply, toolName: request.toolName };
+    await answer(address, request, asAsked, deadline, { entry, decision, toolName: name });
   }
 
   /** @returns undefined if somebody else answers @throws only when the service is stopping: then the bus gives the call to somebody else */
@@ -199,8 +202,16 @@ export async function serveTools(
     }
   }
 
+  function find({ toolName }: ToolInvokeRequest, { headers }: Envelope): ServedTool | ToolError {
+    try {
+      return served.find(toolName, headers) ?? unknownTool(toolName);
+    } catch (error) {
+      return toToolError(error, toolName);
+    }
+  }
+
   function unknownTool(name: string): ToolError {
-    const nearest = nearestName(name, [...executors.keys()]);
+    const nearest = nearestName(name, served.names);
     return new ToolError(
       ToolErrorCode.ToolNotFound,
       `"${service}" has no tool "${name.slice(0, 80)}"${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`,
@@ -208,7 +219,13 @@ export async function serveTools(
   }
 
   /** The line of the audit log comes first: no answer is known that it does not know. */
-  async function answer(address: Address, request: Ids, reply: Reply, deadline: number, { entry, decision }: AnswerNotes = {}): Promise<void> {
+  async function answer(
+    address: Address,
+    request: Ids,
+    reply: Reply,
+    deadline: number,
+    { entry, decision, toolName = request.toolName }: AnswerNotes = {},
+  ): Promise<void> {
     let sent = reply;
     let encoded = encodeReply(request, reply);
     if (encoded.body.byteLength > MAX_RESULT_BYTES) {
@@ -216,7 +233,7 @@ export async function serveTools(
       sent = new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave ${found}. Ask for less.`);
       encoded = encodeReply(request, sent);
     }
-    await entry?.end(request, sent, decision);
+    await entry?.end({ ...request, toolName }, sent, decision);
     const headers = decision === undefined ? {} : { [Header.Policy]: decision.revision };
     const { topic, correlationId, destination } = address;
     try {
@@ -266,23 +283,9 @@ export async function serveTools(
   started.use(
     await bus.subscribe({ name: service, topics: [topic], concurrency: handlers, prefetch: handlers, drainMs, onDeadLetter: answerDeadLetter }, handle),
   );
-  started.use(
-    await announceTools(bus, {
-      service,
-      guides,
-      log,
-      tools: tools.map(({ definition: { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous } }) => ({
-        name,
-        description,
-        parametersSchema: JSON.stringify(inputSchema),
-        outputSchema: outputSchema === undefined ? null : JSON.stringify(outputSchema),
-        topic,
-        subscription: service,
-        readOnly,
-        idempotent,
-        ...(dangerous ? { dangerous } : {}),
-      })),
-    }),
-  );
+  const list = (): AnnouncedList => ({ tools: served.announced({ service, topic }), guides: set.guides });
+  const announcer = started.use(await announceTools(bus, { service, list: list(), log }));
+  started.defer(served.onChange(() => announcer.update(list())));
+  announcer.update(list()); // what changed while the first announcement was on its way
   return started.move();
 }
