@@ -12,7 +12,7 @@ import type { JsonSchema } from "./schema-document.ts";
 export async function validatorsModule(schemas: Record<string, JsonSchema>, definitions: Record<string, JsonSchema> = {}): Promise<string> {
   const options: Options = { allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true, code: { source: true, esm: true, lines: true } };
   const ajv = formatsPlugin.default(new Ajv(options));
-  ajv.addVocabulary(["x-message", "x-readOnly", "x-idempotent", "x-secret"]);
+  ajv.addVocabulary(["x-message", "x-readOnly", "x-idempotent", "x-secret", "x-unquoted"]);
   for (const [name, schema] of Object.entries(schemas)) ajv.addSchema({ ...schema, $id: name, definitions });
   const ids = Object.fromEntries(Object.keys(schemas).map((name) => [name, name]));
   const code = standaloneCode.default(ajv, ids);

@@ -88,14 +88,16 @@ function concernsSecret(schema: object, segments: readonly string[]): boolean {
   let at: PropertySchema | undefined = schema as PropertySchema;
   for (const segment of segments) {
     at = at?.properties?.[segment] ?? at?.items;
-    if (at?.["x-secret"] === true) return true;
+    if (isUnquoted(at)) return true;
   }
   return segments.length > 0 && holdsSecret(at);
 }
 
+const isUnquoted = (schema: PropertySchema | undefined): boolean => schema?.["x-secret"] === true || schema?.["x-unquoted"] === true;
+
 function holdsSecret(schema: PropertySchema | undefined): boolean {
   if (schema === undefined) return false;
-  return schema["x-secret"] === true || holdsSecret(schema.items) || Object.values(schema.properties ?? {}).some(holdsSecret);
+  return isUnquoted(schema) || holdsSecret(schema.items) || Object.values(schema.properties ?? {}).some(holdsSecret);
 }
 
 /** Of a secret that is a URL with a password only that is secret: the host may be told. */
