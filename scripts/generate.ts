@@ -1,6 +1,7 @@
 /**
  * Generates, from `packages/contracts/schema/*.yaml` and `services/NAME/config.schema.yaml`: TypeScript types, standalone
- * validators, the catalogue of messages and tools, the AsyncAPI document, each service's config module, and the policy's.
+ * validators, the catalogue of messages and tools, the AsyncAPI document, each service's config module, or that of
+ * another file it reads (`services/NAME/servers.schema.yaml`), and the policy's.
  * `--check` writes nothing and fails when a committed file differs.
  */
 import { globSync } from "node:fs";
@@ -34,9 +35,10 @@ for (const [name, text] of Object.entries(await contractsModules(definitions))) 
 }
 files.set(join(contracts, "asyncapi.yaml"), asyncApiDocument(definitions));
 files.set("docs/tools.md", referenceDocument(definitions));
-for (const file of globSync("services/*/config.schema.yaml").sort()) {
-  const service = basename(dirname(file));
-  const modules = await configModule({ file, name: "config", type: `${pascalCase(service)}Config` }, parse(await readFile(file, "utf8")));
+for (const file of globSync("services/*/{config,servers}.schema.yaml").sort()) {
+  const name = basename(file, ".schema.yaml");
+  const type = `${pascalCase(basename(dirname(file)))}${pascalCase(name)}`;
+  const modules = await configModule({ file, name, type }, parse(await readFile(file, "utf8")));
   for (const [name, text] of Object.entries(modules)) files.set(join(dirname(file), "src/generated", name), text);
 }
 const policySchema = "packages/policy/policy.schema.yaml";

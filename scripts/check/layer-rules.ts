@@ -6,8 +6,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ["packages/bus", "packages/config"],
   ["packages/redis", "packages/policy"],
   ["packages/claims", "packages/journal", "packages/rates", "packages/audit"],
-  ["packages/bus-rabbitmq", "packages/tools", "packages/telemetry"],
-  ["packages/service"],
+  ["packages/bus-rabbitmq", "packages/tools", "packages/mcp", "packages/telemetry"],
+  ["packages/service", "packages/mcp-tools"],
   ["services/[^/]+"],
   ["packages/cli"],
 ];
@@ -19,6 +19,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "@opentelemetry/(?!api/)[^/]+", owners: ["packages/telemetry", "packages/testing"] },
   { modules: "pino|prom-client", owners: ["packages/telemetry"] },
   { modules: "hono|@hono/[^/]+", owners: ["services/gateway", "packages/testing"] },
+  { modules: "@modelcontextprotocol/[^/]+|@cfworker/json-schema|ws", owners: ["packages/mcp", "test"] },
   { modules: "undici", owners: ["services/web-tools", "packages/cli", "packages/testing"] },
   { modules: "cheerio|domhandler|turndown", owners: ["services/web-tools"] },
   { modules: "commander", owners: ["packages/cli"] },

@@ -6,6 +6,7 @@ import { addCallsCommand } from "./calls-command.ts";
 import type { CallCommandOptions } from "./commands/call.ts";
 import type { DlqCommandOptions } from "./commands/dlq.ts";
 import type { UpOptions } from "./commands/up.ts";
+import { addMcpCommand, MCP_CONFIG } from "./mcp-command.ts";
 import { addPolicyCommand } from "./policy-command.ts";
 
 const BUS = "memory: or amqp(s)://user:password@host/vhost; else ROCKBOT_BUS, else BUS_URL, else memory:";
@@ -29,6 +30,7 @@ Examples:
   rockbot tools                                                 what can be called
   rockbot call web_browse '{"url":"https://example.com/"}'      call one tool; works with nothing running, too
   rockbot guide web-tools                                       how to use a group of tools
+  rockbot mcp ls                                                how the MCP servers stand
   rockbot policy explain researcher web_search                  who may do what, and why
   rockbot dlq list                                              messages that no service could handle
   rockbot doctor                                                what is missing on this machine
@@ -40,13 +42,14 @@ not exist, or arguments that it does not take), 130 ended by Ctrl-C.`,
   program
     .command("up")
     .description("Start the services in one process and keep them running until Ctrl-C.")
-    .option("--only <services>", "only these, separated by commas: web-tools, gateway")
+    .option("--only <services>", "only these, separated by commas: web-tools, mcp-bridge, gateway")
     .option("--bus <url>", BUS)
     .option("--port <number>", "the gateway's port; 0 takes any free one (default 8480)")
     .option("--host <address>", "the address the gateway listens on (default 127.0.0.1); others need the variable GATEWAY_TOKEN")
     .option("--allow-address <address>", ALLOW, collect)
+    .option("--mcp-config <file>", MCP_CONFIG)
     .option("--audit <file>", "append a line to this file for each call; see rockbot audit")
-    .option("--config <file>", "YAML or JSON with the sections webTools and gateway")
+    .option("--config <file>", "YAML or JSON with the sections webTools, mcpBridge and gateway")
     .option("--policy <file>", POLICY)
     .addHelpText(
       "after",
@@ -54,6 +57,7 @@ not exist, or arguments that it does not take), 130 ended by Ctrl-C.`,
 Examples:
   rockbot up
   rockbot up --port 9000 --allow-address 127.0.0.1:3000
+  rockbot up --mcp-config mcp.json                                   with the MCP servers that the file names
   rockbot up --only web-tools --bus amqp://guest:guest@localhost      one service over a broker; others join elsewhere
 
 Everything that a section of the file can hold can also be set by a variable: braveApiKey is BRAVE_API_KEY. An option
@@ -66,6 +70,7 @@ in $ROCKBOT_RUNTIME_DIR, else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{u
     .command("tools")
     .description("List the tools that can be called now.")
     .option("--bus <url>", BUS)
+    .option("--mcp-config <file>", `${MCP_CONFIG}; only if no "rockbot up" runs`)
     .option("--policy <file>", POLICY)
     .option("--json", "print JSON, with the full schemas")
     .addHelpText("after", "\nExamples:\n  rockbot tools\n  rockbot tools --json | jq '.[].name'\n  rockbot tools --bus amqp://guest:guest@localhost")
@@ -82,6 +87,7 @@ in $ROCKBOT_RUNTIME_DIR, else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{u
     .option("--policy <file>", POLICY)
     .option("--session <id>", "the working-memory namespace the call belongs to")
     .option("--allow-address <address>", `${ALLOW}; only if the tool runs in this process`, collect)
+    .option("--mcp-config <file>", `${MCP_CONFIG}; only if no "rockbot up" runs`)
     .addHelpText(
       "after",
       `
@@ -89,6 +95,7 @@ Examples:
   rockbot call web_browse '{"url":"https://example.com/"}'
   echo '{"query":"rabbitmq quorum queues"}' | rockbot call web_search - --json
   rockbot call web_browse '{"url":"http://localhost:3000/"}' --allow-address localhost:3000
+  rockbot call files__list_directory '{"path":"."}' --mcp-config mcp.json
 
 With a broker's address the call goes to the services behind it; else to the running "rockbot up"; else the tool is
 started in this process. Ctrl-C cancels the call, wherever it runs.`,
@@ -100,10 +107,12 @@ started in this process. Ctrl-C cancels the call, wherever it runs.`,
     .description("List the guides that teach how to use groups of tools, or print one.")
     .argument("[name]", "the guide to print; case does not matter")
     .option("--bus <url>", BUS)
+    .option("--mcp-config <file>", `${MCP_CONFIG}; only if no "rockbot up" runs`)
     .addHelpText("after", "\nExamples:\n  rockbot guide\n  rockbot guide web-tools")
     .action(async (name: string | undefined, options) => (await import("./commands/guide.ts")).guide(name, options));
 
   addCallsCommand(program);
+  addMcpCommand(program);
   addAuditCommand(program);
   addDlq(program);
   addPolicyCommand(program);

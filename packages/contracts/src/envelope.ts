@@ -30,6 +30,8 @@ export const Header = {
   TimeoutMs: "rb-timeout-ms",
   ContentTrust: "rb-content-trust",
   ToolProvider: "rb-tool-provider",
+  /** The MCP server that a request of `tool.invoke.mcp` is for. Without it the server is found by the tool's name. */
+  McpServer: "rb-mcp-server",
   /** How many calls, each made by a tool, led to this one, as decimal text; none if absent. */
   Depth: "rb-depth",
   /** On an answer: the revision of the policy that decided the call. */

@@ -1,3 +1,5 @@
+// The names of MCP tools on the bus.
+export { announcedMcpName } from "./announced-mcp-name.ts";
 // Messages: what crosses the bus.
 
 // Values.
@@ -13,6 +15,9 @@ export { allToolNames, tools } from "./generated/tools.ts";
 export type {
   AnnouncedTool,
   ContentTrust,
+  McpServerSummary,
+  McpServersIndexed,
+  McpToolDefinition,
   ToolAnnouncement,
   ToolError as ToolErrorMessage,
   ToolGuide,
@@ -21,6 +26,7 @@ export type {
   ToolInvokeResponse,
   ToolProgress,
 } from "./generated/types.ts";
+export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp-topics.ts";
 export { checkName, isName, isReplyTopic, isReplyTopicOf, isSessionId, replyRoots } from "./names.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
 

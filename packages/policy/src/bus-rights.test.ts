@@ -39,6 +39,24 @@ test("a service hears its requests and writes answers, and announces itself alon
   expect(web?.publishes).not.toContain("tool.result");
 });
 
+test("the MCP bridge tells of its servers, and who may use one of them asks for what is told to it", async () => {
+  const rights = await rightsOf(`
+services:
+  mcp-bridge: { topic: tool.invoke.mcp, tools: ["files__*"] }
+  web: { topic: tool.invoke, tools: ["web_*"] }
+callers: { reader: {}, browser: { allow: ["web_*"] } }
+delegates: []
+`);
+  const ofMcp = (topics: readonly string[] = []) => topics.filter((topic) => /^(mcp\.manage|tool\.meta\.mcp)(?!\.response)/.test(topic));
+  const found = Object.entries(rights).map(([user, { publishes, hears, serves }]) => [user, ofMcp(publishes), ofMcp(hears), serves]);
+  expect(found).toEqual([
+    ["browser", [], [], []],
+    ["mcp-bridge", ["tool.meta.mcp.*"], ["mcp.manage", "tool.meta.mcp.refresh"], ["mcp-bridge", "mcp-bridge.manage"]],
+    ["reader", ["mcp.manage", "tool.meta.mcp.refresh"], ["tool.meta.mcp.reader"], []],
+    ["web", [], [], ["web"]],
+  ]);
+});
+
 test("users are those that the policy names: one for each agent, service, delegate, operator and legacy peer", async () => {
   const rights = await rightsOf(`
 services: { web: { topic: tool.invoke, user: web-1 } }

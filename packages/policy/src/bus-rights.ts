@@ -1,4 +1,4 @@
-import { replyRoots } from "@rockbot/contracts";
+import { MCP_MANAGE_SUBSCRIPTION, mcpTopics, replyRoots } from "@rockbot/contracts";
 import { entries } from "./document-place.ts";
 import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
 import { globCovers, globsMeet } from "./tool-glob.ts";
@@ -9,7 +9,7 @@ import { globCovers, globsMeet } from "./tool-glob.ts";
  */
 export interface BusRights {
   readonly user: string;
-  /** The services that the user is. */
+  /** The services that the user is: their subscriptions of kind `service`. */
   readonly serves: readonly string[];
   /** Subscriptions of kind `result` that are the user's own. */
   readonly results: readonly string[];
@@ -38,6 +38,10 @@ export function busRights(document: PolicyDocument): BusRights[] {
     grant(user, "publishes", `tool.announce.${name}`);
     for (const root of [...replyRoots, PROGRESS]) grant(user, "publishes", `${root}.*`, `${root}.*.*`);
     if (document.legacyPeers.length > 0) grant(user, "publishes", ...replyRoots); // their requests may name no topic of their own
+    if (topic !== mcpTopics.invoke) return;
+    grant(user, "serves", MCP_MANAGE_SUBSCRIPTION);
+    grant(user, "hears", mcpTopics.manage, mcpTopics.refresh);
+    grant(user, "publishes", mcpTopics.index("*"));
   }
 
   function grantCalling(user: string, mayUse: (service: PolicyService) => boolean): void {
@@ -45,7 +49,13 @@ export function busRights(document: PolicyDocument): BusRights[] {
     grant(user, "hears", "tool.announce.*");
     for (const root of [...replyRoots, PROGRESS]) grant(user, "hears", `${root}.${user}`, `${root}.${user}.*`);
     grant(user, "publishes", "tool.announce.probe");
-    for (const [name, service] of services) if (mayUse(service)) grant(user, "publishes", service.topic, `tool.cancel.${name}`);
+    for (const [name, service] of services) {
+      if (!mayUse(service)) continue;
+      grant(user, "publishes", service.topic, `tool.cancel.${name}`);
+      if (service.topic !== mcpTopics.invoke) continue;
+      grant(user, "publishes", mcpTopics.manage, mcpTopics.refresh);
+      grant(user, "hears", mcpTopics.index(user));
+    }
   }
 
   for (const [name, service] of services) grantServing(name, service);

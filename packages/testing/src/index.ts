@@ -29,3 +29,8 @@ export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type O
 
 export { type BraveFault, type BraveResult, type FakeBrave, startFakeBrave } from "./fake-brave.ts";
 export { badPages, type Page, type PageAnswer, type PageRequest, type PageServer, startPageServer } from "./page-server.ts";
+
+// MCP servers that misbehave.
+
+export { type FaultAnswer, type FaultHttpServer, httpFaults, startFaultHttpServer } from "./mcp/fault-http-server.ts";
+export { type FaultServerBehaviour, faultServer, isProcessAlive } from "./mcp/fault-server.ts";

@@ -1,28 +1,39 @@
-import { createMemoryBus } from "@rockbot/bus";
+import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { openPolicy } from "@rockbot/policy";
+import { openPolicy, type PolicyHolder } from "@rockbot/policy";
 import { createToolCaller } from "@rockbot/tools";
 import { checkWebToolsConfig, configSchema, startWebTools, webToolsOff } from "@rockbot/web-tools";
 import { MEMORY_BUS } from "../bus-url.ts";
+import { terminalText } from "../terminal-text.ts";
 import { callerClient } from "./caller-client.ts";
 import type { ToolClient } from "./tool-client.ts";
 
 export interface LocalClientOptions {
   readonly allowAddress: readonly string[];
+  /** A file of MCP servers, whose tools are started as well. */
+  readonly mcpConfig: string | undefined;
   readonly policyFile: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Servers may have to be fetched before they start. */
+const SETTLE_MS = 60_000;
+
 /** Starts the tools' owner in this process, over a bus of its own. */
-export async function openLocalClient({ allowAddress, policyFile, env }: LocalClientOptions): Promise<ToolClient> {
+export async function openLocalClient({ allowAddress, mcpConfig, policyFile, env }: LocalClientOptions): Promise<ToolClient> {
   const overrides = { busUrl: MEMORY_BUS, ...(allowAddress.length > 0 ? { allowAddresses: allowAddress } : {}) };
   const config = loadConfig(configSchema, { env, overrides, check: checkWebToolsConfig });
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const policy = started.use(await openPolicy(policyFile));
   started.use(await startWebTools(bus, config, { policy }));
+  if (mcpConfig !== undefined) await startMcp(bus, mcpConfig, { env, policy, started });
   const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy", policy }));
+  if (mcpConfig !== undefined) {
+    const { offerMcpTools } = await import("@rockbot/mcp-tools");
+    started.use(await offerMcpTools(bus, caller, { agent: "cli", policy }));
+  }
   const client = callerClient("this process", caller, started.move());
   return {
     ...client,
@@ -32,4 +43,19 @@ export async function openLocalClient({ allowAddress, policyFile, env }: LocalCl
       return await client.call(name, args, options);
     },
   };
+}
+
+/** Resolves once each server is connected or has failed. */
+async function startMcp(
+  bus: Bus,
+  mcpConfig: string,
+  { env, policy, started }: { readonly env: LocalClientOptions["env"]; readonly policy: PolicyHolder; readonly started: AsyncDisposableStack },
+): Promise<void> {
+  const { checkMcpBridgeConfig, configSchema: schema, startMcpBridge } = await import("@rockbot/mcp-bridge");
+  const config = loadConfig(schema, { env, overrides: { busUrl: MEMORY_BUS, mcpConfig }, check: checkMcpBridgeConfig });
+  const bridge = started.use(await startMcpBridge(bus, config, { env, policy }));
+  await bridge.settled(SETTLE_MS);
+  for (const { name, state, lastFailure } of bridge.servers)
+    if (state !== "ready")
+      console.error(terminalText(`rockbot: the MCP server "${name}" is not there: ${lastFailure?.split("\n", 1)[0] ?? state}`, process.stderr));
 }

@@ -1,5 +1,6 @@
 import { chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
+import { chooseMcpConfig } from "./choose-mcp-config.ts";
 import type { ToolClient } from "./tool-client.ts";
 
 export interface OpenToolClientOptions {
@@ -7,6 +8,8 @@ export interface OpenToolClientOptions {
   readonly bus: string | undefined;
   /** Exceptions to the public-only rule, for tools in this process. */
   readonly allowAddress: readonly string[];
+  /** The option `--mcp-config`: servers for tools in this process. */
+  readonly mcpConfig: string | undefined;
   /** The option `--policy`. */
   readonly policy?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -16,23 +19,26 @@ export interface OpenToolClientOptions {
  * With a broker's address: the services behind that broker. Else the running `rockbot up`, if its socket answers. Else
  * the tools' owner, started in this process over an in-memory bus.
  */
-export async function openToolClient({ bus, allowAddress, policy, env }: OpenToolClientOptions): Promise<ToolClient> {
+export async function openToolClient({ bus, allowAddress, mcpConfig, policy, env }: OpenToolClientOptions): Promise<ToolClient> {
   const url = chooseBusUrl(bus, env);
   const policyFile = policy ?? (env["POLICY_FILE"] || undefined);
   if (url !== MEMORY_BUS) {
-    if (allowAddress.length > 0) noteUnused(displayBusUrl(url));
+    noteUnused({ allowAddress, mcpConfig }, displayBusUrl(url));
     const { openBrokerClient } = await import("./broker-client.ts");
     return openBrokerClient(url, policyFile);
   }
   const socket = ownSocket(env);
   if (await socket.isLive()) {
-    if (allowAddress.length > 0) noteUnused('the running "rockbot up"');
+    noteUnused({ allowAddress, mcpConfig }, 'the running "rockbot up"');
     if (policy !== undefined) console.error('rockbot: --policy has no effect here: the running "rockbot up" has its own');
     const { openSocketClient } = await import("./socket-client.ts");
     return openSocketClient(socket.path);
   }
   const { openLocalClient } = await import("./local-client.ts");
-  return openLocalClient({ allowAddress, policyFile, env });
+  return openLocalClient({ allowAddress, mcpConfig: chooseMcpConfig(mcpConfig, env), policyFile, env });
 }
 
-const noteUnused = (where: string): void => console.error(`rockbot: --allow-address has no effect here: the tool runs in ${where}, which has its own`);
+function noteUnused({ allowAddress, mcpConfig }: Pick<OpenToolClientOptions, "allowAddress" | "mcpConfig">, where: string): void {
+  const unused = [...(allowAddress.length > 0 ? ["--allow-address"] : []), ...(mcpConfig === undefined ? [] : ["--mcp-config"])];
+  for (const option of unused) console.error(`rockbot: ${option} has no effect here: the tool runs in ${where}, which has its own`);
+}

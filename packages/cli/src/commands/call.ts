@@ -14,6 +14,7 @@ export interface CallCommandOptions {
   readonly timeout?: string;
   readonly session?: string;
   readonly allowAddress?: readonly string[];
+  readonly mcpConfig?: string;
   readonly policy?: string;
 }
 
@@ -24,7 +25,7 @@ const wrongUsage: ReadonlySet<string> = new Set([ToolErrorCode.ToolNotFound, Too
 export async function call(
   name: string,
   text: string | undefined,
-  { bus, json = false, timeout, session, allowAddress = [], policy }: CallCommandOptions,
+  { bus, json = false, timeout, session, allowAddress = [], mcpConfig, policy }: CallCommandOptions,
 ): Promise<void> {
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   const timeoutMs = timeout === undefined ? undefined : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
@@ -36,7 +37,7 @@ export async function call(
 
   using interrupted = interruption();
   const { signal } = interrupted;
-  await using client = await openToolClient({ bus, allowAddress, policy, env: process.env });
+  await using client = await openToolClient({ bus, allowAddress, mcpConfig, policy, env: process.env });
   using progress = showProgress(process.stderr);
   const toolCallId = newId();
   try {

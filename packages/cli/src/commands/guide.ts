@@ -6,10 +6,10 @@ import { terminalText } from "../terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** `rockbot guide`: the tools' own guide tools, for people. */
-export async function guide(name: string | undefined, { bus }: { readonly bus?: string }): Promise<void> {
+export async function guide(name: string | undefined, { bus, mcpConfig }: { readonly bus?: string; readonly mcpConfig?: string }): Promise<void> {
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   if (faults.length > 0) throw new UsageError(faults);
-  await using client = await openToolClient({ bus, allowAddress: [], env: process.env });
+  await using client = await openToolClient({ bus, allowAddress: [], mcpConfig, env: process.env });
   try {
     const options = { toolCallId: newId() };
     const { content, isError } =

@@ -3,11 +3,18 @@ import { openToolClient } from "../client/open-tool-client.ts";
 import { terminalText } from "../terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 
+export interface ListToolsOptions {
+  readonly bus?: string;
+  readonly json?: boolean;
+  readonly mcpConfig?: string;
+  readonly policy?: string;
+}
+
 /** `rockbot tools`: what can be called now. */
-export async function listTools({ bus, json = false, policy }: { readonly bus?: string; readonly json?: boolean; readonly policy?: string }): Promise<void> {
+export async function listTools({ bus, json = false, mcpConfig, policy }: ListToolsOptions): Promise<void> {
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   if (faults.length > 0) throw new UsageError(faults);
-  await using client = await openToolClient({ bus, allowAddress: [], policy, env: process.env });
+  await using client = await openToolClient({ bus, allowAddress: [], mcpConfig, policy, env: process.env });
   const tools = await client.listTools();
   if (json) {
     console.log(JSON.stringify(tools, undefined, 2));

@@ -1,6 +1,7 @@
 import { ConfigError, type ConfigSchema, type LoadConfigOptions, loadConfig } from "@rockbot/config";
 import { nearestName } from "@rockbot/contracts";
 import { checkGatewayConfig, type GatewayConfig, configSchema as gatewaySchema } from "@rockbot/gateway";
+import { checkMcpBridgeConfig, type McpBridgeConfig, configSchema as mcpBridgeSchema } from "@rockbot/mcp-bridge";
 import { checkWebToolsConfig, type WebToolsConfig, configSchema as webToolsSchema } from "@rockbot/web-tools";
 import { UsageError } from "../usage-error.ts";
 
@@ -11,6 +12,7 @@ export interface UpOptions {
   readonly host?: string;
   readonly allowAddress?: readonly string[];
   readonly config?: string;
+  readonly mcpConfig?: string;
   readonly policy?: string;
   readonly audit?: string;
 }
@@ -19,19 +21,23 @@ export interface UpOptions {
 export interface UpConfig {
   readonly busUrl: string;
   readonly policyFile: string | undefined;
+  /** Of all tool services: one process writes to a file. */
+  readonly auditFile: string | undefined;
   readonly webTools: Readonly<WebToolsConfig> | undefined;
+  /** Also left out if no file names servers. */
+  readonly mcpBridge: Readonly<McpBridgeConfig> | undefined;
   readonly gateway: Readonly<GatewayConfig> | undefined;
 }
 
-const services = ["web-tools", "gateway"];
-const sections = ["webTools", "gateway"];
+const services = ["web-tools", "mcp-bridge", "gateway"];
+const sections = ["webTools", "mcpBridge", "gateway"];
 
 /**
  * Reads the options, the file and the environment, as the services' own mains would.
  * @throws {UsageError} or {ConfigError} with all faults at once
  */
 export function readUpConfig(
-  { only, bus, port, host, allowAddress, config: file, policy, audit }: UpOptions,
+  { only, bus, port, host, allowAddress, config: file, mcpConfig, policy, audit }: UpOptions,
   env: Readonly<Record<string, string | undefined>>,
 ): UpConfig {
   const chosen = new Set(only === undefined ? services : only.split(",").map((name) => name.trim()));
@@ -40,10 +46,10 @@ export function readUpConfig(
     for (const [option, value] of Object.entries({ "--port": port, "--host": host }))
       if (value !== undefined) faults.push(`${option}: belongs to the gateway, which --only leaves out`);
   }
-  if (!chosen.has("web-tools")) {
-    for (const [option, value] of Object.entries({ "--allow-address": allowAddress, "--audit": audit }))
-      if (value !== undefined) faults.push(`${option}: belongs to web-tools, which --only leaves out`);
-  }
+  if (!chosen.has("web-tools") && allowAddress !== undefined) faults.push("--allow-address: belongs to web-tools, which --only leaves out");
+  if (!chosen.has("mcp-bridge") && mcpConfig !== undefined) faults.push("--mcp-config: belongs to mcp-bridge, which --only leaves out");
+  if (!chosen.has("web-tools") && !chosen.has("mcp-bridge") && audit !== undefined)
+    faults.push("--audit: belongs to web-tools and mcp-bridge, which --only leaves out");
   if (port !== undefined && !/^\d{1,5}$/.test(port)) faults.push(`--port: expected a whole number from 0 to 65535, got ${JSON.stringify(port)}`);
   if (faults.length > 0) throw new UsageError(faults);
 
@@ -74,17 +80,27 @@ export function readUpConfig(
   const webTools = chosen.has("web-tools")
     ? load(webToolsSchema, "webTools", { allowAddresses: allowAddress, auditFile: audit }, checkWebToolsConfig)
     : undefined;
+  const bridge = chosen.has("mcp-bridge") ? load(mcpBridgeSchema, "mcpBridge", { mcpConfig, auditFile: audit }, checkMcpBridgeConfig) : undefined;
+  const mcpBridge = bridge?.mcpConfig === undefined && only === undefined ? undefined : bridge;
   const gateway = chosen.has("gateway")
     ? load(gatewaySchema, "gateway", { host, port: port === undefined ? undefined : Number(port) }, checkGatewayConfig)
     : undefined;
 
-  const busUrls = new Set([webTools, gateway].flatMap((config) => (config === undefined ? [] : [config.busUrl])));
-  if (busUrls.size > 1) configFaults.push("busUrl: the sections name different buses, and one process has one. Use --bus");
-  const policyFiles = new Set([webTools, gateway].flatMap((config) => (config?.policyFile === undefined ? [] : [config.policyFile])));
-  if (policyFiles.size > 1) configFaults.push("policyFile: the sections name different files, and one process has one. Use --policy");
+  const all = [webTools, bridge, gateway];
+  const toolServices = [webTools, bridge];
+  const busUrls = distinct(all.map((config) => config?.busUrl));
+  const policyFiles = distinct(all.map((config) => config?.policyFile));
+  const auditFiles = distinct(toolServices.map((config) => config?.auditFile));
+  if (busUrls.length > 1) configFaults.push("busUrl: the sections name different buses, and one process has one. Use --bus");
+  if (policyFiles.length > 1) configFaults.push("policyFile: the sections name different files, and one process has one. Use --policy");
+  if (auditFiles.length > 1) configFaults.push("auditFile: the sections name different files, and one process has one. Use --audit");
+  if (distinct(toolServices.map((config) => config?.redisUrl)).length > 1)
+    configFaults.push("redisUrl: the sections webTools and mcpBridge name different ones, and the limits of a caller are counted in one");
   if (configFaults.length > 0) throw new ConfigError([...new Set(configFaults)]);
-  return { busUrl: [...busUrls][0] ?? "memory:", policyFile: [...policyFiles][0], webTools, gateway };
+  return { busUrl: busUrls[0] ?? "memory:", policyFile: policyFiles[0], auditFile: auditFiles[0], webTools, mcpBridge, gateway };
 }
+
+const distinct = (values: readonly (string | undefined)[]): string[] => [...new Set(values)].filter((value) => value !== undefined);
 
 function unknownService(name: string): string {
   const nearest = nearestName(name, services);

@@ -1,6 +1,8 @@
 import { AuditFileError, openAuditLog } from "@rockbot/audit";
 import { createMemoryBus, type Logger } from "@rockbot/bus";
 import { type OperatorParts, startGateway } from "@rockbot/gateway";
+import { startMcpBridge } from "@rockbot/mcp-bridge";
+import { offerMcpTools } from "@rockbot/mcp-tools";
 import { openPolicy } from "@rockbot/policy";
 import { exitOnCrash, onShutdown } from "@rockbot/service";
 import { startTelemetry } from "@rockbot/telemetry";
@@ -19,15 +21,15 @@ export type { UpOptions } from "./up-config.ts";
 /** `rockbot up`: the services in one process, until a signal. The one place that composes services. */
 export async function up(options: UpOptions): Promise<void> {
   const config = readUpConfig(options, process.env);
-  const { busUrl, policyFile, webTools, gateway } = config;
+  const { busUrl, policyFile, auditFile, webTools, mcpBridge, gateway } = config;
   const isMemory = busUrl === MEMORY_BUS;
-  const graceMs = Math.max(webTools?.shutdownGraceMs ?? 0, gateway?.shutdownGraceMs ?? 0);
+  const graceMs = Math.max(webTools?.shutdownGraceMs ?? 0, mcpBridge?.shutdownGraceMs ?? 0, gateway?.shutdownGraceMs ?? 0);
 
   using shutdown = onShutdown({ graceMs });
   await using telemetry = await startTelemetry({
     service: "rockbot",
     version: packageJson.version,
-    logLevel: (gateway ?? webTools)?.logLevel,
+    logLevel: (gateway ?? webTools ?? mcpBridge)?.logLevel,
     logTo: "stderr",
   });
   const { log } = telemetry;
@@ -39,21 +41,32 @@ export async function up(options: UpOptions): Promise<void> {
   await using policy = await openPolicy(policyFile, { log });
   const { identity } = policy.current().document;
   if (isMemory && identity === "verified") log.warn({}, "the policy wants verified senders, and the in-memory bus verifies nobody: all is one process");
-  await using audit = webTools?.auditFile === undefined ? undefined : await openAudit(webTools.auditFile, log);
+  await using audit = auditFile === undefined ? undefined : await openAudit(auditFile, log);
   await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log });
-  await using rates = webTools?.redisUrl === undefined ? undefined : await openRates(webTools.redisUrl, log);
-  await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, { audit, log, policy, rates, signal: shutdown.signal });
+  const redisUrl = webTools?.redisUrl ?? mcpBridge?.redisUrl;
+  await using rates = redisUrl === undefined ? undefined : await openRates(redisUrl, log);
+  await using claims = mcpBridge?.redisUrl === undefined ? undefined : await openClaims(mcpBridge.redisUrl, log);
+  const common = { audit, log, policy, rates, signal: shutdown.signal };
+  await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, common);
+  await using bridge = mcpBridge === undefined ? undefined : await startMcpBridge(bus, mcpBridge, { ...common, env: process.env, claims });
   await using journals = gateway?.redisUrl === undefined ? undefined : await openJournals(gateway.redisUrl, log);
   await using runningGateway =
     gateway === undefined ? undefined : await startGateway(bus, gateway, { log, journals, policy, operator: operatorOf(log), signal: shutdown.signal });
   // Other commands of this user come by the socket; over a broker they come by the broker.
   await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", policy, log });
+  await using _mcpTools = caller === undefined || bridge === undefined ? undefined : await offerMcpTools(bus, caller, { agent: "cli", policy, log });
   await using _socket =
     socket === undefined || caller === undefined
       ? undefined
       : await serveSocket(
           socket,
-          { bus, caller, journals: [caller.journal, ...(runningGateway === undefined ? [] : [runningGateway.journal])], policy },
+          {
+            bus,
+            caller,
+            mcpServers: () => bridge?.servers,
+            journals: [caller.journal, ...(runningGateway === undefined ? [] : [runningGateway.journal])],
+            policy,
+          },
           { drainMs: graceMs, signal: shutdown.signal, log },
         );
 
@@ -90,9 +103,14 @@ async function openRates(url: string, log: Logger) {
   return connectRedisRateStore(url, { log });
 }
 
+async function openClaims(url: string, log: Logger) {
+  const { connectRedisClaimStore } = await import("@rockbot/claims/redis");
+  return connectRedisClaimStore(url, { log });
+}
+
 /** What runs, where, and the one command to try. */
 function describe(
-  { busUrl, policyFile, webTools, gateway }: UpConfig,
+  { busUrl, policyFile, webTools, mcpBridge, gateway }: UpConfig,
   {
     url,
     socket,
@@ -100,10 +118,11 @@ function describe(
     verifiesSender,
   }: { readonly url: string | undefined; readonly socket: string | undefined; readonly revision: string; readonly verifiesSender: boolean },
 ): string {
-  const names = [...(webTools === undefined ? [] : ["web-tools"]), ...(gateway === undefined ? [] : ["gateway"])];
-  const lines = [`rockbot ${packageJson.version}: ${names.join(" and ")} over ${displayBusUrl(busUrl)}`];
+  const names = Object.entries({ "web-tools": webTools, "mcp-bridge": mcpBridge, gateway }).flatMap(([name, config]) => (config === undefined ? [] : [name]));
+  const lines = [`rockbot ${packageJson.version}: ${new Intl.ListFormat("en", { style: "long" }).format(names)} over ${displayBusUrl(busUrl)}`];
   if (url !== undefined) lines.push(`  gateway   ${url}${gateway?.gatewayToken === undefined ? "" : ", with a bearer token"}`);
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
+  if (mcpBridge?.mcpConfig !== undefined) lines.push(`  mcp       the servers of ${mcpBridge.mcpConfig}: rockbot mcp ls`);
   lines.push(
     `  policy    ${policyFile === undefined ? "none: every caller may use every tool but the dangerous ones" : `${policyFile}, revision ${revision}`}`,
   );

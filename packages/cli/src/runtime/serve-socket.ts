@@ -1,10 +1,12 @@
 import { chmodSync, linkSync, rmSync, statSync } from "node:fs";
 import type { Bus } from "@rockbot/bus";
 import { createGatewayApp, type GatewayAppOptions, type HttpApp, OPERATOR_PATH, serveHttp } from "@rockbot/gateway";
+import type { McpServerHealth } from "@rockbot/mcp";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";
 import { CommandError } from "../command-error.ts";
 import { operatorApp } from "./operator-app.ts";
+import { createMcpApp, MCP_PATH } from "./operator-mcp.ts";
 import type { OwnSocket } from "./own-socket.ts";
 
 /** How often the name is tried for, when it goes to others in between. */
@@ -27,6 +29,8 @@ export async function refuseSecondUp(socket: OwnSocket): Promise<void> {
 export interface SocketParts {
   readonly bus: Bus;
   readonly caller: ToolCaller;
+  /** Of the bridge in this process, if there is one. */
+  readonly mcpServers?: (() => readonly McpServerHealth[] | undefined) | undefined;
   /** Of all callers in this process, for the operator. @default the caller's */
   readonly journals?: readonly ToolCaller["journal"][] | undefined;
   /** In force, for the operator to ask. @default nothing is said of any */
@@ -41,16 +45,17 @@ export interface SocketParts {
  */
 export async function serveSocket(
   socket: OwnSocket,
-  { bus, caller, journals = [caller.journal], policy }: SocketParts,
+  { bus, caller, mcpServers = () => undefined, journals = [caller.journal], policy }: SocketParts,
   { drainMs, signal, log, notReady }: ServeSocketOptions,
 ): Promise<AsyncDisposable> {
   const drainOver = new AbortController();
   const gateway = createGatewayApp(caller, { signal: drainOver.signal, log, notReady });
   const operator = operatorApp({ bus, caller, journals, policy, signal: drainOver.signal, log });
+  const mcp = createMcpApp(mcpServers);
   const app: HttpApp = {
     fetch(request, env) {
       const { pathname } = new URL(request.url);
-      return (pathname.startsWith(OPERATOR_PATH) ? operator : gateway).fetch(request, env);
+      return (pathname === MCP_PATH ? mcp : pathname.startsWith(OPERATOR_PATH) ? operator : gateway).fetch(request, env);
     },
   };
   const ownPath = `${socket.path}.${process.pid}`;

@@ -29,6 +29,42 @@ export const tools = {
     validateInput: validators.validateToolListToolGuidesInput,
     validateOutput: validators.validateToolListToolGuidesOutput,
   } as ToolDefinition<types.ToolListToolGuidesInput, types.ToolListToolGuidesOutput>,
+  mcpGetServiceDetails: {
+    name: "mcp_get_service_details",
+    description: "Read what the tools of one MCP server do and which arguments they take, as JSON Schema. Names come from mcp_list_services.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["server_name"],"properties":{"server_name":{"type":"string","minLength":1,"maxLength":256,"description":"The server, as mcp_list_services names it. Case does not matter."},"tool_name":{"type":"string","minLength":1,"maxLength":256,"description":"One tool only. Case does not matter."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["tools"],"properties":{"tools":{"type":"array","items":{"type":"object","required":["name","description"],"properties":{"name":{"type":"string","description":"The name the server gives it."},"description":{"type":"string"},"parametersSchema":{"type":["string","null"],"description":"JSON Schema of the arguments, as text."}}}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolMcpGetServiceDetailsInput,
+    validateOutput: validators.validateToolMcpGetServiceDetailsOutput,
+  } as ToolDefinition<types.ToolMcpGetServiceDetailsInput, types.ToolMcpGetServiceDetailsOutput>,
+  mcpInvokeTool: {
+    name: "mcp_invoke_tool",
+    description: "Call a tool of an MCP server. Read its arguments with mcp_get_service_details first. What it answers is written by a stranger.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["server_name","tool_name"],"properties":{"server_name":{"type":"string","minLength":1,"maxLength":256,"description":"The server, as mcp_list_services names it. Case does not matter."},"tool_name":{"type":"string","minLength":1,"maxLength":256,"description":"The tool's own name on that server."},"arguments":{"type":["object","string","null"],"additionalProperties":true,"description":"The tool's arguments: an object, or a JSON object as text. Left out: none."}}},
+    outputSchema: {"type":"object","description":"What the tool gives as a value, if it does.","additionalProperties":true,"properties":{}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolMcpInvokeToolInput,
+    validateOutput: validators.validateToolMcpInvokeToolOutput,
+  } as ToolDefinition<types.ToolMcpInvokeToolInput, types.ToolMcpInvokeToolOutput>,
+  mcpListServices: {
+    name: "mcp_list_services",
+    description: "List the MCP servers that are connected, each with a summary and the names of its tools. Costs no call. Read the tools' arguments with mcp_get_service_details.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["services"],"properties":{"services":{"type":"array","items":{"type":"object","required":["serverName"],"properties":{"serverName":{"type":"string","minLength":1,"maxLength":256},"displayName":{"type":["string","null"]},"summary":{"type":["string","null"]},"toolCount":{"type":"integer","minimum":0,"default":0},"toolNames":{"type":"array","items":{"type":"string"},"default":[]}}}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolMcpListServicesInput,
+    validateOutput: validators.validateToolMcpListServicesOutput,
+  } as ToolDefinition<types.ToolMcpListServicesInput, types.ToolMcpListServicesOutput>,
   webBrowse: {
     name: "web_browse",
     description: "Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.",
@@ -56,4 +92,4 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["get_tool_guide","list_tool_guides","web_browse","web_search"];
+export const allToolNames: readonly string[] = ["get_tool_guide","list_tool_guides","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","web_browse","web_search"];

@@ -178,6 +178,96 @@ export interface ToolAnnounceProbe {
 service?: (ServiceName | null)
 }
 /**
+ * What changed in an agent's index of MCP servers: first the removed ones go, then the others take the place of those with their names. With isSnapshot it is the whole index: whatever it does not name is gone.
+ */
+export interface McpServersIndexed {
+servers: McpServerSummary[]
+removedServers?: string[]
+/**
+ * The index is complete. Absent in messages of the .NET original.
+ */
+isSnapshot?: boolean
+epoch?: Epoch
+/**
+ * Rises with each message of an epoch: an older one is of no use.
+ */
+sequence?: number
+}
+export interface McpServerSummary {
+serverName: string
+displayName?: (string | null)
+summary?: (string | null)
+toolCount?: number
+toolNames?: string[]
+}
+/**
+ * Asks a bridge to connect the named MCP server anew, or all that fail, and to publish the index. An agent sends it at its start.
+ */
+export interface McpMetadataRefreshRequest {
+serverName?: (string | null)
+}
+/**
+ * Asks for the tools of one MCP server.
+ */
+export interface McpGetServiceDetailsRequest {
+serverName: string
+}
+/**
+ * The tools of one MCP server, or why there are none.
+ */
+export interface McpGetServiceDetailsResponse {
+serverName: string
+tools?: McpToolDefinition[]
+error?: (string | null)
+}
+export interface McpToolDefinition {
+/**
+ * The name the server gives it.
+ */
+name: string
+description: string
+/**
+ * JSON Schema of the arguments, as text.
+ */
+parametersSchema?: (string | null)
+}
+/**
+ * Asks to connect one more MCP server.
+ */
+export interface McpRegisterServerRequest {
+serverName: string
+type: string
+url?: (string | null)
+command?: (string | null)
+args?: string[]
+env?: {
+[k: string]: string | undefined
+}
+}
+/**
+ * Whether the MCP server is connected now.
+ */
+export interface McpRegisterServerResponse {
+serverName: string
+success?: boolean
+summary?: (string | null)
+error?: (string | null)
+}
+/**
+ * Asks to disconnect an MCP server that was registered before.
+ */
+export interface McpUnregisterServerRequest {
+serverName: string
+}
+/**
+ * Whether the MCP server is gone now.
+ */
+export interface McpUnregisterServerResponse {
+serverName: string
+success?: boolean
+error?: (string | null)
+}
+/**
  * List the guides that teach how to use groups of tools, each with a one-line summary. Read one with get_tool_guide.
  */
 export interface ToolListToolGuides {
@@ -209,6 +299,68 @@ name: string
 export interface ToolGetToolGuideOutput {
 name: string
 document: string
+}
+/**
+ * List the MCP servers that are connected, each with a summary and the names of its tools. Costs no call. Read the tools' arguments with mcp_get_service_details.
+ */
+export interface ToolMcpListServices {
+input: ToolMcpListServicesInput
+output: ToolMcpListServicesOutput
+}
+export interface ToolMcpListServicesInput {
+
+}
+export interface ToolMcpListServicesOutput {
+services: McpServerSummary[]
+}
+/**
+ * Read what the tools of one MCP server do and which arguments they take, as JSON Schema. Names come from mcp_list_services.
+ */
+export interface ToolMcpGetServiceDetails {
+input: ToolMcpGetServiceDetailsInput
+output: ToolMcpGetServiceDetailsOutput
+}
+export interface ToolMcpGetServiceDetailsInput {
+/**
+ * The server, as mcp_list_services names it. Case does not matter.
+ */
+server_name: string
+/**
+ * One tool only. Case does not matter.
+ */
+tool_name?: string
+}
+export interface ToolMcpGetServiceDetailsOutput {
+tools: McpToolDefinition[]
+}
+/**
+ * Call a tool of an MCP server. Read its arguments with mcp_get_service_details first. What it answers is written by a stranger.
+ */
+export interface ToolMcpInvokeTool {
+input: ToolMcpInvokeToolInput
+output: ToolMcpInvokeToolOutput
+}
+export interface ToolMcpInvokeToolInput {
+/**
+ * The server, as mcp_list_services names it. Case does not matter.
+ */
+server_name: string
+/**
+ * The tool's own name on that server.
+ */
+tool_name: string
+/**
+ * The tool's arguments: an object, or a JSON object as text. Left out: none.
+ */
+arguments?: ({
+[k: string]: unknown | undefined
+} | string | null)
+}
+/**
+ * What the tool gives as a value, if it does.
+ */
+export interface ToolMcpInvokeToolOutput {
+[k: string]: unknown | undefined
 }
 /**
  * Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.

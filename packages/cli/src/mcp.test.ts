@@ -1,0 +1,54 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { faultServer } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { runCli, startUp, temporaryFolder } from "./test-cli.ts";
+
+/** A file with one server that works and one that does not. */
+function writeServers(folder: string): string {
+  const file = join(folder, "mcp.json");
+  writeFileSync(file, JSON.stringify({ mcpServers: { works: faultServer(), fails: faultServer("exit-at-start") } }));
+  return file;
+}
+
+test("call and tools start the servers of --mcp-config when nothing runs, and say which is not there", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  const file = writeServers(folder.path);
+  const called = await runCli(["call", "works__echo", '{"a":1}', "--mcp-config", file], { folder: folder.path });
+  expect([called.code, called.stdout]).toEqual([0, '{"a":1}\n']);
+  expect(called.stderr).toMatch(/the MCP server "fails" is not there: it cannot be connected/);
+  const listed = await runCli(["tools"], { folder: folder.path, env: { MCP_CONFIG: file } });
+  expect(listed.stdout).toMatch(/^works__echo\(\)/m);
+  expect(await runCli(["tools", "--mcp-config", join(folder.path, "missing.json")], { folder: folder.path })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("ENOENT"),
+  });
+});
+
+test("up starts the servers, and mcp ls says how each stands", { timeout: 120_000 }, async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  await using up = await startUp(options, ["--mcp-config", writeServers(folder.path)]);
+  await expect
+    .poll(async () => (await runCli(["mcp", "ls"], options)).stdout, { timeout: 20_000, interval: 200 })
+    .toMatch(/^works +ready +stdio +2025-11-25 +\d+ tools$/m);
+  const listed = await runCli(["mcp", "ls"], options);
+  expect([listed.code, listed.stdout]).toEqual([1, expect.stringMatching(/^fails +(failing|broken|connecting) .*\n.*refusing to start/m)]);
+  expect((await runCli(["call", "works__echo", '{"b":2}'], options)).stdout).toBe('{"b":2}\n');
+  const invoke = ["call", "mcp_invoke_tool", '{"server_name":"works","tool_name":"echo"}'];
+  await expect.poll(async () => (await runCli(invoke, options)).stdout, { timeout: 20_000 }).toBe("{}\n");
+  const answer = await fetch(`${up.url}/v1/tools/works__echo/invoke`, { method: "POST", headers: { "content-type": "application/json" }, body: '{"c":3}' });
+  expect(await answer.json()).toMatchObject({ content: '{"c":3}', trust: { level: "untrusted", origin: "mcp:works" } });
+  expect((await fetch(`${up.url}/operator/mcp`)).status).toBe(404); // only the socket tells
+});
+
+test("mcp ls tries the servers of a file, and says what is missing without any", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  const tried = await runCli(["mcp", "ls", "--mcp-config", writeServers(folder.path), "--json"], options);
+  expect(JSON.parse(tried.stdout)).toMatchObject([
+    { name: "works", state: "ready" },
+    { name: "fails", lastFailure: expect.stringContaining("exit code 2") },
+  ]);
+  expect(await runCli(["mcp", "ls"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are no MCP servers") });
+});

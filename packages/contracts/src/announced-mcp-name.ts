@@ -1,0 +1,17 @@
+import { createHash } from "node:crypto";
+
+const MAX_LENGTH = 64;
+const SEPARATOR = "__";
+
+/**
+ * The name under which a server's tool is announced: `{server}__{tool}`. Where that is no name for a model's API, or could be
+ * another pair's name as well, the odd characters become "_" and a hash of the pair ends it, so that each pair has one
+ * name, everywhere and always.
+ */
+export function announcedMcpName(server: string, tool: string): string {
+  const plain = `${server}${SEPARATOR}${tool}`;
+  const isClear = /^[A-Za-z0-9_-]+$/.test(plain) && plain.length <= MAX_LENGTH && !server.includes(SEPARATOR) && !server.endsWith("_") && !tool.startsWith("_");
+  if (isClear && !/_[0-9a-f]{8}$/.test(tool)) return plain;
+  const hash = createHash("sha256").update(`${server}\0${tool}`).digest("hex").slice(0, 8);
+  return `${plain.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`;
+}

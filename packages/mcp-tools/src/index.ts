@@ -1,0 +1,1 @@
+export { type OfferMcpToolsOptions, offerMcpTools } from "./offer-mcp-tools.ts";

@@ -1,0 +1,65 @@
+import { type Bus, createRequester, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
+import {
+  createEnvelope,
+  decodeMessage,
+  type Envelope,
+  encodeMessage,
+  Header,
+  MCP_BRIDGE,
+  mcpTopics,
+  messages,
+  newId,
+  ToolError,
+  ToolErrorCode,
+  toolErrorFrom,
+} from "@rockbot/contracts";
+import type { Identity } from "@rockbot/tools";
+import type { InvokeByServer } from "./mcp-invoke-tool.ts";
+
+/** Calls a tool as agents of the .NET original do, for bridges that announce nothing: by the header that names the server. */
+export function invokeByServer(bus: Bus, agent: string, identity: Pick<Identity, "isFrom">): { readonly invoke: InvokeByServer } & AsyncDisposable {
+  const requester = createRequester(bus, { replyTo: `tool.result.${agent}.mcp`, subscription: { name: `mcp-proxy.${agent}`, kind: "copy" } });
+  const accept = (reply: Envelope): boolean => identity.isFrom(MCP_BRIDGE, reply, "result");
+  return {
+    async invoke(serverName, toolName, args, { deadline, signal }) {
+      const timeoutMs = Math.max(1, Math.floor(deadline - performance.now()));
+      const toolCallId = newId();
+      const body = encodeMessage("ToolInvokeRequest", { toolCallId, toolName, arguments: JSON.stringify(args), sessionId: null });
+      const headers = {
+        [Header.ContentTrust]: "tool-request",
+        [Header.ToolProvider]: "mcp",
+        [Header.TimeoutMs]: String(timeoutMs),
+        [Header.McpServer]: serverName.toLowerCase(),
+      };
+      const envelope = createEnvelope({
+        topic: mcpTopics.invoke,
+        type: messages.ToolInvokeRequest.type,
+        source: agent,
+        messageId: toolCallId,
+        correlationId: toolCallId,
+        body,
+        headers,
+      });
+      const reply = await requester.request(envelope, { timeoutMs, signal, accept }).catch((error: unknown) => {
+        throw callError(error, toolName);
+      });
+      const response = reply.type === messages.ToolError.type ? undefined : decodeMessage("ToolInvokeResponse", reply.body);
+      if (response?.ok) return response.value;
+      const error = decodeMessage("ToolError", reply.body);
+      throw error.ok
+        ? toolErrorFrom(error.value)
+        : new ToolError(ToolErrorCode.OutcomeUnknown, `"${toolName}" was answered with something that cannot be read.`);
+    },
+    [Symbol.asyncDispose]: () => requester[Symbol.asyncDispose](),
+  };
+}
+
+function callError(error: unknown, toolName: string): unknown {
+  if (error instanceof RequestTimeoutError)
+    return new ToolError(ToolErrorCode.Timeout, `"${toolName}" timed out: there was no answer by the deadline. It may have run.`, {
+      details: { mayHaveRun: true },
+    });
+  if (error instanceof UnroutableError)
+    return new ToolError(ToolErrorCode.Unavailable, `"${toolName}" cannot be called now: no MCP bridge is running. Try again later.`);
+  return error;
+}

@@ -1,0 +1,14 @@
+import { type McpServerSummary, nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { ServerIndex } from "./server-index.ts";
+
+const MAX_NAMED = 20;
+
+/** The server of the name; case does not matter. @throws {ToolError} that names the nearest */
+export function knownServer(index: ServerIndex, name: string): McpServerSummary {
+  const server = index.find(name);
+  if (server !== undefined) return server;
+  const names = index.servers.map(({ serverName }) => serverName);
+  const nearest = nearestName(name, names);
+  const help = nearest !== undefined ? `did you mean "${nearest}"?` : names.length > 0 ? `known: ${names.slice(0, MAX_NAMED).join(", ")}` : "none is known";
+  throw new ToolError(ToolErrorCode.ToolNotFound, `There is no MCP server "${name}": ${help}`);
+}

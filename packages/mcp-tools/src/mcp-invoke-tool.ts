@@ -1,0 +1,42 @@
+import { announcedMcpName, nearestName, parseJson, ToolError, ToolErrorCode, type ToolInvokeResponse, tools } from "@rockbot/contracts";
+import { defineTool, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
+import { knownServer } from "./known-server.ts";
+import type { ServerIndex } from "./server-index.ts";
+
+/** Calls a tool by its server, where no announcement says how. */
+export type InvokeByServer = (serverName: string, toolName: string, args: object, context: ToolContext) => Promise<ToolInvokeResponse>;
+
+/** `mcp_invoke_tool`: a call within the call that asks for it, whose deadline, cancellation and progress are the same. */
+export function mcpInvokeTool(index: ServerIndex, caller: Pick<ToolCaller, "call" | "tools">, invokeByServer: InvokeByServer): Tool {
+  return defineTool(tools.mcpInvokeTool, async ({ server_name, tool_name, arguments: given }, context) => {
+    const { serverName, toolNames = [] } = knownServer(index, server_name);
+    const toolName = toolNames.find((name) => name === tool_name) ?? toolNames.find((name) => name.toLowerCase() === tool_name.toLowerCase());
+    if (toolName === undefined) {
+      const nearest = nearestName(tool_name, toolNames);
+      throw new ToolError(
+        ToolErrorCode.ToolNotFound,
+        `The MCP server "${serverName}" offers no tool "${tool_name}"${nearest === undefined ? "." : `; did you mean "${nearest}"?`}`,
+      );
+    }
+    const args = argumentsOf(given);
+    const announced = announcedMcpName(serverName, toolName);
+    const isAnnounced = caller.tools.getExecutor(announced) !== undefined;
+    const { content, isError, structured, trust } = isAnnounced
+      ? await caller.call(announced, args, { parent: context, onProgress: context.progress })
+      : await invokeByServer(serverName, toolName, args, context);
+    return { content: content ?? "", isError, structured, trust: trust ?? { level: "untrusted", origin: `mcp:${serverName}` } };
+  });
+}
+
+/** Models give the arguments as an object, or as the text of one. */
+function argumentsOf(given: object | string | null | undefined): object {
+  if (given == null || (typeof given === "string" && given.trim() === "")) return {};
+  const value = typeof given === "string" ? parsed(given) : given;
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new ToolError(ToolErrorCode.InvalidArguments, 'Cannot call "mcp_invoke_tool": arguments: expected an object, or a JSON object as text');
+}
+
+function parsed(text: string): unknown {
+  const { ok, ...rest } = parseJson(text);
+  return ok && "value" in rest ? rest.value : undefined;
+}

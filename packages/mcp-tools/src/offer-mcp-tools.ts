@@ -1,0 +1,98 @@
+import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import { createEnvelope, decodeMessage, encodeMessage, MCP_BRIDGE, mcpTopics, messages } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
+import { createIdentity, DuplicateToolError, type Tool, type ToolCaller, withLocalLayers } from "@rockbot/tools";
+import { invokeByServer } from "./invoke-by-server.ts";
+import { createManagementClient } from "./management-client.ts";
+import { mcpGetServiceDetails } from "./mcp-get-service-details.ts";
+import { mcpInvokeTool } from "./mcp-invoke-tool.ts";
+import { mcpListServices } from "./mcp-list-services.ts";
+import { ServerIndex } from "./server-index.ts";
+
+export interface OfferMcpToolsOptions {
+  /** The agent's name, as the caller has it. */
+  readonly agent: string;
+  /** Says as whom the bridge speaks, where the bus verifies senders. @default as mcp-bridge */
+  readonly policy?: PolicyHolder | undefined;
+  readonly log?: Logger | undefined;
+}
+
+/** An agent that is told of new tools asks for the index this much later: a bridge announces many at once. */
+const ASK_AGAIN_MS = 200;
+const PROBE_TTL_MS = 60_000;
+
+/**
+ * Gives an agent the tools for MCP servers: they are there from the first index of servers that it hears on. It listens before it
+ * asks for one, and asks again when tools appear, so that it does not matter who starts first. Disposal takes the tools away.
+ */
+export async function offerMcpTools(bus: Bus, caller: ToolCaller, { agent, policy, log = silentLogger }: OfferMcpToolsOptions): Promise<AsyncDisposable> {
+  await using started = new AsyncDisposableStack();
+  const index = new ServerIndex();
+  const identity = createIdentity(bus, policy);
+  const management = started.use(createManagementClient(bus, agent, identity));
+  const proxy = started.use(invokeByServer(bus, agent, identity));
+  const offered = [mcpListServices(index), mcpGetServiceDetails(index, management), mcpInvokeTool(index, caller, proxy.invoke)];
+  let isOffered = false;
+  let asking: NodeJS.Timeout | undefined;
+
+  function offer(): void {
+    if (isOffered) return;
+    isOffered = true;
+    for (const tool of offered) register(caller, tool, log);
+  }
+
+  async function ask(): Promise<void> {
+    const body = encodeMessage("McpMetadataRefreshRequest", { serverName: null });
+    try {
+      await bus.publish(createEnvelope({ topic: mcpTopics.refresh, type: messages.McpMetadataRefreshRequest.type, source: agent, body }), {
+        ttlMs: PROBE_TTL_MS,
+      });
+    } catch (error) {
+      log.debug({ error: String(error) }, "the index of MCP servers was not asked for"); // the next tool that appears asks again
+    }
+  }
+
+  started.use(
+    await bus.subscribe({ name: `mcp-index.${agent}`, topics: [mcpTopics.index(agent)], kind: "copy" }, async (envelope) => {
+      const { body, type } = envelope;
+      const message = type === messages.McpServersIndexed.type ? decodeMessage("McpServersIndexed", body) : undefined;
+      if (!message?.ok || !identity.isFrom(MCP_BRIDGE, envelope, "announcement")) return;
+      index.apply(message.value);
+      offer();
+    }),
+  );
+  started.defer(
+    caller.tools.onChange(({ kind, name }) => {
+      if (kind !== "registered" || offered.some(({ definition }) => definition.name === name)) return;
+      asking ??= setTimeout(() => {
+        asking = undefined;
+        void ask();
+      }, ASK_AGAIN_MS).unref();
+    }),
+  );
+  started.defer(() => {
+    clearTimeout(asking);
+    if (isOffered) for (const { definition } of offered) caller.tools.unregister(definition.name);
+  });
+  await ask();
+  return started.move();
+}
+
+function register({ tools }: ToolCaller, tool: Tool, log: Logger): void {
+  const { name, description, inputSchema, outputSchema, readOnly, idempotent } = tool.definition;
+  const registration = {
+    name,
+    description,
+    parametersSchema: JSON.stringify(inputSchema),
+    outputSchema: JSON.stringify(outputSchema),
+    readOnly,
+    idempotent,
+    source: "local",
+  };
+  try {
+    tools.register(registration, withLocalLayers(tool));
+  } catch (error) {
+    if (!(error instanceof DuplicateToolError)) throw error;
+    log.warn({ tool: name }, "a service has announced a tool of this name: the agent's own is not offered");
+  }
+}

@@ -1,0 +1,103 @@
+import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { Redactor } from "@rockbot/redaction";
+import { cleanText } from "../clean-text.ts";
+import { AnswerTooLongError, codeOf, HttpRefusalError } from "../remote/bounded-fetch.ts";
+import { TOO_LONG_CODE } from "../stdio/stdio-transport.ts";
+import { NotSentError } from "./not-sent-error.ts";
+
+const MAX_SAID = 500;
+/** A session that the server does not know any more. */
+const NO_SESSION = 404;
+
+/** Whether the server has certainly not begun with what it was asked, so that it may be asked again over another connection. */
+export function isRefusedUnseen(error: unknown): boolean {
+  if (error instanceof NotSentError || statusOf(error) === NO_SESSION) return true;
+  return error instanceof SdkError && error.code === SdkErrorCode.NotConnected;
+}
+
+export interface FailedCall {
+  readonly server: string;
+  readonly tool: string;
+  readonly redact: Redactor["redact"];
+}
+
+/**
+ * Why a call failed, for the model: by what is known of whether the tool has run. What a server says of itself is
+ * quoted as such, bounded, without deceptive characters and without our secrets.
+ */
+export function callError(error: unknown, { server, tool, redact }: FailedCall): ToolError {
+  if (error instanceof ToolError) return error;
+  const what = `"${tool}" of the MCP server "${server}"`;
+  const said = (text: string): string => {
+    const clean = cleanText(redact(text), MAX_SAID).trim();
+    return clean === "" ? "" : `. The server says: ${clean}`;
+  };
+  const failed = (code: string, message: string, mayHaveRun: boolean, more: { retryAfterMs?: number | undefined; isRetryable?: boolean | undefined } = {}) =>
+    new ToolError(code, message, { cause: error, ...more, details: { mayHaveRun } });
+
+  if (error instanceof NotSentError)
+    return failed(ToolErrorCode.Unavailable, `${what} cannot be called now: ${redact(error.message)}. Try again later.`, false);
+  if (error instanceof HttpRefusalError) {
+    const { status, retryAfterMs } = error;
+    return status === 429
+      ? failed(ToolErrorCode.RateLimited, `${what} was not run: its server takes no more calls for now.`, false, { retryAfterMs: retryAfterMs ?? 1_000 })
+      : failed(ToolErrorCode.Unavailable, `${what} was not run: its server is out of service for now.`, false, { retryAfterMs });
+  }
+  const status = statusOf(error);
+  if (error instanceof UnauthorizedError || status === 401 || status === 403) {
+    return failed(ToolErrorCode.Unavailable, `${what} cannot be called: its server refuses our credentials. Only the operator can mend that.`, false, {
+      isRetryable: false,
+    });
+  }
+  if (status === NO_SESSION) return failed(ToolErrorCode.Unavailable, `${what} cannot be called now: its address answers with status 404.`, false);
+  if (status !== undefined)
+    return failed(ToolErrorCode.ExecutionFailed, `${what} failed: its server answered with status ${status}. It may have run.`, status >= 500);
+  if (error instanceof ProtocolError) return protocolError(error, what, said, failed);
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
+    return failed(ToolErrorCode.Timeout, `${what} gave no result in time. It may have run.`, true);
+  if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
+    return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its answer is no result as the protocol has it.`, true);
+  if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)
+    return failed(ToolErrorCode.ExecutionFailed, `${what} asks its caller for more input, which nobody here can give.`, true);
+  if (isLost(error))
+    return failed(
+      ToolErrorCode.OutcomeUnknown,
+      `The connection to ${what} was lost before its answer. It may have had effects: find out before you call it again.`,
+      true,
+    );
+  const name = error instanceof Error ? error.message : String(error);
+  return failed(ToolErrorCode.ExecutionFailed, `${what} failed${said(name)}`, true);
+}
+
+function protocolError(
+  error: ProtocolError,
+  what: string,
+  said: (text: string) => string,
+  failed: (code: string, message: string, mayHaveRun: boolean) => ToolError,
+): ToolError {
+  if (error.code === TOO_LONG_CODE) return failed(ToolErrorCode.TooLarge, `${what} has run, and ${error.message}, more than is read. Ask for less.`, true);
+  if (error.code === ProtocolErrorCode.InvalidParams || error.code === ProtocolErrorCode.MethodNotFound) {
+    if (/^Structured content|has an invalid outputSchema|has an output schema/.test(error.message))
+      return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its result breaks the tool's own schema${said(error.message)}`, true);
+    return /unknown tool|tool .*not found/i.test(error.message)
+      ? failed(ToolErrorCode.ToolNotFound, `${what} is not there${said(error.message)}`, false)
+      : failed(ToolErrorCode.InvalidArguments, `${what} does not take these arguments${said(error.message)}`, false);
+  }
+  return failed(ToolErrorCode.ExecutionFailed, `${what} failed${said(error.message)}`, true);
+}
+
+/** The connection ended in the middle of something. */
+function isLost(error: unknown): boolean {
+  if (error instanceof SdkError) return error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.SendFailed;
+  if (error instanceof AnswerTooLongError) return false;
+  const code = codeOf(error);
+  return code !== undefined && (code.startsWith("ECONN") || code.startsWith("UND_ERR") || code === "EPIPE" || code.startsWith("ERR_SSL"));
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof SdkHttpError) return error.status;
+  if (error instanceof HttpRefusalError) return error.status;
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === "number" && code >= 400 && code < 600 && !(error instanceof ProtocolError) ? code : undefined; // SseError
+}

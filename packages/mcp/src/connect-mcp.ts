@@ -1,0 +1,219 @@
+import { Client, type Client as ClientType, type PriorDiscovery, SdkError, type Tool, type Transport } from "@modelcontextprotocol/client";
+import { startLoop, within } from "@rockbot/async";
+import { boundedSchemaValidator } from "./bounded-schema-validator.ts";
+import { callResult, type McpCallResult } from "./call/call-result.ts";
+import { NotSentError } from "./call/not-sent-error.ts";
+import { cleanText } from "./clean-text.ts";
+import { createTransport, type TransportType } from "./create-transport.ts";
+import type { McpServerAddress, McpTool } from "./server-options.ts";
+import { StdioTransport } from "./stdio/stdio-transport.ts";
+import { traceMeta } from "./trace-meta.ts";
+
+/** What is remembered of a server between connections, so that the next one asks nothing twice. */
+export interface KnownPeer {
+  readonly type: TransportType;
+  readonly prior: PriorDiscovery;
+}
+
+export interface ConnectMcpOptions {
+  /** The time for the process to start and for the handshake. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly known?: KnownPeer | undefined;
+  /** Tools came, went or changed: list them again. Several changes at once are told once. */
+  readonly onToolsChanged: () => void;
+  /** The connection has ended, and not by disposal. Called once. */
+  readonly onClosed: () => void;
+}
+
+export interface McpCallOptions {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (update: { readonly progress: number; readonly total?: number | undefined; readonly message?: string | undefined }) => void;
+}
+
+/** A connection to one MCP server, of either protocol era. Disposal ends it, and a server's process with all that it started. */
+export interface McpConnection extends AsyncDisposable {
+  readonly peer: KnownPeer;
+  readonly protocolVersion: string;
+  /** As the server names itself. */
+  readonly serverName: string;
+  /** What the server tells models about itself. */
+  readonly instructions: string | undefined;
+  /** All pages. @throws whatever the SDK throws */
+  listTools(options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<readonly McpTool[]>;
+  /** Sends the call once. @throws {NotSentError} if it has certainly not been sent; whatever the SDK throws otherwise: see `callError` */
+  callTool(tool: McpTool, args: Record<string, unknown>, options: McpCallOptions): Promise<McpCallResult>;
+}
+
+const CLIENT = { name: "rockbot", version: "0.1.0" };
+/** A server that says nothing to a question of the newer era by then is of the older one. Programs may have to be fetched first. */
+const PROBE_TIMEOUT_MS = 10_000;
+/** More would not be listed to a model anyway; 64 pages bound a server whose list never ends. */
+const MAX_PAGES = 64;
+const MAX_TOOLS = 2_000;
+const MAX_DESCRIPTION = 8 * 1024;
+const MAX_INSTRUCTIONS = 4 * 1024;
+const MAX_SCHEMA_LENGTH = 64 * 1024;
+/** A stream of changes that broke is opened again after this. */
+const LISTEN_AGAIN_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 5_000;
+
+/**
+ * Connects to a server: finds its protocol era, and for an address that leaves it open, its transport. Some old servers end
+ * when they are asked for their era; they are started once more and not asked.
+ * @throws {ConnectError}
+ */
+export async function connectMcp(address: McpServerAddress, options: ConnectMcpOptions): Promise<McpConnection> {
+  const { known, signal } = options;
+  if (known !== undefined) return open(address, known.type, known.prior, options);
+  const types: TransportType[] = address.type === "auto" ? ["http", "sse"] : [address.type];
+  let failure: unknown;
+  for (const type of types) {
+    try {
+      return await open(address, type, type === "sse" ? { kind: "legacy" } : undefined, options);
+    } catch (error) {
+      failure = error;
+      signal.throwIfAborted();
+      if (!(error instanceof ConnectError) || error.isFinal) throw error;
+    }
+    if (type === "stdio" || type === "websocket") return open(address, type, { kind: "legacy" }, options);
+  }
+  throw failure;
+}
+
+/** A connection could not be made. */
+export class ConnectError extends Error {
+  override readonly name = "ConnectError";
+  /** Another way of connecting would fail as well: the program cannot be started, nobody listens, or the credentials are refused. */
+  readonly isFinal: boolean;
+  /** The end of what the server wrote to stderr, and how its process ended. For the operator. */
+  readonly diagnosis: string | undefined;
+
+  constructor(message: string, { cause, isFinal, diagnosis }: { cause: unknown; isFinal: boolean; diagnosis: string | undefined }) {
+    super(message, { cause });
+    this.isFinal = isFinal;
+    this.diagnosis = diagnosis;
+  }
+}
+
+async function open(address: McpServerAddress, type: TransportType, prior: PriorDiscovery | undefined, options: ConnectMcpOptions): Promise<McpConnection> {
+  const { timeoutMs, signal } = options;
+  const transport = createTransport(address, type);
+  let isOpen = false;
+  let isDisposed = false;
+  const client = new Client(CLIENT, {
+    capabilities: {},
+    jsonSchemaValidator: boundedSchemaValidator,
+    listMaxPages: MAX_PAGES,
+    versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, timeoutMs / 2), maxRetries: 0 } },
+    inputRequired: { autoFulfill: false },
+    listChanged: { tools: { autoRefresh: false, debounceMs: 100, onChanged: () => isOpen && options.onToolsChanged() } },
+  });
+  client.onerror = () => {}; // what fails is told by the call that fails
+  const close = async (): Promise<void> => {
+    isDisposed = true;
+    await within(CLOSE_TIMEOUT_MS, client.close(), () => new Error("not closed in time")).catch(() => {});
+    await transport.close().catch(() => {});
+  };
+  try {
+    await within(
+      timeoutMs,
+      client.connect(transport, { timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal, ...(prior === undefined ? {} : { prior }) }),
+      () => new Error(`it is not ready within ${timeoutMs} ms`),
+    );
+  } catch (error) {
+    await close();
+    signal.throwIfAborted();
+    throw connectError(error, transport);
+  }
+  isOpen = true;
+  client.onclose = () => {
+    if (isDisposed) return;
+    isDisposed = true;
+    options.onClosed();
+  };
+  const listening = keepListening(client, options.onToolsChanged);
+  const discover = client.getDiscoverResult();
+  return {
+    peer: { type, prior: client.getProtocolEra() === "modern" && discover !== undefined ? { kind: "modern", discover } : { kind: "legacy" } },
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? "unknown",
+    serverName: cleanText(client.getServerVersion()?.name ?? "", 128),
+    instructions: textOrNone(client.getInstructions(), MAX_INSTRUCTIONS),
+    async listTools({ timeoutMs: listMs, signal: listSignal }) {
+      if (client.getServerCapabilities()?.tools === undefined) return [];
+      const { tools } = await client.listTools(undefined, { timeout: listMs, signal: listSignal, cacheMode: "refresh" });
+      return tools.slice(0, MAX_TOOLS).flatMap(toMcpTool);
+    },
+    async callTool(tool, args, { timeoutMs: callMs, signal: callSignal, onProgress }) {
+      if (isDisposed) throw new NotSentError("the connection has ended");
+      const result = await client.callTool(
+        { name: tool.name, arguments: args, _meta: traceMeta() },
+        { timeout: callMs, maxTotalTimeout: callMs, resetTimeoutOnProgress: false, signal: callSignal, onprogress: onProgress },
+      );
+      return callResult(result);
+    },
+    async [Symbol.asyncDispose]() {
+      await listening[Symbol.asyncDispose]();
+      await close();
+    },
+  };
+}
+
+/** A newer server tells changes over a stream that is opened for them; when it ends, what changed meanwhile is not known. */
+function keepListening(client: ClientType, onToolsChanged: () => void): AsyncDisposable {
+  let subscription = client.autoOpenedSubscription;
+  if (subscription === undefined) return { async [Symbol.asyncDispose]() {} };
+  let hasEnded = false;
+  const watch = (): void => void subscription?.closed.then(() => (hasEnded = true));
+  watch();
+  return startLoop(LISTEN_AGAIN_MS, async () => {
+    if (!hasEnded) return;
+    try {
+      subscription = await client.listen({ toolsListChanged: true }, { timeout: LISTEN_AGAIN_MS });
+      hasEnded = false;
+      watch();
+      onToolsChanged();
+    } catch {
+      // The next round tries again, for as long as the connection lasts.
+    }
+  });
+}
+
+function connectError(error: unknown, transport: Transport): ConnectError {
+  const isStdio = transport instanceof StdioTransport;
+  const exit = isStdio ? transport.exit : undefined;
+  const diagnosis = isStdio ? [exit, transport.stderr.trim()].filter(Boolean).join("\n") || undefined : undefined;
+  const reason = error instanceof Error ? error.message : String(error);
+  const status = (error as { status?: unknown }).status;
+  const isFinal = hasNotSent(error) || status === 401 || status === 403 || (error as Error).name === "UnauthorizedError";
+  return new ConnectError(exit === undefined || reason.includes(exit) ? reason : `${reason}; ${exit}`, { cause: error, isFinal, diagnosis });
+}
+
+/** Whether it is a NotSentError, or caused by one. */
+function hasNotSent(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; depth++) {
+    if (at instanceof NotSentError) return true;
+    at = at.cause ?? (at instanceof SdkError ? at.data : undefined);
+  }
+  return false;
+}
+
+/** Tools whose schema is too large to announce are left out. */
+function toMcpTool({ name, title, description, inputSchema, outputSchema, annotations }: Tool): McpTool[] {
+  if (JSON.stringify(inputSchema).length > MAX_SCHEMA_LENGTH || name.length > 256) return [];
+  return [
+    {
+      name,
+      description: cleanText(description ?? title ?? "", MAX_DESCRIPTION),
+      inputSchema,
+      ...(outputSchema === undefined || JSON.stringify(outputSchema).length > MAX_SCHEMA_LENGTH ? {} : { outputSchema }),
+      annotations: { readOnly: annotations?.readOnlyHint === true, idempotent: annotations?.idempotentHint === true },
+    },
+  ];
+}
+
+function textOrNone(text: string | undefined, maxLength: number): string | undefined {
+  const clean = cleanText(text ?? "", maxLength).trim();
+  return clean === "" ? undefined : clean;
+}

@@ -1,0 +1,45 @@
+import { ClientCredentialsProvider, SSEClientTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import { registerSecret } from "@rockbot/redaction";
+import { boundedFetch } from "./remote/bounded-fetch.ts";
+import { WebSocketTransport } from "./remote/web-socket-transport.ts";
+import { resultsLast } from "./results-last.ts";
+import type { McpServerAddress, RemoteAddress } from "./server-options.ts";
+import { StdioTransport } from "./stdio/stdio-transport.ts";
+
+export type TransportType = Exclude<McpServerAddress["type"], "auto">;
+
+/** A transport that is not started yet. `type` says which of them, for an address that leaves it open. */
+export function createTransport(address: McpServerAddress, type: TransportType): Transport {
+  return resultsLast(transportOf(address, type));
+}
+
+function transportOf(address: McpServerAddress, type: TransportType): Transport {
+  if (address.type === "stdio") return new StdioTransport(address);
+  if (type === "websocket") return new WebSocketTransport(address.url, address.headers);
+  const url = new URL(address.url);
+  const authProvider = credentialsOf(address);
+  const options = { fetch: boundedFetch(), requestInit: { headers: { ...address.headers } }, ...(authProvider === undefined ? {} : { authProvider }) };
+  if (type === "sse") return new SSEClientTransport(url, options);
+  return new StreamableHTTPClientTransport(url, {
+    ...options,
+    redirectPolicy: "same-origin",
+    onInsufficientScope: "throw",
+    // A stream of notifications that broke is opened again; a call whose stream broke is lost with it.
+    reconnectionOptions: { initialReconnectionDelay: 1_000, maxReconnectionDelay: 60_000, reconnectionDelayGrowFactor: 2, maxRetries: 10 },
+  });
+}
+
+/** Tokens are secrets of this process from the moment it gets them. */
+class SecretTokens extends ClientCredentialsProvider {
+  override saveTokens(tokens: Parameters<ClientCredentialsProvider["saveTokens"]>[0]): void {
+    registerSecret(tokens.access_token);
+    if (tokens.refresh_token !== undefined) registerSecret(tokens.refresh_token);
+    super.saveTokens(tokens);
+  }
+}
+
+function credentialsOf({ oauth }: RemoteAddress): ClientCredentialsProvider | undefined {
+  if (oauth === undefined) return undefined;
+  const { clientId, clientSecret, scope, issuer } = oauth;
+  return new SecretTokens({ clientId, clientSecret, expectedIssuer: issuer, clientName: "rockbot", ...(scope === undefined ? {} : { scope }) });
+}

@@ -1,0 +1,371 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { metrics } from "@opentelemetry/api";
+import { within } from "@rockbot/async";
+import { type Logger, silentLogger } from "@rockbot/bus";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { createRedactor } from "@rockbot/redaction";
+import { callError, isRefusedUnseen } from "./call/call-error.ts";
+import { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
+import type { McpCallResult } from "./call/call-result.ts";
+import { NotSentError } from "./call/not-sent-error.ts";
+import { ConnectError, connectMcp, type KnownPeer, type McpCallOptions, type McpConnection } from "./connect-mcp.ts";
+import type { McpServerAddress, McpTool } from "./server-options.ts";
+import { type ToolFilterOptions, toolFilter } from "./tool-filter.ts";
+
+export interface McpServerOptions extends ToolFilterOptions {
+  /** How it is called here, whatever it calls itself. */
+  readonly name: string;
+  readonly address: McpServerAddress;
+  /** Texts that stand in no error and no log, such as tokens. */
+  readonly secrets?: readonly string[] | undefined;
+  /** The time for the process to start and for the handshake. @default 30_000 */
+  readonly connectTimeoutMs?: number | undefined;
+  /** No call of this server takes longer. @default what each call's own deadline says */
+  readonly requestTimeoutMs?: number | undefined;
+  /** Calls that run at once, and that wait. @default as many as come */
+  readonly queue?: CallLimitOptions | undefined;
+  /** Whether to believe it which of its tools change nothing and which may be repeated. @default false */
+  readonly trustsAnnotations?: boolean | undefined;
+}
+
+export interface McpServerParts {
+  readonly log?: Logger | undefined;
+  /** Waits for a turn to connect: bounds how many servers start at once. @default none */
+  readonly admit?: ((signal: AbortSignal) => Promise<Disposable>) | undefined;
+  /** The waits before each attempt to connect, in milliseconds; the last one holds for all further ones. @default 0, 1, 2, 5, 10, 30 and 60 s */
+  readonly backOffMs?: readonly number[] | undefined;
+}
+
+/** How a server stands. `failing`: it waits for its next attempt. `broken`: so many attempts have failed that calls are refused at once. */
+export type McpServerState = "connecting" | "ready" | "failing" | "broken" | "stopped";
+
+export interface McpServerHealth {
+  readonly name: string;
+  readonly state: McpServerState;
+  readonly transport: string;
+  /** Of the connection there is, or was last. */
+  readonly protocolVersion: string | undefined;
+  readonly tools: number;
+  /** Attempts and connections that failed since the last call that succeeded. */
+  readonly failures: number;
+  /** Why the last attempt or connection failed, and what its process said. For the operator only. */
+  readonly lastFailure: string | undefined;
+  readonly nextAttemptInMs: number | undefined;
+}
+
+const BACK_OFF_MS = [0, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000];
+/** From so many failures in a row on, a call does not wait for the next attempt. */
+const BROKEN_AFTER = 5;
+/** A call waits this long for a server that is being connected. */
+const READY_WAIT_MS = 10_000;
+const LIST_TIMEOUT_MS = 30_000;
+/** Lists are read again so often although no change was told. */
+const LIST_AGAIN_MS = 5 * 60_000;
+/** A connection that has lasted this long has succeeded. */
+const STABLE_MS = 60_000;
+/** Whoever asks to look again could else keep a server from ever being left alone. */
+const REFRESH_INTERVAL_MS = 5_000;
+const MAX_FAILURE_TEXT = 2_000;
+
+/**
+ * One MCP server, kept connected: a connection that ends or cannot be made is made again, with waits that grow, for as
+ * long as this is not disposed of. Calls are never repeated, unless they have certainly not reached the server.
+ */
+export class McpServer implements AsyncDisposable {
+  readonly name: string;
+  readonly trustsAnnotations: boolean;
+  readonly #options: McpServerOptions;
+  readonly #parts: McpServerParts;
+  readonly #log: Logger;
+  readonly #secrets = createRedactor();
+  readonly #isOffered: (toolName: string) => boolean;
+  readonly #limit: CallLimit;
+  readonly #stop = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  readonly #run: Promise<void>;
+  #state: McpServerState = "connecting";
+  #connection: McpConnection | undefined;
+  #known: KnownPeer | undefined;
+  #tools: readonly McpTool[] = [];
+  #failures = 0;
+  #lastFailure: string | undefined;
+  #nextAttemptAt: number | undefined;
+  #protocolVersion: string | undefined;
+  readonly #closing = new Set<Promise<void>>();
+  #refreshedAt = Number.NEGATIVE_INFINITY;
+  #inFlight = 0;
+  /** Called when no call is in flight any more. */
+  #idle = (): void => {};
+  /** Ends the wait for the next attempt. */
+  #tryNow = (): void => {};
+  /** Resolves when the connection there is has ended or is given up. */
+  #gone = Promise.withResolvers<void>();
+
+  constructor(options: McpServerOptions, parts: McpServerParts = {}) {
+    this.name = options.name;
+    this.trustsAnnotations = options.trustsAnnotations ?? false;
+    this.#options = options;
+    this.#parts = parts;
+    this.#log = parts.log ?? silentLogger;
+    for (const secret of options.secrets ?? []) this.#secrets.register(secret);
+    this.#isOffered = toolFilter(options);
+    this.#limit = new CallLimit(options.queue);
+    this.#run = this.#supervise();
+  }
+
+  /** The tools it offers, as far as they are allowed here; of a server that is away, those it offered last. */
+  get tools(): readonly McpTool[] {
+    return this.#tools;
+  }
+
+  get instructions(): string | undefined {
+    return this.#connection?.instructions;
+  }
+
+  get health(): McpServerHealth {
+    const { address } = this.#options;
+    return {
+      name: this.name,
+      state: this.#state,
+      transport: this.#known?.type ?? address.type,
+      protocolVersion: this.#protocolVersion,
+      tools: this.#tools.length,
+      failures: this.#failures,
+      lastFailure: this.#lastFailure,
+      nextAttemptInMs: this.#nextAttemptAt === undefined ? undefined : Math.max(0, Math.round(this.#nextAttemptAt - performance.now())),
+    };
+  }
+
+  /** Calls `listener` whenever its tools or its state have changed, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Looks again, now: lists the tools anew if it is connected, else tries to connect without waiting any longer. Does nothing shortly after it did. */
+  async refresh(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#refreshedAt < REFRESH_INTERVAL_MS) return;
+    this.#refreshedAt = now;
+    const connection = this.#connection;
+    if (connection !== undefined) await this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error));
+    else this.#tryNow();
+  }
+
+  /** Waits until no call is in flight, at most `drainMs` milliseconds, then ends as disposal does. */
+  async retire(drainMs: number): Promise<void> {
+    const idle = Promise.withResolvers<void>();
+    this.#idle = idle.resolve;
+    if (this.#inFlight > 0) await within(drainMs, idle.promise, () => new Error("calls are still in flight")).catch(() => {});
+    await this[Symbol.asyncDispose]();
+  }
+
+  /**
+   * Calls a tool, within the signal, the time and the server's limit.
+   * @throws {ToolError}
+   */
+  async callTool(tool: McpTool, args: Record<string, unknown>, { timeoutMs, signal, onProgress }: McpCallOptions): Promise<McpCallResult> {
+    const deadline = performance.now() + Math.min(timeoutMs, this.#options.requestTimeoutMs ?? Number.POSITIVE_INFINITY);
+    using _permit = await this.#limit.enter(this.name, signal);
+    this.#inFlight++;
+    try {
+      return await this.#call(tool, args, { deadline, signal, onProgress });
+    } finally {
+      this.#inFlight--;
+      if (this.#inFlight === 0) this.#idle();
+    }
+  }
+
+  async #call(
+    tool: McpTool,
+    args: Record<string, unknown>,
+    { deadline, signal, onProgress }: Omit<McpCallOptions, "timeoutMs"> & { readonly deadline: number },
+  ): Promise<McpCallResult> {
+    for (let attempt = 1; ; attempt++) {
+      const connection = await this.#ready(deadline, signal);
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0)
+        throw new ToolError(ToolErrorCode.Timeout, `"${tool.name}" of the MCP server "${this.name}" was not started in time`, {
+          details: { mayHaveRun: false },
+        });
+      try {
+        const result = await connection.callTool(tool, args, { timeoutMs: Math.ceil(leftMs), signal, onProgress });
+        this.#failures = 0;
+        return result;
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        if (isRefusedUnseen(error) && attempt === 1) {
+          this.#lose(connection, error);
+          continue;
+        }
+        throw callError(error, { server: this.name, tool: tool.name, redact: this.#secrets.redact });
+      }
+    }
+  }
+
+  /** Ends the connection, and the server's process with all that it started. Calls in flight fail. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    this.#gone.resolve();
+    await this.#run;
+  }
+
+  async #supervise(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.#backOff();
+      if (signal.aborted) break;
+      this.#setState("connecting");
+      await this.#connect();
+      if (this.#connection !== undefined) await this.#stayConnected();
+    }
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await connection?.[Symbol.asyncDispose]();
+    await Promise.all(this.#closing);
+    this.#setState("stopped");
+  }
+
+  async #backOff(): Promise<void> {
+    const waits = this.#parts.backOffMs ?? BACK_OFF_MS;
+    const waitMs = this.#failures === 0 ? 0 : (waits[Math.min(this.#failures - 1, waits.length - 1)] ?? 0);
+    if (waitMs === 0) return;
+    this.#nextAttemptAt = performance.now() + waitMs;
+    this.#setState(this.#failures >= BROKEN_AFTER ? "broken" : "failing");
+    const wake = new AbortController();
+    this.#tryNow = () => wake.abort();
+    await sleep(waitMs, undefined, { signal: AbortSignal.any([this.#stop.signal, wake.signal]), ref: false }).catch(() => {});
+    this.#nextAttemptAt = undefined;
+  }
+
+  async #connect(): Promise<void> {
+    const { address, connectTimeoutMs = 30_000 } = this.#options;
+    const { signal } = this.#stop;
+    try {
+      using _turn = await this.#parts.admit?.(signal);
+      const gone = Promise.withResolvers<void>();
+      let isGone = false;
+      const connection = await connectMcp(address, {
+        timeoutMs: connectTimeoutMs,
+        signal,
+        known: this.#known,
+        onToolsChanged: () => void this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error)),
+        onClosed: () => {
+          if (this.#connection === connection) this.#fail("the connection was lost", undefined);
+          isGone = true;
+          gone.resolve();
+        },
+      });
+      try {
+        await this.#list(connection);
+        if (isGone) throw new NotSentError("the connection has ended");
+      } catch (error) {
+        this.#close(connection);
+        throw error;
+      }
+      this.#known = connection.peer;
+      this.#protocolVersion = connection.protocolVersion;
+      this.#connection = connection;
+      this.#gone = gone;
+      this.#log.info({ server: this.name, protocolVersion: connection.protocolVersion, tools: this.#tools.length }, "MCP server connected");
+      this.#setState("ready");
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#known = undefined; // a server that was replaced may be of another era
+      this.#fail("it cannot be connected", error);
+    }
+  }
+
+  /** Until the connection ends or is given up. */
+  async #stayConnected(): Promise<void> {
+    const connection = this.#connection;
+    const since = performance.now();
+    while (this.#connection === connection && connection !== undefined && !this.#stop.signal.aborted) {
+      const timer = new AbortController();
+      await Promise.race([sleep(LIST_AGAIN_MS, undefined, { signal: timer.signal, ref: false }).catch(() => {}), this.#gone.promise]);
+      timer.abort();
+      if (performance.now() - since >= STABLE_MS) this.#failures = Math.min(this.#failures, 1);
+      if (this.#connection === connection && performance.now() - since >= LIST_AGAIN_MS && !this.#stop.signal.aborted)
+        await this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error));
+    }
+    if (connection !== undefined && this.#connection !== connection) this.#close(connection);
+  }
+
+  async #list(connection: McpConnection): Promise<void> {
+    const tools = await connection.listTools({ timeoutMs: LIST_TIMEOUT_MS, signal: this.#stop.signal });
+    const offered = tools.filter(({ name }) => this.#isOffered(name));
+    const names = new Set<string>();
+    const unique = offered.filter(({ name }) => !names.has(name) && names.add(name));
+    if (JSON.stringify(unique) === JSON.stringify(this.#tools)) return;
+    this.#tools = unique;
+    this.#changed();
+  }
+
+  #lose(connection: McpConnection, error: unknown): void {
+    if (this.#connection !== connection) return;
+    this.#fail("it does not take calls any more", error);
+    this.#gone.resolve();
+  }
+
+  /** Ends a connection that is of no more use, while the next one is being made. */
+  #close(connection: McpConnection): void {
+    const closed = Promise.resolve(connection[Symbol.asyncDispose]()).finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
+  }
+
+  #fail(what: string, error: unknown): void {
+    this.#connection = undefined;
+    this.#failures++;
+    this.#note(what, error);
+    failureCounter().add(1, { server: this.name });
+    this.#setState(this.#failures >= BROKEN_AFTER ? "broken" : "failing");
+  }
+
+  #note(what: string, error: unknown): void {
+    const reason = error === undefined ? "" : `: ${error instanceof Error ? error.message : String(error)}`;
+    const diagnosis = error instanceof ConnectError && error.diagnosis !== undefined ? `\n${error.diagnosis}` : "";
+    this.#lastFailure = this.#secrets.redact(`${what}${reason}${diagnosis}`).slice(0, MAX_FAILURE_TEXT);
+    this.#log.warn({ server: this.name, failures: this.#failures, reason: this.#lastFailure }, "MCP server fails");
+  }
+
+  /** The connection, once there is one. @throws {ToolError} */
+  async #ready(deadline: number, signal: AbortSignal): Promise<McpConnection> {
+    const giveUpAt = Math.min(deadline, performance.now() + READY_WAIT_MS);
+    while (this.#connection === undefined) {
+      const waitMs = giveUpAt - performance.now();
+      const attemptInMs = this.#nextAttemptAt === undefined ? 0 : this.#nextAttemptAt - performance.now();
+      if (waitMs <= 0 || attemptInMs > waitMs || this.#state === "broken" || this.#state === "stopped") throw this.#away(Math.max(attemptInMs, 0));
+      const changed = Promise.withResolvers<void>();
+      const off = this.onChange(changed.resolve);
+      const timer = new AbortController();
+      try {
+        await Promise.race([changed.promise, sleep(waitMs, undefined, { signal: AbortSignal.any([signal, timer.signal]) })]);
+      } finally {
+        timer.abort();
+        off();
+      }
+      signal.throwIfAborted();
+    }
+    return this.#connection;
+  }
+
+  #away(nextAttemptInMs: number): ToolError {
+    return new ToolError(ToolErrorCode.Unavailable, `The MCP server "${this.name}" cannot be reached now. Nothing was run. Try again later.`, {
+      retryAfterMs: Math.max(1_000, Math.round(nextAttemptInMs)),
+      details: { mayHaveRun: false, reason: "server_away" },
+    });
+  }
+
+  #setState(state: McpServerState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+const failureCounter = () =>
+  metrics.getMeter("@rockbot/mcp").createCounter("rockbot.mcp.server.failures", { description: "Connections to MCP servers that failed or ended, by server." });

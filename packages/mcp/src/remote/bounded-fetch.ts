@@ -1,0 +1,106 @@
+import type { FetchLike } from "@modelcontextprotocol/client";
+import { NotSentError } from "../call/not-sent-error.ts";
+import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";
+
+/** The server refused the request before it looked at what it asks for. */
+export class HttpRefusalError extends Error {
+  override readonly name = "HttpRefusalError";
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(status: number, retryAfterMs: number | undefined) {
+    super(`status ${status}`);
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The answer is larger than what is read. */
+export class AnswerTooLongError extends Error {
+  override readonly name = "AnswerTooLongError";
+}
+
+/** Refusals that say when to come back. */
+const COME_BACK: ReadonlySet<number> = new Set([429, 503]);
+const MAX_RETRY_AFTER_MS = 3_600_000;
+/** What goes wrong before the first byte of a request is on its way. */
+const BEFORE_SENDING: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "CERT_HAS_EXPIRED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+]);
+
+/**
+ * `fetch` for talking to an MCP server. It tells what was certainly not sent from what may have been, keeps what a refusal
+ * says, and reads at most `maxBytes` of an answer, or of one event in a stream of events, which may last.
+ * @throws {NotSentError} {HttpRefusalError} and whatever fetch throws
+ */
+export function boundedFetch(maxBytes: number = MAX_LINE_BYTES): FetchLike {
+  return async (url, init) => {
+    let response: Response;
+    try {
+      response = await fetch(url, init);
+    } catch (error) {
+      const code = codeOf(error);
+      if (code !== undefined && BEFORE_SENDING.has(code)) throw new NotSentError(`the connection is refused (${code})`, { cause: error });
+      throw error;
+    }
+    if (COME_BACK.has(response.status)) {
+      await response.body?.cancel().catch(() => {});
+      throw new HttpRefusalError(response.status, retryAfterMs(response.headers.get("retry-after")));
+    }
+    if (response.body === null) return response;
+    const isStream = response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream") === true;
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(isStream ? boundedEvents(maxBytes) : boundedBytes(maxBytes)), { status, statusText, headers });
+  };
+}
+
+/** The code of an error, or of what caused it. */
+export function codeOf(error: unknown): string | undefined {
+  for (let at = error, depth = 0; typeof at === "object" && at !== null && depth < 5; at = (at as Error).cause, depth++) {
+    const { code, errors } = at as { code?: unknown; errors?: readonly unknown[] };
+    if (typeof code === "string") return code;
+    const inner = errors?.map(codeOf).find((found) => found !== undefined);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+function boundedBytes(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes > maxBytes) controller.error(new AnswerTooLongError(`the answer has more than ${maxBytes} bytes`));
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+/** Counts anew from each empty line, which ends an event. */
+function boundedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      const end = Math.max(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).lastIndexOf("\n\n"), Buffer.from(chunk).lastIndexOf("\r\n\r\n"));
+      bytes = end === -1 ? bytes + chunk.byteLength : chunk.byteLength - end;
+      if (bytes > maxBytes) controller.error(new AnswerTooLongError(`an event has more than ${maxBytes} bytes`));
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+function retryAfterMs(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
+}

@@ -1,0 +1,42 @@
+/** How an MCP server is reached. Every text is final: `${NAME}` has been replaced by then. */
+export type McpServerAddress = StdioAddress | RemoteAddress;
+
+export interface StdioAddress {
+  readonly type: "stdio";
+  /** The program: a path, or a name that PATH finds. No shell reads it. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The whole environment of the process; nothing else is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  /** @default the folder of this process */
+  readonly cwd?: string | undefined;
+}
+
+export interface RemoteAddress {
+  /** `http` is Streamable HTTP; `auto` tries it first and then SSE, as old servers ask for. */
+  readonly type: "auto" | "http" | "sse" | "websocket";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly oauth?: OAuthOptions | undefined;
+}
+
+/** The client-credentials grant: for services, without a person who consents. */
+export interface OAuthOptions {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Separated by blanks. */
+  readonly scope?: string | undefined;
+  /** The authorization server that may see the secret. */
+  readonly issuer: string;
+}
+
+/** What a server offers under one name. Texts are as the server wrote them, without what could deceive a reader. */
+export interface McpTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: object;
+  /** Describes `structuredContent` of its results. */
+  readonly outputSchema?: object | undefined;
+  /** What the server says of itself: hints, never rights. */
+  readonly annotations: { readonly readOnly: boolean; readonly idempotent: boolean };
+}

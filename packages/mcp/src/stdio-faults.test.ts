@@ -1,0 +1,142 @@
+import { type FaultServerBehaviour, faultServer, isProcessAlive } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { callTool, startServer, testEnv, until, when } from "./test-servers.ts";
+
+const address = (...behaviours: readonly FaultServerBehaviour[]) => ({ type: "stdio", env: testEnv, ...faultServer(...behaviours) }) as const;
+
+test.each([["crash"], ["segfault"]])(
+  "a server that ends in the middle of a call (%s): the outcome is unknown, it is not called again, and it comes back",
+  async (fault) => {
+    await using server = startServer(address());
+    await expect(callTool(server, fault)).rejects.toMatchObject({ code: "outcome_unknown", isRetryable: false, details: { mayHaveRun: true } });
+    expect(await callTool(server, "echo", { again: true })).toMatchObject({ content: '{"again":true}' });
+  },
+);
+
+test.each([["hang"], ["wrong_id"]])("a call that gets no answer (%s) ends at its time, the server is told, and others are answered", async (fault) => {
+  await using server = startServer(address());
+  await expect(callTool(server, fault, {}, { timeoutMs: 300 })).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: true } });
+  expect((await callTool(server, "cancelled")).content).toMatch(/^\[\d+\]$/);
+  expect(server.health).toMatchObject({ state: "ready", failures: 0 });
+});
+
+test("garbage between messages is passed over, and a second answer goes nowhere", async () => {
+  await using server = startServer(address());
+  expect(await callTool(server, "garbage")).toMatchObject({ content: "after the garbage" });
+  expect(await callTool(server, "twice")).toMatchObject({ content: "first" });
+  expect(await callTool(server, "echo", { n: 1 })).toMatchObject({ content: '{"n":1}' });
+});
+
+test("an answer of 11 MiB in a line ends its call as too large, at once, and no other", async () => {
+  await using server = startServer(address());
+  const large = callTool(server, "long_line");
+  const small = callTool(server, "echo", { n: 2 });
+  await expect(large).rejects.toMatchObject({ code: "too_large", details: { mayHaveRun: true } });
+  expect(await small).toMatchObject({ content: '{"n":2}' });
+});
+
+test("a server that floods does not keep another one from answering", async () => {
+  await using flooding = startServer(address());
+  await using calm = startServer(address());
+  const drowned = callTool(flooding, "flood", {}, { timeoutMs: 2_000 }).catch((error: unknown) => error);
+  for (let i = 0; i < 50; i++) expect(await callTool(calm, "echo", { i })).toMatchObject({ content: `{"i":${i}}` });
+  expect(await drowned).toMatchObject({ code: "timeout" });
+});
+
+test("a cancelled call is cancelled at the server", async () => {
+  await using server = startServer(address());
+  const cancel = new AbortController();
+  const reason = new Error("not wanted any more");
+  const call = callTool(server, "hang", {}, { signal: cancel.signal });
+  await callTool(server, "echo"); // by then the other has been sent
+  cancel.abort(reason);
+  await expect(call).rejects.toBe(reason);
+  expect((await callTool(server, "cancelled")).content).toMatch(/^\[\d+\]$/);
+});
+
+test("tools that come while it runs are listed", async () => {
+  await using server = startServer(address());
+  await callTool(server, "grow");
+  await when(server, () => server.tools.some(({ name }) => name.startsWith("grown_")));
+});
+
+test("an old server that ends when it is asked for the newer era is started once more and not asked", async () => {
+  await using server = startServer(address("exit-on-probe"));
+  expect(await callTool(server, "echo")).toMatchObject({ content: "{}" });
+  expect(server.health).toMatchObject({ failures: 0, protocolVersion: "2025-11-25" });
+});
+
+test("a server that does not start is tried again, ever more slowly; calls are refused at once, and the operator learns why", async () => {
+  await using server = startServer(address("exit-at-start"), { secrets: ["canary-in-stderr"] }, { backOffMs: [0, 5, 10, 20, 60_000] });
+  await until(server, "broken");
+  const call = server.callTool(
+    { name: "echo", description: "", inputSchema: {}, annotations: { readOnly: false, idempotent: false } },
+    {},
+    { timeoutMs: 15_000, signal: new AbortController().signal, onProgress: () => {} },
+  );
+  await expect(call).rejects.toMatchObject({ code: "unavailable", isRetryable: true, retryAfterMs: expect.any(Number), details: { mayHaveRun: false } });
+  expect(server.health.failures).toBeGreaterThanOrEqual(5);
+  expect(server.health.lastFailure).toContain("it ended with exit code 2");
+  expect(server.health.lastFailure).toContain("fault server: refusing to start");
+  expect(server.health.lastFailure).not.toContain("canary");
+});
+
+test("a command that does not exist is said so", async () => {
+  await using server = startServer({ type: "stdio", command: "no-such-program-anywhere", args: [], env: testEnv }, {}, { backOffMs: [60_000] });
+  await until(server, "failing");
+  expect(server.health.lastFailure).toContain("ENOENT");
+});
+
+test("a server that says nothing is given up after the time to connect", async () => {
+  await using server = startServer(address("silent"), { connectTimeoutMs: 300 }, { backOffMs: [60_000] });
+  await until(server, "failing");
+  expect(server.health.lastFailure).toMatch(/cannot be connected/);
+});
+
+test("with a server go all that it started, also who has left its process group and who heeds nobody", async () => {
+  const pids: number[] = [];
+  {
+    await using server = startServer(address("heedless"));
+    pids.push(Number((await callTool(server, "grandchild")).content), Number((await callTool(server, "escaped")).content));
+    expect(pids.map(isProcessAlive)).toEqual([true, true]);
+  }
+  await expect.poll(() => pids.map(isProcessAlive), { timeout: 5_000 }).toEqual([false, false]); // gone, and reaped by whoever has inherited them
+});
+
+test("what a server started is gone also after it has crashed", async () => {
+  await using server = startServer(address());
+  const pid = Number((await callTool(server, "escaped")).content);
+  await callTool(server, "crash").catch(() => {});
+  await expect.poll(() => isProcessAlive(pid), { timeout: 5_000 }).toBe(false);
+});
+
+test("a server sees of our environment nothing but what is its own", async () => {
+  process.env["CANARY_SECRET"] = "canary";
+  await using server = startServer({ ...address(), env: { ...testEnv, OWN: "yes" } });
+  const environment = JSON.parse((await callTool(server, "environment")).content ?? "{}") as Record<string, string>;
+  delete process.env["CANARY_SECRET"];
+  expect(Object.keys(environment).sort()).toEqual(["OWN", "PATH", "ROCKBOT_MCP_PROCESS"]);
+});
+
+test("a full queue refuses more calls, and says when to come back", async () => {
+  await using server = startServer(address(), { queue: { concurrency: 1, waiting: 1 } });
+  const first = callTool(server, "hang", {}, { timeoutMs: 500 }).catch(() => {});
+  await until(server, "ready");
+  const second = callTool(server, "echo", { n: 2 });
+  await expect(callTool(server, "echo")).rejects.toMatchObject({ code: "overloaded", retryAfterMs: expect.any(Number) });
+  await first;
+  expect(await second).toMatchObject({ content: '{"n":2}' });
+});
+
+test("only allowed tools are listed, and what is denied is not, in whatever case", async () => {
+  await using server = startServer(address(), { allowed: ["e*", "GROW"], denied: ["*SCAPE?"] });
+  await until(server, "ready");
+  expect(server.tools.map(({ name }) => name).sort()).toEqual(["echo", "environment", "grow"]);
+});
+
+test("a server that is looked at again while it starts is left alone afterwards", async () => {
+  await using server = startServer(address());
+  await server.refresh();
+  await until(server, "ready");
+  expect(await callTool(server, "echo")).toMatchObject({ content: "{}" });
+});

@@ -1,0 +1,133 @@
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
+import { NotSentError } from "../call/not-sent-error.ts";
+import type { StdioAddress } from "../server-options.ts";
+import { LineSplitter } from "./line-splitter.ts";
+import { type ProcessTree, startProcessTree } from "./process-tree.ts";
+import { TailText } from "./tail-text.ts";
+
+/** What a server writes to stderr is kept to its last so many characters. */
+const STDERR_LENGTH = 8 * 1024;
+/** What a server does not read piles up to this, then it is told nothing more. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+/** A server that talks faster than so many lines in this time is read no further until the time is over: others have a share of this process, too. */
+const MAX_LINES = 500;
+const LINES_MS = 50;
+/** JSON-RPC's range for errors of an implementation. */
+const TOO_LONG = -32_098;
+/** Messages that are waited for by nobody are noise, but one that says so. */
+const JSON_RPC_ID = /"id"\s*:\s*(\d{1,15})/;
+
+/** Thrown by a call whose answer was dropped, since its line was too long to be held. */
+export const TOO_LONG_CODE = TOO_LONG;
+
+/**
+ * A server as a process of its own, spoken to line by line. Lines that are no JSON-RPC are counted and passed over, such
+ * as a server's log on the wrong stream; of lines that are too long only the call that waited for it learns.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: <T extends JSONRPCMessage>(message: T) => void;
+  readonly #address: StdioAddress;
+  readonly #errors = new TailText(STDERR_LENGTH);
+  #tree: ProcessTree | undefined;
+  #isClosed = false;
+  #garbageLines = 0;
+  #exit: string | undefined;
+  #linesRead = 0;
+  #readSince = 0;
+
+  constructor(address: StdioAddress) {
+    this.#address = address;
+  }
+
+  /** The end of what the server wrote to stderr. For the operator: it may hold anything. */
+  get stderr(): string {
+    return this.#errors.toString();
+  }
+
+  get pid(): number | undefined {
+    return this.#tree?.child.pid;
+  }
+
+  /** Lines that were no JSON-RPC. */
+  get garbageLines(): number {
+    return this.#garbageLines;
+  }
+
+  /** How the process ended, in words, once it has. */
+  get exit(): string | undefined {
+    return this.#exit;
+  }
+
+  /** Resolves once the process runs. */
+  async start(): Promise<void> {
+    this.#tree = startProcessTree(this.#address);
+    const { child } = this.#tree;
+    const lines = new LineSplitter({ onLine: (line) => this.#read(line), onDropped: (bytes, ends) => this.#answerDropped(bytes, ends) });
+    child.stdout.on("data", (chunk: Buffer) => {
+      lines.push(chunk);
+      this.#pace();
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => this.#errors.push(text));
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => {}); // the end of the process tells
+    child.once("exit", (code, signal) => {
+      this.#exit = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+      // What it wrote before may still be on its way; who has inherited its output may keep that open for ever.
+      setTimeout(() => void this.close(), 50).unref();
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", (error: NodeJS.ErrnoException) => {
+        this.#exit = `it could not be started (${error.code ?? "unknown error"})`;
+        reject(new NotSentError(`the command cannot be started (${error.code ?? "unknown error"})`, { cause: error }));
+      });
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#tree?.child.stdin;
+    if (stdin === undefined || !stdin.writable || this.#isClosed || this.#exit !== undefined) throw new NotSentError("its process has ended");
+    if (stdin.writableLength > MAX_UNREAD_BYTES) throw new NotSentError("it does not read what it is sent");
+    stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  /** Ends the process and all that it started. */
+  async close(): Promise<void> {
+    const isFirst = !this.#isClosed;
+    this.#isClosed = true;
+    if (isFirst) this.onclose?.(); // first, so that nobody waits for a process that takes its time to end
+    await this.#tree?.end();
+  }
+
+  #read(line: string): void {
+    this.#linesRead++;
+    if (this.#isClosed || line.trim() === "") return;
+    let message: JSONRPCMessage;
+    try {
+      message = parseJSONRPCMessage(JSON.parse(line));
+    } catch {
+      this.#garbageLines++;
+      return;
+    }
+    this.onmessage?.(message);
+  }
+
+  #answerDropped(bytes: number, ends: string): void {
+    const id = JSON_RPC_ID.exec(ends)?.[1];
+    if (id === undefined) this.#garbageLines++;
+    else this.onmessage?.({ jsonrpc: "2.0", id: Number(id), error: { code: TOO_LONG, message: `the answer has ${bytes} bytes` } });
+  }
+
+  #pace(): void {
+    const now = performance.now();
+    if (now - this.#readSince >= LINES_MS) {
+      this.#readSince = now;
+      this.#linesRead = 0;
+    } else if (this.#linesRead > MAX_LINES) {
+      const stdout = this.#tree?.child.stdout;
+      stdout?.pause();
+      setTimeout(() => stdout?.resume(), LINES_MS).unref();
+    }
+  }
+}

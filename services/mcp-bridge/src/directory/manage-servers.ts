@@ -1,0 +1,99 @@
+import { type Bus, DeadLetterError, type Logger } from "@rockbot/bus";
+import {
+  createEnvelope,
+  type Decoded,
+  decodeMessage,
+  type Envelope,
+  encodeMessage,
+  Header,
+  MCP_BRIDGE,
+  MCP_MANAGE_SUBSCRIPTION,
+  type MessageName,
+  type Messages,
+  mcpTopics,
+  messages,
+} from "@rockbot/contracts";
+import type { Identity } from "@rockbot/tools";
+import type { ServerPool } from "../servers/server-pool.ts";
+
+const REPLY_TTL_MS = 60_000;
+const REPLY_TIMEOUT_MS = 10_000;
+const CLOSED =
+  "denied: servers are not added or removed while the bridge runs. The operator names them in the bridge's file, which is read again when it changes.";
+
+export interface ManageServersOptions {
+  readonly identity: Pick<Identity, "senderOf">;
+  readonly log: Logger;
+}
+
+/** A request that is understood, and how it is answered. */
+interface Exchange<Request extends MessageName, Response extends MessageName> {
+  readonly request: Request;
+  readonly response: Response;
+  /** @param fault why the request cannot be read, if so */
+  answer(request: Decoded<Messages[Request]>): Messages[Response];
+}
+
+/** Answers what agents ask about single servers on `mcp.manage`. A request that names no topic of its sender for answers is dead-lettered, one of an unknown type passed over. */
+export async function manageServers(bus: Bus, pool: ServerPool, { identity, log }: ManageServersOptions): Promise<AsyncDisposable> {
+  const exchanges = exchangesOver(pool);
+  return bus.subscribe({ name: MCP_MANAGE_SUBSCRIPTION, topics: [mcpTopics.manage] }, async (message) => {
+    const { replyTo, correlationId, source: destination, type } = message;
+    if (replyTo === undefined || identity.senderOf(message).mayHear?.(replyTo) !== true)
+      throw new DeadLetterError("the request names no topic that an answer to its sender may go to");
+    const exchange = exchanges.find(({ request }) => messages[request].type === type);
+    if (exchange === undefined) return log.warn({ type: type.slice(0, 80) }, "a request about MCP servers has a type that nobody knows");
+    const { response, body } = exchange.answer(message);
+    const headers = { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: "mcp" };
+    await bus.publish(createEnvelope({ topic: replyTo, type: messages[response].type, source: MCP_BRIDGE, destination, correlationId, body, headers }), {
+      ttlMs: REPLY_TTL_MS,
+      timeoutMs: REPLY_TIMEOUT_MS,
+    });
+  });
+}
+
+function exchangesOver(pool: ServerPool) {
+  return [
+    exchange({
+      request: "McpGetServiceDetailsRequest",
+      response: "McpGetServiceDetailsResponse",
+      answer(request) {
+        if (!request.ok) return { serverName: nameIn(request), tools: [], error: request.fault.message };
+        const { serverName } = request.value;
+        const server = pool.find(serverName);
+        if (server === undefined || (server.tools.length === 0 && server.health.state !== "ready"))
+          return { serverName, tools: [], error: `${serverName}: not connected` };
+        const tools = server.tools.map(({ name, description, inputSchema }) => ({ name, description, parametersSchema: JSON.stringify(inputSchema) }));
+        return { serverName: server.name, tools, error: null };
+      },
+    }),
+    exchange({
+      request: "McpRegisterServerRequest",
+      response: "McpRegisterServerResponse",
+      answer: (request) => ({ serverName: nameIn(request), success: false, summary: null, error: request.ok ? CLOSED : request.fault.message }),
+    }),
+    exchange({
+      request: "McpUnregisterServerRequest",
+      response: "McpUnregisterServerResponse",
+      answer: (request) => ({ serverName: nameIn(request), success: false, error: request.ok ? CLOSED : request.fault.message }),
+    }),
+  ];
+}
+
+/** Hides which messages an exchange is about. */
+function exchange<Request extends MessageName, Response extends MessageName>({ request, response, answer }: Exchange<Request, Response>) {
+  return {
+    request,
+    response,
+    answer: ({ body }: Envelope): { readonly response: Response; readonly body: Uint8Array } => ({
+      response,
+      body: encodeMessage(response, answer(decodeMessage(request, body))),
+    }),
+  };
+}
+
+/** The server that a request is about, also if it cannot be read otherwise. */
+function nameIn(request: Decoded<{ readonly serverName: string }>): string {
+  const { serverName } = (request.ok ? request.value : (request.fault.value ?? {})) as { serverName?: unknown };
+  return typeof serverName === "string" ? serverName.slice(0, 256) : "unknown";
+}

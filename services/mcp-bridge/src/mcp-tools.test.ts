@@ -1,0 +1,108 @@
+import { createMemoryBus } from "@rockbot/bus";
+import { createEnvelope, decodeMessage, encodeMessage, Header, messages, textResponse } from "@rockbot/contracts";
+import { offerMcpTools } from "@rockbot/mcp-tools";
+import { createToolCaller } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { faulty, realServers, startTestBridge } from "./test-bridge.ts";
+
+const OFFERED = ["mcp_get_service_details", "mcp_invoke_tool", "mcp_list_services"];
+
+async function startAgent(servers: (folder: string) => object) {
+  const tested = await startTestBridge(servers);
+  const { bus, caller } = tested;
+  const tools = await offerMcpTools(bus, caller, { agent: "tester" });
+  const names = (): string[] => caller.tools.getTools().flatMap(({ name }) => (name.startsWith("mcp_") ? [name] : []));
+  await expect.poll(names).toEqual(OFFERED);
+  return {
+    ...tested,
+    names,
+    async [Symbol.asyncDispose]() {
+      await tools[Symbol.asyncDispose]();
+      await tested[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("an agent lists servers without a call, reads a tool's schema, and calls it", async () => {
+  await using agent = await startAgent(() => ({ Everything: realServers.everything }));
+  const { caller } = agent;
+  const listed = await caller.call("mcp_list_services", {});
+  expect(listed.structured).toMatchObject({
+    services: [{ serverName: "Everything", toolCount: expect.any(Number), toolNames: expect.arrayContaining(["echo"]) }],
+  });
+  const details = await caller.call("mcp_get_service_details", { server_name: "everything", tool_name: "ECHO" });
+  expect(JSON.parse(details.content ?? "[]")).toEqual([
+    { name: "echo", description: expect.any(String), parametersSchema: expect.stringContaining('"message"') },
+  ]);
+  const updates: object[] = [];
+  const call = { server_name: "EVERYTHING", tool_name: "trigger-long-running-operation", arguments: { duration: 1, steps: 2 } };
+  expect(await caller.call("mcp_invoke_tool", call, { onProgress: (update) => updates.push(update) })).toMatchObject({
+    content: expect.stringContaining("completed"),
+    trust: { level: "untrusted", origin: "mcp:Everything" },
+  });
+  expect(updates.length).toBeGreaterThan(0);
+});
+
+test.each([
+  ["an object", { message: "hi" }],
+  ["a JSON object as text", '{"message":"hi"}'],
+])("the arguments may be %s", async (_, args) => {
+  await using agent = await startAgent(() => ({ faulty: faulty() }));
+  expect(await agent.caller.call("mcp_invoke_tool", { server_name: "faulty", tool_name: "echo", arguments: args })).toMatchObject({
+    content: '{"message":"hi"}',
+  });
+});
+
+test("what does not exist is said with the nearest name, and arguments that are none are refused", async () => {
+  await using agent = await startAgent(() => ({ faulty: faulty() }));
+  const invoke = (args: object) => agent.caller.call("mcp_invoke_tool", args).catch((error: unknown) => error);
+  expect(await invoke({ server_name: "fautly", tool_name: "echo" })).toMatchObject({
+    code: "tool_not_found",
+    message: expect.stringContaining('did you mean "faulty"'),
+  });
+  expect(await invoke({ server_name: "faulty", tool_name: "ehco" })).toMatchObject({
+    code: "tool_not_found",
+    message: expect.stringContaining('did you mean "echo"'),
+  });
+  expect(await invoke({ server_name: "faulty", tool_name: "echo", arguments: "not json" })).toMatchObject({ code: "invalid_arguments" });
+  expect(await invoke({ tool_name: "echo" })).toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("server_name") });
+});
+
+test("cancelling the call of mcp_invoke_tool cancels the call at the server", async () => {
+  await using agent = await startAgent(() => ({ faulty: faulty() }));
+  const { caller } = agent;
+  const cancel = new AbortController();
+  const call = caller.call("mcp_invoke_tool", { server_name: "faulty", tool_name: "hang" }, { signal: cancel.signal });
+  await caller.call("faulty__echo", {});
+  cancel.abort();
+  await expect(call).rejects.toMatchObject({ code: "cancelled" });
+  await expect.poll(async () => (await caller.call("faulty__cancelled", {})).content).toMatch(/\[\d+\]/);
+});
+
+test("an agent that started before the bridge gets the tools when one comes", async () => {
+  await using bus = createMemoryBus();
+  await using caller = await createToolCaller(bus, { agent: "early" });
+  await using _ = await offerMcpTools(bus, caller, { agent: "early" });
+  const names = () => caller.tools.getTools().map(({ name }) => name);
+  expect(names()).not.toContain("mcp_list_services");
+  await using _bridge = await startTestBridge(() => ({ faulty: faulty() }), { bus });
+  await expect.poll(names, { timeout: 5_000 }).toContain("mcp_list_services");
+  expect((await caller.call("mcp_list_services", {})).content).toContain("faulty");
+});
+
+test("a bridge that speaks the original's messages only is called by the header that names the server", async () => {
+  await using bus = createMemoryBus();
+  await using caller = await createToolCaller(bus, { agent: "early" });
+  await using _ = await offerMcpTools(bus, caller, { agent: "early" });
+  await using _bridge = await bus.subscribe({ name: "mcp-bridge.original", topics: ["tool.invoke.mcp"] }, async ({ body, headers, replyTo, correlationId }) => {
+    const request = decodeMessage("ToolInvokeRequest", body);
+    if (!request.ok || replyTo === undefined) return;
+    const answer = encodeMessage("ToolInvokeResponse", textResponse(request.value, `${headers[Header.McpServer]}: ${request.value.arguments}`));
+    await bus.publish(createEnvelope({ topic: replyTo, type: messages.ToolInvokeResponse.type, source: "mcp-bridge.RockBot", correlationId, body: answer }));
+  });
+  const index = encodeMessage("McpServersIndexed", { servers: [{ serverName: "Calendar", toolNames: ["list_events"] }], removedServers: [] });
+  await bus.publish(createEnvelope({ topic: "tool.meta.mcp.early", type: messages.McpServersIndexed.type, source: "mcp-bridge.RockBot", body: index }));
+  await expect.poll(() => caller.tools.getExecutor("mcp_invoke_tool")).toBeDefined();
+  const call = caller.call("mcp_invoke_tool", { server_name: "calendar", tool_name: "list_events", arguments: { limit: 1 } });
+  expect(await call).toMatchObject({ content: 'calendar: {"limit":1}', trust: { level: "untrusted" } });
+});

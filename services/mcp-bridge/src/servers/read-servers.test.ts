@@ -1,0 +1,115 @@
+import { ConfigError } from "@rockbot/config";
+import { redact } from "@rockbot/redaction";
+import { expect, test } from "vitest";
+import { testFolder, variable } from "../test-bridge.ts";
+import { readServers } from "./read-servers.ts";
+
+function read(content: object | string, env: Record<string, string> = {}) {
+  using folder = testFolder();
+  return readServers(folder.write(content), env);
+}
+
+function faultsOf(content: object | string, env: Record<string, string> = {}): string[] {
+  try {
+    read(content, env);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [...error.faults];
+  }
+}
+
+test("the common form and the one of the .NET original are read, with all that other programs write beside them", () => {
+  const servers = read(
+    {
+      globalShortcut: "none of our business",
+      mcpServers: {
+        files: {
+          command: "npx",
+          args: ["-y", "server"],
+          env: { KEY: variable("API_KEY") },
+          toolsAllowed: ["read_*"],
+          deniedTools: ["read_secret"],
+          queue: { concurrency: 2 },
+        },
+        "old one": { type: "sse", url: `https://example.com/${variable("PLACE:-here")}/sse`, headers: { "x-key": variable("API_KEY") }, isSse: true },
+        socket: { url: "wss://example.com/mcp" },
+        any: { url: "https://example.com/mcp", requestTimeoutMs: 5 },
+        off: { command: "x", enabled: false },
+        "also-off": { command: "x", disabled: true },
+      },
+      Mcp: { Servers: [{ Name: "weather", Command: "uvx", Arguments: ["weather"], EnvironmentVariables: { A: "1" } }] },
+    },
+    { API_KEY: "the-key", PATH: "/bin", SECRET: "not theirs" },
+  );
+  expect(servers).toMatchObject([
+    {
+      name: "files",
+      address: { type: "stdio", command: "npx", args: ["-y", "server"], env: { KEY: "the-key", PATH: "/bin" } },
+      allowed: ["read_*"],
+      denied: ["read_secret"],
+      secrets: ["the-key"],
+    },
+    { name: "old one", address: { type: "sse", url: "https://example.com/here/sse", headers: { "x-key": "the-key" } } },
+    { name: "socket", address: { type: "websocket" } },
+    { name: "any", address: { type: "auto" }, requestTimeoutMs: 5 },
+    { name: "weather", address: { type: "stdio", command: "uvx", args: ["weather"], env: { A: "1" } } },
+  ]);
+  expect(JSON.stringify(servers)).not.toContain("not theirs");
+});
+
+test("all faults are told at once, with the nearest name for a slip of the pen, and no value", () => {
+  const faults = faultsOf({
+    mcpServers: {
+      a: { command: "x", toolsAlowed: [] },
+      b: { url: "https://user:canary@example.com", type: "carrier-pigeon", env: { KEY: 47_110_815 } },
+    },
+  });
+  expect(faults).toEqual([
+    expect.stringMatching(/mcpServers.*did you mean "toolsAllowed"/),
+    expect.stringMatching(/mcpServers\.b\.type/),
+    expect.stringMatching(/mcpServers\.b\.env\.KEY/),
+  ]);
+  expect(faults.join()).not.toMatch(/canary|47110815|pigeon/);
+});
+
+test("what the schema cannot say is told as well", () => {
+  const faults = faultsOf({
+    mcpServers: {
+      none: {},
+      both: { command: "x", url: "https://example.com" },
+      twice: { command: "x" },
+      TWICE: { command: "x" },
+      missing: { url: "https://example.com", headers: { authorization: `Bearer ${variable("NO_SUCH_VARIABLE")}` } },
+      oauth: { url: "https://example.com", auth: { type: "client_credentials", clientId: "me" } },
+      socket: { type: "http", url: "ws://example.com" },
+    },
+  });
+  expect(faults.map((fault) => fault.replace(/^.*?mcpServers\./, ""))).toEqual([
+    expect.stringMatching(/^none: it needs "command"/),
+    expect.stringMatching(/^both: it has both/),
+    expect.stringMatching(/^TWICE: "TWICE" is named already, as "twice"/),
+    expect.stringMatching(/^missing: headers\.authorization: the variable NO_SUCH_VARIABLE is not set/),
+    expect.stringMatching(/^oauth: auth\.clientSecret/),
+    expect.stringMatching(/^oauth: auth\.issuer/),
+    expect.stringMatching(/^socket: url: ws:\/\//),
+  ]);
+});
+
+test("what is likely a secret becomes one of the process, and a folder does not", () => {
+  read(
+    {
+      mcpServers: {
+        program: { command: "x", args: ["--key", variable("ARG_KEY"), variable("HOME")], env: { MODE: "production", TOKEN: "env-canary-1" } },
+        remote: { url: "https://example.com", headers: { Authorization: "Bearer header-canary-2", accept: "application/json" } },
+        oauth: {
+          url: "https://example.com",
+          auth: { type: "client_credentials", clientId: "me", clientSecret: "oauth-canary-3", issuer: "https://issuer.example" },
+        },
+      },
+    },
+    { ARG_KEY: "argument-canary-4", HOME: "/srv/files" },
+  );
+  expect(redact("env-canary-1 header-canary-2 oauth-canary-3 argument-canary-4")).toBe(Array(4).fill("[redacted]").join(" "));
+  expect(redact("production application/json /srv/files")).toBe("production application/json /srv/files");
+});

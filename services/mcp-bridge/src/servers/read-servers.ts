@@ -1,0 +1,159 @@
+import { ConfigError, loadConfig } from "@rockbot/config";
+import { cleanEnvironment, type McpServerAddress, type McpServerOptions, type OAuthOptions } from "@rockbot/mcp";
+import { registerSecret } from "@rockbot/redaction";
+import { type McpBridgeServers, serversSchema } from "../generated/servers.ts";
+import { expandVariables } from "./expand-variables.ts";
+import { isLikelySecret } from "./is-likely-secret.ts";
+
+type ServerEntry = NonNullable<NonNullable<McpBridgeServers["mcpServers"]>[string]>;
+
+const NAME = /^[^\x00-\x1f\x7f]{1,128}$/;
+
+/**
+ * The servers that a file names, in its order, those that are switched off left out.
+ * What is likely secret in it becomes a secret of this process.
+ * @throws {ConfigError} with all faults at once, and no value of the file or of a variable in it
+ */
+export function readServers(file: string, env: Readonly<Record<string, string | undefined>>): readonly McpServerOptions[] {
+  const { mcpServers = {}, Mcp } = loadConfig(serversSchema, { env: {}, file });
+  const faults: string[] = [];
+  const entries = [
+    ...Object.entries(mcpServers as Record<string, ServerEntry>).map(([name, entry]) => ({ path: `mcpServers.${name}`, name, entry })),
+    ...(Mcp?.Servers ?? []).map(({ Name, Command, Arguments, EnvironmentVariables }, i) => ({
+      path: `Mcp.Servers.${i}`,
+      name: Name,
+      entry: {
+        command: Command,
+        ...(Arguments === undefined ? {} : { args: Arguments }),
+        ...(EnvironmentVariables === undefined ? {} : { env: EnvironmentVariables }),
+      } satisfies ServerEntry as ServerEntry,
+    })),
+  ];
+  const names = new Map<string, string>();
+  const servers = entries.flatMap(({ path, name, entry }) => {
+    if (!NAME.test(name)) faults.push(`${path}: a server's name has 1 to 128 characters and no control characters`);
+    const other = names.get(name.toLowerCase());
+    if (other !== undefined) faults.push(`${path}: "${name}" is named already, as "${other}"; case does not tell servers apart`);
+    names.set(name.toLowerCase(), name);
+    const reader = new EntryReader(path, entry, env);
+    const options = reader.read(name);
+    faults.push(...reader.faults);
+    return entry.enabled === false || entry.disabled === true ? [] : [options];
+  });
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `the file ${file}: ${fault}`));
+  return servers;
+}
+
+/** Reads one entry, and notes what is wrong with it. */
+class EntryReader {
+  readonly faults: string[] = [];
+  readonly #path: string;
+  readonly #entry: ServerEntry;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #secrets: string[] = [];
+
+  constructor(path: string, entry: ServerEntry, env: Readonly<Record<string, string | undefined>>) {
+    this.#path = path;
+    this.#entry = entry;
+    this.#env = env;
+  }
+
+  read(name: string): McpServerOptions {
+    const { toolsAllowed, allowedTools, toolsDenied, deniedTools, requestTimeoutMs, connectTimeoutMs, queue, trustAnnotations } = this.#entry;
+    const allowed = [...(toolsAllowed ?? []), ...(allowedTools ?? [])];
+    const address = this.#address();
+    return {
+      name,
+      address,
+      secrets: [...new Set(this.#secrets)],
+      ...(allowed.length === 0 ? {} : { allowed }),
+      denied: [...(toolsDenied ?? []), ...(deniedTools ?? [])],
+      requestTimeoutMs,
+      connectTimeoutMs,
+      queue,
+      trustsAnnotations: trustAnnotations,
+    };
+  }
+
+  #address(): McpServerAddress {
+    const { type, command, url } = this.#entry;
+    const isStdio = type === "stdio" || (type === undefined && command !== undefined);
+    if (command === undefined && url === undefined) this.#fault(`it needs "command" (a program) or "url" (a server that runs already)`);
+    else if (command !== undefined && url !== undefined) this.#fault(`it has both "command" and "url": give one of them`);
+    else if (isStdio && command === undefined) this.#fault(`type "stdio" needs "command"`);
+    else if (!isStdio && url === undefined) this.#fault(`type "${type}" needs "url"`);
+    return isStdio ? this.#stdio(command ?? "") : this.#remote(url ?? "");
+  }
+
+  #stdio(command: string): McpServerAddress {
+    const { args = [], env = {}, cwd, headers, auth } = this.#entry;
+    if (headers !== undefined || auth !== undefined) this.#fault(`"headers" and "auth" belong to a server with an "url"`);
+    return {
+      type: "stdio",
+      command: this.#text("command", command),
+      args: args.map((arg, i) => this.#text(`args.${i}`, arg)),
+      env: cleanEnvironment(this.#secretTexts("env", env), this.#env),
+      ...(cwd === undefined ? {} : { cwd: this.#text("cwd", cwd) }),
+    };
+  }
+
+  #remote(given: string): McpServerAddress {
+    const { type, headers = {}, auth, args, env, cwd } = this.#entry;
+    if (args !== undefined || env !== undefined || cwd !== undefined) this.#fault(`"args", "env" and "cwd" belong to a server with a "command"`);
+    const url = this.#text("url", given);
+    const parsed = URL.canParse(url) ? new URL(url) : undefined;
+    if (given !== "" && (parsed === undefined || !/^(https?|wss?):$/.test(parsed.protocol))) this.#fault("url: expected http(s)://… or ws(s)://…");
+    const isSocket = parsed?.protocol.startsWith("ws") === true;
+    if (parsed !== undefined && (type === "ws" || type === "websocket") !== isSocket && (type !== undefined || !isSocket))
+      this.#fault(`url: ${isSocket ? `ws:// needs the type "websocket"` : `the type "websocket" needs ws:// or wss://`}`);
+    if (isSocket && auth?.type === "client_credentials") this.#fault(`auth: "client_credentials" is not possible over a WebSocket`);
+    if (parsed !== undefined && parsed.password !== "") this.#noteSecret("password", decodeURIComponent(parsed.password));
+    const all = this.#secretTexts("headers", headers);
+    if (auth?.type === "bearer") {
+      if (auth.token === undefined) this.#fault(`auth.token: "bearer" needs it`);
+      all["authorization"] = `Bearer ${this.#secretText("auth.token", auth.token ?? "")}`;
+    }
+    const oauth = auth?.type === "client_credentials" ? this.#oauth(auth) : undefined;
+    return { type: isSocket ? "websocket" : remoteType(type), url, headers: all, ...(oauth === undefined ? {} : { oauth }) };
+  }
+
+  #oauth({ clientId, clientSecret, scope, issuer }: NonNullable<ServerEntry["auth"]>): OAuthOptions {
+    for (const [name, value] of Object.entries({ clientId, clientSecret, issuer }))
+      if (value === undefined) this.#fault(`auth.${name}: "client_credentials" needs it`);
+    return {
+      clientId: this.#text("auth.clientId", clientId ?? ""),
+      clientSecret: this.#secretText("auth.clientSecret", clientSecret ?? ""),
+      issuer: this.#text("auth.issuer", issuer ?? ""),
+      ...(scope === undefined ? {} : { scope }),
+    };
+  }
+
+  #secretTexts(path: string, values: Readonly<Record<string, string | undefined>>): Record<string, string> {
+    return Object.fromEntries(Object.entries(values).map(([name, value = ""]) => [name, this.#secretText(`${path}.${name}`, value)]));
+  }
+
+  #secretText(path: string, value: string): string {
+    const text = this.#text(path, value);
+    this.#noteSecret(path.slice(path.lastIndexOf(".") + 1), text.replace(/^(?:Bearer|Basic) +/i, ""));
+    return text;
+  }
+
+  #text(path: string, value: string): string {
+    const { text, used, missing } = expandVariables(value, this.#env);
+    for (const [name, secret] of used) this.#noteSecret(name, secret);
+    for (const name of missing) this.#fault(`${path}: the variable ${name} is not set. Set it, or write \${${name}:-default}`);
+    return text;
+  }
+
+  /** In what this server fails with, none of these is told; elsewhere, only what is likely one. */
+  #noteSecret(name: string, value: string): void {
+    this.#secrets.push(value);
+    if (isLikelySecret(name, value)) registerSecret(value);
+  }
+
+  #fault(text: string): void {
+    this.faults.push(`${this.#path}: ${text}`);
+  }
+}
+
+const remoteType = (type: ServerEntry["type"]): "auto" | "http" | "sse" => (type === undefined ? "auto" : type === "sse" ? "sse" : "http");

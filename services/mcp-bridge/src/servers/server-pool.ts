@@ -1,0 +1,90 @@
+import { createSemaphore, within } from "@rockbot/async";
+import type { Logger } from "@rockbot/bus";
+import { McpServer, type McpServerOptions, type McpServerParts } from "@rockbot/mcp";
+
+export interface ServerPoolOptions extends Pick<McpServerParts, "backOffMs"> {
+  /** How many servers are being started or connected at once. */
+  readonly initConcurrency: number;
+  /** How long calls in flight on a server that is taken away may go on. */
+  readonly drainMs: number;
+  readonly log: Logger;
+}
+
+/** The servers there are. Each lives by itself: one that fails neither delays nor stops another. */
+export class ServerPool implements AsyncDisposable {
+  readonly #options: ServerPoolOptions;
+  /** By name in lower case, in the order in which they were given. */
+  #servers = new Map<string, { readonly options: McpServerOptions; readonly server: McpServer }>();
+  readonly #leaving = new Set<Promise<void>>();
+  readonly #listeners = new Set<(removed: readonly string[]) => void>();
+  readonly #admit: NonNullable<McpServerParts["admit"]>;
+
+  constructor(options: ServerPoolOptions) {
+    this.#options = options;
+    const semaphore = createSemaphore(options.initConcurrency);
+    this.#admit = (signal) => semaphore.acquire(signal);
+  }
+
+  get servers(): readonly McpServer[] {
+    return [...this.#servers.values()].map(({ server }) => server);
+  }
+
+  /** Case does not matter. */
+  find(name: string): McpServer | undefined {
+    return this.#servers.get(name.toLowerCase())?.server;
+  }
+
+  /** Calls `listener` whenever servers, their tools or their states have changed, until the returned function is called. */
+  onChange(listener: (removed: readonly string[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** From now on these are the servers. What has not changed stays connected; calls in flight on what has finish. */
+  apply(wanted: readonly McpServerOptions[]): void {
+    const before = this.#servers;
+    const next: typeof before = new Map();
+    for (const options of wanted) {
+      const key = options.name.toLowerCase();
+      const known = before.get(key);
+      next.set(key, known !== undefined && JSON.stringify(known.options) === JSON.stringify(options) ? known : { options, server: this.#start(options) });
+    }
+    this.#servers = next;
+    const removed: string[] = [];
+    for (const [key, { server }] of before) {
+      if (next.get(key)?.server === server) continue;
+      if (!next.has(key)) removed.push(server.name);
+      this.#leave(server);
+    }
+    this.#changed(removed);
+  }
+
+  /** Resolves once no server is connecting for the first time, at most `ms` milliseconds later. */
+  async settled(ms: number): Promise<void> {
+    const isSettled = (): boolean => this.servers.every(({ health }) => health.state === "ready" || health.failures > 0);
+    const settled = Promise.withResolvers<void>();
+    const off = this.onChange(() => isSettled() && settled.resolve());
+    if (!isSettled()) await within(ms, settled.promise, () => new Error("servers are still connecting")).catch(() => {});
+    off();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.servers.map((server) => server[Symbol.asyncDispose]()), ...this.#leaving]);
+  }
+
+  #start(options: McpServerOptions): McpServer {
+    const { log, backOffMs } = this.#options;
+    const server = new McpServer(options, { log, backOffMs, admit: this.#admit });
+    server.onChange(() => this.#changed([]));
+    return server;
+  }
+
+  #leave(server: McpServer): void {
+    const left = server.retire(this.#options.drainMs).finally(() => this.#leaving.delete(left));
+    this.#leaving.add(left);
+  }
+
+  #changed(removed: readonly string[]): void {
+    for (const listener of [...this.#listeners]) listener(removed);
+  }
+}

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AuditLog } from "@rockbot/audit";
+import { type Bus, createMemoryBus } from "@rockbot/bus";
+import type { PolicyHolder } from "@rockbot/policy";
+import { type FaultServerBehaviour, faultServer } from "@rockbot/testing";
+import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import { type McpBridge, startMcpBridge } from "./mcp-bridge.ts";
+
+const { resolve } = createRequire(import.meta.url);
+
+/** Servers from npm that nobody here wrote, as entries of a file. */
+export const realServers = {
+  everything: { command: process.execPath, args: [resolve("@modelcontextprotocol/server-everything/dist/index.js")] },
+  memory: (file: string) => ({
+    command: process.execPath,
+    args: [resolve("@modelcontextprotocol/server-memory/dist/index.js")],
+    env: { MEMORY_FILE_PATH: file },
+  }),
+  filesystem: (folder: string) => ({ command: process.execPath, args: [resolve("@modelcontextprotocol/server-filesystem/dist/index.js"), folder] }),
+  thinking: { command: process.execPath, args: [resolve("@modelcontextprotocol/server-sequential-thinking/dist/index.js")] },
+} as const;
+
+export const faulty = (...behaviours: readonly FaultServerBehaviour[]) => faultServer(...behaviours);
+
+/** A reference to a variable of the environment, as it stands in the file. */
+export const variable = (name: string): string => `$\{${name}}`;
+
+export interface TestFolder extends Disposable {
+  readonly path: string;
+  /** Writes the file of servers. @returns its path */
+  write(content: object | string): string;
+}
+
+export function testFolder(): TestFolder {
+  const path = mkdtempSync(join(tmpdir(), "rockbot-mcp-"));
+  return {
+    path,
+    write(content) {
+      const file = join(path, "mcp.json");
+      writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+      return file;
+    },
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+export interface TestBridge extends AsyncDisposable {
+  readonly bus: Bus;
+  readonly bridge: McpBridge;
+  readonly caller: ToolCaller;
+  readonly folder: TestFolder;
+}
+
+export interface TestBridgeOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly bus?: Bus;
+  readonly policy?: PolicyHolder;
+  readonly audit?: AuditLog;
+}
+
+/** A bridge with these servers on a bus of its own, and somebody who calls. Resolves once each server is connected or has failed. */
+export async function startTestBridge(
+  servers: (folder: string) => object,
+  { env = {}, bus: given, policy, audit }: TestBridgeOptions = {},
+): Promise<TestBridge> {
+  await using started = new AsyncDisposableStack();
+  const folder = started.use(testFolder());
+  const bus = given ?? started.use(createMemoryBus());
+  const file = folder.write({ mcpServers: servers(folder.path) });
+  const config = {
+    busUrl: "memory:",
+    mcpConfig: file,
+    agents: [],
+    concurrency: 64,
+    initConcurrency: 8,
+    shutdownGraceMs: 5_000,
+    healthHost: "127.0.0.1",
+    auditRequired: false,
+    logLevel: "error" as const,
+  };
+  const bridge = started.use(await startMcpBridge(bus, config, { env: { PATH: process.env["PATH"], ...env }, policy, audit }));
+  const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
+  await bridge.settled(20_000);
+  await caller.discovered();
+  const running = started.move();
+  return { bus, bridge, caller, folder, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** The names of the tools that the bridge has announced. */
+export const announcedTools = (caller: ToolCaller): string[] => caller.tools.getTools().flatMap(({ name, source }) => (source === "mcp-bridge" ? [name] : []));

@@ -1,0 +1,109 @@
+import { Header, nearestName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
+import type { McpServer, McpTool } from "@rockbot/mcp";
+import type { Tool, ToolProvider } from "@rockbot/tools";
+import type { ServerPool } from "../servers/server-pool.ts";
+import { mcpTool } from "./mcp-tool.ts";
+import { mcpToolGuide } from "./mcp-tool-guide.ts";
+
+const GATHER_MS = 20;
+
+/** The tools of all servers of a pool, under the names that they are announced with. */
+export class McpToolProvider implements ToolProvider {
+  readonly #pool: ServerPool;
+  /** One object for each tool for as long as it does not change. */
+  readonly #made = new WeakMap<McpServer, WeakMap<McpTool, Tool>>();
+
+  readonly #tell = new Set<() => void>();
+
+  constructor(pool: ServerPool) {
+    this.#pool = pool;
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#pool.servers.flatMap((server) => server.tools.map((tool) => this.#toolOf(server, tool)));
+  }
+
+  get guides(): readonly ToolGuide[] {
+    return [mcpToolGuide(this.#pool.servers)];
+  }
+
+  /** Several changes in a row are told once: many servers connect at the same time. */
+  onChange(listener: () => void): () => void {
+    let gathering: NodeJS.Timeout | undefined;
+    const tell = (): void => {
+      clearTimeout(gathering);
+      gathering = undefined;
+      listener();
+    };
+    const off = this.#pool.onChange(() => {
+      gathering ??= setTimeout(tell, GATHER_MS);
+    });
+    this.#tell.add(tell);
+    return () => {
+      off();
+      this.#tell.delete(tell);
+      clearTimeout(gathering);
+    };
+  }
+
+  /** Tells at once what has changed. */
+  flush(): void {
+    for (const tell of this.#tell) tell();
+  }
+
+  /**
+   * With the header: that server's tool by its own name. Without: the tool that is announced under the name, else the
+   * first server's that has one of the name. What is written exactly so comes before what differs in case.
+   */
+  find(toolName: string, headers: Readonly<Record<string, string>>): Tool | undefined {
+    const serverName = headers[Header.McpServer];
+    if (serverName !== undefined && serverName !== "") return this.#findOn(serverName, toolName);
+    return firstNamed(this.tools, toolName, ({ definition }) => definition.name) ?? this.#findAnywhere(toolName);
+  }
+
+  #findOn(serverName: string, toolName: string): Tool {
+    const server = this.#pool.find(serverName);
+    if (server === undefined) {
+      const names = this.#pool.servers.map(({ name }) => name);
+      const nearest = nearestName(serverName, names);
+      throw new ToolError(
+        ToolErrorCode.ToolNotFound,
+        `There is no MCP server "${serverName.slice(0, 80)}"${nearest === undefined ? "" : `; did you mean "${nearest}"?`} Known: ${names.slice(0, 20).join(", ") || "none"}.`,
+      );
+    }
+    const tool = firstNamed(server.tools, toolName, ({ name }) => name);
+    if (tool !== undefined) return this.#toolOf(server, tool);
+    const { state, nextAttemptInMs = 0 } = server.health;
+    if (server.tools.length === 0 && state !== "ready") {
+      throw new ToolError(ToolErrorCode.Unavailable, `The MCP server "${server.name}" cannot be reached now. Nothing was run. Try again later.`, {
+        retryAfterMs: Math.max(1_000, nextAttemptInMs),
+        details: { mayHaveRun: false, reason: "server_away" },
+      });
+    }
+    const names = server.tools.map(({ name }) => name);
+    const nearest = nearestName(toolName, names);
+    throw new ToolError(
+      ToolErrorCode.ToolNotFound,
+      `The MCP server "${server.name}" offers no tool "${toolName.slice(0, 80)}"${nearest === undefined ? "." : `; did you mean "${nearest}"?`}`,
+      { details: { ...(nearest === undefined ? {} : { nearest }) } },
+    );
+  }
+
+  #findAnywhere(toolName: string): Tool | undefined {
+    const all = this.#pool.servers.flatMap((server) => server.tools.map((tool) => ({ server, tool })));
+    const found = firstNamed(all, toolName, ({ tool }) => tool.name);
+    return found === undefined ? undefined : this.#toolOf(found.server, found.tool);
+  }
+
+  #toolOf(server: McpServer, tool: McpTool): Tool {
+    const made = this.#made.get(server) ?? new WeakMap<McpTool, Tool>();
+    this.#made.set(server, made);
+    const known = made.get(tool) ?? mcpTool(server, tool);
+    made.set(tool, known);
+    return known;
+  }
+}
+
+function firstNamed<T>(all: readonly T[], name: string, nameOf: (one: T) => string): T | undefined {
+  return all.find((one) => nameOf(one) === name) ?? all.find((one) => nameOf(one).toLowerCase() === name.toLowerCase());
+}

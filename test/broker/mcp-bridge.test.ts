@@ -1,0 +1,57 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
+import { offerMcpTools } from "@rockbot/mcp-tools";
+import { faultServer, startNodeProgram } from "@rockbot/testing";
+import { createToolCaller } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { startVerifiedBroker } from "./verified-broker.ts";
+import { connect } from "./verified-system.ts";
+
+const BRIDGE = join(import.meta.dirname, "../../services/mcp-bridge/src/main.ts");
+const POLICY = `
+identity: verified
+callers: { researcher: {}, writer: {} }
+services: { mcp-bridge: { topic: tool.invoke.mcp, tools: ["files__*"] } }
+delegates: []
+`;
+
+test("with the rights of the policy alone an agent uses the bridge, and is told of servers only itself", { timeout: 120_000 }, async () => {
+  await using broker = await startVerifiedBroker(POLICY);
+  using folder = temporaryFolder({
+    "policy.yaml": POLICY,
+    "mcp.json": JSON.stringify({ mcpServers: { files: faultServer() } }),
+    url: broker.urlOf("mcp-bridge"),
+  });
+  const auditFile = join(folder.path, "audit.jsonl");
+  const env = { BUS_URL_FILE: join(folder.path, "url"), MCP_CONFIG: join(folder.path, "mcp.json"), POLICY_FILE: join(folder.path, "policy.yaml") };
+  await using bridge = startNodeProgram(BRIDGE, { env: { ...env, AUDIT_FILE: auditFile } });
+  await expect.poll(bridge.stdout, { timeout: 30_000 }).toContain("MCP server connected");
+
+  await using writer = await connect(broker, "writer");
+  const overheard: string[] = [];
+  const listen = async ({ type }: { readonly type: string }) => void overheard.push(type);
+  await using _ears = await writer.subscribe({ name: "ears", topics: ["mcp.manage.response.writer", "tool.meta.mcp.writer"], kind: "copy" }, listen);
+  await using researcher = await connect(broker, "researcher");
+  const foreign = { replyTo: "mcp.manage.response.writer", source: "writer", correlationId: newId() };
+  const details = encodeMessage("McpGetServiceDetailsRequest", { serverName: "files" });
+  await researcher.publish(createEnvelope({ topic: "mcp.manage", type: messages.McpGetServiceDetailsRequest.type, body: details, ...foreign }));
+  const refresh = encodeMessage("McpMetadataRefreshRequest", { serverName: null });
+  await researcher.publish(createEnvelope({ topic: "tool.meta.mcp.refresh", type: messages.McpMetadataRefreshRequest.type, body: refresh, source: "writer" }));
+
+  await using caller = await createToolCaller(researcher, { agent: "researcher", policy: broker.policy });
+  await using _tools = await offerMcpTools(researcher, caller, { agent: "researcher", policy: broker.policy });
+  await expect.poll(() => caller.tools.getExecutor("mcp_get_service_details"), { timeout: 10_000 }).toBeDefined();
+  expect((await caller.call("mcp_get_service_details", { server_name: "files" })).content).toContain("echo");
+  await expect.poll(() => caller.tools.getExecutor("files__echo"), { timeout: 10_000 }).toBeDefined();
+  expect(await caller.call("mcp_invoke_tool", { server_name: "files", tool_name: "echo", arguments: { a: 1 } })).toMatchObject({ content: '{"a":1}' });
+  expect(overheard).toEqual([]);
+  expect(readFileSync(auditFile, "utf8")).toMatch(/"caller":"researcher","tool":"files__echo"/);
+});
+
+function temporaryFolder(files: Readonly<Record<string, string>>): { readonly path: string } & Disposable {
+  const path = mkdtempSync(join(tmpdir(), "rockbot-mcp-"));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}

@@ -1,0 +1,45 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { faultServer, sharedAmqpUrl, sharedRedisUrl, startNodeProgram } from "@rockbot/testing";
+import { createToolCaller } from "@rockbot/tools";
+import { expect, test } from "vitest";
+
+const BRIDGE = join(import.meta.dirname, "../../services/mcp-bridge/src/main.ts");
+
+test("a call whose bridge is killed ends as of unknown outcome, and does not run in the other bridge", { timeout: 120_000 }, async () => {
+  using folder = temporaryFolder();
+  const [config, ledger] = [join(folder.path, "mcp.json"), join(folder.path, "ledger")];
+  writeFileSync(config, JSON.stringify({ mcpServers: { effects: faultServer() } }));
+  const [amqpUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
+  const env = { BUS_URL: amqpUrl, REDIS_URL: redisUrl, MCP_CONFIG: config };
+  await using bus = await connectBus(amqpUrl);
+  await using caller = await createToolCaller(bus, { agent: "mcp-killer", results: "copy" });
+  await using first = startNodeProgram(BRIDGE, { env });
+  await expect.poll(first.stdout, { timeout: 30_000 }).toContain("MCP server connected");
+  await expect.poll(() => caller.tools.getExecutor("effects__note_and_hang"), { timeout: 10_000 }).toBeDefined();
+
+  const call = caller.call("effects__note_and_hang", { file: ledger }, { timeoutMs: 60_000 }).catch((error: unknown) => error);
+  await expect.poll(() => runs(ledger), { timeout: 10_000 }).toBe(1);
+  await using second = startNodeProgram(BRIDGE, { env });
+  await expect.poll(second.stdout, { timeout: 30_000 }).toContain("MCP server connected");
+  first.kill("SIGKILL");
+
+  expect(await call).toMatchObject({ code: "outcome_unknown", isRetryable: false, details: { mayHaveRun: true } });
+  expect(runs(ledger)).toBe(1);
+  expect(await caller.call("effects__echo", { still: "served" })).toMatchObject({ content: '{"still":"served"}' });
+});
+
+const runs = (ledger: string): number => {
+  try {
+    return readFileSync(ledger, "utf8").split("\n").length - 1;
+  } catch {
+    return 0; // nobody has written to it yet
+  }
+};
+
+function temporaryFolder(): { readonly path: string } & Disposable {
+  const path = mkdtempSync(join(tmpdir(), "rockbot-mcp-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
