@@ -43,11 +43,12 @@ test("the parked messages of a running up are for its user's socket, and for nob
       signal,
     });
   const leave = new AbortController();
-  const busy = browse("/slow", 60_000, leave.signal).catch(() => "left");
-  await expect.poll(() => page.requests, { timeout: 10_000 }).toContain("/slow");
+  // One runs and one waits for its turn: the service's two handlers are taken, and the next call waits in the queue.
+  const busy = ["/slow", "/waiting"].map((path) => browse(path, 60_000, leave.signal).catch(() => "left"));
+  await expect.poll(async () => (await runCli(["calls"], options)).stdout.match(/web_browse/g)?.length, { timeout: 20_000 }).toBe(2);
   expect((await browse("/late", 200)).status).toBe(504);
-  leave.abort(); // its call is cancelled, and the next one's turn comes too late
-  expect(await busy).toBe("left");
+  leave.abort(); // their calls are cancelled, and the next one's turn comes too late
+  expect(await Promise.all(busy)).toEqual(["left", "left"]);
 
   await expect.poll(async () => (await runCli(["dlq", "list", "web-tools"], options)).stdout, { timeout: 30_000 }).toContain("expired  web_browse");
   const { stdout } = await runCli(["dlq", "list", "--json"], options);
