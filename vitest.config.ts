@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/closing-line-reporter.ts";
 
@@ -7,6 +8,7 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/dist/**"],
     globalSetup: ["test/setup-broker.ts"],
     reporters: ["default", new ClosingLineReporter()],
+    maxWorkers: Math.max(2, availableParallelism() - 1), // most of what a test does is wait, for brokers and deadlines
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },
