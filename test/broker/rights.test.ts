@@ -154,8 +154,8 @@ test("T01: for any user, operation and name the broker's verdict is that of the 
     }),
     { numRuns: 600 },
   );
-  expect(seen.granted).toBeGreaterThan(40);
-  expect(seen.refused).toBeGreaterThan(40);
+  expect(seen.granted).toBeGreaterThan(15); // about 45 of 600 are
+  expect(seen.refused).toBeGreaterThan(15);
 });
 
 /** What the policy above says, in other words than those that are tested. */

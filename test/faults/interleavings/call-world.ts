@@ -33,6 +33,8 @@ export interface CallWorldOptions {
 const SERVICE = "model";
 const TOOL = "act";
 const DEADLINE_MS = 60_000;
+/** By how much a deadline may come late (`Deadlines` in packages/async). */
+const LATENESS_MS = 20;
 /** Longer than the lease of a claim. */
 const LAPSE_MS = 10_001;
 const KEY = { caller: "agent", toolCallId: "the-call" };
@@ -329,7 +331,7 @@ export class CallWorld implements World {
 
   #passDeadline(): void {
     this.#hasLapsed = true;
-    this.#pass(DEADLINE_MS);
+    this.#pass(DEADLINE_MS + LATENESS_MS);
     // What nobody has taken by now the broker gives to nobody.
     for (const message of this.#queue.filter(({ holder }) => holder === undefined)) this.#queue.splice(this.#queue.indexOf(message), 1);
   }

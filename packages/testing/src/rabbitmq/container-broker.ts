@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { startContainer } from "../machine/container.ts";
 import { freePort } from "../machine/free-port.ts";
+import { createControl } from "./control.ts";
 import type { TestBroker } from "./test-broker.ts";
 import { untilAmqpAnswers } from "./until-amqp-answers.ts";
 
@@ -16,11 +17,17 @@ export async function startContainerBroker(): Promise<TestBroker> {
     env: { RABBITMQ_DEFAULT_USER: "test", RABBITMQ_DEFAULT_PASS: password, RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "+sbwt none" },
     untilReady: (explain) => untilAmqpAnswers(port, explain),
   });
+  const { ctl, restarted } = createControl((...args) => container.exec({}, "rabbitmqctl", ...args));
   return {
     ...container,
+    async restart() {
+      await container.restart();
+      restarted();
+    },
     url: `amqp://test:${password}@127.0.0.1:${port}`,
-    ctl: (...args) => container.exec({}, "rabbitmqctl", ...args),
+    ctl,
     async importDefinitions(definitions) {
+      await ctl("await_startup");
       const script = 'file=$(mktemp) && printf %s "$DEFINITIONS" > "$file" && chmod a+r "$file" && rabbitmqctl import_definitions "$file"';
       await container.exec({ DEFINITIONS: JSON.stringify(definitions) }, "sh", "-c", script);
     },

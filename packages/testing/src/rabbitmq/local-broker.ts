@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { freePort } from "../machine/free-port.ts";
 import { run } from "../machine/run.ts";
 import { createServerProcess } from "../machine/server-process.ts";
+import { createControl } from "./control.ts";
 import type { TestBroker } from "./test-broker.ts";
 import { untilAmqpAnswers } from "./until-amqp-answers.ts";
 
@@ -78,11 +79,14 @@ export async function startLocalBroker(): Promise<TestBroker> {
     throw error;
   }
 
-  const ctl = (...args: string[]) => run(`${SCRIPTS}/rabbitmqctl`, args, { timeoutMs: 60_000, env });
+  const { ctl, restarted } = createControl((...args) => run(`${SCRIPTS}/rabbitmqctl`, args, { timeoutMs: 60_000, env }));
   return {
     url: `amqp://test:${password}@127.0.0.1:${port}`,
     kill,
-    restart: start,
+    async restart() {
+      await start();
+      restarted();
+    },
     pause: async () => signal("SIGSTOP"),
     resume: async () => signal("SIGCONT"),
     ctl,
