@@ -9,4 +9,4 @@ export { type HttpApp, type HttpServer, type ServeHttpOptions, serveHttp } from 
 export { CALLS_PATH, createCallsApp, MAX_LISTED_CALLS } from "./operator-calls.ts";
 export { OPERATOR_PATH } from "./operator-door.ts";
 export { createPolicyApp, POLICY_PATH } from "./operator-policy.ts";
-export { operatorRoutes } from "./operator-routes.ts";
+export { noSuchOperatorPath, operatorRoutes } from "./operator-routes.ts";

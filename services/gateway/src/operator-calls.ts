@@ -1,5 +1,6 @@
 import type { ToolCaller } from "@rockbot/tools";
 import type { HttpApp } from "./http-server.ts";
+import { noSuchOperatorPath } from "./operator-routes.ts";
 
 /** Where an operator reads calls, on a socket or by an operator's token only. */
 export const CALLS_PATH = "/operator/calls";
@@ -11,7 +12,7 @@ export function createCallsApp(journals: readonly ToolCaller["journal"][]): Http
     async fetch({ url, method }) {
       const { pathname, searchParams } = new URL(url);
       const toolCallId = decoded(/^\/operator\/calls\/([^/]+)$/.exec(pathname)?.[1]);
-      if (method !== "GET" || (toolCallId === undefined && pathname !== CALLS_PATH)) return noSuchPath();
+      if (method !== "GET" || (toolCallId === undefined && pathname !== CALLS_PATH)) return noSuchOperatorPath();
       if (toolCallId !== undefined) {
         const found = await Promise.all(journals.map((journal) => journal.find(toolCallId)));
         return Response.json({ call: found.find((call) => call !== undefined) ?? null });
@@ -31,5 +32,3 @@ function decoded(text: string | undefined): string | undefined {
     return undefined;
   }
 }
-
-const noSuchPath = (): Response => Response.json({ message: "Cannot answer the request: there is no such path for operators" }, { status: 404 });

@@ -1,6 +1,7 @@
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolRegistry } from "@rockbot/tools";
 import type { HttpApp } from "./http-server.ts";
+import { noSuchOperatorPath } from "./operator-routes.ts";
 
 /** Where an operator asks what the policy in force says. */
 export const POLICY_PATH = "/operator/policy";
@@ -13,8 +14,7 @@ export function createPolicyApp(policy: Pick<PolicyHolder, "current">, tools: Pi
   return {
     fetch({ url, method }) {
       const { pathname, searchParams } = new URL(url);
-      if (method !== "GET" || pathname !== POLICY_PATH)
-        return Response.json({ message: "Cannot answer the request: there is no such path for operators" }, { status: 404 });
+      if (method !== "GET" || pathname !== POLICY_PATH) return noSuchOperatorPath();
       const { revision, explain } = policy.current();
       const [caller, tool] = [searchParams.get("caller"), searchParams.get("tool")];
       return Response.json({

@@ -6,7 +6,9 @@ export function operatorRoutes(apps: Readonly<Record<string, HttpApp>>): HttpApp
     fetch(request, env) {
       const { pathname } = new URL(request.url);
       const app = Object.entries(apps).find(([path]) => pathname === path || pathname.startsWith(`${path}/`))?.[1];
-      return app?.fetch(request, env) ?? Response.json({ message: "Cannot answer the request: there is no such path for operators" }, { status: 404 });
+      return app?.fetch(request, env) ?? noSuchOperatorPath();
     },
   };
 }
+
+export const noSuchOperatorPath = (): Response => Response.json({ message: "Cannot answer the request: there is no such path for operators" }, { status: 404 });

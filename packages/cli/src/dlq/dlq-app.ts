@@ -1,5 +1,5 @@
 import type { Logger } from "@rockbot/bus";
-import type { HttpApp } from "@rockbot/gateway";
+import { type HttpApp, noSuchOperatorPath } from "@rockbot/gateway";
 import { UsageError } from "../usage-error.ts";
 import type { DlqEvent } from "./dlq-client.ts";
 import { readDlqRequest } from "./dlq-request.ts";
@@ -26,8 +26,7 @@ export function createDlqApp(parts: DlqParts, { signal, log }: DlqAppOptions): H
     fetch({ url, method }) {
       const { pathname, searchParams } = new URL(url);
       const action = /^\/operator\/dlq\/([a-z]+)$/.exec(pathname)?.[1];
-      if (action === undefined || method !== "POST")
-        return Response.json({ message: "Cannot answer the request: there is no such path for operators" }, { status: 404 });
+      if (action === undefined || method !== "POST") return noSuchOperatorPath();
       return new Response(streamDlq(parts, action, Object.fromEntries(searchParams), { signal, log }), {
         headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
       });
