@@ -74,8 +74,11 @@ export interface ToolCaller extends AsyncDisposable {
   readonly tools: ToolRegistry;
   /** Those that a caller may use on whose behalf calls are made here. */
   toolsOf(caller: string): readonly ToolRegistration[];
-  /** All announced guides, sorted by name, once discovery is over. */
-  getGuides(): Promise<readonly ToolGuide[]>;
+  /**
+   * The guides of the services of which a caller may use a tool, sorted by name, once discovery is over.
+   * @param by on whose behalf calls are made; the agent itself by default
+   */
+  getGuides(by?: string): Promise<readonly ToolGuide[]>;
   /** Resolves once every service that was up has had time to announce itself: at most 250 ms after the start. */
   discovered(): Promise<void>;
   /**
@@ -203,9 +206,10 @@ export async function createToolCaller(
   });
   /** The tools that are listed because a service announced them; others are this process's own. */
   const remote = new Set<string>();
-  async function getGuides(): Promise<readonly ToolGuide[]> {
+  async function getGuides(by: string = self): Promise<readonly ToolGuide[]> {
     await directory.discovered();
-    return directory.guides;
+    const services = new Set(toolsOf(by).map(({ source }) => source));
+    return directory.guidesOf((service) => services.has(service));
   }
   for (const tool of guideTools(getGuides)) {
     const { name, description, inputSchema, outputSchema, readOnly, idempotent } = tool.definition;

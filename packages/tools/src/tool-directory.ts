@@ -95,8 +95,10 @@ export class ToolDirectory implements AsyncDisposable {
     return this.#discovered;
   }
 
-  get guides(): readonly ToolGuide[] {
-    const byName = new Map([...this.#services.values()].flatMap(({ guides }) => guides.map((guide) => [guide.name, guide])));
+  /** Sorted by name. A service that offers no tool now shows its guides to everybody, another to whom `mayUse` says may use one. */
+  guidesOf(mayUse: (service: string) => boolean): readonly ToolGuide[] {
+    const shown = [...this.#services].filter(([service, { tools }]) => tools.length === 0 || mayUse(service));
+    const byName = new Map(shown.flatMap(([, { guides }]) => guides.map((guide) => [guide.name, guide])));
     return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 

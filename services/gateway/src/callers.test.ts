@@ -7,12 +7,13 @@ import { startTestGateway } from "./test-gateway.ts";
 const hashOf = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** Two callers with a token each, and one whose token has ended. */
+/** Two callers with a token each, one who may use nothing of the service's, and one whose token has ended. */
 async function testPolicy(): Promise<PolicyHolder> {
   const yaml = `
 callers:
   alice: { tokens: [{ hash: "${hashOf("alice-token")}" }, { hash: "${hashOf("alice-next-token")}", expires: 2100-01-01T00:00:00Z }] }
   bob: { tokens: [{ hash: "${hashOf("bob-token")}" }], deny: ["echo"] }
+  carol: { tokens: [{ hash: "${hashOf("carol-token")}" }], allow: ["web_*"], deny: ["web_browse"] }
   late: { tokens: [{ hash: "${hashOf("late-token")}", expires: 2020-01-01T00:00:00Z }] }
 operators: [{ name: ops, tokens: [{ hash: "${hashOf("ops-token")}" }] }]
 `;
@@ -50,6 +51,20 @@ test("each caller is shown the tools that it may use, and called for no other", 
   expect(await namesFor("alice-token")).toContain("echo");
   expect(await namesFor("bob-token")).not.toContain("echo");
   expect((await gateway.invoke("echo", {}, bearer("bob-token"))).json).toMatchObject({ code: "denied" });
+});
+
+test("a caller that may use no tool of a service is not shown its guides", async () => {
+  await using gateway = await startTestGateway({}, await testPolicy());
+  const guidesFor = async (token: string) => {
+    const { json } = await gateway.send({ path: "/v1/guides", headers: bearer(token) });
+    const one = await gateway.send({ path: "/v1/guides/test-tools", headers: bearer(token) });
+    const byTool = (await gateway.invoke("list_tool_guides", {}, bearer(token))).json?.["structured"];
+    return { listed: json?.["guides"], read: one.status, byTool };
+  };
+
+  const guide = { name: "test-tools", summary: "How to test." };
+  expect(await guidesFor("bob-token")).toEqual({ listed: [guide], read: 200, byTool: { guides: [guide] } });
+  expect(await guidesFor("carol-token")).toEqual({ listed: [], read: 404, byTool: { guides: [] } });
 });
 
 test("T05: the same Idempotency-Key of two callers is two calls, and nobody sees another's in 1000 tries", { timeout: 60_000 }, async () => {

@@ -76,11 +76,11 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     return c.json({ tools: toolsOf(c.get("caller")) });
   });
   app.get("/v1/guides", async (c) => {
-    return c.json({ guides: (await caller.getGuides()).map(({ name, summary }) => ({ name, summary })) });
+    return c.json({ guides: (await caller.getGuides(c.get("caller"))).map(({ name, summary }) => ({ name, summary })) });
   });
   app.get("/v1/guides/:name", async (c) => {
     const name = c.req.param("name");
-    const guides = await caller.getGuides();
+    const guides = await caller.getGuides(c.get("caller"));
     const guide = guides.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
     if (guide !== undefined) return c.json({ name: guide.name, summary: guide.summary, document: guide.document });
     const names = guides.map((candidate) => candidate.name);
