@@ -35,11 +35,15 @@ export interface OperatorParts {
 export interface Gateway extends AsyncDisposable {
   /** Where it listens, such as http://127.0.0.1:8480. */
   readonly url: string;
+  /** Who is let in at its start; tokens may come and go with the policy. */
+  readonly access: GatewayAccess;
   /** Why calls cannot be carried now, in words; empty if they can. */
   notReady(): readonly string[];
   /** What is remembered of the calls made here. */
   readonly journal: ToolCaller["journal"];
 }
+
+type GatewayAccess = "open to this machine" | "by the gateway's token" | "by the policy's tokens";
 
 /**
  * Starts the front door: HTTP in, tool calls on the bus out. Disposal answers what runs, up to `shutdownGraceMs`. The
@@ -88,11 +92,13 @@ export async function startGateway(
     await serveHttp(app, { host, port: config.port }, { requestTimeoutMs, drainMs: shutdownGraceMs, signal, onDrainOver: () => drainOver.abort() }),
   );
   const url = `http://${hostName}:${server.port}`;
-  log.info({ url, access: accessBy(gatewayToken, policy) }, "gateway listens");
+  const access = accessBy(gatewayToken, policy);
+  log.info({ url, access }, "gateway listens");
 
   const parts = started.move();
   return {
     url,
+    access,
     notReady,
     journal: caller.journal,
     async [Symbol.asyncDispose]() {
@@ -106,7 +112,7 @@ function callsAndPolicy({ caller, policy }: OperatorParts): HttpApp {
   return operatorRoutes({ [CALLS_PATH]: createCallsApp([caller.journal]), [POLICY_PATH]: createPolicyApp(policy, caller.tools) });
 }
 
-function accessBy(gatewayToken: string | undefined, policy: PolicyHolder | undefined): string {
+function accessBy(gatewayToken: string | undefined, policy: PolicyHolder | undefined): GatewayAccess {
   if (policy !== undefined && callerTokens(policy.current().document).size > 0) return "by the policy's tokens";
-  return gatewayToken === undefined ? "open to this machine" : "by bearer";
+  return gatewayToken === undefined ? "open to this machine" : "by the gateway's token";
 }

@@ -1,6 +1,6 @@
 import { AuditFileError, openAuditLog } from "@rockbot/audit";
 import { createMemoryBus, type Logger } from "@rockbot/bus";
-import { type OperatorParts, startGateway } from "@rockbot/gateway";
+import { type Gateway, type OperatorParts, startGateway } from "@rockbot/gateway";
 import { startMcpBridge } from "@rockbot/mcp-bridge";
 import { offerMcpTools } from "@rockbot/mcp-tools";
 import { openPolicy } from "@rockbot/policy";
@@ -71,7 +71,7 @@ export async function up(options: UpOptions): Promise<void> {
         );
 
   console.error(
-    describe(config, { url: runningGateway?.url, socket: socket?.path, revision: policy.current().revision, verifiesSender: bus.traits.verifiesSender }),
+    describe(config, { running: runningGateway, socket: socket?.path, revision: policy.current().revision, verifiesSender: bus.traits.verifiesSender }),
   );
   console.error(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
@@ -112,15 +112,15 @@ async function openClaims(url: string, log: Logger) {
 function describe(
   { busUrl, policyFile, webTools, mcpBridge, gateway }: UpConfig,
   {
-    url,
+    running,
     socket,
     revision,
     verifiesSender,
-  }: { readonly url: string | undefined; readonly socket: string | undefined; readonly revision: string; readonly verifiesSender: boolean },
+  }: { readonly running: Gateway | undefined; readonly socket: string | undefined; readonly revision: string; readonly verifiesSender: boolean },
 ): string {
   const names = Object.entries({ "web-tools": webTools, "mcp-bridge": mcpBridge, gateway }).flatMap(([name, config]) => (config === undefined ? [] : [name]));
   const lines = [`rockbot ${packageJson.version}: ${new Intl.ListFormat("en", { style: "long" }).format(names)} over ${displayBusUrl(busUrl)}`];
-  if (url !== undefined) lines.push(`  gateway   ${url}${gateway?.gatewayToken === undefined ? "" : ", with a bearer token"}`);
+  if (running !== undefined) lines.push(`  gateway   ${running.url}, ${running.access}`);
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
   if (mcpBridge?.mcpConfig !== undefined) lines.push(`  mcp       the servers of ${mcpBridge.mcpConfig}: rockbot mcp ls`);
   lines.push(
@@ -128,9 +128,9 @@ function describe(
   );
   lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: whoever is on this bus can speak for any agent"}`);
   for (const { tool, reason } of webTools === undefined ? [] : webToolsOff(webTools)) lines.push(`  off       ${tool}. ${reason}`);
-  if (url !== undefined) {
-    const auth = gateway?.gatewayToken === undefined ? "" : ' -H "authorization: Bearer $GATEWAY_TOKEN"';
-    lines.push(`  try       curl -s${auth} ${url}/v1/tools/web_browse/invoke -H 'content-type: application/json' -d '{"url":"https://example.com/"}'`);
+  if (running !== undefined) {
+    const auth = running.access === "open to this machine" ? "" : ' -H "authorization: Bearer $TOKEN"';
+    lines.push(`  try       curl -s${auth} ${running.url}/v1/tools/web_browse/invoke -H 'content-type: application/json' -d '{"url":"https://example.com/"}'`);
   }
   return lines.join("\n");
 }
