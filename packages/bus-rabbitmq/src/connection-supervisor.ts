@@ -1,7 +1,7 @@
 import { backoffMs } from "@rockbot/async";
 import { BusClosedError, BusUnavailableError, type Logger } from "@rockbot/bus";
 import type { AddressSource } from "./address-source.ts";
-import { type Link, type LinkOptions, openLink } from "./link.ts";
+import { type Link, type LinkOptions, NoHandshakeError, openLink } from "./link.ts";
 import { isRefusal, reasonOf } from "./refusal.ts";
 
 export type ConnectionState = "idle" | "connecting" | "replaying" | "ready" | "blocked" | "draining" | "closed";
@@ -10,6 +10,8 @@ export interface SupervisorOptions extends LinkOptions {
   readonly log: Logger;
   /** Prepares a new connection, which counts as ready only then. It has a deadline; if it fails the connection is given up. */
   readonly replay: (link: Link) => Promise<void>;
+  /** The broker has taken a connection, which is not prepared yet. */
+  readonly onOpen?: (() => void) | undefined;
   /** The connection is ready, after it was not: new, or no longer blocked. */
   readonly onReady?: ((link: Link) => void) | undefined;
   /** A connection that was ready is gone. */
@@ -21,6 +23,9 @@ const REPLAY_DEADLINE_MS = 10_000;
 const STABLE_MS = 5_000;
 /** The longest wait between attempts: a broker that is back is found this soon, also by the last of many. */
 const MAX_WAIT_MS = 1_200;
+/** What the first attempt gives the broker for each answer. It doubles with each that gets none: a broker that is swamped by clients who come back would never be done with those who leave too soon. */
+const FIRST_PATIENCE_MS = 3_000;
+const MAX_PATIENCE_MS = 10_000;
 /** The least wait after a refusal: it takes a person to change that. */
 const REFUSED_MS = 5_000;
 /** An outage is one event: its first failure is logged, then one now and again. */
@@ -47,6 +52,9 @@ export class ConnectionSupervisor {
   #running: Promise<void> | undefined;
   #returnedAt: number | undefined;
   #wasRefused = false;
+  /** No broker has been found since the last attempt began. */
+  #isSearching = false;
+  #isHurried = false;
   #endWait: (() => void) | undefined;
 
   constructor(address: AddressSource, options: SupervisorOptions) {
@@ -112,9 +120,11 @@ export class ConnectionSupervisor {
     });
   }
 
-  /** Tries to connect now, if it waits to: the broker was just seen to take connections. Not if it has refused this one. */
+  /** Tries to connect now, or again at once if an attempt that runs finds no broker: it was just seen to take connections. Not if it has taken this one and ended it, or refused it. */
   hurry(): void {
-    if (!this.#wasRefused) this.#endWait?.();
+    if (!this.#isSearching) return;
+    this.#isHurried = true;
+    this.#endWait?.();
   }
 
   /** Says goodbye to the broker; takes a second at most. */
@@ -134,12 +144,14 @@ export class ConnectionSupervisor {
     const { log, name } = this.#options;
     const { signal } = this.#stop;
     let failures = 0;
+    let unanswered = 0;
     let loggedAt = Number.NEGATIVE_INFINITY;
     let wasReady = false;
     while (!signal.aborted) {
       let upSince = Number.POSITIVE_INFINITY;
       try {
-        await this.#connectOnce(() => {
+        const patienceMs = Math.min(FIRST_PATIENCE_MS * 2 ** unanswered, MAX_PATIENCE_MS);
+        await this.#connectOnce(patienceMs, () => {
           upSince = performance.now();
           if (wasReady) this.#returnedAt = upSince;
           wasReady = true;
@@ -149,11 +161,13 @@ export class ConnectionSupervisor {
         if (signal.aborted) return;
         this.#lastFailure = reasonOf(error);
         const refused = isRefusal(error);
+        if (refused) this.#isSearching = false;
         if (refused && !wasReady) {
           this.#refuse();
           return;
         }
         failures = performance.now() - upSince > STABLE_MS ? 1 : failures + 1;
+        unanswered = error instanceof NoHandshakeError ? unanswered + 1 : 0;
         const waitMs = refused ? REFUSED_MS : backoffMs(failures, { baseMs: 100, maxMs: MAX_WAIT_MS, leastPart: 0.5 });
         const fields = { connection: name, broker: this.#address.current.label, reason: this.#lastFailure, failures, waitMs: Math.round(waitMs) };
         if (failures === 1 || refused !== this.#wasRefused || performance.now() - loggedAt > LOG_EVERY_MS) {
@@ -168,9 +182,9 @@ export class ConnectionSupervisor {
     }
   }
 
-  /** Ends early when stopped or told to hurry. */
+  /** Ends early when stopped or told to hurry, which may have been before. */
   async #wait(ms: number): Promise<void> {
-    if (this.#stop.signal.aborted) return;
+    if (this.#stop.signal.aborted || (this.#isHurried && this.#isSearching)) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#endWait = () => {
@@ -182,15 +196,19 @@ export class ConnectionSupervisor {
   }
 
   /** The life of one connection. Always throws in the end: with the reason why it has ended. */
-  async #connectOnce(onUp: () => void): Promise<never> {
+  async #connectOnce(patienceMs: number, onUp: () => void): Promise<never> {
     this.#state = "connecting";
-    const link = await openLink(this.#address.read(), this.#options, this.#stop.signal);
+    this.#isSearching = true;
+    this.#isHurried = false;
+    const link = await openLink(this.#address.read(), { ...this.#options, patienceMs }, this.#stop.signal);
     this.#link = link;
+    this.#isSearching = false;
+    this.#options.onOpen?.();
     let wasUp = false;
     try {
       this.#stop.signal.throwIfAborted();
       this.#state = "replaying";
-      await link.answer("the topology", this.#options.replay(link), REPLAY_DEADLINE_MS);
+      await link.answerWithin(REPLAY_DEADLINE_MS, "the topology", this.#options.replay(link));
       link.signal.throwIfAborted();
       this.#stop.signal.throwIfAborted();
       wasUp = true;

@@ -100,7 +100,7 @@ export class Consumer {
     for (const withdraw of this.#unstarted.values()) withdraw();
     const tag = this.#tag;
     if (tag !== undefined) {
-      const cancelled = this.#link.answer("basic.cancel", this.#channel.cancel(tag), GOODBYE_MS);
+      const cancelled = this.#link.answerWithin(GOODBYE_MS, "basic.cancel", this.#channel.cancel(tag));
       await cancelled.catch(() => {}); // a slow broker does it later: closing the channel comes next
     }
     for (const unstarted of this.#unstarted.keys()) {

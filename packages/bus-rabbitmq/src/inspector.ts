@@ -40,13 +40,13 @@ export class Inspector {
 
   async #declarePassively(link: Link, queue: string): Promise<QueueState | undefined> {
     try {
-      return await link.answer(
+      return await link.answerWithin(
+        ANSWER_MS,
         "queue.declare",
         onScratchChannel(link, async (channel) => {
           const { consumerCount, messageCount } = await channel.checkQueue(queue);
           return { consumers: consumerCount, messages: messageCount };
         }),
-        ANSWER_MS,
       );
     } catch (error) {
       if ((error as { readonly code?: unknown }).code === 404) return undefined;

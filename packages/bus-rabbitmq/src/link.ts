@@ -19,8 +19,6 @@ export interface LinkOptions {
 /** For `amqps:`, what node:tls takes. */
 export type TlsOptions = Pick<ConnectionOptions, "ca" | "cert" | "key" | "passphrase" | "servername">;
 
-/** The TCP connection and each answer of the handshake may take this long. */
-const CONNECT_TIMEOUT_MS = 3_000;
 /** The whole handshake: a peer that drips bytes must not keep us. */
 const HANDSHAKE_DEADLINE_MS = 10_000;
 const RPC_DEADLINE_MS = 5_000;
@@ -28,22 +26,42 @@ const CLOSE_DEADLINE_MS = 1_000;
 /** Our largest frame, and the largest we take: RabbitMQ's own default. */
 const MAX_FRAME_BYTES = 128 * 1024;
 
-/** Opens one connection, or gives up at once when the signal aborts. @throws {Error} that holds no secret */
-export async function openLink({ connect: address, user }: BrokerAddress, { name, heartbeatSeconds, tls }: LinkOptions, signal: AbortSignal): Promise<Link> {
+/** The broker owes an answer. */
+class NoAnswerError extends Error {
+  override readonly name = "NoAnswerError";
+}
+
+/** The broker did not answer in time, or there is none. */
+export class NoHandshakeError extends Error {
+  override readonly name = "NoHandshakeError";
+}
+
+/**
+ * Opens one connection, or gives up at once when the signal aborts. The TCP connection and each answer of the handshake may take
+ * `patienceMs`.
+ * @throws {NoHandshakeError} if they take longer
+ * @throws {Error} if the broker refuses, or cannot be reached; no error holds a secret
+ */
+export async function openLink(
+  { connect: address, user }: BrokerAddress,
+  { name, heartbeatSeconds, tls, patienceMs }: LinkOptions & { readonly patienceMs: number },
+  signal: AbortSignal,
+): Promise<Link> {
   const opening = connect(
     { ...address, heartbeat: heartbeatSeconds, frameMax: MAX_FRAME_BYTES, maxFrameSize: MAX_FRAME_BYTES },
-    { ...tls, noDelay: true, keepAlive: true, timeout: CONNECT_TIMEOUT_MS, clientProperties: { connection_name: name } },
+    { ...tls, noDelay: true, keepAlive: true, timeout: patienceMs, clientProperties: { connection_name: name } },
   ).then(toLink); // in this very turn: an event before its listener would be lost, or end the process
   const { promise: givenUp, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await within(HANDSHAKE_DEADLINE_MS, Promise.race([opening, givenUp]), () => new Error(`no handshake within ${HANDSHAKE_DEADLINE_MS} ms`));
+    return await within(HANDSHAKE_DEADLINE_MS, Promise.race([opening, givenUp]), () => new NoHandshakeError(`no handshake within ${HANDSHAKE_DEADLINE_MS} ms`));
   } catch (error) {
     opening.then(
       (late) => late.destroy(new Error("too late")),
       () => {},
     );
+    if ((error as Error).message === "connect ETIMEDOUT") throw new NoHandshakeError(`no answer to the handshake within ${patienceMs} ms`, { cause: error });
     // amqplib drops the broker's reason where it closes the connection instead of opening the virtual host.
     if (!/got <ConnectionClose/.test((error as Error).message)) throw error;
     const reason = `the broker refuses the virtual host "${address.vhost}": it does not exist, is not up, is not for the user "${user}", or has all connections it may have`;
@@ -120,8 +138,22 @@ export class Link {
     return writableLength === 0 ? bytesRead : bytesRead + bytesWritten - writableLength;
   }
 
-  /** Waits for an answer of the broker, no longer than the connection lives. @throws {Error} if it does not come in time */
-  answer<T>(what: string, answer: Promise<T>, deadlineMs = RPC_DEADLINE_MS): Promise<T> {
+  /**
+   * Waits for the broker's answer to a method; a broker that owes one for RPC_DEADLINE_MS loses the connection, since nobody can know
+   * what it has done and what else it will not do. So whoever needs the connection starts anew on another.
+   * @throws {Error} if the answer does not come in time, or the connection is gone before
+   */
+  async answer<T>(method: string, answer: Promise<T>): Promise<T> {
+    try {
+      return await this.answerWithin(RPC_DEADLINE_MS, method, answer);
+    } catch (error) {
+      if (error instanceof NoAnswerError) this.destroy(error);
+      throw error;
+    }
+  }
+
+  /** Waits for an answer of the broker, no longer than the connection lives. @throws {NoAnswerError} if it does not come in time: then the connection stays */
+  answerWithin<T>(deadlineMs: number, what: string, answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const { signal } = this;
       const settle = (outcome: () => void) => {
@@ -130,7 +162,7 @@ export class Link {
         outcome();
       };
       const onGone = () => settle(() => reject(signal.reason));
-      const timer = setTimeout(() => settle(() => reject(new Error(`no answer to ${what} within ${deadlineMs} ms`))), deadlineMs);
+      const timer = setTimeout(() => settle(() => reject(new NoAnswerError(`no answer to ${what} within ${deadlineMs} ms`))), deadlineMs);
       signal.addEventListener("abort", onGone, { once: true });
       answer.then(
         (value) => settle(() => resolve(value)),
@@ -158,9 +190,9 @@ export class Link {
   /** Finds out whether the broker still answers, and ends the connection if it does not. */
   async probe(deadlineMs: number): Promise<void> {
     try {
-      const channel = await this.answer("a probe", this.#model.createChannel(), deadlineMs);
+      const channel = await this.answerWithin(deadlineMs, "a probe", this.#model.createChannel());
       channel.on("error", () => {}); // only asked whether it opens
-      await this.answer("a probe", channel.close(), deadlineMs);
+      await this.answerWithin(deadlineMs, "a probe", channel.close());
     } catch (error) {
       this.destroy(error as Error);
     }

@@ -13,7 +13,7 @@ import { Unconfirmed } from "./unconfirmed.ts";
 
 export interface PublisherOptions extends LinkOptions {
   readonly log: Logger;
-  readonly onReady?: (() => void) | undefined;
+  readonly onOpen?: (() => void) | undefined;
   readonly onLost?: (() => void) | undefined;
 }
 
@@ -73,15 +73,12 @@ export class Publisher {
   #watch: NodeJS.Timeout | undefined;
   readonly #observed = observePublisher(() => ({ unconfirmed: this.#unconfirmed.size, waiting: this.#waiting.size }));
 
-  constructor(address: AddressSource, { onReady, ...options }: PublisherOptions) {
+  constructor(address: AddressSource, options: PublisherOptions) {
     this.#log = options.log;
     this.#supervisor = new ConnectionSupervisor(address, {
       ...options,
       replay: (link) => this.#open(link),
-      onReady: () => {
-        this.#pump();
-        onReady?.();
-      },
+      onReady: () => this.#pump(),
     });
   }
 

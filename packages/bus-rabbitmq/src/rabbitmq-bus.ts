@@ -27,7 +27,7 @@ import { countLostConnection } from "./metrics.ts";
 import { Publisher } from "./publisher.ts";
 import { isRefusal } from "./refusal.ts";
 import { Subscription, subscribeError } from "./subscription.ts";
-import { declareExchanges, EXCHANGE, queueName } from "./topology.ts";
+import { EXCHANGE, queueName } from "./topology.ts";
 import { visitParked } from "./visit-parked.ts";
 
 export interface ConnectBusOptions {
@@ -72,8 +72,8 @@ export async function connectBus(url: string | (() => string), options: ConnectB
   return traceBus(bus);
 }
 
-/** A subscription must be flowing after this long. */
-const SUBSCRIBE_TIMEOUT_MS = 10_000;
+/** A subscription must be flowing after this long, which is time to start anew if the broker owes an answer. */
+const SUBSCRIBE_TIMEOUT_MS = 15_000;
 const PROBE_DEADLINE_MS = 2_000;
 
 class RabbitMqBus implements Bus {
@@ -101,7 +101,7 @@ class RabbitMqBus implements Bus {
       heartbeatSeconds,
       tls,
       log,
-      onReady: () => this.#consuming.hurry(),
+      onOpen: () => this.#consuming.hurry(),
       onLost: () => {
         countLostConnection("publish");
         void this.#consuming.link?.probe(PROBE_DEADLINE_MS); // it may be as dead, and has no watchdog
@@ -113,7 +113,7 @@ class RabbitMqBus implements Bus {
       tls,
       log,
       replay: (link) => this.#replay(link),
-      onReady: () => this.#publisher.supervisor.hurry(),
+      onOpen: () => this.#publisher.supervisor.hurry(),
       onLost: () => {
         countLostConnection("consume");
         void this.#publisher.supervisor.link?.probe(PROBE_DEADLINE_MS);
@@ -202,7 +202,6 @@ class RabbitMqBus implements Bus {
   }
 
   async #replay(link: Link): Promise<void> {
-    await declareExchanges(link);
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.restore(link)));
   }
 }

@@ -19,13 +19,13 @@ const starts = [8 + heartbeat.length, 8 + heartbeat.length + queueDeclare.length
 
 test.each([1, 2, 3, 7, 11, 1_000])("finds the methods of a client in chunks of %i bytes", (size) => {
   const scanner = new AmqpMethodScanner({ isClient: true });
-  const found: [string | undefined, number][] = [];
+  const found: [string | undefined, number, number][] = [];
   for (let offset = 0; offset < stream.length; offset += size) {
-    for (const { method, start } of scanner.scan(stream.subarray(offset, offset + size))) found.push([method, offset + start]);
+    for (const { method, start, bytes } of scanner.scan(stream.subarray(offset, offset + size))) found.push([method, offset + start, bytes]);
   }
   expect(found).toEqual([
-    ["queue.declare", starts[0]],
-    [undefined, starts[1]],
-    ["queue.declare", starts[2]],
+    ["queue.declare", starts[0], queueDeclare.length],
+    [undefined, starts[1], unknown.length],
+    ["queue.declare", starts[2], queueDeclare.length],
   ]);
 });

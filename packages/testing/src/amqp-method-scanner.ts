@@ -14,6 +14,7 @@ const methods = {
   "queue.bind": [50, 20],
   "queue.bind-ok": [50, 21],
   "basic.qos": [60, 10],
+  "basic.qos-ok": [60, 11],
   "basic.consume": [60, 20],
   "basic.consume-ok": [60, 21],
   "basic.publish": [60, 40],
@@ -34,6 +35,15 @@ const HEAD_BYTES = 11;
 const FRAME_OVERHEAD = 8;
 const METHOD_FRAME = 1;
 
+export interface FoundMethod {
+  /** Undefined for one that tests do not name. */
+  readonly method: AmqpMethod | undefined;
+  /** Where its frame begins in the chunk; negative if that was in an earlier one. */
+  readonly start: number;
+  /** Of the whole frame. */
+  readonly bytes: number;
+}
+
 /** Finds method frames in one direction of an AMQP connection, whatever the chunks it comes in. */
 export class AmqpMethodScanner {
   #head = Buffer.alloc(0);
@@ -44,9 +54,9 @@ export class AmqpMethodScanner {
     this.#skip = isClient ? PROTOCOL_HEADER_BYTES : 0;
   }
 
-  /** @returns the methods that begin in `chunk`, with where the frame begins: negative if in an earlier chunk */
-  scan(chunk: Buffer): { readonly method: AmqpMethod | undefined; readonly start: number }[] {
-    const found: { method: AmqpMethod | undefined; start: number }[] = [];
+  /** @returns the methods whose head ends in `chunk` */
+  scan(chunk: Buffer): FoundMethod[] {
+    const found: FoundMethod[] = [];
     let position = 0;
     while (position < chunk.length) {
       if (this.#skip > 0) {
@@ -64,7 +74,7 @@ export class AmqpMethodScanner {
       const frameBytes = this.#head.readUInt32BE(3) + FRAME_OVERHEAD;
       if (this.#head.length < Math.min(HEAD_BYTES, frameBytes)) continue;
       const isMethod = this.#head.readUInt8(0) === METHOD_FRAME && this.#head.length >= HEAD_BYTES;
-      if (isMethod) found.push({ method: names.get(this.#head.readUInt32BE(7)), start: position - this.#head.length });
+      if (isMethod) found.push({ method: names.get(this.#head.readUInt32BE(7)), start: position - this.#head.length, bytes: frameBytes });
       this.#skip = frameBytes - this.#head.length;
       this.#head = Buffer.alloc(0);
     }

@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { type AmqpMethod, AmqpMethodScanner } from "./amqp-method-scanner.ts";
+import { type AmqpMethod, AmqpMethodScanner, type FoundMethod } from "./amqp-method-scanner.ts";
 
 export type Direction = "toBroker" | "toClient";
 
@@ -22,6 +22,8 @@ export interface TcpFaultProxy extends AsyncDisposable {
   cutAll(): void;
   /** Resets, once, the connection that comes to the point; resolves when that has happened. One point at a time: a new one replaces it. */
   cutAt(point: CutPoint): Promise<void>;
+  /** Keeps back, once, the next frame of a method that comes in one piece, of whichever connection; all else gets through. Resolves when that has happened. */
+  swallow(method: AmqpMethod): Promise<void>;
   /** While silent, connections are accepted and stay open, and not a byte is forwarded in that direction. @param direction both, if it is absent */
   setSilent(isSilent: boolean, direction?: Direction): void;
   /** Holds every chunk back for so long. */
@@ -40,6 +42,7 @@ export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy>
   const isSilent = { toBroker: false, toClient: false };
   let accepted = 0;
   let delayMs = 0;
+  let swallowed: { readonly method: AmqpMethod; readonly done: () => void } | undefined;
   let cut: { readonly point: CutPoint; count: number; readonly done: () => void } | undefined;
 
   const reset = (pair: Pair) => {
@@ -49,7 +52,7 @@ export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy>
   };
 
   /** @returns how many bytes of the chunk get through before the cut; undefined if there is none */
-  const cutWithin = (chunk: Buffer, direction: Direction, methods: ReturnType<AmqpMethodScanner["scan"]>): number | undefined => {
+  const cutWithin = (chunk: Buffer, direction: Direction, methods: readonly FoundMethod[]): number | undefined => {
     if (cut === undefined) return undefined;
     const { point } = cut;
     if ("method" in point) {
@@ -65,6 +68,17 @@ export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy>
     return chunk.length >= left ? left : undefined;
   };
 
+  /** @returns what of the chunk gets through */
+  const withoutSwallowed = (chunk: Buffer, methods: readonly FoundMethod[]): Buffer => {
+    if (swallowed === undefined) return chunk;
+    const { method: unwanted, done } = swallowed;
+    const frame = methods.find(({ method, start, bytes }) => method === unwanted && start >= 0 && start + bytes <= chunk.length);
+    if (frame === undefined) return chunk;
+    swallowed = undefined;
+    done();
+    return Buffer.concat([chunk.subarray(0, frame.start), chunk.subarray(frame.start + frame.bytes)]);
+  };
+
   const forward = (pair: Pair, from: Socket, to: Socket, direction: Direction) => {
     const scanner = new AmqpMethodScanner({ isClient: direction === "toBroker" });
     const write = (chunk: Buffer) => {
@@ -74,8 +88,9 @@ export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy>
       }
     };
     from.on("data", (chunk: Buffer) => {
-      const bytes = cutWithin(chunk, direction, scanner.scan(chunk));
-      const passed = bytes === undefined ? chunk : chunk.subarray(0, bytes);
+      const methods = scanner.scan(chunk);
+      const bytes = cutWithin(chunk, direction, methods);
+      const passed = bytes === undefined ? withoutSwallowed(chunk, methods) : chunk.subarray(0, bytes);
       total[direction] += passed.length;
       if (delayMs > 0) setTimeout(() => write(passed), delayMs);
       else write(passed);
@@ -121,6 +136,11 @@ export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy>
     },
     cutAll() {
       for (const pair of [...pairs]) reset(pair);
+    },
+    swallow(method) {
+      return new Promise((done) => {
+        swallowed = { method, done };
+      });
     },
     cutAt(point) {
       return new Promise((done) => {
