@@ -141,25 +141,26 @@ export class Subscription {
   async #attach(link: Link): Promise<void> {
     if (this.#isStopping) return;
     await this.#declare(link);
-    for (const station of this.#stations) {
-      if (station.consumer?.isOpen || this.#isStopping) continue;
-      const { prefetch, slots, handle } = station;
-      const onInterrupted = (reason: string) => {
+    const consuming = await Promise.allSettled(this.#stations.map((station) => this.#consume(link, station)));
+    for (const outcome of consuming) if (outcome.status === "rejected") throw outcome.reason;
+    this.#trouble = undefined;
+  }
+
+  async #consume(link: Link, station: Station): Promise<void> {
+    if (station.consumer?.isOpen || this.#isStopping) return;
+    const { prefetch, slots, handle } = station;
+    const consumer = await Consumer.open(link, station.queue(), {
+      prefetch,
+      slots,
+      handle: this.#user === undefined ? handle : this.#refusingStrays(station, this.#user),
+      onUnreadable: () => this.#discard("its headers cannot be read"),
+      onInterrupted: (reason) => {
         this.#log.warn({ subscription: this.#options.name, queue: station.queue(), reason }, "the broker ended a consumer");
         void this.#repair(link, 0);
-      };
-      const guarded = this.#user === undefined ? handle : this.#refusingStrays(station, this.#user);
-      const consumer = await Consumer.open(link, station.queue(), {
-        prefetch,
-        slots,
-        handle: guarded,
-        onUnreadable: () => this.#discard("its headers cannot be read"),
-        onInterrupted,
-      });
-      if (this.#isStopping) await consumer.close();
-      else station.consumer = consumer;
-    }
-    this.#trouble = undefined;
+      },
+    });
+    if (this.#isStopping) await consumer.close();
+    else station.consumer = consumer;
   }
 
   async #declare(link: Link): Promise<void> {

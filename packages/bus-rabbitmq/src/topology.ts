@@ -15,11 +15,21 @@ export function queueName(subscription: string, part: QueuePart = "main"): strin
   return part === "main" ? main : `${main}.${part}`;
 }
 
+const declaring = new WeakMap<Link, Promise<void>>();
+
 /**
- * Sees to what every connection that publishes or consumes relies on. It is declared only where it is not there: a user with
- * rights of its own finds what the imported definitions made, and may not.
+ * Sees to what every connection that publishes or consumes relies on; those who ask at the same time share the answer. It is declared
+ * only where it is not there: a user with rights of its own finds what the imported definitions made, and may not.
  */
-export async function declareExchanges(link: Link): Promise<void> {
+export function declareExchanges(link: Link): Promise<void> {
+  const shared = declaring.get(link);
+  if (shared !== undefined) return shared;
+  const declared = declareMissingExchanges(link).finally(() => declaring.delete(link));
+  declaring.set(link, declared);
+  return declared;
+}
+
+async function declareMissingExchanges(link: Link): Promise<void> {
   const onEach = (ask: (channel: Channel, exchange: string) => PromiseLike<unknown>) =>
     onScratchChannel(link, async (channel) => {
       for (const exchange of [EXCHANGE, DEAD_LETTER_EXCHANGE]) await link.answer("exchange.declare", Promise.resolve(ask(channel, exchange)));
