@@ -176,6 +176,40 @@ test.each([
   expect(runs()).toBe(outcome === "done" ? 1 : 0);
 });
 
+/** A store that does not answer the first claims. */
+function silentAtFirst(store: ClaimStore, claims: number): ClaimStore {
+  let left = claims;
+  return new Proxy(store, {
+    get(target, property) {
+      const own = Reflect.get(target, property).bind(target);
+      if (property !== "claim" || left === 0) return own;
+      left--;
+      return () => Promise.reject(new ClaimStoreUnavailableError("Cannot take a claim: the store does not answer"));
+    },
+  });
+}
+
+test("a redelivered call waits for a store that does not answer, and gets the result that is kept there", async () => {
+  await using store = createMemoryClaimStore();
+  await instances(store, async () => "done")
+    .instance()
+    .execute(request, context());
+  const { instance, runs } = instances(silentAtFirst(store, 2), async () => "again");
+  expect(await instance().execute(request, context({ redeliveredFrom: Math.floor(Date.now() / 1_000) }))).toEqual(answer);
+  expect(runs()).toBe(0);
+});
+
+test("a redelivered call with effects is not said to be unstarted when the store does not answer in its time", async () => {
+  await using store = createMemoryClaimStore();
+  const { instance, runs } = instances(silentAtFirst(store, Number.POSITIVE_INFINITY), async () => "done");
+  const redelivered = context({ redeliveredFrom: Math.floor(Date.now() / 1_000), deadline: performance.now() + 300 });
+  await expect(instance().execute(request, redelivered)).rejects.toMatchObject({
+    code: expect.stringMatching(/^(outcome_unknown|timeout)$/),
+    details: { mayHaveRun: true },
+  });
+  expect(runs()).toBe(0);
+});
+
 test("a store that goes away during the run changes nothing for the caller", async () => {
   const store = createMemoryClaimStore();
   const { instance } = instances(store, async () => {

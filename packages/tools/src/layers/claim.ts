@@ -15,6 +15,8 @@ const RENEW_MS = LEASE_MS / 4;
 const RENEWAL_CHECK_MS = RENEW_MS / 4;
 /** How often a call that somebody else runs is looked at. */
 const WATCH_MS = 250;
+/** How long a call that was delivered before waits for a store that does not answer: only the store knows whether it was started. */
+const STORE_PATIENCE_MS = 5_000;
 /** Whole seconds on the caller's clock stand against milliseconds on the store's. */
 const CLOCK_TOLERANCE_MS = 2_000;
 
@@ -40,7 +42,7 @@ export class CallClaims {
   /**
    * Runs a call effectively once, however often it is delivered. A repeat joins the run in this process, waits for the one
    * elsewhere, or gets the result that is kept. If whoever ran it is gone, it runs again only if the tool is idempotent;
-   * else it is `outcome_unknown`. Read-only tools run as often as they are delivered, and pay no claim.
+   * else it is `outcome_unknown`; so it is if the store does not say. Read-only tools run as often as they are delivered, and pay no claim.
    */
   layer(definition: ToolDefinition): ToolLayer {
     if (definition.readOnly) return (next) => next;
@@ -65,6 +67,7 @@ export class CallClaims {
     request: ToolInvokeRequest,
     context: ToolContext,
   ): Promise<ToolInvokeResponse> {
+    const answerDueAt = Math.min(performance.now() + STORE_PATIENCE_MS, context.deadline);
     for (;;) {
       context.signal.throwIfAborted();
       let outcome: ClaimOutcome;
@@ -73,11 +76,10 @@ export class CallClaims {
       } catch (error) {
         if (!(error instanceof ClaimStoreUnavailableError)) throw error;
         if (definition.idempotent) return next.execute(request, context);
-        throw new ToolError(
-          ToolErrorCode.Unavailable,
-          `"${request.toolName}" was not started: the store that keeps a call from running twice does not answer. Try again later.`,
-          { cause: error },
-        );
+        if (context.redeliveredFrom === undefined) throw notStarted(request, error);
+        if (performance.now() >= answerDueAt) throw unknownOutcome(request);
+        await pause(Math.min(WATCH_MS, answerDueAt - performance.now()), context.signal);
+        continue;
       }
       switch (outcome.state) {
         case "taken": {
@@ -158,9 +160,12 @@ export class CallClaims {
         details: { mayHaveRun: true },
       });
     }
-    await sleep(Math.min(leaseLeftMs + 1, WATCH_MS, leftMs + 1), undefined, { signal }).catch(() => {}); // aborted: the caller of this looks
+    await pause(Math.min(leaseLeftMs + 1, WATCH_MS, leftMs + 1), signal);
   }
 }
+
+/** Ends early when aborted: the caller of this looks. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(Math.max(1, ms), undefined, { signal }).catch(() => {});
 
 const hashOf = ({ toolName, arguments: args }: ToolInvokeRequest): string => hash("sha256", `${toolName}\0${args ?? ""}`, "base64url").slice(0, 22);
 
@@ -178,6 +183,14 @@ function conflict({ toolName, toolCallId }: ToolInvokeRequest): ToolError {
     ToolErrorCode.InvalidArguments,
     `Cannot call "${toolName}" as ${JSON.stringify(toolCallId)}: the id is taken by a call with another tool or other arguments`,
     { details: { reason: "conflict" } },
+  );
+}
+
+function notStarted({ toolName }: ToolInvokeRequest, cause: ClaimStoreUnavailableError): ToolError {
+  return new ToolError(
+    ToolErrorCode.Unavailable,
+    `"${toolName}" was not started: the store that keeps a call from running twice does not answer. Try again later.`,
+    { cause },
   );
 }
 
