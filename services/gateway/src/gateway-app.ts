@@ -1,5 +1,6 @@
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { ToolEndpoint } from "@rockbot/mcp/serve";
 import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/service";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
@@ -12,8 +13,10 @@ import { type GatewayEnv, guard } from "./guard.ts";
 import { answerError, HttpErrorCode } from "./http-error.ts";
 import type { HttpApp } from "./http-server.ts";
 import { invoke } from "./invoke.ts";
+import { isListening, MCP_PATH, mcpDoor } from "./mcp/mcp-door.ts";
 import { openApiDocument } from "./open-api.ts";
 import { OPERATOR_PATH, operatorDoor } from "./operator-door.ts";
+import { RunningKeys } from "./running-keys.ts";
 import { traceRequests } from "./trace-requests.ts";
 
 export interface GatewayAppOptions {
@@ -23,6 +26,10 @@ export interface GatewayAppOptions {
   readonly policy?: PolicyHolder | undefined;
   /** What answers `/operator/…` to the policy's operators. @default there is no such path */
   readonly operator?: HttpApp | undefined;
+  /** What answers `/mcp`. @default there is no such path */
+  readonly mcp?: (() => Promise<ToolEndpoint>) | undefined;
+  /** The calls that run under a key, shared by all doors. @default this app's own */
+  readonly keys?: RunningKeys | undefined;
   /** Whether requests are taken without a token if there is none to show. @default true */
   readonly isOpen?: boolean | undefined;
   /** Names, without port, by which the server may be addressed, besides those of loopback. @default [] */
@@ -46,12 +53,14 @@ export interface GatewayAppOptions {
 
 /** How long a client may take to read an answer. */
 const ANSWER_MS = 30_000;
+/** Streams on which MCP clients hear of changes, of all callers together. */
+const MAX_LISTENERS = 1_024;
 const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
 export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions = {}): Hono<GatewayEnv> {
   const { token, policy, isOpen = true, allowedHosts = [], allowedOrigins = [], timeoutMs = DEFAULT_TIMEOUT_MS, maxTimeoutMs = MAX_TIMEOUT_MS } = options;
-  const { maxConcurrent = 256, keepAliveMs = 10_000, notReady = () => [], operator, signal, log = silentLogger } = options;
+  const { maxConcurrent = 256, keepAliveMs = 10_000, notReady = () => [], operator, mcp, keys = new RunningKeys(), signal, log = silentLogger } = options;
   const app = new Hono<GatewayEnv>();
 
   app.use(async (c, next) => {
@@ -70,7 +79,22 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   const admit = admission({ maxConcurrent, answerMs: ANSWER_MS });
   if (operator !== undefined && policy !== undefined)
     app.all(`${OPERATOR_PATH}*`, operatorDoor(operator, { policy, allowedHosts, allowedOrigins, admit, log }));
-  app.use(guard({ authenticate, allowedHosts, allowedOrigins }), admit, traceRequests());
+  app.use(guard({ authenticate, allowedHosts, allowedOrigins }));
+  if (mcp !== undefined) {
+    const door = mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS });
+    // Streams of changes last, so they have places of their own, and are no requests that take long.
+    const admitListener = admission({ maxConcurrent: MAX_LISTENERS, answerMs: ANSWER_MS });
+    app.on(["GET", "POST"], MCP_PATH, async (c, next) => {
+      if (!isListening(c.req.method, c.req.header("mcp-method"))) return next();
+      let answer: Response | undefined;
+      await admitListener(c, async () => {
+        answer = (await door(c, next)) as Response;
+      });
+      return answer;
+    });
+  }
+  app.use(admit, traceRequests());
+  if (mcp !== undefined) app.on(["POST", "DELETE"], MCP_PATH, mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS }));
   app.get("/v1/tools", async (c) => {
     await caller.discovered();
     return c.json({ tools: toolsOf(c.get("caller")) });
@@ -88,7 +112,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     const help = nearest !== undefined ? `Did you mean "${nearest}"?` : `There are: ${names.join(", ") || "none"}`;
     throw new ToolError(HttpErrorCode.NotFound, `Cannot read the guide ${JSON.stringify(name.slice(0, 80))}: there is none of that name. ${help}`);
   });
-  app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, signal, log }));
+  app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, signal, log }));
   app.get("/v1/calls/:toolCallId", async (c) => c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))));
   app.get("/openapi.json", async (c) => {
     await caller.discovered();
@@ -99,6 +123,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
 
   for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/v1/calls/:toolCallId", "/openapi.json"]) app.all(path, onlyMethod("GET"));
   app.all("/v1/tools/:name/invoke", onlyMethod("POST"));
+  if (mcp !== undefined) app.all(MCP_PATH, onlyMethod("GET, POST, DELETE"));
   app.notFound((c) =>
     answerError(c, new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: there is no such path. GET /openapi.json lists the paths")),
   );

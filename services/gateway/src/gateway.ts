@@ -1,15 +1,18 @@
 import { isIPv6 } from "node:net";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { JournalStore } from "@rockbot/journal";
+import type { EndpointLoad } from "@rockbot/mcp/serve";
 import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";
 import { type HttpApp, serveHttp } from "./http-server.ts";
 import { isLoopback } from "./is-loopback.ts";
+import { GatewayEndpoint } from "./mcp/gateway-endpoint.ts";
 import { CALLS_PATH, createCallsApp } from "./operator-calls.ts";
 import { createPolicyApp, POLICY_PATH } from "./operator-policy.ts";
 import { operatorRoutes } from "./operator-routes.ts";
+import { RunningKeys } from "./running-keys.ts";
 
 export interface StartGatewayOptions {
   readonly log?: Logger | undefined;
@@ -41,6 +44,8 @@ export interface Gateway extends AsyncDisposable {
   notReady(): readonly string[];
   /** What is remembered of the calls made here. */
   readonly journal: ToolCaller["journal"];
+  /** How many MCP clients are known or listen. */
+  readonly mcpLoad: EndpointLoad;
 }
 
 type GatewayAccess = "open to this machine" | "by the gateway's token" | "by the policy's tokens";
@@ -74,23 +79,24 @@ export async function startGateway(
 
   await using started = new AsyncDisposableStack();
   const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, journals, policy, log }));
+  const calls = { timeoutMs: callTimeoutMs, maxTimeoutMs: maxCallTimeoutMs, keys: new RunningKeys(), signal: drainOver.signal, log };
+  const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy }));
   const app = createGatewayApp(caller, {
+    ...calls,
     token: gatewayToken,
     policy,
     operator: policy === undefined ? undefined : operator({ bus, caller, policy, signal: drainOver.signal }),
     isOpen: isLoopback(host),
     allowedHosts: [...allowedHosts, hostName],
     allowedOrigins,
-    timeoutMs: callTimeoutMs,
-    maxTimeoutMs: maxCallTimeoutMs,
+    mcp: () => mcp.get(),
     maxConcurrent,
     notReady,
-    signal: drainOver.signal,
-    log,
   });
   const server = started.use(
     await serveHttp(app, { host, port: config.port }, { requestTimeoutMs, drainMs: shutdownGraceMs, signal, onDrainOver: () => drainOver.abort() }),
   );
+  started.defer(() => mcp.stopListening()); // first, so that the server has no requests to wait for that never end
   const url = `http://${hostName}:${server.port}`;
   const access = accessBy(gatewayToken, policy);
   log.info({ url, access }, "gateway listens");
@@ -101,6 +107,9 @@ export async function startGateway(
     access,
     notReady,
     journal: caller.journal,
+    get mcpLoad() {
+      return mcp.load;
+    },
     async [Symbol.asyncDispose]() {
       isStopping = true;
       await parts.disposeAsync();

@@ -3,11 +3,13 @@ import type { Logger } from "@rockbot/bus";
 import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { ToolCaller } from "@rockbot/tools";
 import type { Context } from "hono";
+import { asToolError } from "./as-tool-error.ts";
 import { readCallHeaders } from "./call-headers.ts";
 import { openEventStream } from "./event-stream.ts";
 import type { GatewayEnv } from "./guard.ts";
-import { answerError, errorBody, HttpErrorCode } from "./http-error.ts";
+import { answerError, errorBody } from "./http-error.ts";
 import { readArguments } from "./read-body.ts";
+import type { RunningKeys } from "./running-keys.ts";
 
 export interface InvokeOptions {
   readonly timeoutMs: number;
@@ -16,15 +18,14 @@ export interface InvokeOptions {
   readonly keepAliveMs: number;
   /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly keys: RunningKeys;
   /** Aborts when the process stops and running calls are not waited for any longer. */
   readonly signal: AbortSignal | undefined;
   readonly log: Logger;
 }
 
 /** Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked otherwise. */
-export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, signal, log }: InvokeOptions) {
-  /** The calls that run under a key of the client's choice. */
-  const keyed = new Set<string>();
+export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, signal, log }: InvokeOptions) {
   return async (c: Context<GatewayEnv, "/v1/tools/:name/invoke">): Promise<Response> => {
     const { incoming, outgoing } = c.env;
     const toolName = c.req.param("name");
@@ -36,14 +37,7 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
       const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), { timeoutMs, maxTimeoutMs, caller: onBehalfOf });
       call = { toolCallId, toolName };
       const args = await readArguments(incoming);
-      if (hasKey && keyed.has(toolCallId)) {
-        throw new ToolError(
-          HttpErrorCode.Conflict,
-          `Cannot call "${toolName}" a second time: a call with this Idempotency-Key still runs. Wait for it to end`,
-          { isRetryable: true, retryAfterMs: 1000 },
-        );
-      }
-      using _key = hasKey ? noted(keyed, toolCallId) : undefined;
+      using _key = hasKey ? keys.hold(toolCallId, toolName) : undefined;
 
       const gone = new AbortController();
       outgoing.once("close", () => {
@@ -72,24 +66,6 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
       return answerError(c, asToolError(error, toolName, { signal, log }), call);
     }
   };
-}
-
-/** A call that ended because this process stops is not the client's doing: another gateway may answer it. */
-function asToolError(error: unknown, toolName: string, { signal, log }: Pick<InvokeOptions, "signal" | "log">): ToolError {
-  if (error instanceof ToolError && !(signal?.aborted && error.code === ToolErrorCode.Cancelled)) return error;
-  if (signal?.aborted) {
-    return new ToolError(ToolErrorCode.Unavailable, `Cannot finish the call of "${toolName}": the gateway is stopping. The tool may have run`, {
-      details: { mayHaveRun: true },
-    });
-  }
-  log.error({ err: error }, "a call failed in the gateway");
-  return new ToolError(ToolErrorCode.ExecutionFailed, `Cannot call "${toolName}": the gateway failed. Its log says why`);
-}
-
-/** Holds `value` in the set until disposed. */
-function noted(set: Set<string>, value: string): Disposable {
-  set.add(value);
-  return { [Symbol.dispose]: () => set.delete(value) };
 }
 
 /** Whether an Accept header names the media type itself; `*` does not ask for it. */

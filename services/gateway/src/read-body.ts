@@ -5,14 +5,42 @@ import { HttpErrorCode } from "./http-error.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
+/** What a body is expected to hold, for who reads why it cannot be read. */
+interface Expected {
+  readonly what: string;
+  readonly send: string;
+}
+
+const ARGUMENTS: Expected = { what: "the arguments", send: "one JSON object that holds the tool's arguments" };
+const MESSAGE: Expected = { what: "the message", send: "one message of the protocol MCP, as JSON" };
+
 /**
  * The arguments in a request's body: a JSON object. No body is no arguments.
  * @throws {ToolError} in words for the client, whatever came
  */
 export async function readArguments(incoming: IncomingMessage): Promise<object> {
+  if (isEmpty(incoming)) return {};
+  const value = await readJson(incoming, ARGUMENTS);
+  if (value === undefined) return {};
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(ARGUMENTS, "it is JSON, but not an object");
+  return value;
+}
+
+/**
+ * The message of MCP in a request's body. Whether it is one is for the protocol to say.
+ * @throws {ToolError} in words for the client, if it is no JSON
+ */
+export async function readMcpMessage(incoming: IncomingMessage): Promise<unknown> {
+  const value = isEmpty(incoming) ? undefined : await readJson(incoming, MESSAGE);
+  if (value === undefined) throw invalid(MESSAGE, "it is empty");
+  return value;
+}
+
+const isEmpty = ({ headers }: IncomingMessage): boolean => headers["transfer-encoding"] === undefined && (headers["content-length"] ?? "0") === "0";
+
+/** @returns undefined if there is nothing but white space */
+async function readJson(incoming: IncomingMessage, expected: Expected): Promise<unknown> {
   const { headers } = incoming;
-  const isEmpty = headers["transfer-encoding"] === undefined && (headers["content-length"] ?? "0") === "0";
-  if (isEmpty) return {};
   const type = headers["content-type"] ?? "";
   if (!/^application\/json *(;|$)/i.test(type)) {
     throw new ToolError(
@@ -28,18 +56,16 @@ export async function readArguments(incoming: IncomingMessage): Promise<object> 
   try {
     text = utf8.decode(bytes);
   } catch {
-    throw invalid("it is not UTF-8");
+    throw invalid(expected, "it is not UTF-8");
   }
-  if (text.trim() === "") return {};
+  if (text.trim() === "") return undefined;
   const parsed = parseJson(text);
-  if (!parsed.ok) throw invalid(`it is ${parsed.fault.message}`);
-  const { value } = parsed;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid("it is JSON, but not an object");
-  return value;
+  if (!parsed.ok) throw invalid(expected, `it is ${parsed.fault.message}`);
+  return parsed.value;
 }
 
-const invalid = (what: string): ToolError =>
-  new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the arguments from the body: ${what}. Send one JSON object that holds the tool's arguments`);
+const invalid = ({ what, send }: Expected, fault: string): ToolError =>
+  new ToolError(ToolErrorCode.InvalidArguments, `Cannot read ${what} from the body: ${fault}. Send ${send}`);
 
 /** At most as many bytes as a request on the bus may have. */
 async function readBytes(incoming: IncomingMessage): Promise<Buffer> {

@@ -1,18 +1,24 @@
 import { request as httpRequest, type RequestOptions } from "node:http";
 import { connect } from "node:net";
-import { createMemoryBus } from "@rockbot/bus";
+import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
 import { type ToolDefinition, ToolError, tools, type Validator } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
-import { defineTool, serveTools } from "@rockbot/tools";
+import { defineTool, serveTools, type Tool } from "@rockbot/tools";
 import { checkGatewayConfig } from "./check-gateway-config.ts";
 import { startGateway } from "./gateway.ts";
 import { configSchema, type GatewayConfig } from "./generated/config.ts";
 
 /** A definition that takes any arguments. */
-function loose(name: string, inputSchema: object = { type: "object" }): ToolDefinition<Record<string, unknown>, never> {
+export function loose(name: string, inputSchema: object = { type: "object" }): ToolDefinition<Record<string, unknown>, never> {
   const validateInput = Object.assign((_: unknown): boolean => true, { errors: null }) as unknown as Validator<Record<string, unknown>>;
   return { name, description: `The tool ${name}. For tests.`, inputSchema, readOnly: true, idempotent: true, validateInput };
+}
+
+/** A further service, with one tool, of whose name it is. */
+export function serveOne(bus: Bus, tool: Tool): Promise<AsyncDisposable> {
+  const { name } = tool.definition;
+  return serveTools(bus, { tools: [tool], guides: [{ name, summary: `Of ${name}.`, document: `# ${name}` }] }, { service: name });
 }
 
 /** A gateway on a free port, in front of a real tool service on an in-memory bus. */

@@ -12,7 +12,7 @@ export interface McpCallResult {
 
 export function callResult({ content, structuredContent, isError = false }: CallToolResult): McpCallResult {
   const others = content.filter(({ type }) => type !== "text");
-  const lines = content.map((block) => (block.type === "text" ? block.text : describe(block, others.indexOf(block))));
+  const lines = content.map((block) => (block.type === "text" ? block.text : describeBlock(block, others.indexOf(block))));
   const structured = {
     ...(structuredContent === undefined ? {} : isRecord(structuredContent) ? structuredContent : { $value: structuredContent }),
     ...(others.length === 0 ? {} : { $content: others }),
@@ -25,7 +25,7 @@ export function callResult({ content, structuredContent, isError = false }: Call
 }
 
 /** What a reader of the text should know of a block that is no text, and where it is. */
-function describe(block: ContentBlock, index: number): string {
+export function describeBlock(block: ContentBlock, index: number): string {
   const where = `structured.$content[${index}]`;
   switch (block.type) {
     case "image":

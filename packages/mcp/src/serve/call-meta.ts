@@ -1,0 +1,35 @@
+import { type Context, context, propagation } from "@opentelemetry/api";
+import { isSessionId, ToolErrorCode } from "@rockbot/contracts";
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { Meta } from "./meta.ts";
+
+/** What the `_meta` of a request says about its call. */
+export interface CallMeta {
+  readonly idempotencyKey: string | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly sessionId: string | undefined;
+}
+
+/** @throws {ProtocolError} that names every fault */
+export function readCallMeta(meta: Readonly<Record<string, unknown>> = {}, { maxTimeoutMs }: { readonly maxTimeoutMs: number }): CallMeta {
+  const { [Meta.IdempotencyKey]: idempotencyKey, [Meta.TimeoutMs]: timeoutMs, [Meta.SessionId]: sessionId } = meta;
+  const faults: string[] = [];
+  if (idempotencyKey !== undefined && !isKey(idempotencyKey)) faults.push(`_meta["${Meta.IdempotencyKey}"]: expected 1 to 256 visible ASCII characters`);
+  if (timeoutMs !== undefined && !isTimeout(timeoutMs, maxTimeoutMs))
+    faults.push(`_meta["${Meta.TimeoutMs}"]: expected a whole number from 1 to ${maxTimeoutMs}`);
+  if (sessionId !== undefined && !(typeof sessionId === "string" && isSessionId(sessionId)))
+    faults.push(`_meta["${Meta.SessionId}"]: expected 1 to 256 visible ASCII characters`);
+  if (faults.length > 0)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Cannot call the tool: ${faults.join("; ")}`, { code: ToolErrorCode.InvalidArguments });
+  return { idempotencyKey, timeoutMs, sessionId } as CallMeta;
+}
+
+/** The trace that a request is part of: the one its `_meta` names, else that of what carries it. */
+export function traceOf(meta: Readonly<Record<string, unknown>> = {}): Context {
+  const { traceparent, tracestate } = meta;
+  return typeof traceparent === "string" ? propagation.extract(context.active(), { traceparent, tracestate }) : context.active();
+}
+
+const isKey = (value: unknown): boolean => typeof value === "string" && /^[\x21-\x7e]{1,256}$/.test(value);
+
+const isTimeout = (value: unknown, maxMs: number): boolean => Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= maxMs;

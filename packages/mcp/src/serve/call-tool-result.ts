@@ -1,0 +1,71 @@
+import { type CallToolResult, type ContentBlock, isSpecType } from "@modelcontextprotocol/server";
+import { errorReply, type ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
+import { redactValue } from "@rockbot/redaction";
+import { describeBlock } from "../call/call-result.ts";
+import { Meta } from "./meta.ts";
+
+/**
+ * An answer of the bus as MCP has it, the way back of `callResult`: blocks that are no text stand where the text says so
+ * again, and what is left of `structured` is the structured content.
+ */
+export function callToolResult({ toolCallId, content, structured, trust, isError = false }: ToolInvokeResponse): CallToolResult {
+  const { blocks, rest } = splitStructured(structured ?? undefined);
+  const text = content ?? (rest === undefined ? "" : JSON.stringify(rest));
+  return {
+    content: withBlocks(text, blocks),
+    ...(rest === undefined ? {} : { structuredContent: rest as NonNullable<CallToolResult["structuredContent"]> }),
+    ...(isError ? { isError } : {}),
+    _meta: { [Meta.ToolCallId]: toolCallId, ...(trust == null ? {} : { [Meta.Trust]: trust }) },
+  };
+}
+
+/** A failed call as a result that a model can act on: the error's own words, its code, and when to come back. */
+export function errorResult(error: ToolError, call: { readonly toolCallId: string; readonly toolName: string }): CallToolResult {
+  const reply = redactValue(errorReply(call, error)) as ReturnType<typeof errorReply>;
+  const retry = error.retryAfterMs === undefined ? "" : `, try again in ${Math.ceil(error.retryAfterMs)} ms`;
+  return {
+    content: [{ type: "text", text: `${reply.message}\n(${reply.code}${retry})` }],
+    isError: true,
+    _meta: { [Meta.ToolCallId]: call.toolCallId, [Meta.Error]: reply },
+  };
+}
+
+/** Blocks that came from an MCP server, and the structured content that it gave, if any. */
+function splitStructured(structured: Readonly<Record<string, unknown>> | undefined): { readonly blocks: readonly ContentBlock[]; readonly rest: unknown } {
+  if (structured === undefined) return { blocks: [], rest: undefined };
+  const { $content, ...others } = structured;
+  if (!Array.isArray($content) || !$content.every((block) => isSpecType.ContentBlock(block))) return { blocks: [], rest: valueOf(structured) };
+  return { blocks: $content, rest: Object.keys(others).length === 0 ? undefined : valueOf(others) };
+}
+
+/** Structured content that is no object lies under `$value` on the bus. */
+function valueOf(structured: Readonly<Record<string, unknown>>): unknown {
+  const keys = Object.keys(structured);
+  return keys.length === 1 && keys[0] === "$value" ? structured["$value"] : structured;
+}
+
+/** Puts each block in the place of the line that stands for it; those without one come last. */
+function withBlocks(text: string, blocks: readonly ContentBlock[]): ContentBlock[] {
+  const result: ContentBlock[] = [];
+  let rest: string | undefined = text;
+  blocks.forEach((block, index) => {
+    const line = describeBlock(block, index);
+    const at = rest === undefined ? -1 : indexOfLine(rest, line);
+    if (rest !== undefined && at >= 0) {
+      if (at > 0) result.push({ type: "text", text: rest.slice(0, at - 1) });
+      rest = at + line.length >= rest.length ? undefined : rest.slice(at + line.length + 1);
+    }
+    result.push(block);
+  });
+  if (rest !== undefined && (rest !== "" || blocks.length === 0)) result.push({ type: "text", text: rest });
+  return result;
+}
+
+/** Where `line` stands in the text as a line, or lines, of its own; -1 if nowhere. */
+function indexOfLine(text: string, line: string): number {
+  for (let at = text.indexOf(line); at >= 0; at = text.indexOf(line, at + 1)) {
+    const end = at + line.length;
+    if ((at === 0 || text[at - 1] === "\n") && (end === text.length || text[end] === "\n")) return at;
+  }
+  return -1;
+}

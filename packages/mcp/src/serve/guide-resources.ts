@@ -1,0 +1,34 @@
+import { type GetPromptResult, type Prompt, type ReadResourceResult, type Resource, ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
+import { nearestName, type ToolGuide } from "@rockbot/contracts";
+
+const MIME_TYPE = "text/markdown";
+const URI_PREFIX = "rockbot://guides/";
+
+/** Guides as prompts: for people, whose client offers them as commands. */
+export const promptsOf = (guides: readonly ToolGuide[]): Prompt[] => guides.map(({ name, summary }) => ({ name, description: summary }));
+
+/** @throws {ProtocolError} if there is no such guide */
+export function promptOf(guides: readonly ToolGuide[], name: string): GetPromptResult {
+  const guide = guides.find((each) => each.name === name);
+  if (guide !== undefined) return { description: guide.summary, messages: [{ role: "user", content: { type: "text", text: guide.document } }] };
+  const nearest = nearestName(name, guides.map((each) => each.name)); // biome-ignore format: one thought
+  const help = nearest === undefined ? "prompts/list names those there are" : `did you mean "${nearest}"?`;
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt "${name.slice(0, 80)}": ${help}`);
+}
+
+/** Guides as resources: for models and programs, whose client attaches them. */
+export const resourcesOf = (guides: readonly ToolGuide[]): Resource[] =>
+  guides.map(({ name, summary, document }) => ({
+    uri: `${URI_PREFIX}${name}`,
+    name,
+    description: summary,
+    mimeType: MIME_TYPE,
+    size: Buffer.byteLength(document),
+  }));
+
+/** @throws {ResourceNotFoundError} */
+export function resourceOf(guides: readonly ToolGuide[], uri: string): ReadResourceResult {
+  const guide = guides.find(({ name }) => `${URI_PREFIX}${name}` === uri);
+  if (guide === undefined) throw new ResourceNotFoundError(uri.slice(0, 256), "There is no such resource: resources/list names those there are");
+  return { contents: [{ uri, mimeType: MIME_TYPE, text: guide.document }] };
+}

@@ -1,0 +1,198 @@
+import { createMcpHandler, isInitializeRequest, isLegacyRequest, type McpHttpHandler, type RequestId } from "@modelcontextprotocol/server";
+import type { Logger } from "@rockbot/bus";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { ListKind } from "../change-watch.ts";
+import { createToolServer } from "../create-tool-server.ts";
+import type { ToolSource } from "../tool-source.ts";
+import type { Session } from "./session.ts";
+import { type SessionLimits, Sessions } from "./sessions.ts";
+import { whenEnded } from "./when-ended.ts";
+
+export interface ToolEndpointOptions extends SessionLimits {
+  /** What a caller may see and call; undefined stands for whoever needs no name. */
+  readonly sourceOf: (caller: string | undefined) => ToolSource;
+  readonly version: string;
+  readonly log: Logger;
+  /** How often a comment is sent on a stream that is silent. @default 15_000 */
+  readonly keepAliveMs?: number | undefined;
+  /** Streams of changes of one caller in the newer era; one more is refused. @default 64 */
+  readonly maxListenersPerCaller?: number | undefined;
+}
+
+export interface EndpointRequest {
+  readonly caller: string | undefined;
+  /** The body of a POST as JSON. */
+  readonly body?: unknown;
+}
+
+export interface EndpointLoad {
+  /** Clients of the older era that are remembered. */
+  readonly sessions: number;
+  /** Streams of changes that are open. */
+  readonly listeners: number;
+}
+
+const SESSION_HEADER = "mcp-session-id";
+const LISTEN = "subscriptions/listen";
+/** The protocol's code for a session that is not there (any more). */
+const NO_SESSION = -32_001;
+const INVALID_REQUEST = -32_600;
+
+/**
+ * MCP over Streamable HTTP, in both protocol eras. Each POST is answered by a server of its own, so that nothing but the request
+ * is needed to answer it. A client whose stream ends has given its call up: there is no way to hand it the answer later. In
+ * the newer era that is how calls are cancelled; in the older one a session remembers what runs, so that a request can
+ * cancel another, and tells changes.
+ */
+export class ToolEndpoint implements AsyncDisposable {
+  readonly #options: ToolEndpointOptions;
+  readonly #keepAliveMs: number;
+  readonly #handler: McpHttpHandler;
+  readonly #sessions: Sessions;
+  /** Streams of changes of the newer era, by caller. */
+  readonly #listeners = new Map<string | undefined, Set<AbortController>>();
+  #isStopping = false;
+
+  constructor(options: ToolEndpointOptions) {
+    const { sourceOf, keepAliveMs = 15_000 } = options;
+    this.#options = options;
+    this.#keepAliveMs = keepAliveMs;
+    this.#sessions = new Sessions(options);
+    this.#handler = createMcpHandler(({ authInfo }) => createToolServer(sourceOf(authInfo?.extra?.["caller"] as string | undefined), options), {
+      keepAliveMs,
+      maxSubscriptions: Number.MAX_SAFE_INTEGER, // bounded here, by caller
+      onerror: (error) => options.log.debug({ error: String(error) }, "an MCP request was refused or failed"),
+    });
+  }
+
+  get load(): EndpointLoad {
+    const modern = [...this.#listeners.values()].reduce((sum, { size }) => sum + size, 0);
+    return { sessions: this.#sessions.size, listeners: this.#sessions.listening + modern };
+  }
+
+  /**
+   * Answers a request. Its signal is to abort when the client is gone.
+   * @throws {ToolError} for what is refused before the protocol: too many sessions or listeners
+   */
+  async fetch(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
+    if (request.method === "GET") return this.#listen(request, caller);
+    if (request.method === "DELETE") return this.#endSession(request, caller);
+    if (!(await isLegacyRequest(request, body))) return this.#fetchModern(request, { caller, body });
+    if (Array.isArray(body)) return refusal(400, INVALID_REQUEST, "Send one message: batches are not taken");
+    return this.#fetchLegacy(request, { caller, body });
+  }
+
+  tell(kinds: readonly ListKind[]): void {
+    this.#sessions.tell(kinds);
+    const { notify } = this.#handler;
+    const told: Readonly<Record<ListKind, () => void>> = { tools: notify.toolsChanged, prompts: notify.promptsChanged, resources: notify.resourcesChanged };
+    for (const kind of kinds) told[kind]();
+  }
+
+  /** Ends the streams of changes, which would else never end, and takes no more of them. Calls go on. */
+  stopListening(): void {
+    this.#isStopping = true;
+    this.#sessions.stopListening();
+    for (const controller of [...this.#listeners.values()].flatMap((each) => [...each])) controller.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stopListening();
+    this.#sessions[Symbol.dispose]();
+    await this.#handler.close();
+  }
+
+  async #fetchModern(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
+    const exchange = linked(request);
+    const isListener = (body as { readonly method?: unknown } | null)?.method === LISTEN;
+    using stack = new DisposableStack();
+    if (isListener) stack.use(this.#noteListener(caller, exchange.controller));
+    const response = await this.#handle(exchange.request, { caller, body });
+    const noted = stack.move();
+    return whenEnded(response, () => noted.dispose());
+  }
+
+  async #fetchLegacy(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
+    const given = request.headers.get(SESSION_HEADER);
+    let session = given === null ? undefined : this.#sessions.find(given, caller);
+    if (given !== null && session === undefined) return noSession();
+    const { method, id, params } = (body ?? {}) as { readonly method?: unknown; readonly id?: RequestId; readonly params?: { readonly requestId?: RequestId } };
+    if (session === undefined && isInitializeRequest(body)) {
+      this.#refuseIfStopping();
+      session = this.#sessions.open(caller);
+    }
+    if (method === "notifications/cancelled" && params?.requestId !== undefined) session?.cancel(params.requestId);
+    const isRequest = typeof method === "string" && id !== undefined;
+    if (isRequest && session?.isTaken(id)) return refusal(400, INVALID_REQUEST, `A request with the id ${JSON.stringify(id)} still runs: choose another`);
+
+    const exchange = linked(request);
+    using stack = new DisposableStack();
+    if (isRequest && session !== undefined) stack.use(session.run(id, exchange.controller));
+    const response = await this.#handle(exchange.request, { caller, body });
+    const noted = stack.move();
+    return withSession(whenEnded(response, () => noted.dispose()), session);
+  }
+
+  #handle(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
+    // The token has been looked at by whoever calls, and goes no further.
+    return this.#handler.fetch(request, { parsedBody: body ?? null, authInfo: { token: "", clientId: caller ?? "", scopes: [], extra: { caller } } });
+  }
+
+  #listen(request: Request, caller: string | undefined): Response {
+    if (!(request.headers.get("accept") ?? "").includes("text/event-stream"))
+      return refusal(406, INVALID_REQUEST, "A GET opens a stream of changes: accept text/event-stream");
+    const given = request.headers.get(SESSION_HEADER);
+    if (given === null) return refusal(400, INVALID_REQUEST, `A stream of changes belongs to a session: send the header ${SESSION_HEADER}`);
+    const session = this.#sessions.find(given, caller);
+    if (session === undefined) return noSession();
+    this.#refuseIfStopping();
+    const { body } = session.listen({ keepAliveMs: this.#keepAliveMs });
+    return withSession(new Response(body, { headers: { "content-type": "text/event-stream" } }), session);
+  }
+
+  #endSession(request: Request, caller: string | undefined): Response {
+    const session = this.#sessions.find(request.headers.get(SESSION_HEADER) ?? "", caller);
+    if (session === undefined) return noSession();
+    this.#sessions.end(session);
+    return new Response(null, { status: 200 });
+  }
+
+  #noteListener(caller: string | undefined, controller: AbortController): Disposable {
+    this.#refuseIfStopping();
+    const { maxListenersPerCaller = 64 } = this.#options;
+    const own = this.#listeners.get(caller) ?? new Set();
+    if (own.size >= maxListenersPerCaller)
+      throw new ToolError(ToolErrorCode.Overloaded, `Cannot tell you of changes: ${own.size} of your streams are open, the most there may be. Close one`, {
+        retryAfterMs: 1_000,
+      });
+    this.#listeners.set(caller, own.add(controller));
+    return {
+      [Symbol.dispose]: () => {
+        own.delete(controller);
+        if (own.size === 0 && this.#listeners.get(caller) === own) this.#listeners.delete(caller);
+      },
+    };
+  }
+
+  #refuseIfStopping(): void {
+    if (this.#isStopping) throw new ToolError(ToolErrorCode.Unavailable, "Cannot answer the request: the gateway is stopping. Try again", { retryAfterMs: 1_000 });
+  }
+}
+
+/** The request under a signal that can be aborted from here as well as by its client's end. */
+function linked(request: Request): { readonly request: Request; readonly controller: AbortController } {
+  const controller = new AbortController();
+  const { signal, method, url, headers } = request;
+  if (signal.aborted) controller.abort();
+  else signal.addEventListener("abort", () => controller.abort(), { once: true, signal: controller.signal });
+  return { controller, request: new Request(url, { method, headers, signal: controller.signal }) };
+}
+
+const withSession = (response: Response, session: Session | undefined): Response => {
+  if (session !== undefined) response.headers.set(SESSION_HEADER, session.id);
+  return response;
+};
+
+const noSession = (): Response => refusal(404, NO_SESSION, "There is no such session: it has ended, or is not yours. Initialize a new one");
+
+const refusal = (status: number, code: number, message: string): Response => Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });

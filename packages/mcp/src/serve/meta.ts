@@ -1,0 +1,18 @@
+/**
+ * What RockBot adds to the `_meta` of MCP's requests and results. A client that knows none of it loses nothing but what
+ * these say.
+ */
+export const Meta = {
+  /** In a call: 1 to 256 visible ASCII characters of the client's choice. The same key of the same caller is the same call. */
+  IdempotencyKey: "rockbot/idempotencyKey",
+  /** In a call: how long it may take, in milliseconds. */
+  TimeoutMs: "rockbot/timeoutMs",
+  /** In a call: the working-memory namespace it belongs to. */
+  SessionId: "rockbot/sessionId",
+  /** In a result: the id under which the system knows the call. */
+  ToolCallId: "rockbot/toolCallId",
+  /** In a result: how far its content can be trusted, and where it is from. */
+  Trust: "rockbot/trust",
+  /** In a result that is an error: the ToolError of the bus. */
+  Error: "rockbot/error",
+} as const;

@@ -1,0 +1,45 @@
+import type { ToolGuide, ToolInvokeResponse } from "@rockbot/contracts";
+
+/** A tool as it is offered to MCP clients. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: object;
+  /** JSON Schema of `structured` in the answer. */
+  readonly output?: object | undefined;
+  readonly readOnly: boolean;
+  readonly idempotent: boolean;
+}
+
+export interface OfferedCall {
+  readonly toolCallId: string;
+  /** Whether the client chose the id, by its idempotency key: then the answer is kept for a while. */
+  readonly isKeyed: boolean;
+  /** @default the source's own */
+  readonly timeoutMs: number | undefined;
+  readonly sessionId: string | undefined;
+  /** Aborting cancels the call, wherever it is. */
+  readonly signal: AbortSignal;
+  /** Undefined if the client wants no progress. */
+  readonly onProgress: ((update: ProgressUpdate) => void) | undefined;
+}
+
+export interface ProgressUpdate {
+  readonly progress?: number | undefined;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/** What one client may see and call. */
+export interface ToolSource {
+  /** The longest time that a call may ask for, in milliseconds. */
+  readonly maxTimeoutMs: number;
+  /** The tools that the client may use now, in an order that never changes. */
+  listTools(): Promise<readonly OfferedTool[]>;
+  getGuides(): Promise<readonly ToolGuide[]>;
+  /** The id of a call: a new one, or the one that belongs to the client's idempotency key, and to no other client's. */
+  toolCallIdOf(idempotencyKey: string | undefined): string;
+  /** @throws {ToolError} if the call failed. A tool that reports a failure of its own gives a response with `isError`. */
+  call(name: string, args: object, call: OfferedCall): Promise<ToolInvokeResponse>;
+}

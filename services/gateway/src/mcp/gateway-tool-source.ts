@@ -1,0 +1,43 @@
+import type { Logger } from "@rockbot/bus";
+import { newId } from "@rockbot/contracts";
+import type { ToolSource } from "@rockbot/mcp/serve";
+import { listTools, type ToolCaller } from "@rockbot/tools";
+import { asToolError } from "../as-tool-error.ts";
+import { callIdOf } from "../call-headers.ts";
+import type { RunningKeys } from "../running-keys.ts";
+
+export interface GatewayToolSourceOptions {
+  /** When a call does not say how long it may take. */
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  readonly keys: RunningKeys;
+  /** Aborts when the process stops and running calls are not waited for any longer. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/** What a caller may see and call through this gateway, as MCP clients are offered it; undefined stands for the gateway's own agent. */
+export function gatewayToolSource(
+  caller: ToolCaller,
+  by: string | undefined,
+  { timeoutMs: defaultMs, maxTimeoutMs, keys, signal, log }: GatewayToolSourceOptions,
+): ToolSource {
+  return {
+    maxTimeoutMs,
+    async listTools() {
+      await caller.discovered();
+      return listTools(by === undefined ? caller.tools.getTools() : caller.toolsOf(by));
+    },
+    getGuides: () => caller.getGuides(),
+    toolCallIdOf: (key) => (key === undefined ? newId() : callIdOf(key, by)),
+    async call(name, args, { toolCallId, isKeyed, timeoutMs = Math.min(defaultMs, maxTimeoutMs), sessionId, signal: cancelled, onProgress }) {
+      using _key = isKeyed ? keys.hold(toolCallId, name) : undefined;
+      const options = { toolCallId, timeoutMs, sessionId, onBehalfOf: by, keepAnswer: isKeyed, signal: AbortSignal.any([cancelled, signal]), onProgress };
+      try {
+        return await caller.call(name, args, options);
+      } catch (error) {
+        throw asToolError(error, name, { signal, log });
+      }
+    },
+  };
+}

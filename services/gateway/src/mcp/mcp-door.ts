@@ -1,0 +1,67 @@
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { ToolEndpoint } from "@rockbot/mcp/serve";
+import type { Handler } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Authenticate } from "../authenticate.ts";
+import type { GatewayEnv } from "../guard.ts";
+import { readMcpMessage } from "../read-body.ts";
+import { sendStream } from "./send-stream.ts";
+
+export interface McpDoorOptions {
+  readonly authenticate: Authenticate;
+  /** Headers of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** How long a client may leave what it was sent unread. */
+  readonly stallMs: number;
+  /** How often it is asked again whether the token of a stream of changes still holds. @default 15_000 */
+  readonly recheckMs?: number | undefined;
+}
+
+export const MCP_PATH = "/mcp";
+
+const RECHECK_MS = 15_000;
+/** What the protocol reads of a request's headers. Above all not the token, which has been looked at by then. */
+const READ = /^(accept|content-type|mcp-[a-z-]+)$/;
+
+/** Whether a request opens a stream of changes, which lasts as long as its client wishes. The protocol refuses a header that says other than the body. */
+export const isListening = (method: string, mcpMethod: string | undefined): boolean => method === "GET" || mcpMethod === "subscriptions/listen";
+
+/** Answers what has passed the guard by the protocol MCP. A client that goes away cancels what it asked for. */
+export function mcpDoor(endpoint: () => Promise<ToolEndpoint>, { authenticate, recheckMs = RECHECK_MS, ...sending }: McpDoorOptions): Handler<GatewayEnv> {
+  return async (c) => {
+    const { incoming, outgoing } = c.env;
+    const { method } = c.req;
+    const caller = c.get("caller");
+    const body = method === "POST" ? await readMcpMessage(incoming) : undefined;
+    const gone = new AbortController();
+    outgoing.once("close", () => gone.abort());
+
+    const headers = Object.entries(incoming.headers).filter((entry): entry is [string, string] => READ.test(entry[0]) && typeof entry[1] === "string");
+    const request = new Request(c.req.url, { method, headers, signal: gone.signal });
+    const response = await (await endpoint()).fetch(request, { caller, body });
+    if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
+      const [text, status, named] = [await response.text(), response.status as ContentfulStatusCode, Object.fromEntries(response.headers)];
+      return text === "" ? c.body(null, status, named) : c.body(text, status, named);
+    }
+
+    using _recheck = isListening(method, c.req.header("mcp-method"))
+      ? every(recheckMs, () => isStill(caller, authenticate, c.req.header("authorization")) || outgoing.destroy())
+      : undefined;
+    await sendStream(outgoing, response, sending);
+    return RESPONSE_ALREADY_SENT;
+  };
+}
+
+/** Whether the token is still that of the same caller: it may have expired, or the policy may be another. */
+function isStill(caller: string | undefined, authenticate: Authenticate, authorization: string | undefined): boolean {
+  try {
+    return authenticate(authorization) === caller;
+  } catch {
+    return false;
+  }
+}
+
+function every(ms: number, step: () => void): Disposable {
+  const timer = setInterval(step, ms);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
