@@ -1,12 +1,14 @@
 import type { Command } from "commander";
 import type { McpListOptions } from "./commands/mcp-list.ts";
+import type { McpServeOptions } from "./commands/mcp-serve.ts";
+import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
 
 /** What `--mcp-config` means, wherever it is an option. */
 export const MCP_CONFIG = "a file that names MCP servers, in the common mcpServers form; else MCP_CONFIG";
 
 /** Adds `rockbot mcp` and its commands. */
 export function addMcpCommand(program: Command): void {
-  const mcp = program.command("mcp").description("Look after MCP servers.");
+  const mcp = program.command("mcp").description("Look after MCP servers, or be one.");
 
   mcp
     .command("ls")
@@ -23,4 +25,23 @@ Examples:
 What a server wrote to stderr before it failed is shown, cut. Exit code 1 if one is not ready.`,
     )
     .action(async (options: McpListOptions) => (await import("./commands/mcp-list.ts")).listMcpServers(options));
+
+  mcp
+    .command("serve")
+    .description("Be an MCP server on stdin and stdout: every tool and guide, for a desktop client or an agent that starts this command.")
+    .option("--bus <url>", BUS)
+    .option("--policy <file>", POLICY)
+    .option("--mcp-config <file>", `${MCP_CONFIG}; only if no "rockbot up" runs`)
+    .option("--allow-address <address>", `${ALLOW}; only if the tools run in this process`, collect)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rockbot mcp serve                               the tools of the running "rockbot up", else started here
+  rockbot mcp serve --bus amqp://user@host/vhost  those behind a broker
+
+In a client's configuration: "rockbot": { "command": "/path/to/rockbot", "args": ["mcp", "serve"] }
+Ends when the client closes stdin. The gateway serves the same over HTTP, at /mcp.`,
+    )
+    .action(async (options: McpServeOptions) => (await import("./commands/mcp-serve.ts")).serveMcp(options));
 }

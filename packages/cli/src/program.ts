@@ -6,14 +6,11 @@ import { addCallsCommand } from "./calls-command.ts";
 import type { CallCommandOptions } from "./commands/call.ts";
 import type { DlqCommandOptions } from "./commands/dlq.ts";
 import type { UpOptions } from "./commands/up.ts";
+import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
 import { addMcpCommand, MCP_CONFIG } from "./mcp-command.ts";
 import { addPolicyCommand } from "./policy-command.ts";
 
-const BUS = "memory: or amqp(s)://user:password@host/vhost; else ROCKBOT_BUS, else BUS_URL, else memory:";
 const DLQ_POLICY = "whose messages are whose, where the broker verifies senders; else POLICY_FILE";
-const POLICY = "who may do what, in YAML or JSON; else POLICY_FILE, else every caller may use every tool but the dangerous ones";
-const ALLOW = "let web_browse read this HOST:PORT or CIDR though it is not public; repeatable";
-const collect = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
 
 /** The command line as a tree. What a command runs is imported when it runs, so that `--help` and `--version` are quick. */
 export function createProgram(): Command {
@@ -31,6 +28,7 @@ Examples:
   rockbot call web_browse '{"url":"https://example.com/"}'      call one tool; works with nothing running, too
   rockbot guide web-tools                                       how to use a group of tools
   rockbot mcp ls                                                how the MCP servers stand
+  rockbot mcp serve                                             be an MCP server, for a desktop client
   rockbot policy explain researcher web_search                  who may do what, and why
   rockbot dlq list                                              messages that no service could handle
   rockbot doctor                                                what is missing on this machine

@@ -24,24 +24,33 @@ export interface CliOptions {
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Whether stdin stays open until `endInput`. */
+  readonly isInputOpen?: boolean;
+}
+
+/** How the command is started, for who starts it by itself. */
+export function cliCommand(args: readonly string[], { folder, env = {} }: CliOptions) {
+  const { PATH = "", HOME = "" } = process.env;
+  return { command: process.execPath, args: [main, ...args], env: { PATH, HOME, ROCKBOT_RUNTIME_DIR: join(folder, "run"), ...env } };
 }
 
 /** The command as a real process. */
-export function startCli(args: readonly string[], { folder, env = {}, input = "" }: CliOptions) {
-  const { PATH = "", HOME = "" } = process.env;
-  const child: ChildProcess = spawn(process.execPath, [main, ...args], {
-    env: { PATH, HOME, ROCKBOT_RUNTIME_DIR: join(folder, "run"), ...env },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+export function startCli(args: readonly string[], options: CliOptions) {
+  const { input = "", isInputOpen = false } = options;
+  const { command, env, ...started } = cliCommand(args, options);
+  const child: ChildProcess = spawn(command, started.args, { env, stdio: ["pipe", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  child.stdin?.end(input);
+  child.stdin?.write(input);
+  if (!isInputOpen) child.stdin?.end();
   const ended = new Promise<CliResult>((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
   return {
     ended,
+    stdout: () => stdout,
     stderr: () => stderr,
+    endInput: () => void child.stdin?.end(),
     kill: (signal: NodeJS.Signals) => child.kill(signal),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");

@@ -10,6 +10,8 @@ import { toToolError } from "./to-tool-error.ts";
 export interface ResumedCall {
   readonly toolCallId: string;
   readonly toolName: string;
+  /** The effective caller, if that was not the agent itself. */
+  readonly onBehalfOf: string | undefined;
   /** Settles once, as the call would have. Nobody needs to handle its rejection. */
   readonly answer: Promise<ToolInvokeResponse>;
   /** Whether there is no answer yet. */
@@ -48,6 +50,7 @@ export async function resumeCalls({ caller, store, requester, journal, identity,
     return {
       toolCallId: record.toolCallId,
       toolName: record.toolName,
+      onBehalfOf: record.onBehalfOf,
       answer,
       get isOpen() {
         return isOpen;

@@ -51,6 +51,27 @@ test("the next process of a caller gets the answers of what was out, once, and a
   expect(stranger.resumed).toEqual([]);
 });
 
+test("a call taken up is joined by its own effective caller only: to another its id is taken", async () => {
+  await using journals = await newJournals();
+  await using bus = createMemoryBus();
+  const { tool, started, release } = held();
+  await using _ = await serveTools(bus, testSet(tool), { service: "tests" });
+  const toolCallId = randomBytes(16).toString("hex");
+  {
+    await using before = await createToolCaller(bus, { agent: "gateway", instance: "a", journals });
+    before.call("hold", { of: "alice" }, { toolCallId, timeoutMs: 10_000, onBehalfOf: "alice" }).catch(() => {});
+    await started;
+    await expect.poll(async () => (await before.journal.find(toolCallId))?.state).toBe("accepted");
+  }
+  await using after = await createToolCaller(bus, { agent: "gateway", instance: "a", journals });
+  expect(after.resumed).toMatchObject([{ toolCallId, onBehalfOf: "alice" }]);
+  for (const onBehalfOf of ["bob", undefined])
+    await expect(after.call("hold", { of: "alice" }, { toolCallId, onBehalfOf })).rejects.toMatchObject({ code: "invalid_arguments" });
+  const joined = after.call("hold", { of: "alice" }, { toolCallId, onBehalfOf: "alice" });
+  release();
+  await expect(joined).resolves.toMatchObject({ content: '{"of":"alice"}' });
+});
+
 test("what is not answered by its deadline ends in timeout, also if that was over at the start", async () => {
   await using journals = await newJournals();
   await using bus = createMemoryBus();

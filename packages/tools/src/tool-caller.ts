@@ -287,7 +287,9 @@ export async function createToolCaller(
       if (toolCallId.length < 1 || toolCallId.length > 128) {
         throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}": a toolCallId has 1 to 128 characters, this one has ${toolCallId.length}`);
       }
-      if (calls.has(toolCallId)) {
+      const before = resumedById.get(toolCallId);
+      const isOthers = before?.isOpen === true && (before.onBehalfOf ?? self) !== caller;
+      if (calls.has(toolCallId) || isOthers) {
         throw new ToolError(
           ToolErrorCode.InvalidArguments,
           `Cannot call "${name}" as "${toolCallId}": a call with this id is out already. Wait for its answer.`,

@@ -1,4 +1,7 @@
 // To run the front door.
+
+// Ids of calls that have a key of their client's choice.
+export { callIdOf } from "./call-headers.ts";
 export { checkGatewayConfig } from "./check-gateway-config.ts";
 export { type Gateway, type OperatorParts, type StartGatewayOptions, startGateway } from "./gateway.ts";
 // To serve the same protocol elsewhere, such as on a unix socket.

@@ -9,6 +9,8 @@ export function callerClient(where: string, caller: ToolCaller, parts: AsyncDisp
       await caller.discovered();
       return listTools(caller.tools.getTools());
     },
+    getGuides: () => caller.getGuides(),
+    onChange: (listener) => caller.tools.onChange(listener),
     call: (name, args, options) => caller.call(name, args, options),
     [Symbol.asyncDispose]: async () => await parts[Symbol.asyncDispose](),
   };

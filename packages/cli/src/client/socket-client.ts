@@ -1,9 +1,10 @@
-import { ToolError, ToolErrorCode, type ToolErrorMessage, type ToolInvokeResponse, toolErrorFrom } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode, type ToolErrorMessage, type ToolGuide, type ToolInvokeResponse, toolErrorFrom } from "@rockbot/contracts";
 import type { ListedTool } from "@rockbot/tools";
 import { Agent, type Dispatcher, request } from "undici";
 import { CommandError } from "../command-error.ts";
 import { readEvents } from "./read-events.ts";
 import type { ToolClient } from "./tool-client.ts";
+import { watchFor } from "./watch-for.ts";
 
 const CONNECT_MS = 2000;
 const LIST_MS = 10_000;
@@ -14,14 +15,21 @@ const SILENCE_MS = 30_000;
 export function openSocketClient(socketPath: string): ToolClient {
   const dispatcher = new Agent({ connect: { socketPath, timeout: CONNECT_MS }, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
   const url = (path: string): string => `http://localhost${path}`;
+  async function get(path: string): Promise<unknown> {
+    const { statusCode, body } = await request(url(path), { dispatcher, signal: AbortSignal.timeout(LIST_MS) });
+    if (statusCode !== 200) throw await errorOf(body);
+    return await body.json();
+  }
+  const listTools = async () => ((await get("/v1/tools")) as { readonly tools: readonly ListedTool[] }).tools;
 
   return {
     where: `the running "rockbot up"`,
-    async listTools() {
-      const { statusCode, body } = await request(url("/v1/tools"), { dispatcher, signal: AbortSignal.timeout(LIST_MS) });
-      if (statusCode !== 200) throw await errorOf(body);
-      return ((await body.json()) as { tools: ListedTool[] }).tools;
+    listTools,
+    async getGuides() {
+      const { guides } = (await get("/v1/guides")) as { readonly guides: readonly { readonly name: string }[] };
+      return await Promise.all(guides.map(async ({ name }) => (await get(`/v1/guides/${encodeURIComponent(name)}`)) as ToolGuide));
     },
+    onChange: (listener) => watchFor(async () => JSON.stringify(await listTools()), listener),
     async call(name, args, { toolCallId, timeoutMs, sessionId, signal, onProgress }) {
       try {
         const { statusCode, headers, body } = await request(url(`/v1/tools/${encodeURIComponent(name)}/invoke`), {

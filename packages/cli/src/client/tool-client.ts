@@ -1,4 +1,4 @@
-import type { ToolInvokeResponse } from "@rockbot/contracts";
+import type { ToolGuide, ToolInvokeResponse } from "@rockbot/contracts";
 import type { CallOptions, ListedTool } from "@rockbot/tools";
 
 /** Where a command's calls go: a running `rockbot up`, services behind a broker, or tools in this process. */
@@ -7,6 +7,10 @@ export interface ToolClient extends AsyncDisposable {
   readonly where: string;
   /** The tools that can be called now, sorted by name. */
   listTools(): Promise<readonly ListedTool[]>;
+  /** All guides, sorted by name. */
+  getGuides(): Promise<readonly ToolGuide[]>;
+  /** Calls `listener` when tools have come or gone, until the returned function is called. */
+  onChange(listener: () => void): () => void;
   /** @throws {ToolError} if the call failed */
   call(name: string, args: object, options: CallOptions & { readonly toolCallId: string }): Promise<ToolInvokeResponse>;
 }

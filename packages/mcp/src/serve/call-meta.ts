@@ -1,6 +1,6 @@
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type Context, context, propagation } from "@opentelemetry/api";
 import { isSessionId, ToolErrorCode } from "@rockbot/contracts";
-import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { Meta } from "./meta.ts";
 
 /** What the `_meta` of a request says about its call. */

@@ -34,12 +34,12 @@ export function errorResult(error: ToolError, call: { readonly toolCallId: strin
 function splitStructured(structured: Readonly<Record<string, unknown>> | undefined): { readonly blocks: readonly ContentBlock[]; readonly rest: unknown } {
   if (structured === undefined) return { blocks: [], rest: undefined };
   const { $content, ...others } = structured;
-  if (!Array.isArray($content) || !$content.every((block) => isSpecType.ContentBlock(block))) return { blocks: [], rest: valueOf(structured) };
-  return { blocks: $content, rest: Object.keys(others).length === 0 ? undefined : valueOf(others) };
+  if (!Array.isArray($content) || !$content.every((block) => isSpecType.ContentBlock(block))) return { blocks: [], rest: unwrapped(structured) };
+  return { blocks: $content, rest: Object.keys(others).length === 0 ? undefined : unwrapped(others) };
 }
 
 /** Structured content that is no object lies under `$value` on the bus. */
-function valueOf(structured: Readonly<Record<string, unknown>>): unknown {
+function unwrapped(structured: Readonly<Record<string, unknown>>): unknown {
   const keys = Object.keys(structured);
   return keys.length === 1 && keys[0] === "$value" ? structured["$value"] : structured;
 }

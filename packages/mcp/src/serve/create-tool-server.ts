@@ -1,5 +1,5 @@
-import { context } from "@opentelemetry/api";
 import { type CallToolRequestParams, type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
+import { context } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
 import { errorReply, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { redactValue } from "@rockbot/redaction";
@@ -55,7 +55,9 @@ async function callTool(source: ToolSource, params: CallToolRequestParams, { mcp
   const token = meta?.progressToken;
   const onProgress = token === undefined ? undefined : progressNotifications(token, mcpReq.notify);
   try {
-    const answer = context.with(traceOf(meta), () => source.call(name, args, { toolCallId, isKeyed: idempotencyKey !== undefined, ...asked, signal, onProgress }));
+    const answer = context.with(traceOf(meta), () =>
+      source.call(name, args, { toolCallId, isKeyed: idempotencyKey !== undefined, ...asked, signal, onProgress }),
+    );
     return callToolResult(await answer);
   } catch (error) {
     if (!(error instanceof ToolError)) {

@@ -1,4 +1,12 @@
-import { type GetPromptResult, type Prompt, type ReadResourceResult, type Resource, ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
+import {
+  type GetPromptResult,
+  type Prompt,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  type Resource,
+  ResourceNotFoundError,
+} from "@modelcontextprotocol/server";
 import { nearestName, type ToolGuide } from "@rockbot/contracts";
 
 const MIME_TYPE = "text/markdown";

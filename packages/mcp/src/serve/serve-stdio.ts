@@ -41,10 +41,16 @@ export function serveToolsOverStdio(source: ToolSource, { input, output, onChang
     ended.resolve();
   };
   const watch = new ChangeWatch({ source, tell: (kinds) => servers.forEach((server) => void tell(server, kinds)) });
-  const off = onChange(() => watch.note());
+  let off = (): void => {};
+  let isClosed = false;
+  const listen = () => {
+    if (!isClosed) off = onChange(() => watch.note());
+  };
+  source.listTools().then(listen, listen); // what is found at the start is no change
   return {
     ended: ended.promise,
     async [Symbol.asyncDispose]() {
+      isClosed = true;
       off();
       watch[Symbol.dispose]();
       await handle.close();

@@ -75,7 +75,10 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
     const names = async () => (await client.listTools()).map(({ name }) => name);
     await expect.poll(() => gateway.gateway.mcpLoad.listeners, PATIENCE).toBe(1);
     {
-      await using _more = await serveOne(gateway.bus, defineTool(loose("newcomer"), async () => "hello"));
+      await using _more = await serveOne(
+        gateway.bus,
+        defineTool(loose("newcomer"), async () => "hello"),
+      );
       await expect.poll(() => news, PATIENCE).toBeGreaterThan(0);
       expect(await names()).toContain("newcomer");
       expect((await client.call({ name: "newcomer" })).content).toEqual([{ type: "text", text: "hello" }]);

@@ -23,12 +23,7 @@ export class Sessions implements Disposable {
   readonly #limits: Required<{ [Key in keyof SessionLimits]: NonNullable<SessionLimits[Key]> }>;
   readonly #sweep: NodeJS.Timeout;
 
-  constructor({
-    maxSessions = 1_024,
-    maxSessionsPerCaller = 64,
-    sessionIdleMs = 30 * 60_000,
-    clock = () => performance.now(),
-  }: SessionLimits = {}) {
+  constructor({ maxSessions = 1_024, maxSessionsPerCaller = 64, sessionIdleMs = 30 * 60_000, clock = () => performance.now() }: SessionLimits = {}) {
     this.#limits = { maxSessions, maxSessionsPerCaller, sessionIdleMs, clock };
     this.#sweep = setInterval(() => this.#endIdle(), Math.min(MAX_SWEEP_MS, sessionIdleMs / 2)).unref();
   }

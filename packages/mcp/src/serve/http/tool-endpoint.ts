@@ -114,13 +114,10 @@ export class ToolEndpoint implements AsyncDisposable {
 
   async #fetchLegacy(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
     const given = request.headers.get(SESSION_HEADER);
-    let session = given === null ? undefined : this.#sessions.find(given, caller);
+    if (given === null && isInitializeRequest(body)) return this.#initialize(request, { caller, body });
+    const session = given === null ? undefined : this.#sessions.find(given, caller);
     if (given !== null && session === undefined) return noSession();
     const { method, id, params } = (body ?? {}) as { readonly method?: unknown; readonly id?: RequestId; readonly params?: { readonly requestId?: RequestId } };
-    if (session === undefined && isInitializeRequest(body)) {
-      this.#refuseIfStopping();
-      session = this.#sessions.open(caller);
-    }
     if (method === "notifications/cancelled" && params?.requestId !== undefined) session?.cancel(params.requestId);
     const isRequest = typeof method === "string" && id !== undefined;
     if (isRequest && session?.isTaken(id)) return refusal(400, INVALID_REQUEST, `A request with the id ${JSON.stringify(id)} still runs: choose another`);
@@ -130,7 +127,20 @@ export class ToolEndpoint implements AsyncDisposable {
     if (isRequest && session !== undefined) stack.use(session.run(id, exchange.controller));
     const response = await this.#handle(exchange.request, { caller, body });
     const noted = stack.move();
-    return withSession(whenEnded(response, () => noted.dispose()), session);
+    return withSession(
+      whenEnded(response, () => noted.dispose()),
+      session,
+    );
+  }
+
+  /** Opens a session, unless the protocol refuses. */
+  async #initialize(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
+    this.#refuseIfStopping();
+    const session = this.#sessions.open(caller);
+    const response = await this.#handle(request, { caller, body });
+    if (response.ok) return withSession(response, session);
+    this.#sessions.end(session);
+    return response;
   }
 
   #handle(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
@@ -175,7 +185,8 @@ export class ToolEndpoint implements AsyncDisposable {
   }
 
   #refuseIfStopping(): void {
-    if (this.#isStopping) throw new ToolError(ToolErrorCode.Unavailable, "Cannot answer the request: the gateway is stopping. Try again", { retryAfterMs: 1_000 });
+    if (this.#isStopping)
+      throw new ToolError(ToolErrorCode.Unavailable, "Cannot answer the request: the gateway is stopping. Try again", { retryAfterMs: 1_000 });
   }
 }
 

@@ -1,0 +1,17 @@
+import { startLoop } from "@rockbot/async";
+
+const LOOK_EVERY_MS = 2_000;
+
+/**
+ * Calls `listener` when what is read is another than it was before, until the returned function is called. What cannot be
+ * read has not changed.
+ */
+export function watchFor(read: () => Promise<string>, listener: () => void): () => void {
+  let last: string | undefined;
+  const loop = startLoop(LOOK_EVERY_MS, async () => {
+    const now = await read().catch(() => last);
+    if (last !== undefined && now !== last) listener();
+    last = now;
+  });
+  return () => void loop[Symbol.asyncDispose]();
+}
