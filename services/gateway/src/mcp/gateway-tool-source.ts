@@ -28,7 +28,7 @@ export function gatewayToolSource(
       await caller.discovered();
       return listTools(by === undefined ? caller.tools.getTools() : caller.toolsOf(by));
     },
-    getGuides: () => caller.getGuides(),
+    getGuides: () => caller.getGuides(by),
     toolCallIdOf: (key) => (key === undefined ? newId() : callIdOf(key, by)),
     async call(name, args, { toolCallId, isKeyed, timeoutMs = Math.min(defaultMs, maxTimeoutMs), sessionId, signal: cancelled, onProgress }) {
       using _key = isKeyed ? keys.hold(toolCallId, name) : undefined;
