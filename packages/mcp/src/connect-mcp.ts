@@ -3,6 +3,7 @@ import { startLoop, within } from "@rockbot/async";
 import { boundedSchemaValidator } from "./bounded-schema-validator.ts";
 import { callResult, type McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
+import { cleanSchema } from "./clean-schema.ts";
 import { cleanText } from "./clean-text.ts";
 import { createTransport, type TransportType } from "./create-transport.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
@@ -52,6 +53,7 @@ const PROBE_TIMEOUT_MS = 10_000;
 /** More would not be listed to a model anyway; 64 pages bound a server whose list never ends. */
 const MAX_PAGES = 64;
 const MAX_TOOLS = 2_000;
+const MAX_NAME = 256;
 const MAX_DESCRIPTION = 8 * 1024;
 const MAX_INSTRUCTIONS = 4 * 1024;
 const MAX_SCHEMA_LENGTH = 64 * 1024;
@@ -199,18 +201,30 @@ function hasNotSent(error: unknown): boolean {
   return false;
 }
 
-/** Tools whose schema is too large to announce are left out. */
+/** Left out are tools whose schema is too large or too deep to announce, and those whose name has characters that are not seen: it cannot be cleaned, as calls carry it. */
 function toMcpTool({ name, title, description, inputSchema, outputSchema, annotations }: Tool): McpTool[] {
-  if (JSON.stringify(inputSchema).length > MAX_SCHEMA_LENGTH || name.length > 256) return [];
+  const input = announcedSchema(inputSchema);
+  if (input === undefined || name.length > MAX_NAME || cleanText(name, MAX_NAME) !== name) return [];
+  const output = outputSchema === undefined ? undefined : announcedSchema(outputSchema);
   return [
     {
       name,
       description: cleanText(description ?? title ?? "", MAX_DESCRIPTION),
-      inputSchema,
-      ...(outputSchema === undefined || JSON.stringify(outputSchema).length > MAX_SCHEMA_LENGTH ? {} : { outputSchema }),
-      annotations: { readOnly: annotations?.readOnlyHint === true, idempotent: annotations?.idempotentHint === true },
+      inputSchema: input,
+      ...(output === undefined ? {} : { outputSchema: output }),
+      annotations: {
+        readOnly: annotations?.readOnlyHint === true,
+        idempotent: annotations?.idempotentHint === true,
+        destructive: annotations?.destructiveHint !== false,
+        openWorld: annotations?.openWorldHint !== false,
+      },
     },
   ];
+}
+
+function announcedSchema(schema: object): object | undefined {
+  const clean = cleanSchema(schema);
+  return clean === undefined || JSON.stringify(clean).length > MAX_SCHEMA_LENGTH ? undefined : clean;
 }
 
 function textOrNone(text: string | undefined, maxLength: number): string | undefined {

@@ -32,6 +32,8 @@ export interface McpServerParts {
   readonly log?: Logger | undefined;
   /** Waits for a turn to connect: bounds how many servers start at once. @default none */
   readonly admit?: ((signal: AbortSignal) => Promise<Disposable>) | undefined;
+  /** Decides which of the tools that it lists are offered, each time it lists them and by `screenAgain`. @default all */
+  readonly screen?: ((tools: readonly McpTool[]) => Promise<readonly McpTool[]>) | undefined;
   /** The waits before each attempt to connect, in milliseconds; the last one holds for all further ones. @default 0, 1, 2, 5, 10, 30 and 60 s */
   readonly backOffMs?: readonly number[] | undefined;
 }
@@ -87,6 +89,9 @@ export class McpServer implements AsyncDisposable {
   #connection: McpConnection | undefined;
   #known: KnownPeer | undefined;
   #tools: readonly McpTool[] = [];
+  /** As it listed them last, those left out that are not allowed here. */
+  #listed: readonly McpTool[] | undefined;
+  #screenings = 0;
   #failures = 0;
   #lastFailure: string | undefined;
   #nextAttemptAt: number | undefined;
@@ -113,7 +118,7 @@ export class McpServer implements AsyncDisposable {
     this.#run = this.#supervise();
   }
 
-  /** The tools it offers, as far as they are allowed here; of a server that is away, those it offered last. */
+  /** The tools it offers, as far as they are allowed here and pass the screen; of a server that is away, those it offered last. */
   get tools(): readonly McpTool[] {
     return this.#tools;
   }
@@ -150,6 +155,11 @@ export class McpServer implements AsyncDisposable {
     const connection = this.#connection;
     if (connection !== undefined) await this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error));
     else this.#tryNow();
+  }
+
+  /** What the screen lets pass may be something else by now: asks it once more. */
+  async screenAgain(): Promise<void> {
+    if (this.#listed !== undefined) await this.#screen(this.#listed);
   }
 
   /** Waits until no call is in flight, at most `drainMs` milliseconds, then ends as disposal does. */
@@ -296,8 +306,16 @@ export class McpServer implements AsyncDisposable {
     const offered = tools.filter(({ name }) => this.#isOffered(name));
     const names = new Set<string>();
     const unique = offered.filter(({ name }) => !names.has(name) && names.add(name));
-    if (JSON.stringify(unique) === JSON.stringify(this.#tools)) return;
-    this.#tools = unique;
+    if (JSON.stringify(unique) !== JSON.stringify(this.#listed)) this.#listed = unique;
+    await this.#screen(this.#listed ?? unique);
+  }
+
+  async #screen(listed: readonly McpTool[]): Promise<void> {
+    const screening = ++this.#screenings;
+    const tools = (await this.#parts.screen?.(listed)) ?? listed;
+    const isLatest = screening === this.#screenings;
+    if (!isLatest || JSON.stringify(tools) === JSON.stringify(this.#tools)) return;
+    this.#tools = tools;
     this.#changed();
   }
 

@@ -37,6 +37,6 @@ export interface McpTool {
   readonly inputSchema: object;
   /** Describes `structuredContent` of its results. */
   readonly outputSchema?: object | undefined;
-  /** What the server says of itself: hints, never rights. */
-  readonly annotations: { readonly readOnly: boolean; readonly idempotent: boolean };
+  /** What the server says of itself: hints, never rights. What it does not say is as the protocol has it. */
+  readonly annotations: { readonly readOnly: boolean; readonly idempotent: boolean; readonly destructive: boolean; readonly openWorld: boolean };
 }

@@ -70,7 +70,7 @@ test("a server that does not start is tried again, ever more slowly; calls are r
   await using server = startServer(address("exit-at-start"), { secrets: ["canary-in-stderr"] }, { backOffMs: [0, 5, 10, 20, 60_000] });
   await until(server, "broken");
   const call = server.callTool(
-    { name: "echo", description: "", inputSchema: {}, annotations: { readOnly: false, idempotent: false } },
+    { name: "echo", description: "", inputSchema: {}, annotations: { readOnly: false, idempotent: false, destructive: true, openWorld: true } },
     {},
     { timeoutMs: 15_000, signal: new AbortController().signal, onProgress: () => {} },
   );

@@ -31,6 +31,6 @@ export async function callTool(server: McpServer, name: string, args: Record<str
   await until(server, "ready");
   const tool =
     server.tools.find((found) => found.name === name) ??
-    ({ name, description: "", inputSchema: {}, annotations: { readOnly: false, idempotent: false } } satisfies McpTool);
+    ({ name, description: "", inputSchema: {}, annotations: { readOnly: false, idempotent: false, destructive: true, openWorld: true } } satisfies McpTool);
   return server.callTool(tool, args, { timeoutMs: 15_000, signal: new AbortController().signal, onProgress: () => {}, ...options });
 }

@@ -64,6 +64,8 @@ export interface ServeToolsOptions {
   readonly policy?: PolicyHolder | undefined;
   /** What callers have used up. Shared by all instances of the service: else a limit holds for each. @default counts of this process alone */
   readonly rates?: RateStore | undefined;
+  /** Whose tools they are, if not the service's own: then answers say so, and that what is in them comes from a tool. @default nobody else's */
+  readonly provider?: string | undefined;
   /** Gets a line for each call that ends here, answered or not. @default nobody */
   readonly audit?: AuditLog | undefined;
   /** Whether calls are refused while the audit log cannot be written. @default false */
@@ -116,6 +118,7 @@ export async function serveTools(
     claims: claimStore,
     policy = holdPolicy(createPolicy(defaultPolicySource())),
     rates: rateStore,
+    provider,
     audit,
     isAuditRequired = false,
     log = silentLogger,
@@ -139,6 +142,7 @@ export async function serveTools(
   });
   const unrouted = meter.createCounter("rockbot.tool.results.unrouted", { description: "Answers whose caller has no queue any more." });
   const invocations = meter.createCounter(servingNames.count, { description: "Calls that ended, by status." });
+  const labels = provider === undefined ? {} : { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: provider };
   const running = new RunningCalls();
   const identity = createIdentity(bus, policy);
   const audited = createCallAudit({ audit, isRequired: isAuditRequired, service });
@@ -234,7 +238,7 @@ export async function serveTools(
       encoded = encodeReply(request, sent);
     }
     await entry?.end({ ...request, toolName }, sent, decision);
-    const headers = decision === undefined ? {} : { [Header.Policy]: decision.revision };
+    const headers = { ...labels, ...(decision === undefined ? {} : { [Header.Policy]: decision.revision }) };
     const { topic, correlationId, destination } = address;
     try {
       await bus.publish(createEnvelope({ topic, source: service, correlationId, destination, headers, ...encoded }), {

@@ -66,6 +66,18 @@ test("a request names its server by a header, or the server is found by the tool
   expect(await ask("no_such_tool", {})).toMatchObject({ code: "tool_not_found" });
 });
 
+test("answers say that they come from a tool of an MCP server, also those that say why there is none", async () => {
+  await using tested = await startTestBridge(() => ({ peer: faulty() }));
+  const requester = createRequester(tested.bus, { replyTo: "tool.result.RockBot", subscription: { name: "raw", kind: "copy" } });
+  for (const toolName of ["echo", "crash", "no_such_tool"]) {
+    const body = encodeMessage("ToolInvokeRequest", { toolCallId: newId(), toolName, arguments: null, sessionId: null });
+    const type = messages.ToolInvokeRequest.type;
+    const envelope = createEnvelope({ topic: "tool.invoke.mcp", type, source: "RockBot", correlationId: newId(), body });
+    const { headers } = await requester.request(envelope, { timeoutMs: 10_000 });
+    expect(headers).toMatchObject({ [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: "mcp" });
+  }
+});
+
 test("a policy holds for a tool under each of its names", async () => {
   using opened = testFolder();
   const policyFile = join(opened.path, "policy.yaml");
@@ -107,14 +119,14 @@ test("a server that fails neither delays nor stops another, and is announced onc
 }, 40_000);
 
 test("the file is read again when its content changes: what has not changed stays, what is broken changes nothing", async () => {
-  await using tested = await startTestBridge(() => ({ stays: faulty(), goes: faulty() }));
+  await using tested = await startTestBridge(() => ({ stays: { ...faulty(), pin: "off" }, goes: faulty() }));
   const { caller, folder } = tested;
   await caller.call("stays__grow", {});
   await expect.poll(() => announcedTools(caller).some((name) => name.startsWith("stays__grown_"))).toBe(true);
   const inFlight = caller.call("goes__hang", {}, { timeoutMs: 3_000 });
 
   folder.write('{ "mcpServers": { "stays": { "comand": "x" } } }');
-  folder.write({ mcpServers: { stays: faulty(), comes: { ...faulty(), toolsAllowed: ["echo"] } } });
+  folder.write({ mcpServers: { stays: { ...faulty(), pin: "off" }, comes: { ...faulty(), toolsAllowed: ["echo"] } } });
   await expect.poll(() => announcedTools(caller).filter((name) => !name.startsWith("stays__")), { timeout: 10_000 }).toEqual(["comes__echo"]);
   expect(announcedTools(caller).some((name) => name.startsWith("stays__grown_"))).toBe(true); // the same process as before
   await expect(inFlight).rejects.toMatchObject({ code: "timeout" }); // it was let finish

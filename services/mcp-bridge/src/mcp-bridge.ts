@@ -3,6 +3,16 @@ import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { ClaimStore } from "@rockbot/claims";
 import { MCP_BRIDGE, mcpTopics } from "@rockbot/contracts";
 import type { McpServerHealth } from "@rockbot/mcp";
+import {
+  type Approval,
+  type ApprovalOutcome,
+  approve,
+  createMemoryTrustStore,
+  openFileTrustStore,
+  readWaiting,
+  type TrustStore,
+  type Waiting,
+} from "@rockbot/mcp-trust";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { RateStore } from "@rockbot/rates";
 import { createIdentity, serveTools } from "@rockbot/tools";
@@ -13,6 +23,8 @@ import { observeServers } from "./server-metrics.ts";
 import { ServerPool } from "./servers/server-pool.ts";
 import { watchServers } from "./servers/watch-servers.ts";
 import { McpToolProvider } from "./tools/mcp-tool-provider.ts";
+import { followStore } from "./trust/follow-store.ts";
+import { ToolTrust } from "./trust/tool-trust.ts";
 
 export interface StartMcpBridgeOptions {
   /** What `${NAME}` in the file stands for, and where servers get PATH and the like from. */
@@ -26,15 +38,31 @@ export interface StartMcpBridgeOptions {
   readonly claims?: ClaimStore | undefined;
   /** What callers have used up. @default counts of this process alone */
   readonly rates?: RateStore | undefined;
+  /** Where it is kept what is approved of servers. Shared by all bridges. @default the file `mcpLockFile`, or the memory of this process */
+  readonly trustStore?: TrustStore | undefined;
   /** Aborting gives up the start; running calls are ended by disposal. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface McpBridge extends AsyncDisposable {
   /** How each server stands now. */
-  readonly servers: readonly McpServerHealth[];
+  readonly servers: readonly BridgedServerHealth[];
+  /** For operators, who come by a socket or a token: never for what comes over the bus. */
+  readonly approvals: BridgeApprovals;
   /** Resolves once each server is connected or has failed for the first time, at most `ms` milliseconds later; what is there by then is announced to whoever probes. */
   settled(ms: number): Promise<void>;
+}
+
+export interface BridgedServerHealth extends McpServerHealth {
+  /** Tools that wait for an operator's approval. */
+  readonly held: number;
+}
+
+export interface BridgeApprovals {
+  /** What waits for an operator. @throws {TrustStoreUnavailableError} */
+  waiting(): Promise<Waiting>;
+  /** Approves exactly what was shown, as the operator `by`. @throws {TrustStoreUnavailableError} */
+  approve(approval: Approval, by: string): Promise<ApprovalOutcome>;
 }
 
 /**
@@ -45,23 +73,34 @@ export interface McpBridge extends AsyncDisposable {
  */
 export async function startMcpBridge(
   bus: Bus,
-  { mcpConfig, agents, concurrency, initConcurrency, shutdownGraceMs, auditRequired }: Readonly<McpBridgeConfig>,
-  { env, audit, log = silentLogger, policy, claims, rates, signal }: StartMcpBridgeOptions,
+  { mcpConfig, mcpLockFile, pin, agents, concurrency, initConcurrency, shutdownGraceMs, auditRequired }: Readonly<McpBridgeConfig>,
+  { env, audit, log = silentLogger, policy, claims, rates, trustStore, signal }: StartMcpBridgeOptions,
 ): Promise<McpBridge> {
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
-  const pool = started.use(new ServerPool({ initConcurrency, drainMs: shutdownGraceMs, log }));
+  const lockFile = mcpLockFile === undefined ? undefined : openFileTrustStore(mcpLockFile);
+  const store = trustStore ?? lockFile ?? started.use(createMemoryTrustStore());
+  if (store.where === "memory" && pin !== "off")
+    log.warn(
+      {},
+      "what is approved of MCP servers is kept in this process only: after a restart every server is seen for the first time. Set REDIS_URL or MCP_LOCK_FILE",
+    );
+  const trust = started.use(new ToolTrust({ store, filed: trustStore === undefined ? undefined : lockFile, pin, log }));
+  const pool = started.use(new ServerPool({ initConcurrency, drainMs: shutdownGraceMs, trust, log }));
   if (mcpConfig === undefined) log.warn({}, "There are no MCP servers: set MCP_CONFIG to a file that names them");
   else started.use(watchServers(mcpConfig, pool, { env, log }));
   started.use(observeServers(pool));
   const identity = createIdentity(bus, policy);
   started.use(await manageServers(bus, pool, { identity, log }));
   started.use(await publishIndex(bus, pool, { identity, agents, log }));
-  const provider = new McpToolProvider(pool);
+  const takeIn = async (): Promise<void> => pool.screenAgain();
+  started.use(followStore(store, { onChange: takeIn, isBehind: () => trust.isBlind }));
+  const provider = new McpToolProvider(pool, trust);
   started.use(
     await serveTools(bus, provider, {
       service: MCP_BRIDGE,
       topic: mcpTopics.invoke,
+      provider: "mcp",
       concurrency,
       drainMs: shutdownGraceMs,
       policy,
@@ -75,7 +114,16 @@ export async function startMcpBridge(
   const running = started.move();
   return {
     get servers() {
-      return pool.servers.map(({ health }) => health);
+      return pool.servers.map(({ name, health }) => ({ ...health, held: trust.heldOn(name).length }));
+    },
+    approvals: {
+      waiting: () => readWaiting(store),
+      async approve(approval, by) {
+        const outcome = await approve(store, approval, by);
+        log.info({ operator: by, ...outcome }, "an operator has approved what MCP servers offer");
+        await takeIn();
+        return outcome;
+      },
     },
     async settled(ms) {
       await pool.settled(ms);

@@ -4,9 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AuditLog } from "@rockbot/audit";
 import { type Bus, createMemoryBus } from "@rockbot/bus";
+import type { TrustStore } from "@rockbot/mcp-trust";
 import type { PolicyHolder } from "@rockbot/policy";
 import { type FaultServerBehaviour, faultServer } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import type { McpBridgeConfig } from "./generated/config.ts";
 import { type McpBridge, startMcpBridge } from "./mcp-bridge.ts";
 
 const { resolve } = createRequire(import.meta.url);
@@ -59,12 +61,14 @@ export interface TestBridgeOptions {
   readonly bus?: Bus;
   readonly policy?: PolicyHolder;
   readonly audit?: AuditLog;
+  readonly config?: Partial<McpBridgeConfig>;
+  readonly trustStore?: TrustStore;
 }
 
 /** A bridge with these servers on a bus of its own, and somebody who calls. Resolves once each server is connected or has failed. */
 export async function startTestBridge(
   servers: (folder: string) => object,
-  { env = {}, bus: given, policy, audit }: TestBridgeOptions = {},
+  { env = {}, bus: given, policy, audit, config: settings = {}, trustStore }: TestBridgeOptions = {},
 ): Promise<TestBridge> {
   await using started = new AsyncDisposableStack();
   const folder = started.use(testFolder());
@@ -80,8 +84,10 @@ export async function startTestBridge(
     healthHost: "127.0.0.1",
     auditRequired: false,
     logLevel: "error" as const,
+    pin: "first-sight" as const,
+    ...settings,
   };
-  const bridge = started.use(await startMcpBridge(bus, config, { env: { PATH: process.env["PATH"], ...env }, policy, audit }));
+  const bridge = started.use(await startMcpBridge(bus, config, { env: { PATH: process.env["PATH"], ...env }, policy, audit, trustStore }));
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
   await bridge.settled(20_000);
   await caller.discovered();

@@ -61,9 +61,17 @@ const faults: Readonly<Record<string, (id: Request["id"], params: NonNullable<Re
     text(id, "grown");
     send({ method: "notifications/tools/list_changed" });
   },
+  /** What it says of one of its tools is something else from now on, its name included. */
+  redefine(id, params) {
+    const { tool, ...changes } = (params.arguments ?? {}) as { tool?: string };
+    redefined.set(String(tool), changes);
+    text(id, "redefined");
+    send({ method: "notifications/tools/list_changed" });
+  },
   cancelled: (id) => text(id, JSON.stringify(cancelled)),
 };
 const names = Object.keys(faults);
+const redefined = new Map<string, object>();
 
 function call({ id, params = {} }: Request): void {
   const fault = faults[params.name ?? ""];
@@ -99,7 +107,10 @@ const answers: Readonly<Record<string, (request: Request) => void>> = {
       },
     }),
   "tools/list": ({ id }) =>
-    send({ id, result: { tools: names.map((name) => ({ name, description: `The fault ${name}.`, inputSchema: { type: "object" } })) } }),
+    send({
+      id,
+      result: { tools: names.map((name) => ({ name, description: `The fault ${name}.`, inputSchema: { type: "object" }, ...redefined.get(name) })) },
+    }),
   "tools/call": call,
   "notifications/cancelled": ({ params }) => void cancelled.push(params?.requestId ?? -1),
   "notifications/initialized": () => {},

@@ -1,7 +1,8 @@
 import { ConfigError, loadConfig } from "@rockbot/config";
-import { cleanEnvironment, type McpServerAddress, type McpServerOptions, type OAuthOptions } from "@rockbot/mcp";
+import { cleanEnvironment, type McpServerAddress, type OAuthOptions } from "@rockbot/mcp";
 import { registerSecret } from "@rockbot/redaction";
 import { type McpBridgeServers, serversSchema } from "../generated/servers.ts";
+import type { BridgedServerOptions } from "./bridged-server.ts";
 import { expandVariables } from "./expand-variables.ts";
 import { isLikelySecret } from "./is-likely-secret.ts";
 
@@ -14,7 +15,7 @@ const NAME = /^[^\x00-\x1f\x7f]{1,128}$/;
  * What is likely secret in it becomes a secret of this process.
  * @throws {ConfigError} with all faults at once, and no value of the file or of a variable in it
  */
-export function readServers(file: string, env: Readonly<Record<string, string | undefined>>): readonly McpServerOptions[] {
+export function readServers(file: string, env: Readonly<Record<string, string | undefined>>): readonly BridgedServerOptions[] {
   const { mcpServers = {}, Mcp } = loadConfig(serversSchema, { env: {}, file });
   const faults: string[] = [];
   const entries = [
@@ -58,8 +59,8 @@ class EntryReader {
     this.#env = env;
   }
 
-  read(name: string): McpServerOptions {
-    const { toolsAllowed, allowedTools, toolsDenied, deniedTools, requestTimeoutMs, connectTimeoutMs, queue, trustAnnotations } = this.#entry;
+  read(name: string): BridgedServerOptions {
+    const { toolsAllowed, allowedTools, toolsDenied, deniedTools, requestTimeoutMs, connectTimeoutMs, queue, trustAnnotations, pin } = this.#entry;
     const allowed = [...(toolsAllowed ?? []), ...(allowedTools ?? [])];
     const address = this.#address();
     return {
@@ -72,6 +73,7 @@ class EntryReader {
       connectTimeoutMs,
       queue,
       trustsAnnotations: trustAnnotations,
+      pin,
     };
   }
 

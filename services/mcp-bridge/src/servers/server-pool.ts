@@ -1,12 +1,16 @@
 import { createSemaphore, within } from "@rockbot/async";
 import type { Logger } from "@rockbot/bus";
-import { McpServer, type McpServerOptions, type McpServerParts } from "@rockbot/mcp";
+import { McpServer, type McpServerParts } from "@rockbot/mcp";
+import type { ToolTrust } from "../trust/tool-trust.ts";
+import type { BridgedServerOptions } from "./bridged-server.ts";
 
 export interface ServerPoolOptions extends Pick<McpServerParts, "backOffMs"> {
   /** How many servers are being started or connected at once. */
   readonly initConcurrency: number;
   /** How long calls in flight on a server that is taken away may go on. */
   readonly drainMs: number;
+  /** Says which tools are offered. @default all */
+  readonly trust?: Pick<ToolTrust, "screenOf" | "forget"> | undefined;
   readonly log: Logger;
 }
 
@@ -14,7 +18,7 @@ export interface ServerPoolOptions extends Pick<McpServerParts, "backOffMs"> {
 export class ServerPool implements AsyncDisposable {
   readonly #options: ServerPoolOptions;
   /** By name in lower case, in the order in which they were given. */
-  #servers = new Map<string, { readonly options: McpServerOptions; readonly server: McpServer }>();
+  #servers = new Map<string, { readonly options: BridgedServerOptions; readonly server: McpServer }>();
   readonly #leaving = new Set<Promise<void>>();
   readonly #listeners = new Set<(removed: readonly string[]) => void>();
   readonly #admit: NonNullable<McpServerParts["admit"]>;
@@ -41,7 +45,7 @@ export class ServerPool implements AsyncDisposable {
   }
 
   /** From now on these are the servers. What has not changed stays connected; calls in flight on what has finish. */
-  apply(wanted: readonly McpServerOptions[]): void {
+  apply(wanted: readonly BridgedServerOptions[]): void {
     const before = this.#servers;
     const next: typeof before = new Map();
     for (const options of wanted) {
@@ -53,7 +57,10 @@ export class ServerPool implements AsyncDisposable {
     const removed: string[] = [];
     for (const [key, { server }] of before) {
       if (next.get(key)?.server === server) continue;
-      if (!next.has(key)) removed.push(server.name);
+      if (!next.has(key)) {
+        removed.push(server.name);
+        this.#options.trust?.forget(server.name);
+      }
       this.#leave(server);
     }
     this.#changed(removed);
@@ -68,13 +75,18 @@ export class ServerPool implements AsyncDisposable {
     off();
   }
 
+  /** What is approved may be something else by now. */
+  async screenAgain(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.screenAgain()));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.servers.map((server) => server[Symbol.asyncDispose]()), ...this.#leaving]);
   }
 
-  #start(options: McpServerOptions): McpServer {
-    const { log, backOffMs } = this.#options;
-    const server = new McpServer(options, { log, backOffMs, admit: this.#admit });
+  #start(options: BridgedServerOptions): McpServer {
+    const { log, backOffMs, trust } = this.#options;
+    const server = new McpServer(options, { log, backOffMs, admit: this.#admit, screen: trust?.screenOf(options) });
     server.onChange(() => this.#changed([]));
     return server;
   }

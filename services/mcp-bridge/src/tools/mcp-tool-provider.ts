@@ -2,6 +2,7 @@ import { Header, nearestName, ToolError, ToolErrorCode, type ToolGuide } from "@
 import type { McpServer, McpTool } from "@rockbot/mcp";
 import type { Tool, ToolProvider } from "@rockbot/tools";
 import type { ServerPool } from "../servers/server-pool.ts";
+import type { ToolTrust } from "../trust/tool-trust.ts";
 import { mcpTool } from "./mcp-tool.ts";
 import { mcpToolGuide } from "./mcp-tool-guide.ts";
 
@@ -10,13 +11,16 @@ const GATHER_MS = 20;
 /** The tools of all servers of a pool, under the names that they are announced with. */
 export class McpToolProvider implements ToolProvider {
   readonly #pool: ServerPool;
+  readonly #trust: Pick<ToolTrust, "refusalOn" | "refusalOf"> | undefined;
   /** One object for each tool for as long as it does not change. */
   readonly #made = new WeakMap<McpServer, WeakMap<McpTool, Tool>>();
 
   readonly #tell = new Set<() => void>();
 
-  constructor(pool: ServerPool) {
+  /** @param trust says why tools that are not offered are not called */
+  constructor(pool: ServerPool, trust?: Pick<ToolTrust, "refusalOn" | "refusalOf">) {
     this.#pool = pool;
+    this.#trust = trust;
   }
 
   get tools(): readonly Tool[] {
@@ -58,7 +62,10 @@ export class McpToolProvider implements ToolProvider {
   find(toolName: string, headers: Readonly<Record<string, string>>): Tool | undefined {
     const serverName = headers[Header.McpServer];
     if (serverName !== undefined && serverName !== "") return this.#findOn(serverName, toolName);
-    return firstNamed(this.tools, toolName, ({ definition }) => definition.name) ?? this.#findAnywhere(toolName);
+    const found = firstNamed(this.tools, toolName, ({ definition }) => definition.name) ?? this.#findAnywhere(toolName);
+    const refusal = found === undefined ? this.#trust?.refusalOf(toolName) : undefined;
+    if (refusal !== undefined) throw refusal;
+    return found;
   }
 
   #findOn(serverName: string, toolName: string): Tool {
@@ -73,6 +80,8 @@ export class McpToolProvider implements ToolProvider {
     }
     const tool = firstNamed(server.tools, toolName, ({ name }) => name);
     if (tool !== undefined) return this.#toolOf(server, tool);
+    const refusal = this.#trust?.refusalOn(server.name, toolName);
+    if (refusal !== undefined) throw refusal;
     const { state, nextAttemptInMs = 0 } = server.health;
     if (server.tools.length === 0 && state !== "ready") {
       throw new ToolError(ToolErrorCode.Unavailable, `The MCP server "${server.name}" cannot be reached now. Nothing was run. Try again later.`, {

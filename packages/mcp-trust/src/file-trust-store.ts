@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { open, readFile, rename, rm } from "node:fs/promises";
+import { canonicalJson } from "@rockbot/contracts";
+import { recordOf, textOf, versionOf } from "./record-text.ts";
+import { MAX_RECORDS, type TrustStore, TrustStoreUnavailableError } from "./trust-store.ts";
+
+const FORMAT = 1;
+
+/**
+ * Records in one file, such as `mcp.lock.json`: to be read, compared and kept with the configuration by people. It is read anew for
+ * each operation, so that what a person changes in it counts at once, and replaced as a whole, so that whoever reads it, also after a crash, has the
+ * old or the new one. Of several processes that write at the same moment one may undo the other.
+ */
+export function openFileTrustStore(file: string): TrustStore {
+  let writing: Promise<unknown> = Promise.resolve();
+
+  async function content(): Promise<string | undefined> {
+    try {
+      return await readFile(file, "utf8");
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT") return undefined;
+      throw new TrustStoreUnavailableError(`Cannot read the file ${file}: ${code}`);
+    }
+  }
+
+  async function records(): Promise<Map<string, string>> {
+    const text = await content();
+    if (text === undefined) return new Map();
+    const value = parsed(text);
+    if (value?.format !== FORMAT || typeof value.records !== "object" || value.records === null)
+      throw new TrustStoreUnavailableError(`Cannot use the file ${file}: expected {"format":${FORMAT},"records":{…}}. Repair it, or remove it to begin anew`);
+    return new Map(Object.entries(value.records).map(([name, record]) => [name, canonicalJson(record)]));
+  }
+
+  async function replace(texts: ReadonlyMap<string, string>): Promise<void> {
+    const value = {
+      format: FORMAT,
+      records: Object.fromEntries([...texts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, text]) => [name, JSON.parse(text)])),
+    };
+    const temporary = `${file}.${randomBytes(6).toString("hex")}`;
+    try {
+      const handle = await open(temporary, "wx", 0o600);
+      try {
+        await handle.writeFile(`${JSON.stringify(value, undefined, 2)}\n`);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, file);
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => {});
+      throw new TrustStoreUnavailableError(`Cannot write the file ${file}: ${(error as NodeJS.ErrnoException).code}`);
+    }
+  }
+
+  async function write(name: string, value: unknown, version: string | undefined): Promise<boolean> {
+    const texts = await records();
+    const current = texts.get(name);
+    if ((current === undefined ? undefined : versionOf(current)) !== version) return false;
+    if (value === undefined) texts.delete(name);
+    else texts.set(name, textOf(name, value));
+    if (texts.size > MAX_RECORDS) throw new TrustStoreUnavailableError(`Cannot write the record "${name}": there are ${MAX_RECORDS} already`);
+    await replace(texts);
+    return true;
+  }
+
+  return {
+    where: `the file ${file}`,
+    read: async (name) => recordOf(name, (await records()).get(name)),
+    write(name, value, version) {
+      const written = writing.then(() => write(name, value, version));
+      writing = written.catch(() => {});
+      return written;
+    },
+    names: async () => [...(await records()).keys()].sort(),
+    revision: async () => versionOf((await content()) ?? ""),
+    async [Symbol.asyncDispose]() {
+      await writing;
+    },
+  };
+}
+
+function parsed(text: string): { readonly format?: unknown; readonly records?: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

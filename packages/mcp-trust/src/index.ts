@@ -1,0 +1,14 @@
+// To keep what is known of MCP servers; in Redis: ./redis, so that only who wants that loads its client.
+
+// For operators.
+export { type Approval, type ApprovalOutcome, approve, readWaiting, type Waiting, type WaitingServer, type WaitingTool } from "./approvals.ts";
+export { openFileTrustStore } from "./file-trust-store.ts";
+export { createMemoryTrustStore } from "./memory-trust-store.ts";
+// Definitions of tools: pinned, or held.
+export type { HeldTool } from "./pin.ts";
+export { PinBook, type PinBookOptions, type Screened } from "./pin-book.ts";
+// Servers that come while a bridge runs.
+export { type RegisteredServer, type RegistrationRecord, Registrations } from "./registrations.ts";
+export type { RequestedAddress, RequestedServer } from "./requested-server.ts";
+export type { PinMode } from "./screen-tools.ts";
+export { type TrustStore, TrustStoreUnavailableError } from "./trust-store.ts";

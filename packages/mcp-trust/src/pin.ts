@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "@rockbot/contracts";
+
+/** What a server says of one tool, as models would get it. */
+export interface SeenTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: object;
+  readonly outputSchema?: object | undefined;
+  readonly annotations: object;
+}
+
+/** A definition that is approved. */
+export interface Pin {
+  readonly name: string;
+  /** Of all that the server says of the tool: see `hashOf`. */
+  readonly hash: string;
+  /** The same without its name: two tools of one shape differ in their names only. */
+  readonly shape: string;
+  /** Absent if there was no room for it; it serves to say what has changed. */
+  readonly definition?: SeenTool | undefined;
+  /** `first sight`, or who approved it. */
+  readonly by: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** Why a definition waits for an operator. */
+export type HeldReason = "new" | "changed" | "renamed" | "suspicious";
+
+/** A definition that is neither announced nor called until an operator approves it. */
+export interface HeldTool {
+  readonly name: string;
+  readonly hash: string;
+  readonly shape: string;
+  readonly definition?: SeenTool | undefined;
+  readonly reason: HeldReason;
+  /** The pinned tool that it was, as far as can be told. */
+  readonly renamedFrom?: string | undefined;
+  /** What in it looks as if it was written to mislead a model. */
+  readonly suspicions?: readonly string[] | undefined;
+  readonly at: string;
+}
+
+/** What is remembered of one server's tools. Lists, not maps: their names are a stranger's. */
+export interface PinRecord {
+  readonly server: string;
+  readonly pins: readonly Pin[];
+  readonly held: readonly HeldTool[];
+}
+
+/** SHA-256 of the definition's canonical form: the same for definitions that differ in the order of properties only. */
+export const hashOf = (tool: SeenTool): string => hashesOf(tool).hash;
+
+export const shapeOf = (tool: SeenTool): string => hashesOf(tool).shape;
+
+/** Definitions do not change, and are looked at often. */
+const known = new WeakMap<SeenTool, { readonly hash: string; readonly shape: string }>();
+
+function hashesOf(tool: SeenTool): { readonly hash: string; readonly shape: string } {
+  const before = known.get(tool);
+  if (before !== undefined) return before;
+  const { name, description, inputSchema, outputSchema, annotations } = tool;
+  const shape = { description, inputSchema, outputSchema, annotations };
+  const hashes = { hash: sha256({ name, ...shape }), shape: sha256(shape) };
+  known.set(tool, hashes);
+  return hashes;
+}
+
+const sha256 = (value: object): string => createHash("sha256").update(canonicalJson(value)).digest("hex");
+
+/** The record that pins of a server are kept in. */
+export const pinRecordName = (server: string): string => `${PIN_RECORDS}${server.toLowerCase()}`;
+export const PIN_RECORDS = "pins/";

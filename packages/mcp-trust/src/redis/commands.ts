@@ -1,0 +1,32 @@
+import type { Redis } from "ioredis";
+
+const commands = {
+  /**
+   * KEYS: records, revision. ARGV: the record's name, the version that was read or "", the new text or "" to remove it, how many
+   * there may be. Answers 1, 0 if the record is of another version, or -1 if there is no room.
+   */
+  replaceTrustRecord: {
+    numberOfKeys: 2,
+    lua: `
+local current = redis.call('HGET', KEYS[1], ARGV[1])
+local version = current and redis.sha1hex(current) or ''
+if version ~= ARGV[2] then return 0 end
+if ARGV[3] == '' then
+  redis.call('HDEL', KEYS[1], ARGV[1])
+else
+  if not current and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) then return -1 end
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+end
+redis.call('INCR', KEYS[2])
+return 1`,
+  },
+} as const;
+
+type Command = (...keysAndArguments: (string | number)[]) => Promise<unknown>;
+
+export type TrustRedis = Redis & { readonly [Name in keyof typeof commands]: Command };
+
+export function defineCommands(redis: Redis): TrustRedis {
+  for (const [name, definition] of Object.entries(commands)) redis.defineCommand(name, definition);
+  return redis as TrustRedis;
+}

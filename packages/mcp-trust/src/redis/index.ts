@@ -1,0 +1,1 @@
+export { connectRedisTrustStore } from "./redis-trust-store.ts";

@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { approve, readWaiting } from "./approvals.ts";
+import { createMemoryTrustStore } from "./memory-trust-store.ts";
+import { ASKED_KEPT_MS, MAX_ASKED_PER_AGENT, Registrations } from "./registrations.ts";
+import type { RequestedServer } from "./requested-server.ts";
+
+const program = (name: string, ...args: readonly string[]): RequestedServer => ({
+  name,
+  address: { kind: "command", command: "/usr/bin/weather", args, env: {} },
+});
+const limits = { agent: "one", by: "the catalogue", maxPerAgent: 2 };
+
+test("an operator approves exactly what is shown, for the agent that asked, once", async () => {
+  const store = createMemoryTrustStore();
+  const registrations = new Registrations(store);
+  const request = program("weather", "--fast");
+  await registrations.ask(request, "one");
+  await registrations.ask(request, "one");
+  const { servers } = await readWaiting(store);
+  expect(servers).toMatchObject([
+    {
+      server: "weather",
+      agent: "one",
+      lines: ['command: "/usr/bin/weather"', 'arguments: ["--fast"]', "environment: nothing beside PATH, HOME and the like"],
+    },
+  ]);
+  expect(await registrations.approvalOf(request, "one")).toBeUndefined();
+  expect(await approve(store, { tools: [], servers: [...servers, { server: "weather", digest: "another" }] }, "ada")).toEqual({
+    approved: ["weather"],
+    stale: ["weather"],
+  });
+  expect(await registrations.approvalOf(request, "one")).toBe("ada");
+  expect(await registrations.approvalOf(request, "two")).toBeUndefined();
+  expect(await registrations.approvalOf(program("weather", "--fast", "-e"), "one")).toBeUndefined();
+  expect(await registrations.register(request, { ...limits, by: "ada" })).toBe("registered");
+  expect(await registrations.approvalOf(request, "one")).toBeUndefined();
+  expect(await registrations.read()).toMatchObject({ asked: [], registered: [{ agent: "one", by: "ada" }] });
+});
+
+test("a request is over after a day, and so is an approval", async () => {
+  let now = Date.parse("2026-01-01");
+  const store = createMemoryTrustStore();
+  const registrations = new Registrations(store, () => new Date(now));
+  await registrations.ask(program("a"), "one");
+  const { servers } = await readWaiting(store);
+  await registrations.approve(servers[0]?.digest ?? "", "ada");
+  now += ASKED_KEPT_MS;
+  expect(await registrations.approvalOf(program("a"), "one")).toBeUndefined();
+  expect(await registrations.approve(servers[0]?.digest ?? "", "ada")).toBe(false);
+});
+
+test("an agent can fill neither the operator's list nor the list of servers", async () => {
+  const registrations = new Registrations(createMemoryTrustStore());
+  const asked = await Promise.all(Array.from({ length: 12 }, (_, i) => registrations.ask(program(`a${i}`), "one")));
+  expect(asked.filter(Boolean)).toHaveLength(MAX_ASKED_PER_AGENT);
+  expect(await registrations.ask(program("b"), "two")).toBe(true);
+  const outcomes = await Promise.all(Array.from({ length: 6 }, (_, i) => registrations.register(program(`s${i}`), limits)));
+  expect(outcomes.toSorted()).toEqual(["registered", "registered", "too_many", "too_many", "too_many", "too_many"]);
+});
+
+test("a name belongs to the agent that has registered it, until it unregisters it", async () => {
+  const registrations = new Registrations(createMemoryTrustStore());
+  expect(await registrations.register(program("a"), limits)).toBe("registered");
+  expect(await registrations.register(program("a"), limits)).toBe("registered"); // the same once more
+  expect(await registrations.register(program("a", "other"), limits)).toBe("taken");
+  expect(await registrations.register(program("a"), { ...limits, agent: "two" })).toBe("taken");
+  expect(await registrations.unregister("a", "two")).toBe("not_yours");
+  expect(await registrations.unregister("a", "one")).toBe("removed");
+  expect(await registrations.unregister("a", "one")).toBe("unknown");
+});
+
+test("a registration whose content is not what its digest says is not believed", async () => {
+  const store = createMemoryTrustStore();
+  const registrations = new Registrations(store);
+  await registrations.register(program("a"), limits);
+  const { value, version } = await store.read("registrations");
+  await store.write("registrations", JSON.parse(JSON.stringify(value).replace("weather", "sh")), version);
+  await expect(registrations.read()).rejects.toThrow("no record of registrations");
+});

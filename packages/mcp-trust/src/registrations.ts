@@ -1,0 +1,151 @@
+import { digestOf, type RequestedServer } from "./requested-server.ts";
+import { type TrustStore, TrustStoreUnavailableError, unchanged, updateRecord } from "./trust-store.ts";
+
+/** A request that waits for an operator, or that one has approved: then the agent that asked may have that very server, once. */
+export interface AskedServer {
+  readonly request: RequestedServer;
+  readonly digest: string;
+  readonly agent: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly approvedBy?: string | undefined;
+}
+
+/** A server that an agent has registered. All bridges that share the store connect to it. */
+export interface RegisteredServer {
+  readonly request: RequestedServer;
+  readonly digest: string;
+  /** Who may unregister it. */
+  readonly agent: string;
+  readonly at: string;
+  /** `the catalogue`, `an allowed host`, or the operator who approved it. */
+  readonly by: string;
+}
+
+export interface RegistrationRecord {
+  readonly asked: readonly AskedServer[];
+  readonly registered: readonly RegisteredServer[];
+}
+
+const REGISTRATIONS = "registrations";
+/** Requests that wait, of one agent and of all; whoever asks for more is told so. */
+export const MAX_ASKED_PER_AGENT = 5;
+const MAX_ASKED = 100;
+const MAX_REGISTERED = 100;
+/** A request that nobody has approved, or whose approval nobody has used, is over then. */
+export const ASKED_KEPT_MS = 24 * 3_600_000;
+
+const NONE: RegistrationRecord = { asked: [], registered: [] };
+
+/** The servers that agents have registered or asked for, in one record, so that no two bridges give away the same name or one place too many. */
+export class Registrations {
+  readonly #store: TrustStore;
+  readonly #now: () => Date;
+
+  constructor(store: TrustStore, now: () => Date = () => new Date()) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** @throws {TrustStoreUnavailableError} as all methods do */
+  async read(): Promise<RegistrationRecord> {
+    return recordOf((await this.#store.read(REGISTRATIONS)).value);
+  }
+
+  /** Notes that an agent asks for a server, once however often it asks. @returns false if too many requests wait already */
+  async ask(request: RequestedServer, agent: string): Promise<boolean> {
+    const digest = digestOf(request);
+    let hasRoom = true;
+    await this.#update((record) => {
+      hasRoom = true;
+      if (record.asked.some((asked) => asked.digest === digest && asked.agent === agent)) return record;
+      const own = record.asked.filter((asked) => asked.agent === agent).length;
+      hasRoom = own < MAX_ASKED_PER_AGENT && record.asked.length < MAX_ASKED;
+      return hasRoom ? { ...record, asked: [...record.asked, { request, digest, agent, at: this.#now().toISOString() }] } : record;
+    });
+    return hasRoom;
+  }
+
+  /** Who has approved that this agent has this very server; undefined if nobody has. */
+  async approvalOf(request: RequestedServer, agent: string): Promise<string | undefined> {
+    const digest = digestOf(request);
+    const { asked } = recordOf((await this.#store.read(REGISTRATIONS)).value);
+    return this.#fresh(asked).find((one) => one.digest === digest && one.agent === agent)?.approvedBy;
+  }
+
+  /** Approves what the operator was shown. @returns false if nobody asks for it (any more) */
+  async approve(digest: string, by: string): Promise<boolean> {
+    let isFound = false;
+    await this.#update((record) => {
+      isFound = record.asked.some((asked) => asked.digest === digest);
+      return { ...record, asked: record.asked.map((asked) => (asked.digest === digest ? { ...asked, approvedBy: by } : asked)) };
+    });
+    return isFound;
+  }
+
+  /** Keeps a server that has been connected; an approval is used up by it. */
+  async register(request: RequestedServer, { agent, by, maxPerAgent }: { readonly agent: string; readonly by: string; readonly maxPerAgent: number }) {
+    const digest = digestOf(request);
+    let outcome: "registered" | "taken" | "too_many" = "registered";
+    await this.#update((record) => {
+      const { registered } = record;
+      const holder = registered.find((one) => one.request.name === request.name);
+      const own = registered.filter((one) => one.agent === agent).length;
+      outcome =
+        holder !== undefined
+          ? holder.agent === agent && holder.digest === digest
+            ? "registered"
+            : "taken"
+          : own >= maxPerAgent || registered.length >= MAX_REGISTERED
+            ? "too_many"
+            : "registered";
+      if (outcome !== "registered" || holder !== undefined) return record;
+      return {
+        asked: record.asked.filter((asked) => asked.digest !== digest || asked.agent !== agent),
+        registered: [...registered, { request, digest, agent, at: this.#now().toISOString(), by }],
+      };
+    });
+    return outcome;
+  }
+
+  /** Forgets a server of this agent's. */
+  async unregister(name: string, agent: string): Promise<"removed" | "unknown" | "not_yours"> {
+    let outcome: "removed" | "unknown" | "not_yours" = "unknown";
+    await this.#update((record) => {
+      const found = record.registered.find(({ request }) => request.name === name);
+      outcome = found === undefined ? "unknown" : found.agent === agent ? "removed" : "not_yours";
+      return outcome === "removed" ? { ...record, registered: record.registered.filter((one) => one !== found) } : record;
+    });
+    return outcome;
+  }
+
+  async #update(change: (record: RegistrationRecord) => RegistrationRecord): Promise<void> {
+    await updateRecord(this.#store, REGISTRATIONS, (value) => {
+      const before = recordOf(value);
+      const pruned = { ...before, asked: this.#fresh(before.asked) };
+      const after = change(pruned);
+      return after === pruned && pruned.asked.length === before.asked.length ? unchanged : after;
+    });
+  }
+
+  #fresh(asked: readonly AskedServer[]): readonly AskedServer[] {
+    const since = this.#now().getTime() - ASKED_KEPT_MS;
+    return asked.filter(({ at }) => Date.parse(at) > since);
+  }
+}
+
+/** People may have written it: what is no registration is not taken for one, nor for none. */
+function recordOf(value: unknown): RegistrationRecord {
+  if (value === undefined) return NONE;
+  const { asked, registered } = (typeof value === "object" && value !== null ? value : {}) as { readonly [Key in keyof RegistrationRecord]?: unknown };
+  if (!Array.isArray(asked) || !Array.isArray(registered) || ![...asked, ...registered].every(isEntry))
+    throw new TrustStoreUnavailableError(`Cannot read the record "${REGISTRATIONS}": it is no record of registrations`);
+  return { asked: asked as AskedServer[], registered: registered as RegisteredServer[] };
+}
+
+/** What is approved is what the digest says: an entry that says something else by now is none. */
+function isEntry(value: unknown): boolean {
+  const { request, digest, agent, at } = (typeof value === "object" && value !== null ? value : {}) as Partial<AskedServer>;
+  const isRequest = typeof request?.name === "string" && typeof request.address === "object" && request.address !== null;
+  return isRequest && digest === digestOf(request) && typeof agent === "string" && typeof at === "string";
+}

@@ -1,0 +1,65 @@
+import type { SeenTool } from "./pin.ts";
+
+/** What a definition says that speaks to the model instead of describing a tool. Each is a sentence that goes on after "it". */
+const SIGNS: readonly (readonly [string, RegExp])[] = [
+  [
+    "tells to set earlier instructions aside",
+    /\b(?:ignore|disregard|forget|overrides?|bypass|supersedes?)\b[^.\n]{0,40}\b(?:previous|prior|earlier|above|preceding|all other|any other|system|safety|developer|user(?:'s)?)\b[^.\n]{0,30}\b(?:instructions?|prompts?|messages?|rules?|guidelines?|polic(?:y|ies)|context|directives?)\b/i,
+  ],
+  [
+    "tells to keep something from the user",
+    /\b(?:do(?: not|n['’]t)|never|without|avoid|must not)\b[^.\n]{0,30}\b(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|notify(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|show(?:ing)?|ask(?:ing)?|alert(?:ing)?)\b[^.\n]{0,30}\b(?:users?|humans?|anyone|operators?|person|people)\b/i,
+  ],
+  [
+    "asks for secrecy",
+    /\b(?:secretly|silently|covertly|stealthily|behind the scenes)\b[^.\n]{0,60}\b(?:send|read|cop(?:y|ies)|call|add|include|forward|upload|append|bcc|pass|post|collect|log)\b|\b(?:keep|hide|conceal)\b[^.\n]{0,25}\b(?:this|it|that)\b[^.\n]{0,25}\b(?:secret|hidden|from the (?:user|human))/i,
+  ],
+  [
+    "speaks in the markup of prompts",
+    /<\/?\s*(?:important|system|instructions?|secret|hidden|admin|assistant|user|tool_?(?:call|result)s?|function_calls?|critical)\b[^>]{0,60}>|\[\/?(?:INST|SYSTEM|SYS)\]|<\|[a-z_]{2,30}\|>|<<SYS>>|^\s*#{0,4}\s*(?:system|assistant|developer)\s*(?:prompt|message|instructions?)?\s*:/im,
+  ],
+  [
+    "names files that hold secrets",
+    /(?:~|\$HOME|%USERPROFILE%|\/root|\/home\/\w+)?\/?\.(?:ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|bash_history)\b|\bid_(?:rsa|ed25519|ecdsa)\b|\/etc\/(?:passwd|shadow)\b|(?:^|[\s"'`/])\.env\b|\bmcp\.json\b|\bclaude_desktop_config\b|\/proc\/(?:self|\d+|\*)\/environ/i,
+  ],
+  [
+    "asks for secrets or for the conversation",
+    /\b(?:read|send|pass|include|provide|append|attach|upload|post|forward|supply|put|paste|copy|fill|insert)\b[^.\n]{0,60}\b(?:api[ _-]?keys?|access tokens?|passwords?|credentials?|private keys?|secrets?|environment variables?|system prompt|conversation(?: history)?|chat history|previous messages|entire context)\b/i,
+  ],
+  [
+    "gives orders about other tools",
+    /\b(?:before|after|whenever|instead of|prior to|every time)\b[^.\n]{0,30}\b(?:any|all|every|each|other)\b[^.\n]{0,20}\btools?\b|\b(?:when|whenever|if|once)\b[^.\n]{0,30}\btools?\b (?:is|are|gets?) (?:used|called|invoked|available|present)\b|\b(?:must|always|have to)\b[^.\n]{0,20}\b(?:call|use|invoke|run)\b[^.\n]{0,20}\b(?:first|before anything|before answering|before you)\b|\b(?:replaces|supersedes|deprecates)\b[^.\n]{0,30}\btools?\b|\bdo not (?:use|call)\b[^.\n]{0,30}\b(?:tools?|any other|\w+__\w+)\b/i,
+  ],
+  ["tells where to send data", /\b(?:send|post|upload|forward|exfiltrate|transmit|bcc|cc|report|leak)\b[^\n]{0,80}(?:https?:\/\/|[\w.+-]+@[\w-]+\.\w)/i],
+  ["holds a picture whose address could carry data away", /!\[[^\]]{0,200}\]\(\s*https?:\/\/[^)\s]{0,300}(?:[?&=]|\{|<)/i],
+  ["holds characters that nobody sees", /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/u],
+  ["holds text that is encoded", /(?:[A-Za-z0-9+/]{120,}={0,2})|(?:\\x[0-9a-f]{2}){8,}|(?:\\u[0-9a-f]{4}){8,}|(?:%[0-9a-f]{2}){12,}/i],
+];
+
+/** Of a definition's texts together. */
+const MAX_READ = 200_000;
+const MAX_DEPTH = 64;
+
+/**
+ * What in a definition looks as if it was written to mislead a model: signs, not proof, in descriptions, titles, defaults, examples and names
+ * alike, wherever in the schemas. A definition without a sign is not harmless for it; one with a sign is shown to a person first.
+ */
+export function suspicionsOf({ name, description, inputSchema, outputSchema }: SeenTool): readonly string[] {
+  const text = [name, description, ...textsIn([inputSchema, outputSchema])].join("\n").slice(0, MAX_READ);
+  return SIGNS.flatMap(([sign, expression]) => (expression.test(text) ? [`it ${sign}`] : []));
+}
+
+function textsIn(root: unknown): string[] {
+  const texts: string[] = [];
+  const open: { readonly value: unknown; readonly depth: number }[] = [{ value: root, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, depth } = next;
+    if (typeof value === "string") texts.push(value);
+    else if (typeof value === "object" && value !== null && depth < MAX_DEPTH)
+      for (const [key, inner] of Object.entries(value)) {
+        if (!Array.isArray(value)) texts.push(key);
+        open.push({ value: inner, depth: depth + 1 });
+      }
+  }
+  return texts;
+}

@@ -1,0 +1,57 @@
+/**
+ * What is remembered of MCP servers from one start to the next: records with names, each a JSON value. Several processes may
+ * share one; who writes says which version it has read, so that nobody undoes what it has not seen.
+ *
+ * Every operation rejects with TrustStoreUnavailableError if nothing is known about what it did, or could not be done.
+ */
+export interface TrustStore extends AsyncDisposable {
+  /** Where the records are, for people: `memory`, `Redis`, or a file. */
+  readonly where: string;
+  read(name: string): Promise<TrustRecord>;
+  /**
+   * Puts the value in the record's place, or removes the record if it is undefined.
+   * @param version what was read; undefined: there was no record
+   * @returns false if the record is of another version by now: nothing is written then
+   */
+  write(name: string, value: unknown, version: string | undefined): Promise<boolean>;
+  /** Of all records, sorted. */
+  names(): Promise<readonly string[]>;
+  /** Another text whenever a record has changed since. */
+  revision(): Promise<string>;
+}
+
+/** A record that is not there has neither value nor version. */
+export interface TrustRecord {
+  readonly value: unknown;
+  readonly version: string | undefined;
+}
+
+/** The records cannot be read or written now, or what was read is none. */
+export class TrustStoreUnavailableError extends Error {
+  override readonly name = "TrustStoreUnavailableError";
+}
+
+/** Of a record as JSON, in characters. */
+export const MAX_RECORD_LENGTH = 4 * 1024 * 1024;
+/** More servers than a bridge may have. */
+export const MAX_RECORDS = 2_000;
+
+const MAX_ATTEMPTS = 20;
+
+/**
+ * Reads a record, changes it, and writes it, again if somebody else was faster.
+ * @param change gives the new value, `undefined` to remove the record, or `unchanged`
+ * @returns what the record is now
+ */
+export async function updateRecord(store: TrustStore, name: string, change: (value: unknown) => unknown): Promise<unknown> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const { value, version } = await store.read(name);
+    const next = change(value);
+    if (next === unchanged) return value;
+    if (await store.write(name, next, version)) return next;
+  }
+  throw new TrustStoreUnavailableError(`Cannot write the record "${name}": others have written it ${MAX_ATTEMPTS} times meanwhile`);
+}
+
+/** For `updateRecord`: there is nothing to write. */
+export const unchanged = Symbol("unchanged");

@@ -1,0 +1,128 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createRequester } from "@rockbot/bus";
+import { createEnvelope, encodeMessage, Header, messages, newId } from "@rockbot/contracts";
+import { createMemoryTrustStore, openFileTrustStore, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
+import { expect, test } from "vitest";
+import { announcedTools, faulty, realServers, startTestBridge, testFolder } from "../test-bridge.ts";
+
+const announced = (caller: Parameters<typeof announcedTools>[0]) => expect.poll(() => announcedTools(caller), { timeout: 10_000 });
+const limited = (...toolsAllowed: readonly string[]) => ({ ...faulty(), toolsAllowed });
+
+test("a definition that changes by a byte is neither announced nor called until an operator approves it", async () => {
+  await using tested = await startTestBridge(() => ({ peer: limited("echo", "redefine") }));
+  const { bridge, caller, bus } = tested;
+  const ask = rawCaller(bus);
+  await announced(caller).toEqual(["peer__echo", "peer__redefine"]);
+  await caller.call("peer__redefine", { tool: "echo", description: "The fault echo!" });
+  await announced(caller).toEqual(["peer__redefine"]);
+  const words = { code: "denied", isRetryable: false, message: expect.stringContaining('rockbot mcp approve "peer" "echo"') };
+  for (const [name, headers] of [
+    ["peer__echo", {}],
+    ["ECHO", {}],
+    ["echo", { [Header.McpServer]: "Peer" }],
+  ] as const)
+    expect(await ask(name, headers)).toMatchObject(words);
+  expect(bridge.servers).toMatchObject([{ name: "peer", tools: 1, held: 1 }]);
+
+  const { tools } = await bridge.approvals.waiting();
+  expect(tools).toMatchObject([{ server: "peer", tool: "echo", reason: "changed", changes: ['description: was "The fault echo.", is "The fault echo!"'] }]);
+  await caller.call("peer__redefine", { tool: "echo", description: "Something else." });
+  await expect.poll(async () => (await bridge.approvals.waiting()).tools[0]?.changes[0], { timeout: 10_000 }).toContain("Something else");
+  expect(await bridge.approvals.approve({ tools, servers: [] }, "ada")).toEqual({ approved: [], stale: ["peer: echo"] }); // not what was shown
+  const shown = await bridge.approvals.waiting();
+  expect(await bridge.approvals.approve({ tools: shown.tools, servers: [] }, "ada")).toEqual({ approved: ["peer: echo"], stale: [] });
+  expect(await ask("peer__echo", {})).toMatchObject({ content: "{}" });
+  await announced(caller).toEqual(["peer__echo", "peer__redefine"]);
+});
+
+test("what comes later and what gets another name is held; a server whose pins are off offers all", async () => {
+  await using tested = await startTestBridge(() => ({ strict: faulty(), lax: { ...faulty(), pin: "off" } }));
+  const { bridge, caller } = tested;
+  await caller.call("strict__redefine", { tool: "echo", name: "repeat" });
+  for (const server of ["strict", "lax"]) await caller.call(`${server}__grow`, {});
+  await expect
+    .poll(() => announcedTools(caller).filter((name) => name.includes("grown")), { timeout: 10_000 })
+    .toEqual([expect.stringMatching(/^lax__grown_/)]);
+  await expect
+    .poll(async () => (await bridge.approvals.waiting()).tools, { timeout: 10_000 })
+    .toMatchObject([
+      { server: "strict", tool: "repeat", reason: "renamed", renamedFrom: "echo", changes: ['name: was "echo", is "repeat"'] },
+      { server: "strict", tool: expect.stringMatching(/^grown_/), reason: "new" },
+    ]);
+});
+
+test("nothing of the servers from npm looks poisoned", async () => {
+  await using tested = await startTestBridge((folder) => ({
+    everything: realServers.everything,
+    memory: realServers.memory(join(folder, "memory.jsonl")),
+    files: realServers.filesystem(folder),
+    thinking: realServers.thinking,
+  }));
+  expect(await tested.bridge.approvals.waiting()).toEqual({ tools: [], servers: [] });
+});
+
+test("what was pinned holds after a restart, in a file that people can read", async () => {
+  using folder = testFolder();
+  const mcpLockFile = join(folder.path, "mcp.lock.json");
+  {
+    await using first = await startTestBridge(() => ({ peer: limited("echo") }), { config: { mcpLockFile } });
+    await announced(first.caller).toEqual(["peer__echo"]);
+  }
+  expect(existsSync(mcpLockFile)).toBe(true);
+  await using second = await startTestBridge(() => ({ peer: limited("echo", "hang"), other: limited("echo") }), { config: { mcpLockFile } });
+  await announced(second.caller).toEqual(["other__echo", "peer__echo"]);
+});
+
+test("in the mode file only what stands in the operator's file is offered, also beside a shared store", async () => {
+  using folder = testFolder();
+  const mcpLockFile = join(folder.path, "mcp.lock.json");
+  {
+    await using _first = await startTestBridge(() => ({ peer: limited("echo") }), { config: { mcpLockFile } });
+  }
+  const config = { mcpLockFile, pin: "file" as const };
+  await using alone = await startTestBridge(() => ({ peer: faulty(), other: limited("echo") }), { config });
+  await announced(alone.caller).toEqual(["peer__echo"]);
+  await using shared = await startTestBridge(() => ({ peer: faulty(), other: limited("echo") }), { config, trustStore: createMemoryTrustStore() });
+  await announced(shared.caller).toEqual(["peer__echo"]);
+});
+
+test("two bridges that share a store hold the same, and what is approved at one is offered by the other", async () => {
+  using folder = testFolder();
+  await using trustStore = openFileTrustStore(join(folder.path, "shared.json"));
+  await using one = await startTestBridge(() => ({ peer: limited("echo") }), { trustStore });
+  await using two = await startTestBridge(() => ({ peer: limited("echo", "hang") }), { trustStore });
+  await announced(two.caller).toEqual(["peer__echo"]);
+  const { tools } = await one.bridge.approvals.waiting();
+  await one.bridge.approvals.approve({ tools, servers: [] }, "ada");
+  await announced(two.caller).toEqual(["peer__echo", "peer__hang"]);
+});
+
+test("while it cannot be read what is approved nothing is offered, and a call is answered so", async () => {
+  const real = createMemoryTrustStore();
+  let isAway = true;
+  const read: TrustStore["read"] = async (name) => {
+    if (isAway) throw new TrustStoreUnavailableError("Redis is away");
+    return real.read(name);
+  };
+  await using tested = await startTestBridge(() => ({ peer: limited("echo") }), { trustStore: { ...real, read } });
+  expect(announcedTools(tested.caller)).toEqual([]);
+  expect(await rawCaller(tested.bus)("echo", { [Header.McpServer]: "peer" })).toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("approved"),
+  });
+  isAway = false;
+  await announced(tested.caller).toEqual(["peer__echo"]);
+});
+
+function rawCaller(bus: Parameters<typeof createRequester>[0]) {
+  const requester = createRequester(bus, { replyTo: "tool.result.RockBot", subscription: { name: "raw", kind: "copy" } });
+  return async (toolName: string, headers: Record<string, string>): Promise<unknown> => {
+    const body = encodeMessage("ToolInvokeRequest", { toolCallId: newId(), toolName, arguments: null, sessionId: null });
+    const type = messages.ToolInvokeRequest.type;
+    const reply = await requester.request(createEnvelope({ topic: "tool.invoke.mcp", type, source: "RockBot", correlationId: newId(), body, headers }), {
+      timeoutMs: 10_000,
+    });
+    return JSON.parse(Buffer.from(reply.body).toString());
+  };
+}

@@ -1,0 +1,130 @@
+import { metrics, type ObservableResult } from "@opentelemetry/api";
+import type { Logger } from "@rockbot/bus";
+import { announcedMcpName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { McpTool } from "@rockbot/mcp";
+import { type HeldTool, PinBook, type PinMode, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
+import type { BridgedServerOptions } from "../servers/bridged-server.ts";
+
+export interface ToolTrustOptions {
+  readonly store: TrustStore;
+  /** The operator's file of pins beside a shared store. */
+  readonly filed?: TrustStore | undefined;
+  /** For servers that do not say. */
+  readonly pin: PinMode | "off";
+  readonly log: Logger;
+}
+
+/**
+ * Keeps back what servers say of their tools until it is pinned. What is held is neither announced nor called; a call of it is
+ * answered in words. Of a server whose pins cannot be read nothing is offered until they can.
+ */
+export class ToolTrust implements Disposable {
+  readonly #book: PinBook;
+  readonly #pin: PinMode | "off";
+  readonly #log: Logger;
+  /** Servers that are screened, by the names that they have. */
+  readonly #screened = new Set<string>();
+  readonly #unreadable = new Set<string>();
+  readonly #quarantined = metrics.getMeter("@rockbot/mcp-bridge").createCounter("rockbot.mcp.tools.quarantined", {
+    description: "Definitions of MCP tools that were held for an operator's approval, by server and reason: new, changed, renamed or suspicious.",
+  });
+  readonly #held = metrics
+    .getMeter("@rockbot/mcp-bridge")
+    .createObservableGauge("rockbot.mcp.server.tools_held", { description: "Tools of an MCP server that wait for an operator's approval." });
+
+  constructor({ store, filed, pin, log }: ToolTrustOptions) {
+    this.#book = new PinBook({ store, filed });
+    this.#pin = pin;
+    this.#log = log;
+    this.#held.addCallback(this.#observe);
+  }
+
+  /** Whether something is not offered only because it could not be read what is approved. */
+  get isBlind(): boolean {
+    return this.#unreadable.size > 0;
+  }
+
+  /** What decides for a server which of its tools are offered; undefined if all are. */
+  screenOf({ name, pin = this.#pin }: BridgedServerOptions): ((tools: readonly McpTool[]) => Promise<readonly McpTool[]>) | undefined {
+    if (pin === "off") return undefined;
+    this.#screened.add(name);
+    return (tools) => this.#screen(name, tools, pin);
+  }
+
+  /** A server that is not there any more. */
+  forget(server: string): void {
+    this.#screened.delete(server);
+    this.#unreadable.delete(server);
+    this.#book.forget(server);
+  }
+
+  heldOn(server: string): readonly HeldTool[] {
+    return this.#screened.has(server) ? this.#book.held(server) : [];
+  }
+
+  /** Why a server's tool that it does not offer is not called, if it is for want of approval. */
+  refusalOn(server: string, toolName: string): ToolError | undefined {
+    if (this.#unreadable.has(server))
+      return new ToolError(
+        ToolErrorCode.Unavailable,
+        `Nothing of the MCP server "${server}" is called now: which of its tools are approved cannot be read. Nothing was run. Try again later.`,
+        { details: { mayHaveRun: false, reason: "approvals_unreadable" } },
+      );
+    const lower = toolName.toLowerCase();
+    const held = this.heldOn(server).find(({ name }) => name.toLowerCase() === lower);
+    return held === undefined ? undefined : heldError(server, held);
+  }
+
+  /** The same where only the tool's name is known: its own or the one it would be announced with. */
+  refusalOf(toolName: string): ToolError | undefined {
+    const lower = toolName.toLowerCase();
+    for (const server of this.#screened) {
+      const held = this.heldOn(server).find(({ name }) => name.toLowerCase() === lower || announcedMcpName(server, name).toLowerCase() === lower);
+      if (held !== undefined) return heldError(server, held);
+    }
+    return undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#held.removeCallback(this.#observe);
+  }
+
+  async #screen(server: string, tools: readonly McpTool[], mode: PinMode): Promise<readonly McpTool[]> {
+    try {
+      const { offered, newlyHeld } = await this.#book.screen(server, tools, mode);
+      this.#unreadable.delete(server);
+      for (const held of newlyHeld) this.#alert(server, held);
+      return offered;
+    } catch (error) {
+      if (!(error instanceof TrustStoreUnavailableError)) throw error;
+      if (!this.#unreadable.has(server)) this.#log.error({ server, reason: error.message }, "nothing of an MCP server is offered: its pins cannot be read");
+      this.#unreadable.add(server);
+      return [];
+    }
+  }
+
+  #alert(server: string, { name: tool, reason, renamedFrom, suspicions }: HeldTool): void {
+    this.#quarantined.add(1, { server, reason });
+    this.#log.warn({ server, tool, reason, renamedFrom, suspicions }, "a tool of an MCP server is held until an operator approves it: rockbot mcp approve");
+  }
+
+  readonly #observe = (result: ObservableResult): void => {
+    for (const server of this.#screened) result.observe(this.heldOn(server).length, { server });
+  };
+}
+
+const WHY: Readonly<Record<HeldTool["reason"], string>> = {
+  new: "it has come since the server's tools were approved",
+  changed: "what the server says of it has changed since it was approved",
+  renamed: "it is a tool that was approved under another name",
+  suspicious: "its description looks as if it was written to mislead",
+};
+
+function heldError(server: string, { name, reason }: HeldTool): ToolError {
+  const shown = name.slice(0, 80);
+  return new ToolError(
+    ToolErrorCode.Denied,
+    `"${shown}" of the MCP server "${server}" is not called: ${WHY[reason]}. Nothing was run. An operator has to approve it first: rockbot mcp approve ${JSON.stringify(server)} ${JSON.stringify(shown)}. Tell your user, or do without it.`,
+    { details: { mayHaveRun: false, reason: "not_approved" } },
+  );
+}
