@@ -3,7 +3,7 @@ import type { IForbiddenRuleType } from "dependency-cruiser";
 /** From the bottom up. A package imports packages of lower rows only, and none of its own row. */
 const LAYERS: readonly (readonly string[])[] = [
   ["packages/contracts", "packages/async", "packages/redaction"],
-  ["packages/bus", "packages/config"],
+  ["packages/bus", "packages/config", "packages/outbound"],
   ["packages/redis", "packages/policy"],
   ["packages/claims", "packages/journal", "packages/rates", "packages/audit", "packages/mcp-trust"],
   ["packages/bus-rabbitmq", "packages/tools", "packages/mcp", "packages/telemetry"],
@@ -20,7 +20,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "pino|prom-client", owners: ["packages/telemetry"] },
   { modules: "hono|@hono/[^/]+", owners: ["services/gateway", "packages/testing"] },
   { modules: "@modelcontextprotocol/[^/]+|@cfworker/json-schema|ws", owners: ["packages/mcp", "test"] },
-  { modules: "undici", owners: ["services/web-tools", "packages/cli", "packages/testing"] },
+  { modules: "undici", owners: ["packages/outbound", "services/web-tools", "packages/cli", "packages/testing"] },
   { modules: "cheerio|domhandler|turndown", owners: ["services/web-tools"] },
   { modules: "commander", owners: ["packages/cli"] },
   { modules: "ajv|ajv-formats", owners: ["packages/policy", "scripts", "test"] },

@@ -1,4 +1,5 @@
 import { ClientCredentialsProvider, SSEClientTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import { guardedFetch } from "@rockbot/outbound";
 import { registerSecret } from "@rockbot/redaction";
 import { boundedFetch } from "./remote/bounded-fetch.ts";
 import { WebSocketTransport } from "./remote/web-socket-transport.ts";
@@ -15,10 +16,15 @@ export function createTransport(address: McpServerAddress, type: TransportType):
 
 function transportOf(address: McpServerAddress, type: TransportType): Transport {
   if (address.type === "stdio") return new StdioTransport(address);
+  if (type === "websocket" && address.guard !== undefined) throw new TypeError("Cannot connect by a WebSocket: its address is a stranger's");
   if (type === "websocket") return new WebSocketTransport(address.url, address.headers);
   const url = new URL(address.url);
   const authProvider = credentialsOf(address);
-  const options = { fetch: boundedFetch(), requestInit: { headers: { ...address.headers } }, ...(authProvider === undefined ? {} : { authProvider }) };
+  const options = {
+    fetch: boundedFetch({ fetch: address.guard === undefined ? undefined : guardedFetch(address.guard) }),
+    requestInit: { headers: { ...address.headers } },
+    ...(authProvider === undefined ? {} : { authProvider }),
+  };
   if (type === "sse") return new SSEClientTransport(url, options);
   return new StreamableHTTPClientTransport(url, {
     ...options,

@@ -18,6 +18,8 @@ export interface RemoteAddress {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly oauth?: OAuthOptions | undefined;
+  /** For an address that a stranger has named: only public addresses are connected to, but for these exceptions, and no redirect is followed. @default it is connected to wherever it is */
+  readonly guard?: { readonly allowPorts: readonly number[]; readonly allowAddresses: readonly string[] } | undefined;
 }
 
 /** The client-credentials grant: for services, without a person who consents. */

@@ -1,4 +1,5 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { BlockedAddressError } from "@rockbot/outbound";
 import { NotSentError } from "../call/not-sent-error.ts";
 import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";
 
@@ -38,17 +39,25 @@ const BEFORE_SENDING: ReadonlySet<string> = new Set([
   "ERR_TLS_CERT_ALTNAME_INVALID",
 ]);
 
+export interface BoundedFetchOptions {
+  /** Of an answer, or of one event. @default 10 MiB */
+  readonly maxBytes?: number | undefined;
+  /** @default the one of the process */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
 /**
  * `fetch` for talking to an MCP server. It tells what was certainly not sent from what may have been, keeps what a refusal
  * says, and reads at most `maxBytes` of an answer, or of one event in a stream of events, which may last.
  * @throws {NotSentError} {HttpRefusalError} and whatever fetch throws
  */
-export function boundedFetch(maxBytes: number = MAX_LINE_BYTES): FetchLike {
+export function boundedFetch({ maxBytes = MAX_LINE_BYTES, fetch = globalThis.fetch }: BoundedFetchOptions = {}): FetchLike {
   return async (url, init) => {
     let response: Response;
     try {
       response = await fetch(url, init);
     } catch (error) {
+      if ((error as Error).cause instanceof BlockedAddressError) throw new NotSentError("its address is not on the public Internet", { cause: error });
       const code = codeOf(error);
       if (code !== undefined && BEFORE_SENDING.has(code)) throw new NotSentError(`the connection is refused (${code})`, { cause: error });
       throw error;

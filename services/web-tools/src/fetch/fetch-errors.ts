@@ -1,6 +1,6 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { BlockedAddressError, ConnectTimeoutError } from "@rockbot/outbound";
 import { errors } from "undici";
-import { BlockedAddressError, ConnectTimeoutError } from "./guarded-agent.ts";
 import { BodyEncodingError, BodyTooLargeError } from "./read-body.ts";
 
 /** The limits that an error's text names. */

@@ -1,9 +1,7 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type AddressPolicyOptions, createAddressPolicy, createGuardedAgent, type Lookup } from "@rockbot/outbound";
 import { type Dispatcher, request } from "undici";
-import { type AddressPolicyOptions, createAddressPolicy } from "./address-policy.ts";
 import { blocked, describeUrl, fetchError } from "./fetch-errors.ts";
-import { createGuardedAgent } from "./guarded-agent.ts";
-import type { Lookup } from "./name-lookup.ts";
 import { BodyTooLargeError, readBody } from "./read-body.ts";
 import { retryAfterMs } from "./retry-after.ts";
 

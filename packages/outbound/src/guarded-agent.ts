@@ -13,6 +13,8 @@ export interface GuardedAgentOptions {
   /** The longest silence before and within an answer, in milliseconds. */
   readonly idleTimeoutMs: number;
   readonly maxHeaderBytes: number;
+  /** To one host at a time. @default 8 */
+  readonly connections?: number | undefined;
 }
 
 /** No address of the host may be connected to. */
@@ -30,7 +32,14 @@ export class ConnectTimeoutError extends Error {
  * policy does not permit, and hands only the rest to the socket: nothing resolves the name a second time, so an answer
  * that changes between two look-ups gains nothing.
  */
-export function createGuardedAgent({ policy, lookup = createNameLookup(), connectTimeoutMs, idleTimeoutMs, maxHeaderBytes }: GuardedAgentOptions): Agent {
+export function createGuardedAgent({
+  policy,
+  lookup = createNameLookup(),
+  connectTimeoutMs,
+  idleTimeoutMs,
+  maxHeaderBytes,
+  connections = 8,
+}: GuardedAgentOptions): Agent {
   async function connect(options: buildConnector.Options): Promise<Socket> {
     const host = options.hostname.replace(/^\[|\]$/g, "");
     const port = Number(options.port) || (options.protocol === "https:" ? 443 : 80);
@@ -68,7 +77,7 @@ export function createGuardedAgent({ policy, lookup = createNameLookup(), connec
     headersTimeout: idleTimeoutMs,
     bodyTimeout: idleTimeoutMs,
     maxHeaderSize: maxHeaderBytes,
-    connections: 8,
+    connections,
     keepAliveTimeout: 2_000,
     keepAliveMaxTimeout: 10_000,
   });

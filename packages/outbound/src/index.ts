@@ -1,0 +1,5 @@
+// Connections to places that strangers choose: to public addresses only, but for what the operator allows.
+export { type AddressPolicyOptions, addressFault, createAddressPolicy } from "./address-policy.ts";
+export { BlockedAddressError, ConnectTimeoutError, createGuardedAgent } from "./guarded-agent.ts";
+export { guardedFetch } from "./guarded-fetch.ts";
+export type { Lookup } from "./name-lookup.ts";
