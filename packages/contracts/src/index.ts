@@ -15,9 +15,11 @@ export { allToolNames, tools } from "./generated/tools.ts";
 export type {
   AnnouncedTool,
   ContentTrust,
+  McpRegisterServerRequest,
   McpServerSummary,
   McpServersIndexed,
   McpToolDefinition,
+  McpUnregisterServerRequest,
   ToolAnnouncement,
   ToolError as ToolErrorMessage,
   ToolGuide,

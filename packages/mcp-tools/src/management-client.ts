@@ -5,7 +5,10 @@ import {
   type Envelope,
   encodeMessage,
   MCP_BRIDGE,
+  type McpRegisterServerRequest,
   type McpToolDefinition,
+  type MessageName,
+  type Messages,
   mcpTopics,
   messages,
   newId,
@@ -16,10 +19,19 @@ import type { Identity } from "@rockbot/tools";
 
 const MAX_WAIT_MS = 30_000;
 
+interface AskOptions {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
 /** Asks the bridge about single servers. */
 export interface ManagementClient extends AsyncDisposable {
   /** The tools of a server. @throws {ToolError} */
-  details(serverName: string, options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<readonly McpToolDefinition[]>;
+  details(serverName: string, options: AskOptions): Promise<readonly McpToolDefinition[]>;
+  /** Asks for one more server. @returns what it offers, in words @throws {ToolError} */
+  register(server: McpRegisterServerRequest, options: AskOptions): Promise<string>;
+  /** Asks for a server to go that this agent has registered. @throws {ToolError} */
+  unregister(serverName: string, options: AskOptions): Promise<void>;
 }
 
 export function createManagementClient(bus: Bus, agent: string, identity: Pick<Identity, "isFrom">): ManagementClient {
@@ -28,21 +40,45 @@ export function createManagementClient(bus: Bus, agent: string, identity: Pick<I
     subscription: { name: `mcp-management.${agent}`, kind: "copy" },
   });
   const accept = (reply: Envelope): boolean => identity.isFrom(MCP_BRIDGE, reply, "result");
+
+  async function ask<Request extends MessageName, Response extends MessageName>(
+    [requestName, responseName]: readonly [Request, Response],
+    value: Messages[Request] & { readonly serverName: string },
+    { timeoutMs, signal }: AskOptions,
+  ): Promise<Messages[Response]> {
+    const body = encodeMessage(requestName, value);
+    const request = createEnvelope({ topic: mcpTopics.manage, type: messages[requestName].type, source: agent, correlationId: newId(), body });
+    const reply = await requester.request(request, { timeoutMs: Math.min(timeoutMs, MAX_WAIT_MS), signal, accept }).catch((error: unknown) => {
+      throw askError(error, value.serverName);
+    });
+    const response = decodeMessage(responseName, reply.body);
+    if (!response.ok) throw new ToolError(ToolErrorCode.ExecutionFailed, "The MCP bridge gave an answer that cannot be read.");
+    return response.value;
+  }
+
   return {
-    async details(serverName, { timeoutMs, signal }) {
-      const body = encodeMessage("McpGetServiceDetailsRequest", { serverName });
-      const request = createEnvelope({ topic: mcpTopics.manage, type: messages.McpGetServiceDetailsRequest.type, source: agent, correlationId: newId(), body });
-      const reply = await requester.request(request, { timeoutMs: Math.min(timeoutMs, MAX_WAIT_MS), signal, accept }).catch((error: unknown) => {
-        throw askError(error, serverName);
-      });
-      const response = decodeMessage("McpGetServiceDetailsResponse", reply.body);
-      if (!response.ok) throw new ToolError(ToolErrorCode.ExecutionFailed, "The MCP bridge gave an answer that cannot be read.");
-      const { tools = [], error } = response.value;
+    async details(serverName, options) {
+      const { tools = [], error } = await ask(["McpGetServiceDetailsRequest", "McpGetServiceDetailsResponse"], { serverName }, options);
       if (error != null) throw new ToolError(ToolErrorCode.Unavailable, `The MCP server "${serverName}" cannot be asked now: ${error}. Try again later.`);
       return tools;
     },
+    async register(server, options) {
+      const { success = false, summary, error, code } = await ask(["McpRegisterServerRequest", "McpRegisterServerResponse"], server, options);
+      if (!success) throw refusal(code, error);
+      return summary ?? "";
+    },
+    async unregister(serverName, options) {
+      const { success = false, error, code } = await ask(["McpUnregisterServerRequest", "McpUnregisterServerResponse"], { serverName }, options);
+      if (!success) throw refusal(code, error);
+    },
     [Symbol.asyncDispose]: () => requester[Symbol.asyncDispose](),
   };
+}
+
+/** A bridge of the .NET original says no code. */
+function refusal(code: string | null | undefined, error: string | null | undefined): ToolError {
+  const message = error ?? "The MCP bridge has not said why.";
+  return new ToolError(code ?? ToolErrorCode.ExecutionFailed, code != null && message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message);
 }
 
 function askError(error: unknown, serverName: string): unknown {

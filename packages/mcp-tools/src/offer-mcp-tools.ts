@@ -7,6 +7,8 @@ import { createManagementClient } from "./management-client.ts";
 import { mcpGetServiceDetails } from "./mcp-get-service-details.ts";
 import { mcpInvokeTool } from "./mcp-invoke-tool.ts";
 import { mcpListServices } from "./mcp-list-services.ts";
+import { mcpRegisterServer } from "./mcp-register-server.ts";
+import { mcpUnregisterServer } from "./mcp-unregister-server.ts";
 import { ServerIndex } from "./server-index.ts";
 
 export interface OfferMcpToolsOptions {
@@ -22,7 +24,8 @@ const ASK_AGAIN_MS = 200;
 const PROBE_TTL_MS = 60_000;
 
 /**
- * Gives an agent the tools for MCP servers: they are there from the first index of servers that it hears on. It listens before it
+ * Gives an agent the tools for MCP servers: they are there from the first index of servers that it hears on, those that add and remove servers
+ * while the bridge says that it takes such requests. It listens before it
  * asks for one, and asks again when tools appear, so that it does not matter who starts first. Disposal takes the tools away.
  */
 export async function offerMcpTools(bus: Bus, caller: ToolCaller, { agent, policy, log = silentLogger }: OfferMcpToolsOptions): Promise<AsyncDisposable> {
@@ -31,14 +34,20 @@ export async function offerMcpTools(bus: Bus, caller: ToolCaller, { agent, polic
   const identity = createIdentity(bus, policy);
   const management = started.use(createManagementClient(bus, agent, identity));
   const proxy = started.use(invokeByServer(bus, agent, identity));
-  const offered = [mcpListServices(index), mcpGetServiceDetails(index, management), mcpInvokeTool(index, caller, proxy.invoke)];
-  let isOffered = false;
+  const always = [mcpListServices(index), mcpGetServiceDetails(index, management), mcpInvokeTool(index, caller, proxy.invoke)];
+  const registering = [mcpRegisterServer(management), mcpUnregisterServer(management)];
+  const own = new Set([...always, ...registering].map(({ definition }) => definition.name));
+  /** What this agent has of them now. */
+  const offered = new Set<Tool>();
   let asking: NodeJS.Timeout | undefined;
 
   function offer(): void {
-    if (isOffered) return;
-    isOffered = true;
-    for (const tool of offered) register(caller, tool, log);
+    for (const tool of index.canRegister ? [...always, ...registering] : always) {
+      if (offered.has(tool)) continue;
+      offered.add(tool);
+      register(caller, tool, log);
+    }
+    if (!index.canRegister) for (const tool of registering) if (offered.delete(tool)) caller.tools.unregister(tool.definition.name);
   }
 
   async function ask(): Promise<void> {
@@ -63,7 +72,7 @@ export async function offerMcpTools(bus: Bus, caller: ToolCaller, { agent, polic
   );
   started.defer(
     caller.tools.onChange(({ kind, name }) => {
-      if (kind !== "registered" || offered.some(({ definition }) => definition.name === name)) return;
+      if (kind !== "registered" || own.has(name)) return;
       asking ??= setTimeout(() => {
         asking = undefined;
         void ask();
@@ -72,14 +81,14 @@ export async function offerMcpTools(bus: Bus, caller: ToolCaller, { agent, polic
   );
   started.defer(() => {
     clearTimeout(asking);
-    if (isOffered) for (const { definition } of offered) caller.tools.unregister(definition.name);
+    for (const { definition } of offered) caller.tools.unregister(definition.name);
   });
   await ask();
   return started.move();
 }
 
 function register({ tools }: ToolCaller, tool: Tool, log: Logger): void {
-  const { name, description, inputSchema, outputSchema, readOnly, idempotent } = tool.definition;
+  const { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous } = tool.definition;
   const registration = {
     name,
     description,
@@ -87,6 +96,7 @@ function register({ tools }: ToolCaller, tool: Tool, log: Logger): void {
     outputSchema: JSON.stringify(outputSchema),
     readOnly,
     idempotent,
+    ...(dangerous === undefined ? {} : { dangerous }),
     source: "local",
   };
   try {

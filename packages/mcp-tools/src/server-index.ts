@@ -6,6 +6,7 @@ const MAX_SERVERS = 1_000;
 /** The MCP servers that an agent has heard of. Their names are told apart without case. */
 export class ServerIndex {
   #servers = new Map<string, McpServerSummary>();
+  #canRegister = false;
   /** Of the newest whole index. */
   #newest = { epoch: -1, sequence: -1 };
 
@@ -13,16 +14,22 @@ export class ServerIndex {
     return [...this.#servers.values()].sort((a, b) => (a.serverName < b.serverName ? -1 : 1));
   }
 
+  /** Whether the bridge takes requests for further servers, as its newest whole index says. */
+  get canRegister(): boolean {
+    return this.#canRegister;
+  }
+
   find(serverName: string): McpServerSummary | undefined {
     return this.#servers.get(serverName.toLowerCase());
   }
 
   /** Takes in a message: removals first, then the others. A whole index replaces all, unless it is older than one that was heard. */
-  apply({ servers, removedServers = [], isSnapshot = false, epoch = 0, sequence = 0 }: McpServersIndexed): void {
+  apply({ servers, removedServers = [], isSnapshot = false, epoch = 0, sequence = 0, canRegister = false }: McpServersIndexed): void {
     if (isSnapshot) {
       if (epoch < this.#newest.epoch || (epoch === this.#newest.epoch && sequence < this.#newest.sequence)) return;
       this.#newest = { epoch, sequence };
       this.#servers = new Map();
+      this.#canRegister = canRegister;
     }
     for (const name of removedServers) this.#servers.delete(name.toLowerCase());
     for (const server of servers) {

@@ -84,7 +84,10 @@ export class Registrations {
   }
 
   /** Keeps a server that has been connected; an approval is used up by it. */
-  async register(request: RequestedServer, { agent, by, maxPerAgent }: { readonly agent: string; readonly by: string; readonly maxPerAgent: number }) {
+  async register(
+    request: RequestedServer,
+    { agent, by, maxPerAgent }: { readonly agent: string; readonly by: string; readonly maxPerAgent: number },
+  ): Promise<"registered" | "taken" | "too_many"> {
     const digest = digestOf(request);
     let outcome: "registered" | "taken" | "too_many" = "registered";
     await this.#update((record) => {

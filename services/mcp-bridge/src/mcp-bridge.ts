@@ -19,7 +19,12 @@ import { createIdentity, serveTools } from "@rockbot/tools";
 import { publishIndex } from "./directory/index-publisher.ts";
 import { manageServers } from "./directory/manage-servers.ts";
 import type { McpBridgeConfig } from "./generated/config.ts";
+import { ServerRegistrar } from "./registration/server-registrar.ts";
+import { ServerRequests } from "./registration/server-requests.ts";
+import { ServerSources } from "./registration/server-sources.ts";
 import { observeServers } from "./server-metrics.ts";
+import type { BridgedServerOptions } from "./servers/bridged-server.ts";
+import type { readServerFile } from "./servers/read-servers.ts";
 import { ServerPool } from "./servers/server-pool.ts";
 import { watchServers } from "./servers/watch-servers.ts";
 import { McpToolProvider } from "./tools/mcp-tool-provider.ts";
@@ -73,9 +78,10 @@ export interface BridgeApprovals {
  */
 export async function startMcpBridge(
   bus: Bus,
-  { mcpConfig, mcpLockFile, pin, agents, concurrency, initConcurrency, shutdownGraceMs, auditRequired }: Readonly<McpBridgeConfig>,
+  config: Readonly<McpBridgeConfig>,
   { env, audit, log = silentLogger, policy, claims, rates, trustStore, signal }: StartMcpBridgeOptions,
 ): Promise<McpBridge> {
+  const { mcpConfig, mcpLockFile, pin, agents, concurrency, initConcurrency, shutdownGraceMs, auditRequired } = config;
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
   const lockFile = mcpLockFile === undefined ? undefined : openFileTrustStore(mcpLockFile);
@@ -88,12 +94,26 @@ export async function startMcpBridge(
   const trust = started.use(new ToolTrust({ store, filed: trustStore === undefined ? undefined : lockFile, pin, log }));
   const pool = started.use(new ServerPool({ initConcurrency, drainMs: shutdownGraceMs, trust, log }));
   if (mcpConfig === undefined) log.warn({}, "There are no MCP servers: set MCP_CONFIG to a file that names them");
-  else started.use(watchServers(mcpConfig, pool, { env, log }));
+  const sources = new ServerSources(pool);
+  let catalogue: readonly BridgedServerOptions[] = [];
+  const registrar = new ServerRegistrar(config, { store, pool, sources, trust, catalogue: () => catalogue, env, log });
+  const takeIn = async (): Promise<void> => {
+    await registrar.sync();
+    await pool.screenAgain();
+  };
+  if (mcpConfig !== undefined) {
+    const applyFile = (content: ReturnType<typeof readServerFile>): void => {
+      catalogue = content.catalogue;
+      sources.apply(content.servers);
+      void registrar.sync().catch((error: unknown) => log.warn({ reason: String(error) }, "which servers agents have registered cannot be read now"));
+    };
+    started.use(watchServers(mcpConfig, applyFile, { env, log }));
+  }
   started.use(observeServers(pool));
   const identity = createIdentity(bus, policy);
-  started.use(await manageServers(bus, pool, { identity, log }));
-  started.use(await publishIndex(bus, pool, { identity, agents, log }));
-  const takeIn = async (): Promise<void> => pool.screenAgain();
+  const requests = new ServerRequests({ registrar, identity, policy, audit, log });
+  started.use(await manageServers(bus, pool, { identity, requests, log }));
+  started.use(await publishIndex(bus, pool, { identity, agents, canRegister: registrar.isOpen, log }));
   started.use(followStore(store, { onChange: takeIn, isBehind: () => trust.isBlind }));
   const provider = new McpToolProvider(pool, trust);
   started.use(

@@ -85,6 +85,10 @@ export async function startTestBridge(
     auditRequired: false,
     logLevel: "error" as const,
     pin: "first-sight" as const,
+    registration: "off" as const,
+    registrationHosts: [],
+    registrationMaxPerAgent: 5,
+    registrationAllowAddresses: [],
     ...settings,
   };
   const bridge = started.use(await startMcpBridge(bus, config, { env: { PATH: process.env["PATH"], ...env }, policy, audit, trustStore }));

@@ -65,6 +65,30 @@ export const tools = {
     validateInput: validators.validateToolMcpListServicesInput,
     validateOutput: validators.validateToolMcpListServicesOutput,
   } as ToolDefinition<types.ToolMcpListServicesInput, types.ToolMcpListServicesOutput>,
+  mcpRegisterServer: {
+    name: "mcp_register_server",
+    description: "Connect one more MCP server, where the operator allows it: one of the operator's catalogue, by its name alone, or one that is reached by an https address on a host that is allowed. Anything else is noted for an operator, who may approve it; then ask again in the same words.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":256,"description":"What it is to be called: lower-case letters, digits and hyphens."},"type":{"type":"string","enum":["http","sse"],"description":"How a url is reached; left out: either."},"url":{"type":"string","minLength":1,"maxLength":2048,"description":"Where it is, https://…"},"command":{"type":"string","minLength":1,"maxLength":4096,"description":"Instead of a url: the whole path of a program. Needs an operator's approval."},"args":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":1024},"description":"The program's arguments."},"env":{"type":"object","maxProperties":20,"additionalProperties":{"type":"string","maxLength":1024},"description":"The program's environment."},"display_name":{"type":"string","maxLength":256,"description":"Not used."},"description":{"type":"string","maxLength":4096,"description":"Not used."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["server_name","summary"],"properties":{"server_name":{"type":"string"},"summary":{"type":"string"}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: true,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolMcpRegisterServerInput,
+    validateOutput: validators.validateToolMcpRegisterServerOutput,
+  } as ToolDefinition<types.ToolMcpRegisterServerInput, types.ToolMcpRegisterServerOutput>,
+  mcpUnregisterServer: {
+    name: "mcp_unregister_server",
+    description: "Disconnect an MCP server that you have registered with mcp_register_server. Others cannot be removed.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["server_name"],"properties":{"server_name":{"type":"string","minLength":1,"maxLength":256,"description":"The server, as mcp_list_services names it. Case does not matter."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["server_name"],"properties":{"server_name":{"type":"string"}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolMcpUnregisterServerInput,
+    validateOutput: validators.validateToolMcpUnregisterServerOutput,
+  } as ToolDefinition<types.ToolMcpUnregisterServerInput, types.ToolMcpUnregisterServerOutput>,
   webBrowse: {
     name: "web_browse",
     description: "Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.",
@@ -92,4 +116,4 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["get_tool_guide","list_tool_guides","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","web_browse","web_search"];
+export const allToolNames: readonly string[] = ["get_tool_guide","list_tool_guides","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","web_browse","web_search"];

@@ -192,6 +192,10 @@ epoch?: Epoch
  * Rises with each message of an epoch: an older one is of no use.
  */
 sequence?: number
+/**
+ * Whether agents may ask for further servers. Absent in messages of the .NET original.
+ */
+canRegister?: boolean
 }
 export interface McpServerSummary {
 serverName: string
@@ -252,6 +256,10 @@ serverName: string
 success?: boolean
 summary?: (string | null)
 error?: (string | null)
+/**
+ * What kind of error, as in ToolError. Absent in messages of the .NET original.
+ */
+code?: (string | null)
 }
 /**
  * Asks to disconnect an MCP server that was registered before.
@@ -266,6 +274,10 @@ export interface McpUnregisterServerResponse {
 serverName: string
 success?: boolean
 error?: (string | null)
+/**
+ * What kind of error, as in ToolError. Absent in messages of the .NET original.
+ */
+code?: (string | null)
 }
 /**
  * List the guides that teach how to use groups of tools, each with a one-line summary. Read one with get_tool_guide.
@@ -361,6 +373,71 @@ arguments?: ({
  */
 export interface ToolMcpInvokeToolOutput {
 [k: string]: unknown | undefined
+}
+/**
+ * Connect one more MCP server, where the operator allows it: one of the operator's catalogue, by its name alone, or one that is reached by an https address on a host that is allowed. Anything else is noted for an operator, who may approve it; then ask again in the same words.
+ */
+export interface ToolMcpRegisterServer {
+input: ToolMcpRegisterServerInput
+output: ToolMcpRegisterServerOutput
+}
+export interface ToolMcpRegisterServerInput {
+/**
+ * What it is to be called: lower-case letters, digits and hyphens.
+ */
+name: string
+/**
+ * How a url is reached; left out: either.
+ */
+type?: ("http" | "sse")
+/**
+ * Where it is, https://…
+ */
+url?: string
+/**
+ * Instead of a url: the whole path of a program. Needs an operator's approval.
+ */
+command?: string
+/**
+ * The program's arguments.
+ * 
+ * @maxItems 64
+ */
+args?: string[]
+/**
+ * The program's environment.
+ */
+env?: {
+[k: string]: string | undefined
+}
+/**
+ * Not used.
+ */
+display_name?: string
+/**
+ * Not used.
+ */
+description?: string
+}
+export interface ToolMcpRegisterServerOutput {
+server_name: string
+summary: string
+}
+/**
+ * Disconnect an MCP server that you have registered with mcp_register_server. Others cannot be removed.
+ */
+export interface ToolMcpUnregisterServer {
+input: ToolMcpUnregisterServerInput
+output: ToolMcpUnregisterServerOutput
+}
+export interface ToolMcpUnregisterServerInput {
+/**
+ * The server, as mcp_list_services names it. Case does not matter.
+ */
+server_name: string
+}
+export interface ToolMcpUnregisterServerOutput {
+server_name: string
 }
 /**
  * Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.

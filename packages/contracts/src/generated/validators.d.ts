@@ -27,6 +27,10 @@ export declare const validateToolMcpInvokeToolInput: Validator<types.ToolMcpInvo
 export declare const validateToolMcpInvokeToolOutput: Validator<types.ToolMcpInvokeToolOutput>;
 export declare const validateToolMcpListServicesInput: Validator<types.ToolMcpListServicesInput>;
 export declare const validateToolMcpListServicesOutput: Validator<types.ToolMcpListServicesOutput>;
+export declare const validateToolMcpRegisterServerInput: Validator<types.ToolMcpRegisterServerInput>;
+export declare const validateToolMcpRegisterServerOutput: Validator<types.ToolMcpRegisterServerOutput>;
+export declare const validateToolMcpUnregisterServerInput: Validator<types.ToolMcpUnregisterServerInput>;
+export declare const validateToolMcpUnregisterServerOutput: Validator<types.ToolMcpUnregisterServerOutput>;
 export declare const validateToolWebBrowseInput: Validator<types.ToolWebBrowseInput>;
 export declare const validateToolWebBrowseOutput: Validator<types.ToolWebBrowseOutput>;
 export declare const validateToolWebSearchInput: Validator<types.ToolWebSearchInput>;

@@ -32,6 +32,8 @@ export interface IndexPublisherOptions {
   readonly identity: Pick<Identity, "senderOf">;
   /** Agents that are told of every change, beside those that have asked. */
   readonly agents: readonly string[];
+  /** Whether agents may ask for further servers. */
+  readonly canRegister: boolean;
   readonly log: Logger;
 }
 
@@ -40,7 +42,11 @@ export interface IndexPublisherOptions {
  * change, as the .NET original reads it, followed by the whole index, so that an agent that missed something forgets what is
  * gone. Listens for those who ask before it tells anybody.
  */
-export async function publishIndex(bus: Bus, pool: ServerPool, { identity, agents: configured, log }: IndexPublisherOptions): Promise<AsyncDisposable> {
+export async function publishIndex(
+  bus: Bus,
+  pool: ServerPool,
+  { identity, agents: configured, canRegister, log }: IndexPublisherOptions,
+): Promise<AsyncDisposable> {
   const epoch = Date.now();
   const agents = new Set<string>(configured);
   let sequence = 0;
@@ -58,7 +64,14 @@ export async function publishIndex(bus: Bus, pool: ServerPool, { identity, agent
     }
   }
 
-  const snapshot = (): McpServersIndexed => ({ servers: listed(pool).map(summaryOf), removedServers: [], isSnapshot: true, epoch, sequence: sequence++ });
+  const snapshot = (): McpServersIndexed => ({
+    servers: listed(pool).map(summaryOf),
+    removedServers: [],
+    isSnapshot: true,
+    epoch,
+    sequence: sequence++,
+    ...(canRegister ? { canRegister } : {}),
+  });
 
   async function tellChanges(): Promise<void> {
     const now = new Map(listed(pool).map((server) => [server.name, JSON.stringify(summaryOf(server))]));

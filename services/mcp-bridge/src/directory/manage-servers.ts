@@ -14,15 +14,16 @@ import {
   messages,
 } from "@rockbot/contracts";
 import type { Identity } from "@rockbot/tools";
+import type { ServerRequests } from "../registration/server-requests.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
 
 const REPLY_TTL_MS = 60_000;
 const REPLY_TIMEOUT_MS = 10_000;
-const CLOSED =
-  "denied: servers are not added or removed while the bridge runs. The operator names them in the bridge's file, which is read again when it changes.";
 
 export interface ManageServersOptions {
   readonly identity: Pick<Identity, "senderOf">;
+  /** Answers who wants to add or remove a server. */
+  readonly requests: Pick<ServerRequests, "register" | "unregister">;
   readonly log: Logger;
 }
 
@@ -30,20 +31,19 @@ export interface ManageServersOptions {
 interface Exchange<Request extends MessageName, Response extends MessageName> {
   readonly request: Request;
   readonly response: Response;
-  /** @param fault why the request cannot be read, if so */
-  answer(request: Decoded<Messages[Request]>): Messages[Response];
+  answer(request: Decoded<Messages[Request]>, message: Envelope): Messages[Response] | Promise<Messages[Response]>;
 }
 
 /** Answers what agents ask about single servers on `mcp.manage`. A request that names no topic of its sender for answers is dead-lettered, one of an unknown type passed over. */
-export async function manageServers(bus: Bus, pool: ServerPool, { identity, log }: ManageServersOptions): Promise<AsyncDisposable> {
-  const exchanges = exchangesOver(pool);
+export async function manageServers(bus: Bus, pool: ServerPool, { identity, requests, log }: ManageServersOptions): Promise<AsyncDisposable> {
+  const exchanges = exchangesOver(pool, requests);
   return bus.subscribe({ name: MCP_MANAGE_SUBSCRIPTION, topics: [mcpTopics.manage] }, async (message) => {
     const { replyTo, correlationId, source: destination, type } = message;
     if (replyTo === undefined || identity.senderOf(message).mayHear?.(replyTo) !== true)
       throw new DeadLetterError("the request names no topic that an answer to its sender may go to");
     const exchange = exchanges.find(({ request }) => messages[request].type === type);
     if (exchange === undefined) return log.warn({ type: type.slice(0, 80) }, "a request about MCP servers has a type that nobody knows");
-    const { response, body } = exchange.answer(message);
+    const { response, body } = await exchange.answer(message);
     const headers = { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: "mcp" };
     await bus.publish(createEnvelope({ topic: replyTo, type: messages[response].type, source: MCP_BRIDGE, destination, correlationId, body, headers }), {
       ttlMs: REPLY_TTL_MS,
@@ -52,7 +52,7 @@ export async function manageServers(bus: Bus, pool: ServerPool, { identity, log 
   });
 }
 
-function exchangesOver(pool: ServerPool) {
+function exchangesOver(pool: ServerPool, requests: ManageServersOptions["requests"]) {
   return [
     exchange({
       request: "McpGetServiceDetailsRequest",
@@ -70,12 +70,21 @@ function exchangesOver(pool: ServerPool) {
     exchange({
       request: "McpRegisterServerRequest",
       response: "McpRegisterServerResponse",
-      answer: (request) => ({ serverName: nameIn(request), success: false, summary: null, error: request.ok ? CLOSED : request.fault.message }),
+      async answer(request, message) {
+        const serverName = nameIn(request);
+        const outcome = await requests.register(request, message);
+        return "summary" in outcome
+          ? { serverName, success: true, summary: outcome.summary, error: null }
+          : { serverName, success: false, summary: null, ...outcome };
+      },
     }),
     exchange({
       request: "McpUnregisterServerRequest",
       response: "McpUnregisterServerResponse",
-      answer: (request) => ({ serverName: nameIn(request), success: false, error: request.ok ? CLOSED : request.fault.message }),
+      async answer(request, message) {
+        const failure = await requests.unregister(request, message);
+        return { serverName: nameIn(request), success: failure === undefined, error: null, ...failure };
+      },
     }),
   ];
 }
@@ -85,9 +94,9 @@ function exchange<Request extends MessageName, Response extends MessageName>({ r
   return {
     request,
     response,
-    answer: ({ body }: Envelope): { readonly response: Response; readonly body: Uint8Array } => ({
+    answer: async (message: Envelope): Promise<{ readonly response: Response; readonly body: Uint8Array }> => ({
       response,
-      body: encodeMessage(response, answer(decodeMessage(request, body))),
+      body: encodeMessage(response, await answer(decodeMessage(request, message.body), message)),
     }),
   };
 }

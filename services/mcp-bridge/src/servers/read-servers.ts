@@ -8,6 +8,8 @@ import { isLikelySecret } from "./is-likely-secret.ts";
 
 type ServerEntry = NonNullable<NonNullable<McpBridgeServers["mcpServers"]>[string]>;
 
+/** What agents can ask for. */
+const CATALOGUE_NAME = /^[a-z0-9][a-z0-9-]{0,38}$/;
 const NAME = /^[^\x00-\x1f\x7f]{1,128}$/;
 
 /**
@@ -16,7 +18,15 @@ const NAME = /^[^\x00-\x1f\x7f]{1,128}$/;
  * @throws {ConfigError} with all faults at once, and no value of the file or of a variable in it
  */
 export function readServers(file: string, env: Readonly<Record<string, string | undefined>>): readonly BridgedServerOptions[] {
-  const { mcpServers = {}, Mcp } = loadConfig(serversSchema, { env: {}, file });
+  return readServerFile(file, env).servers;
+}
+
+/** The same, and the entries that agents may register. @throws as `readServers` */
+export function readServerFile(
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): { readonly servers: readonly BridgedServerOptions[]; readonly catalogue: readonly BridgedServerOptions[] } {
+  const { mcpServers = {}, catalogue = {}, Mcp } = loadConfig(serversSchema, { env: {}, file });
   const faults: string[] = [];
   const entries = [
     ...Object.entries(mcpServers as Record<string, ServerEntry>).map(([name, entry]) => ({ path: `mcpServers.${name}`, name, entry })),
@@ -29,9 +39,11 @@ export function readServers(file: string, env: Readonly<Record<string, string | 
         ...(EnvironmentVariables === undefined ? {} : { env: EnvironmentVariables }),
       } satisfies ServerEntry as ServerEntry,
     })),
-  ];
+    ...Object.entries(catalogue as Record<string, ServerEntry>).map(([name, entry]) => ({ path: `catalogue.${name}`, name, entry, isCatalogue: true })),
+  ].map((each) => ({ isCatalogue: false, ...each }));
   const names = new Map<string, string>();
-  const servers = entries.flatMap(({ path, name, entry }) => {
+  const read = entries.flatMap(({ path, name, entry, isCatalogue }) => {
+    if (isCatalogue && !CATALOGUE_NAME.test(name)) faults.push(`${path}: an entry's name has 1 to 39 lower-case letters, digits and hyphens`);
     if (!NAME.test(name)) faults.push(`${path}: a server's name has 1 to 128 characters and no control characters`);
     const other = names.get(name.toLowerCase());
     if (other !== undefined) faults.push(`${path}: "${name}" is named already, as "${other}"; case does not tell servers apart`);
@@ -39,10 +51,11 @@ export function readServers(file: string, env: Readonly<Record<string, string | 
     const reader = new EntryReader(path, entry, env);
     const options = reader.read(name);
     faults.push(...reader.faults);
-    return entry.enabled === false || entry.disabled === true ? [] : [options];
+    return entry.enabled === false || entry.disabled === true ? [] : [{ options, isCatalogue }];
   });
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `the file ${file}: ${fault}`));
-  return servers;
+  const those = (wanted: boolean) => read.flatMap(({ options, isCatalogue }) => (isCatalogue === wanted ? [options] : []));
+  return { servers: those(false), catalogue: those(true) };
 }
 
 /** Reads one entry, and notes what is wrong with it. */

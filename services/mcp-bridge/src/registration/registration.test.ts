@@ -1,0 +1,182 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AuditRecord } from "@rockbot/audit";
+import { type Bus, createMemoryBus, createRequester } from "@rockbot/bus";
+import { createEnvelope, messages, newId } from "@rockbot/contracts";
+import { offerMcpTools } from "@rockbot/mcp-tools";
+import { createMemoryTrustStore } from "@rockbot/mcp-trust";
+import { openPolicy } from "@rockbot/policy";
+import { createToolCaller } from "@rockbot/tools";
+import { expect, onTestFinished, test } from "vitest";
+import type { McpBridgeConfig } from "../generated/config.ts";
+import { announcedTools, faulty, startTestBridge, type TestBridgeOptions, testFolder } from "../test-bridge.ts";
+import { hostileRegistrations } from "./test-hostile-registrations.ts";
+
+const open: Partial<McpBridgeConfig> = { registration: "on", registrationHosts: ["mcp.example.com", "*.tools.example.org"], registrationMaxPerAgent: 2 };
+const catalogue = { weather: { ...faulty(), toolsAllowed: ["echo"] }, news: { ...faulty(), toolsAllowed: ["echo"] }, maps: { ...faulty(), toolsAllowed: ["echo"] }, gone: faulty("exit-at-start") };
+
+/** A policy that allows these callers to register servers. */
+async function policyFor(...callers: readonly string[]) {
+  const folder = testFolder();
+  onTestFinished(() => folder[Symbol.dispose]());
+  const file = join(folder.path, "policy.yaml");
+  writeFileSync(file, `callers: { ${callers.map((name) => `${name}: { allow: ["*", mcp_register_server] }`).join(", ")} }`);
+  return openPolicy(file);
+}
+
+async function startOpenBridge(options: Partial<TestBridgeOptions> = {}) {
+  const policy = await policyFor("rockbot", "other", "tester");
+  const tested = await startTestBridge(() => ({ files: { ...faulty(), toolsAllowed: ["echo"] } }), { policy, config: open, ...options });
+  tested.folder.write({ mcpServers: { files: { ...faulty(), toolsAllowed: ["echo"] } }, catalogue });
+  const ask = manageClient(tested.bus);
+  await expect.poll(async () => (await ask("rockbot", "McpRegisterServerRequest", { serverName: "nothing", type: "http" })).error, { timeout: 10_000 }).toContain("by name alone: weather, news, maps, gone");
+  return { ...tested, ask, [Symbol.asyncDispose]: async () => {
+    await tested[Symbol.asyncDispose]();
+    await policy[Symbol.asyncDispose]();
+  } };
+}
+
+interface Answer {
+  readonly success: boolean;
+  readonly summary?: string | null;
+  readonly error: string | null;
+  readonly code?: string;
+}
+
+/** Asks on `mcp.manage` knowing the wire contract and nothing else; a text is sent as it is. */
+function manageClient(bus: Bus) {
+  const requesters = new Map<string, ReturnType<typeof createRequester>>();
+  return async (agent: string, name: "McpRegisterServerRequest" | "McpUnregisterServerRequest", value: object | string): Promise<Answer> => {
+    const requester = requesters.get(agent) ?? createRequester(bus, { replyTo: `mcp.manage.response.${agent}`, subscription: { name: `managing.${agent}`, kind: "copy" } });
+    requesters.set(agent, requester);
+    const body = Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
+    const request = createEnvelope({ topic: "mcp.manage", type: messages[name].type, source: agent, correlationId: newId(), body });
+    const reply = await requester.request(request, { timeoutMs: 30_000 });
+    return JSON.parse(Buffer.from(reply.body).toString()) as Answer;
+  };
+}
+
+/** Counts the processes that this one starts, until disposed. */
+function countProcesses(): { count: number } & Disposable {
+  const counted = { count: 0 };
+  const onStart = (): void => void counted.count++;
+  subscribe("child_process", onStart);
+  return Object.assign(counted, { [Symbol.dispose]: () => unsubscribe("child_process", onStart) });
+}
+
+test("300 hostile registrations start no process, and each is answered as denied or as something that cannot be read", { timeout: 120_000 }, async () => {
+  const records: AuditRecord[] = [];
+  const audit = { isWriting: true, write: async (record: AuditRecord) => void records.push(record), async [Symbol.asyncDispose]() {} };
+  await using bridge = await startOpenBridge({ audit });
+  records.length = 0;
+  using processes = countProcesses();
+  expect(hostileRegistrations.length).toBeGreaterThanOrEqual(300);
+  const wrong: unknown[] = [];
+  for (const body of hostileRegistrations) {
+    const answer = await bridge.ask("rockbot", "McpRegisterServerRequest", body);
+    if (answer.success !== false || !["denied", "invalid_arguments"].includes(answer.code ?? "") || !answer.error?.startsWith(`${answer.code}: `)) wrong.push([body, answer]);
+  }
+  expect(wrong).toEqual([]);
+  expect(processes.count).toBe(0);
+  expect(bridge.bridge.servers.map(({ name }) => name)).toEqual(["files"]);
+  expect(records).toHaveLength(hostileRegistrations.length);
+  expect(new Set(records.map(({ tool, caller, outcome }) => `${caller} ${tool} ${outcome}`))).toEqual(
+    new Set(["rockbot mcp_register_server denied", "rockbot mcp_register_server invalid_arguments"]),
+  );
+  expect((await bridge.bridge.approvals.waiting()).servers.length).toBeLessThanOrEqual(5); // the operator's list is not flooded
+
+  expect(await bridge.ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({ success: true });
+  expect(processes.count).toBeGreaterThan(0); // so they would have been seen
+});
+
+test("an agent registers an entry of the catalogue by its name, and it alone unregisters it", { timeout: 60_000 }, async () => {
+  await using bridge = await startOpenBridge();
+  const { ask, caller } = bridge;
+  expect(await ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toEqual({
+    serverName: "weather",
+    success: true,
+    summary: "1 tool(s) available.",
+    error: null,
+  });
+  await expect.poll(() => announcedTools(caller), { timeout: 10_000 }).toEqual(["files__echo", "weather__echo"]);
+  expect(await caller.call("weather__echo", { n: 1 })).toMatchObject({ content: '{"n":1}', trust: { level: "untrusted", origin: "mcp:weather" } });
+  expect(await ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({ success: true }); // the same once more
+  const refused = { success: false, code: "denied" };
+  expect(await ask("other", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject(refused);
+  expect(await ask("other", "McpUnregisterServerRequest", { serverName: "weather" })).toMatchObject({ ...refused, error: expect.stringContaining("not one that you have registered") });
+  expect(await ask("rockbot", "McpUnregisterServerRequest", { serverName: "files" })).toMatchObject(refused);
+  expect(await ask("rockbot", "McpUnregisterServerRequest", { serverName: "WEATHER" })).toEqual({ serverName: "WEATHER", success: true, error: null });
+  await expect.poll(() => announcedTools(caller), { timeout: 10_000 }).toEqual(["files__echo"]);
+});
+
+test("an agent has so many servers and no more; one that cannot be connected is not kept", { timeout: 60_000 }, async () => {
+  await using bridge = await startOpenBridge();
+  const register = (serverName: string) => bridge.ask("rockbot", "McpRegisterServerRequest", { serverName, type: "stdio" });
+  expect(await register("gone")).toMatchObject({ success: false, code: "unavailable", error: expect.not.stringContaining("canary") });
+  expect(bridge.bridge.servers.map(({ name }) => name)).toEqual(["files"]);
+  for (const name of ["weather", "news"]) expect(await register(name)).toMatchObject({ success: true });
+  expect(await register("maps")).toMatchObject({ success: false, code: "denied", error: expect.stringContaining("as many as you may, 2") });
+});
+
+test("whatever else is asked for waits for an operator, who sees it exactly, and what was approved is had once", { timeout: 60_000 }, async () => {
+  await using bridge = await startOpenBridge();
+  const { approvals } = bridge.bridge;
+  const [program = "", ...args] = [faulty().command, ...faulty().args];
+  const request = { serverName: "own-weather", type: "stdio", command: program, args };
+  const register = (agent = "rockbot", value: object = request) => bridge.ask(agent, "McpRegisterServerRequest", value);
+  expect(await register()).toMatchObject({ success: false, code: "denied", error: expect.stringContaining("rockbot mcp approve own-weather") });
+  const { servers } = await approvals.waiting();
+  expect(servers).toMatchObject([{ server: "own-weather", agent: "rockbot", lines: [`command: "${program}"`, `arguments: ${JSON.stringify(args)}`, expect.stringContaining("environment")] }]);
+  expect(await approvals.approve({ tools: [], servers }, "ada")).toEqual({ approved: ["own-weather"], stale: [] });
+  expect(await register("other")).toMatchObject({ code: "denied" });
+  expect(await register("rockbot", { ...request, args: [...args, "heedless"] })).toMatchObject({ code: "denied" });
+  expect(await register()).toMatchObject({ success: true });
+  await bridge.ask("rockbot", "McpUnregisterServerRequest", { serverName: "own-weather" });
+  expect(await register()).toMatchObject({ code: "denied" });
+});
+
+test("registration is off unless the operator has opened it, and whom the policy does not name may not register", async () => {
+  await using policy = await policyFor("rockbot");
+  await using closed = await startTestBridge(() => ({ files: faulty() }), { policy });
+  expect(await manageClient(closed.bus)("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({
+    code: "denied",
+    error: expect.stringContaining("while the bridge runs"),
+  });
+  await using opened = await startTestBridge(() => ({ files: faulty() }), { policy, config: open });
+  const ask = manageClient(opened.bus);
+  expect(await ask("somebody", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({ code: "denied", error: expect.stringContaining('"somebody" may not use') });
+  expect(await ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({ code: "denied", error: expect.stringContaining("catalogue") });
+});
+
+test("a server that one bridge has registered is connected by the other, also by one that starts later, and goes from all", { timeout: 60_000 }, async () => {
+  await using trustStore = createMemoryTrustStore();
+  await using one = await startOpenBridge({ trustStore });
+  await using two = await startOpenBridge({ trustStore });
+  expect(await one.ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({ success: true });
+  await expect.poll(() => announcedTools(two.caller), { timeout: 15_000 }).toContain("weather__echo");
+  await using three = await startOpenBridge({ trustStore });
+  await expect.poll(() => announcedTools(three.caller), { timeout: 15_000 }).toContain("weather__echo");
+  expect(await two.ask("rockbot", "McpUnregisterServerRequest", { serverName: "weather" })).toMatchObject({ success: true });
+  for (const { caller } of [one, two, three]) await expect.poll(() => announcedTools(caller), { timeout: 15_000 }).not.toContain("weather__echo");
+});
+
+test("an agent has the tools that register and unregister where the bridge takes such requests, and not elsewhere", { timeout: 60_000 }, async () => {
+  await using closed = await startTestBridge(() => ({ files: faulty() }));
+  await using _closedTools = await offerMcpTools(closed.bus, closed.caller, { agent: "tester" });
+  await expect.poll(() => closed.caller.tools.getExecutor("mcp_list_services")).toBeDefined();
+  expect(closed.caller.tools.getExecutor("mcp_register_server")).toBeUndefined();
+
+  await using bus = createMemoryBus();
+  await using opened = await startOpenBridge({ bus });
+  await using caller = await createToolCaller(bus, { agent: "tester" });
+  await using _tools = await offerMcpTools(bus, caller, { agent: "tester" });
+  await expect.poll(() => caller.tools.get("mcp_register_server")).toMatchObject({ dangerous: true });
+  expect(await caller.call("mcp_register_server", { name: "weather" })).toMatchObject({ content: 'The MCP server "weather" is registered successfully: 1 tool(s) available.' });
+  await expect.poll(async () => (await caller.call("mcp_list_services", {})).content, { timeout: 10_000 }).toContain("weather");
+  await expect(caller.call("mcp_register_server", { name: "elsewhere", url: "https://evil.example/mcp" })).rejects.toMatchObject({ code: "denied", message: expect.stringMatching(/^Cannot register/) });
+  await expect(caller.call("mcp_register_server", { name: "Elsewhere" })).rejects.toMatchObject({ code: "invalid_arguments" });
+  expect((await caller.call("mcp_unregister_server", { server_name: "Weather" })).content).toContain("removed successfully");
+  await expect(caller.call("mcp_unregister_server", { server_name: "files" })).rejects.toMatchObject({ code: "denied" });
+  expect(opened.bridge.servers.map(({ name }) => name)).toEqual(["files"]);
+});

@@ -1,0 +1,186 @@
+import { within } from "@rockbot/async";
+import type { Logger } from "@rockbot/bus";
+import { type McpRegisterServerRequest, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { cleanEnvironment } from "@rockbot/mcp";
+import { Registrations, type RequestedServer, type TrustStore } from "@rockbot/mcp-trust";
+import type { McpBridgeConfig } from "../generated/config.ts";
+import type { BridgedServerOptions } from "../servers/bridged-server.ts";
+import type { ServerPool } from "../servers/server-pool.ts";
+import type { ToolTrust } from "../trust/tool-trust.ts";
+import { isHostAllowed, portsOf } from "./allowed-hosts.ts";
+import { lookAlike } from "./look-alike.ts";
+import { readRequest } from "./read-request.ts";
+import type { ServerSources } from "./server-sources.ts";
+import { tryServer } from "./try-server.ts";
+
+export interface ServerRegistrarParts {
+  readonly store: TrustStore;
+  readonly pool: ServerPool;
+  readonly sources: ServerSources;
+  readonly trust: Pick<ToolTrust, "heldOn">;
+  /** The entries of the operator's file that agents may name, as they stand now. */
+  readonly catalogue: () => readonly BridgedServerOptions[];
+  /** Where programs get PATH and the like from. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Logger;
+}
+
+export type RegistrationSettings = Pick<McpBridgeConfig, "registration" | "registrationHosts" | "registrationAllowAddresses" | "registrationMaxPerAgent">;
+
+/** Servers that are tried at once, of one agent and of all: each may start a program. */
+const MAX_TRIALS = 4;
+const READY_MS = 10_000;
+
+/**
+ * Lets agents register servers, as far as the operator has opened the door: entries of the catalogue, https addresses on hosts that are listed, and whatever
+ * an operator has approved. What is refused starts nothing and connects to nothing. A server is kept only once it has been connected.
+ */
+export class ServerRegistrar {
+  readonly #registrations: Registrations;
+  readonly #settings: RegistrationSettings;
+  readonly #parts: ServerRegistrarParts;
+  /** Agents whose server is being tried. */
+  readonly #trying = new Set<string>();
+
+  constructor(settings: RegistrationSettings, parts: ServerRegistrarParts) {
+    this.#registrations = new Registrations(parts.store);
+    this.#settings = settings;
+    this.#parts = parts;
+  }
+
+  get isOpen(): boolean {
+    return this.#settings.registration === "on";
+  }
+
+  /** Connects to the servers that agents have registered, here or elsewhere, as far as they would still be allowed. */
+  async sync(): Promise<void> {
+    if (!this.isOpen) return;
+    const { registered } = await this.#registrations.read();
+    this.#parts.sources.applyRegistered(registered.flatMap(({ request }) => this.#optionsOf(request) ?? []));
+  }
+
+  /** @returns what there is now, in words @throws {ToolError} */
+  async register(message: McpRegisterServerRequest, agent: string): Promise<string> {
+    if (!this.isOpen) throw this.#closed();
+    const request = readRequest(message);
+    await this.#refuseName(request, agent);
+    const by = await this.#allowedBy(request, agent);
+    const options = this.#optionsOf(request);
+    if (options === undefined) throw this.#denied(`"${request.name}" is not allowed any more`);
+    if (this.#trying.has(agent) || this.#trying.size >= MAX_TRIALS)
+      throw new ToolError(ToolErrorCode.Overloaded, "Cannot register the server now: others are being tried. Nothing was started. Try again later.", {
+        retryAfterMs: 5_000,
+      });
+    this.#trying.add(agent);
+    try {
+      await tryServer(options, this.#parts.log);
+    } finally {
+      this.#trying.delete(agent);
+    }
+    const outcome = await this.#registrations.register(request, { agent, by, maxPerAgent: this.#settings.registrationMaxPerAgent });
+    if (outcome === "taken") throw this.#taken(request.name);
+    if (outcome === "too_many") throw this.#tooMany();
+    await this.sync();
+    return this.#summary(request.name);
+  }
+
+  /** A server that nobody has registered is gone already. @throws {ToolError} */
+  async unregister(name: string, agent: string): Promise<void> {
+    if (!this.isOpen) throw this.#closed();
+    const outcome = await this.#registrations.unregister(name.toLowerCase(), agent);
+    const isFiled = this.#parts.sources.filed.some((filed) => filed.toLowerCase() === name.toLowerCase());
+    if (outcome === "not_yours" || (outcome === "unknown" && isFiled))
+      throw new ToolError(
+        ToolErrorCode.Denied,
+        `Cannot unregister the server "${name.slice(0, 80)}": it is not one that you have registered. Only those can be.`,
+      );
+    await this.sync();
+  }
+
+  /** Before anything else: what is wrong with the name would not be cured by an approval. */
+  async #refuseName({ name, address }: RequestedServer, agent: string): Promise<void> {
+    const { registered } = await this.#registrations.read();
+    const own = registered.filter((one) => one.agent === agent);
+    const holder = registered.find(({ request }) => request.name === name);
+    if (holder !== undefined && holder.agent !== agent) throw this.#taken(name);
+    if (holder === undefined && own.length >= this.#settings.registrationMaxPerAgent) throw this.#tooMany();
+    const catalogue = this.#parts.catalogue().map((entry) => entry.name);
+    const others = [...this.#parts.sources.filed, ...catalogue, ...registered.map(({ request }) => request.name)];
+    const alike = lookAlike(name, address.kind === "catalogue" || holder !== undefined ? others.filter((other) => other !== name) : others);
+    if (alike !== undefined || this.#parts.sources.filed.some((filed) => filed.toLowerCase() === name))
+      throw this.#denied(`the name "${name}" is, or could be taken for, the one of another server. Choose a name of its own`);
+  }
+
+  /** Who allows it. @throws {ToolError} if nobody does; then it may wait for an operator */
+  async #allowedBy(request: RequestedServer, agent: string): Promise<string> {
+    const { name, address } = request;
+    const catalogue = this.#parts.catalogue().map((entry) => entry.name);
+    if (address.kind === "catalogue") {
+      if (catalogue.includes(name)) return "the catalogue";
+      throw this.#denied(`there is no "${name}" in the operator's catalogue`);
+    }
+    if (address.kind === "url" && isHostAllowed(address.url, this.#settings.registrationHosts)) return "an allowed host";
+    const operator = await this.#registrations.approvalOf(request, agent);
+    if (operator !== undefined) return operator;
+    const waits = await this.#registrations.ask(request, agent);
+    throw this.#denied(
+      waits
+        ? `it needs an operator's approval, and waits for that now: rockbot mcp approve ${name}. Ask again, in the same words, once it is approved`
+        : "it needs an operator's approval, and too many requests wait for that already. Wait until they are decided",
+    );
+  }
+
+  /** How the server is reached; undefined if the operator does not have it in the catalogue any more. */
+  #optionsOf({ name, address }: RequestedServer): BridgedServerOptions | undefined {
+    switch (address.kind) {
+      case "catalogue":
+        return this.#parts.catalogue().find((entry) => entry.name === name);
+      case "url": {
+        const { registrationHosts, registrationAllowAddresses } = this.#settings;
+        const allowPorts = [...new Set([...portsOf(registrationHosts), Number(new URL(address.url).port) || 443])];
+        const guard = { allowPorts, allowAddresses: registrationAllowAddresses };
+        return { name, address: { type: address.transport, url: address.url, headers: {}, guard } };
+      }
+      case "command": {
+        const env = cleanEnvironment(address.env, this.#parts.env);
+        return { name, address: { type: "stdio", command: address.command, args: address.args, env } };
+      }
+    }
+  }
+
+  async #summary(name: string): Promise<string> {
+    const { pool, trust } = this.#parts;
+    const isReady = (): boolean => pool.find(name)?.health.state === "ready";
+    const ready = Promise.withResolvers<void>();
+    const off = pool.onChange(() => isReady() && ready.resolve());
+    if (!isReady()) await within(READY_MS, ready.promise, () => new Error("it is not ready")).catch(() => {});
+    off();
+    const held = trust.heldOn(name).length;
+    return `${pool.find(name)?.tools.length ?? 0} tool(s) available.${held === 0 ? "" : ` ${held} more wait for an operator's approval.`}`;
+  }
+
+  #closed(): ToolError {
+    return new ToolError(
+      ToolErrorCode.Denied,
+      "Servers are not added or removed while the bridge runs. The operator names them in the bridge's file, which is read again when it changes.",
+    );
+  }
+
+  #tooMany(): ToolError {
+    return this.#denied(`you have as many as you may, ${this.#settings.registrationMaxPerAgent}, or there are too many in all. Unregister one of yours first`);
+  }
+
+  #taken(name: string): ToolError {
+    return this.#denied(`the name "${name}" is taken. Choose another one`);
+  }
+
+  /** With what would be allowed. */
+  #denied(why: string): ToolError {
+    const catalogue = this.#parts.catalogue().map(({ name }) => name);
+    const allowed = [
+      catalogue.length === 0 ? undefined : `by name alone: ${catalogue.slice(0, 20).join(", ")}`,
+      this.#settings.registrationHosts.length === 0 ? undefined : `https addresses on: ${this.#settings.registrationHosts.slice(0, 20).join(", ")}`,
+    ].filter((text) => text !== undefined);
+    return new ToolError(ToolErrorCode.Denied, `Cannot register the server: ${why}. Allowed without an operator are ${allowed.join("; ") || "none"}.`);
+  }
+}

@@ -1,0 +1,112 @@
+import { hash } from "node:crypto";
+import type { AuditLog } from "@rockbot/audit";
+import type { Logger } from "@rockbot/bus";
+import {
+  type Decoded,
+  type Envelope,
+  MCP_BRIDGE,
+  type McpRegisterServerRequest,
+  type McpUnregisterServerRequest,
+  ToolError,
+  ToolErrorCode,
+} from "@rockbot/contracts";
+import { TrustStoreUnavailableError } from "@rockbot/mcp-trust";
+import { createPolicy, type Decision, defaultPolicySource, type PolicyHolder } from "@rockbot/policy";
+import { redactValue } from "@rockbot/redaction";
+import type { Identity } from "@rockbot/tools";
+import type { ServerRegistrar } from "./server-registrar.ts";
+
+export interface ServerRequestsParts {
+  readonly registrar: Pick<ServerRegistrar, "register" | "unregister">;
+  readonly identity: Pick<Identity, "senderOf">;
+  /** @default nobody may register servers, as that is dangerous and nothing allows it */
+  readonly policy: Pick<PolicyHolder, "current"> | undefined;
+  /** Gets a line for each decision. */
+  readonly audit: AuditLog | undefined;
+  readonly log: Logger;
+}
+
+/** An error as the answers on `mcp.manage` have it. */
+export interface RequestFailure {
+  readonly error: string;
+  readonly code: string;
+}
+
+const MAX_TEXT = 256;
+
+/** Answers who wants to add or remove servers: asks the policy as for a call of the tool of that name, and leaves a line in the audit log. */
+export class ServerRequests {
+  readonly #parts: ServerRequestsParts;
+
+  constructor(parts: ServerRequestsParts) {
+    this.#parts = parts;
+  }
+
+  register(request: Decoded<McpRegisterServerRequest>, message: Envelope): Promise<RequestFailure | { readonly summary: string }> {
+    return this.#decide("mcp_register_server", request, message, async (value, agent) => ({ summary: await this.#parts.registrar.register(value, agent) }));
+  }
+
+  unregister(request: Decoded<McpUnregisterServerRequest>, message: Envelope): Promise<RequestFailure | undefined> {
+    return this.#decide("mcp_unregister_server", request, message, async ({ serverName }, agent) => {
+      await this.#parts.registrar.unregister(serverName, agent);
+      return undefined;
+    });
+  }
+
+  async #decide<Request, Result>(
+    tool: string,
+    request: Decoded<Request>,
+    message: Envelope,
+    run: (request: Request, agent: string) => Promise<Result>,
+  ): Promise<RequestFailure | Result> {
+    const receivedAt = performance.now();
+    const sender = this.#parts.identity.senderOf(message);
+    const caller = "refusal" in sender ? (message.userId ?? message.source) : sender.caller;
+    let decision: Decision | undefined;
+    try {
+      if ("refusal" in sender) throw sender.refusal;
+      decision = (this.#parts.policy?.current() ?? nothingAllowed()).decide({ caller, tool, isDangerous: tool === "mcp_register_server" });
+      if (!decision.isAllowed)
+        throw new ToolError(ToolErrorCode.Denied, `"${caller}" may not use "${tool}". The operator's policy would have to allow it by its full name.`);
+      if (!request.ok) throw new ToolError(ToolErrorCode.InvalidArguments, request.fault.message);
+      const result = await run(request.value, caller);
+      await this.#note(message, { tool, caller, decision, outcome: "ok", receivedAt });
+      return result;
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure === undefined) throw error;
+      await this.#note(message, { tool, caller, decision, outcome: failure.code, receivedAt });
+      return failure;
+    }
+  }
+
+  async #note(
+    { messageId, body }: Envelope,
+    entry: { readonly tool: string; readonly caller: string; readonly decision: Decision | undefined; readonly outcome: string; readonly receivedAt: number },
+  ): Promise<void> {
+    const { tool, caller, decision, outcome, receivedAt } = entry;
+    this.#parts.log.info({ tool, caller, outcome }, "an agent has asked to add or remove an MCP server");
+    await this.#parts.audit?.write({
+      service: MCP_BRIDGE,
+      caller: caller.slice(0, MAX_TEXT),
+      tool,
+      toolCallId: messageId.slice(0, MAX_TEXT),
+      arguments: hash("sha256", body),
+      decision: decision === undefined ? "none" : decision.isAllowed && outcome !== ToolErrorCode.Denied ? "allowed" : "denied",
+      policy: decision?.revision,
+      outcome,
+      durationMs: Math.round((performance.now() - receivedAt) * 1000) / 1000,
+    });
+  }
+}
+
+const nothingAllowed = () => createPolicy(defaultPolicySource());
+
+/** The original's messages have a text only, so the code stands in it, too. */
+function failureOf(error: unknown): RequestFailure | undefined {
+  if (error instanceof TrustStoreUnavailableError)
+    return failure(ToolErrorCode.Unavailable, "What is approved of MCP servers cannot be read or written now. Nothing was started. Try again later.");
+  return error instanceof ToolError ? failure(error.code, error.message) : undefined;
+}
+
+const failure = (code: string, message: string): RequestFailure => redactValue({ code, error: `${code}: ${message}` });
