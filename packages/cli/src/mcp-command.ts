@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { McpApproveOptions } from "./commands/mcp-approve.ts";
 import type { McpListOptions } from "./commands/mcp-list.ts";
 import type { McpServeOptions } from "./commands/mcp-serve.ts";
 import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
@@ -44,4 +45,28 @@ In a client's configuration: "rockbot": { "command": "/path/to/rockbot", "args":
 Ends when the client closes stdin. The gateway serves the same over HTTP, at /mcp.`,
     )
     .action(async (options: McpServeOptions) => (await import("./commands/mcp-serve.ts")).serveMcp(options));
+
+  mcp
+    .command("approve")
+    .description("Show what waits for an approval, and approve it: definitions of tools that are new or have changed, servers that agents ask for.")
+    .argument("[server]", "approve what waits of this server; left out: only list")
+    .argument("[tool]", "this tool of it only")
+    .option("--yes", "approve what is shown without asking")
+    .option("--redis <url>", "of bridges that share this Redis, redis(s)://user:password@host:port/database, not of the running rockbot up")
+    .option("--mcp-config <file>", `${MCP_CONFIG}; with nothing running, what waits of its servers, by the mcp.lock.json beside it`)
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rockbot mcp approve                             what waits, and what has changed
+  rockbot mcp approve files                       all that waits of the server files, after a question
+  rockbot mcp approve files read_file --yes       one tool
+
+What is approved is what is shown: if it changes meanwhile, it waits again. A server that an agent asks for is shown
+with the exact command or address; the agent may have it once.`,
+    )
+    .action(async (server: string | undefined, tool: string | undefined, options: McpApproveOptions) =>
+      (await import("./commands/mcp-approve.ts")).approveMcp(server, tool, options),
+    );
 }

@@ -52,3 +52,42 @@ test("mcp ls tries the servers of a file, and says what is missing without any",
   ]);
   expect(await runCli(["mcp", "ls"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are no MCP servers") });
 });
+
+test("mcp approve shows what has changed, approves what it has shown, and the tool can be called again", { timeout: 240_000 }, async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  const file = join(folder.path, "mcp.json");
+  writeFileSync(file, JSON.stringify({ mcpServers: { works: faultServer() } }));
+  {
+    await using _up = await startUp(options, ["--mcp-config", file]);
+    await expect
+      .poll(async () => (await runCli(["call", "works__redefine", '{"tool":"echo","description":"Now\\u001b[2J else"}'], options)).code, {
+        timeout: 30_000,
+        interval: 200,
+      })
+      .toBe(0);
+    await expect.poll(async () => (await runCli(["mcp", "approve"], options)).stdout, { timeout: 20_000, interval: 200 }).toContain("echo");
+    expect((await runCli(["mcp", "ls"], options)).stdout).toContain("1 wait for an approval");
+    const shown = await runCli(["mcp", "approve", "works"], options);
+    expect(shown.stdout).toMatch(
+      /^works: the tool "echo" has changed since it was approved; held since .*\n {2}description: was "The fault echo\.", is "Now\[2J else"$/m,
+    );
+    expect([shown.code, shown.stderr]).toEqual([1, expect.stringContaining("Nothing is approved. Add --yes")]);
+    expect(await runCli(["mcp", "approve", "works", "hang"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing of") });
+    expect(await runCli(["mcp", "approve", "WORKS", "echo", "--yes"], options)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("approved works: echo"),
+    });
+    await expect.poll(async () => (await runCli(["call", "works__echo", '{"a":1}'], options)).stdout, { timeout: 20_000, interval: 200 }).toBe('{"a":1}\n');
+  }
+  // With nothing running it is read from the file beside the servers': there, another definition is pinned than the server has.
+  const called = await runCli(["call", "works__echo", "{}", "--mcp-config", file], options);
+  expect(called.code).not.toBe(0);
+  expect(await runCli(["mcp", "approve", "works", "--yes", "--mcp-config", file], options)).toMatchObject({ code: 0 });
+  expect(await runCli(["call", "works__echo", '{"b":2}', "--mcp-config", file], options)).toMatchObject({ code: 0, stdout: '{"b":2}\n' });
+});
+
+test("mcp approve says where it would look when there is nothing", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  expect(await runCli(["mcp", "approve"], { folder: folder.path })).toMatchObject({ code: 1, stderr: expect.stringContaining("--redis") });
+});

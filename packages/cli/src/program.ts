@@ -29,6 +29,7 @@ Examples:
   rockbot guide web-tools                                       how to use a group of tools
   rockbot mcp ls                                                how the MCP servers stand
   rockbot mcp serve                                             be an MCP server, for a desktop client
+  rockbot mcp approve                                           what of them waits for an approval
   rockbot policy explain researcher web_search                  who may do what, and why
   rockbot dlq list                                              messages that no service could handle
   rockbot doctor                                                what is missing on this machine

@@ -7,6 +7,7 @@ import { checkWebToolsConfig, configSchema, startWebTools, webToolsOff } from "@
 import { MEMORY_BUS } from "../bus-url.ts";
 import { terminalText } from "../terminal-text.ts";
 import { callerClient } from "./caller-client.ts";
+import { lockFileBeside } from "./lock-file.ts";
 import type { ToolClient } from "./tool-client.ts";
 
 export interface LocalClientOptions {
@@ -52,7 +53,11 @@ async function startMcp(
   { env, policy, started }: { readonly env: LocalClientOptions["env"]; readonly policy: PolicyHolder; readonly started: AsyncDisposableStack },
 ): Promise<void> {
   const { checkMcpBridgeConfig, configSchema: schema, startMcpBridge } = await import("@rockbot/mcp-bridge");
-  const config = loadConfig(schema, { env, overrides: { busUrl: MEMORY_BUS, mcpConfig }, check: checkMcpBridgeConfig });
+  const config = loadConfig(schema, {
+    env,
+    overrides: { busUrl: MEMORY_BUS, mcpConfig, mcpLockFile: env["MCP_LOCK_FILE"] || lockFileBeside(mcpConfig) },
+    check: checkMcpBridgeConfig,
+  });
   const bridge = started.use(await startMcpBridge(bus, config, { env, policy }));
   await bridge.settled(SETTLE_MS);
   for (const { name, state, lastFailure } of bridge.servers)

@@ -1,4 +1,4 @@
-import type { McpServerHealth } from "@rockbot/mcp";
+import type { BridgedServerHealth } from "@rockbot/mcp-bridge";
 import { chooseMcpConfig } from "../client/choose-mcp-config.ts";
 import { askMcpServers, tryMcpServers } from "../client/mcp-servers.ts";
 import { CommandError } from "../command-error.ts";
@@ -31,10 +31,10 @@ export async function listMcpServers({ mcpConfig, json = false }: McpListOptions
 }
 
 /** Servers and what they say are strangers' text. */
-function table(servers: readonly McpServerHealth[]): string[] {
+function table(servers: readonly BridgedServerHealth[]): string[] {
   const width = Math.max(0, ...servers.map(({ name }) => printable(name).length));
-  return servers.flatMap(({ name, state, transport, protocolVersion = "", tools, failures, lastFailure, nextAttemptInMs }) => {
-    const counts = `${String(tools).padStart(4)} tools${failures === 0 ? "" : `, ${failures} failures in a row`}${nextAttemptInMs === undefined ? "" : `, next attempt in ${Math.ceil(nextAttemptInMs / 1_000)} s`}`;
+  return servers.flatMap(({ name, state, transport, protocolVersion = "", tools, held, failures, lastFailure, nextAttemptInMs }) => {
+    const counts = `${String(tools).padStart(4)} tools${held === 0 ? "" : `, ${held} wait for an approval`}${failures === 0 ? "" : `, ${failures} failures in a row`}${nextAttemptInMs === undefined ? "" : `, next attempt in ${Math.ceil(nextAttemptInMs / 1_000)} s`}`;
     const line = `${printable(name).padEnd(width)}  ${state.padEnd(10)}  ${transport.padEnd(9)}  ${protocolVersion.padEnd(10)}  ${counts}`;
     return state === "ready" || lastFailure === undefined ? [line] : [line, `${" ".repeat(width)}  ${printable(lastFailure, MAX_FAILURE)}`];
   });

@@ -3,6 +3,7 @@ import { nearestName } from "@rockbot/contracts";
 import { checkGatewayConfig, type GatewayConfig, configSchema as gatewaySchema } from "@rockbot/gateway";
 import { checkMcpBridgeConfig, type McpBridgeConfig, configSchema as mcpBridgeSchema } from "@rockbot/mcp-bridge";
 import { checkWebToolsConfig, type WebToolsConfig, configSchema as webToolsSchema } from "@rockbot/web-tools";
+import { lockFileBeside } from "../client/lock-file.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface UpOptions {
@@ -81,7 +82,7 @@ export function readUpConfig(
     ? load(webToolsSchema, "webTools", { allowAddresses: allowAddress, auditFile: audit }, checkWebToolsConfig)
     : undefined;
   const bridge = chosen.has("mcp-bridge") ? load(mcpBridgeSchema, "mcpBridge", { mcpConfig, auditFile: audit }, checkMcpBridgeConfig) : undefined;
-  const mcpBridge = bridge?.mcpConfig === undefined && only === undefined ? undefined : bridge;
+  const mcpBridge = bridge?.mcpConfig === undefined && only === undefined ? undefined : withLockFile(bridge);
   const gateway = chosen.has("gateway")
     ? load(gatewaySchema, "gateway", { host, port: port === undefined ? undefined : Number(port) }, checkGatewayConfig)
     : undefined;
@@ -98,6 +99,13 @@ export function readUpConfig(
     configFaults.push("redisUrl: the sections webTools and mcpBridge name different ones, and the limits of a caller are counted in one");
   if (configFaults.length > 0) throw new ConfigError([...new Set(configFaults)]);
   return { busUrl: busUrls[0] ?? "memory:", policyFile: policyFiles[0], auditFile: auditFiles[0], webTools, mcpBridge, gateway };
+}
+
+/** What is approved of servers is to outlive this process. */
+function withLockFile(bridge: Readonly<McpBridgeConfig> | undefined): Readonly<McpBridgeConfig> | undefined {
+  if (bridge?.mcpConfig === undefined || bridge.redisUrl !== undefined || bridge.mcpLockFile !== undefined) return bridge;
+  const mcpLockFile = lockFileBeside(bridge.mcpConfig);
+  return mcpLockFile === undefined ? bridge : { ...bridge, mcpLockFile };
 }
 
 const distinct = (values: readonly (string | undefined)[]): string[] => [...new Set(values)].filter((value) => value !== undefined);

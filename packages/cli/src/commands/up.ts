@@ -1,7 +1,7 @@
 import { AuditFileError, openAuditLog } from "@rockbot/audit";
 import { createMemoryBus, type Logger } from "@rockbot/bus";
 import { type Gateway, type OperatorParts, startGateway } from "@rockbot/gateway";
-import { startMcpBridge } from "@rockbot/mcp-bridge";
+import { type BridgeApprovals, startMcpBridge } from "@rockbot/mcp-bridge";
 import { offerMcpTools } from "@rockbot/mcp-tools";
 import { openPolicy } from "@rockbot/policy";
 import { exitOnCrash, onShutdown } from "@rockbot/service";
@@ -46,12 +46,15 @@ export async function up(options: UpOptions): Promise<void> {
   const redisUrl = webTools?.redisUrl ?? mcpBridge?.redisUrl;
   await using rates = redisUrl === undefined ? undefined : await openRates(redisUrl, log);
   await using claims = mcpBridge?.redisUrl === undefined ? undefined : await openClaims(mcpBridge.redisUrl, log);
+  await using trustStore = mcpBridge?.redisUrl === undefined ? undefined : await openTrustStore(mcpBridge.redisUrl, log);
   const common = { audit, log, policy, rates, signal: shutdown.signal };
   await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, common);
-  await using bridge = mcpBridge === undefined ? undefined : await startMcpBridge(bus, mcpBridge, { ...common, env: process.env, claims });
+  await using bridge = mcpBridge === undefined ? undefined : await startMcpBridge(bus, mcpBridge, { ...common, env: process.env, claims, trustStore });
   await using journals = gateway?.redisUrl === undefined ? undefined : await openJournals(gateway.redisUrl, log);
   await using runningGateway =
-    gateway === undefined ? undefined : await startGateway(bus, gateway, { log, journals, policy, operator: operatorOf(log), signal: shutdown.signal });
+    gateway === undefined
+      ? undefined
+      : await startGateway(bus, gateway, { log, journals, policy, operator: operatorOf(bridge?.approvals, log), signal: shutdown.signal });
   // Other commands of this user come by the socket; over a broker they come by the broker.
   await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", policy, log });
   await using _mcpTools = caller === undefined || bridge === undefined ? undefined : await offerMcpTools(bus, caller, { agent: "cli", policy, log });
@@ -64,6 +67,7 @@ export async function up(options: UpOptions): Promise<void> {
             bus,
             caller,
             mcpServers: () => bridge?.servers,
+            approvals: bridge?.approvals,
             journals: [caller.journal, ...(runningGateway === undefined ? [] : [runningGateway.journal])],
             policy,
           },
@@ -89,9 +93,9 @@ async function openAudit(file: string, log: Logger) {
 
 /** What operators reach by their tokens: the same as by the socket, but the calls of other callers in this process. */
 const operatorOf =
-  (log: Logger) =>
+  (approvals: BridgeApprovals | undefined, log: Logger) =>
   ({ caller, ...parts }: OperatorParts) =>
-    operatorApp({ ...parts, caller, journals: [caller.journal], log });
+    operatorApp({ ...parts, caller, journals: [caller.journal], approvals, log });
 
 async function openJournals(url: string, log: Logger) {
   const { connectRedisJournalStore } = await import("@rockbot/journal/redis");
@@ -101,6 +105,11 @@ async function openJournals(url: string, log: Logger) {
 async function openRates(url: string, log: Logger) {
   const { connectRedisRateStore } = await import("@rockbot/rates/redis");
   return connectRedisRateStore(url, { log });
+}
+
+async function openTrustStore(url: string, log: Logger) {
+  const { connectRedisTrustStore } = await import("@rockbot/mcp-trust/redis");
+  return connectRedisTrustStore(url, { log });
 }
 
 async function openClaims(url: string, log: Logger) {

@@ -1,8 +1,10 @@
 import type { Bus, Logger } from "@rockbot/bus";
 import { CALLS_PATH, createCallsApp, createPolicyApp, type HttpApp, operatorRoutes, POLICY_PATH } from "@rockbot/gateway";
+import type { BridgeApprovals } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";
 import { createDlqApp, DLQ_PATH } from "../dlq/dlq-app.ts";
+import { APPROVALS_PATH, createApprovalsApp } from "./operator-approvals.ts";
 
 export interface OperatorAppParts {
   readonly bus: Bus;
@@ -10,16 +12,19 @@ export interface OperatorAppParts {
   /** Of all callers in this process. */
   readonly journals: readonly ToolCaller["journal"][];
   readonly policy: PolicyHolder | undefined;
+  /** Of the bridge in this process, if there is one. */
+  readonly approvals?: BridgeApprovals | undefined;
   /** Aborts when the process stops and running requests are not waited for any longer. */
   readonly signal: AbortSignal;
   readonly log: Logger | undefined;
 }
 
 /** All that operators reach in a running `rockbot up`. It asks for no token: see createDlqApp. */
-export function operatorApp({ bus, caller, journals, policy, signal, log }: OperatorAppParts): HttpApp {
+export function operatorApp({ bus, caller, journals, policy, approvals, signal, log }: OperatorAppParts): HttpApp {
   return operatorRoutes({
     [CALLS_PATH]: createCallsApp(journals),
     [DLQ_PATH]: createDlqApp({ bus, caller, policy }, { signal, log }),
+    ...(approvals === undefined ? {} : { [APPROVALS_PATH]: createApprovalsApp(approvals) }),
     ...(policy === undefined ? {} : { [POLICY_PATH]: createPolicyApp(policy, caller.tools) }),
   });
 }

@@ -1,7 +1,7 @@
 import { chmodSync, linkSync, rmSync, statSync } from "node:fs";
 import type { Bus } from "@rockbot/bus";
 import { createGatewayApp, type GatewayAppOptions, type HttpApp, OPERATOR_PATH, serveHttp } from "@rockbot/gateway";
-import type { McpServerHealth } from "@rockbot/mcp";
+import type { BridgeApprovals, BridgedServerHealth } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";
 import { CommandError } from "../command-error.ts";
@@ -30,7 +30,9 @@ export interface SocketParts {
   readonly bus: Bus;
   readonly caller: ToolCaller;
   /** Of the bridge in this process, if there is one. */
-  readonly mcpServers?: (() => readonly McpServerHealth[] | undefined) | undefined;
+  readonly mcpServers?: (() => readonly BridgedServerHealth[] | undefined) | undefined;
+  /** Likewise. */
+  readonly approvals?: BridgeApprovals | undefined;
   /** Of all callers in this process, for the operator. @default the caller's */
   readonly journals?: readonly ToolCaller["journal"][] | undefined;
   /** In force, for the operator to ask. @default nothing is said of any */
@@ -45,12 +47,12 @@ export interface SocketParts {
  */
 export async function serveSocket(
   socket: OwnSocket,
-  { bus, caller, mcpServers = () => undefined, journals = [caller.journal], policy }: SocketParts,
+  { bus, caller, mcpServers = () => undefined, approvals, journals = [caller.journal], policy }: SocketParts,
   { drainMs, signal, log, notReady }: ServeSocketOptions,
 ): Promise<AsyncDisposable> {
   const drainOver = new AbortController();
   const gateway = createGatewayApp(caller, { signal: drainOver.signal, log, notReady });
-  const operator = operatorApp({ bus, caller, journals, policy, signal: drainOver.signal, log });
+  const operator = operatorApp({ bus, caller, journals, policy, approvals, signal: drainOver.signal, log });
   const mcp = createMcpApp(mcpServers);
   const app: HttpApp = {
     fetch(request, env) {

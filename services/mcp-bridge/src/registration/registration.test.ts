@@ -14,7 +14,12 @@ import { announcedTools, faulty, startTestBridge, type TestBridgeOptions, testFo
 import { hostileRegistrations } from "./test-hostile-registrations.ts";
 
 const open: Partial<McpBridgeConfig> = { registration: "on", registrationHosts: ["mcp.example.com", "*.tools.example.org"], registrationMaxPerAgent: 2 };
-const catalogue = { weather: { ...faulty(), toolsAllowed: ["echo"] }, news: { ...faulty(), toolsAllowed: ["echo"] }, maps: { ...faulty(), toolsAllowed: ["echo"] }, gone: faulty("exit-at-start") };
+const catalogue = {
+  weather: { ...faulty(), toolsAllowed: ["echo"] },
+  news: { ...faulty(), toolsAllowed: ["echo"] },
+  maps: { ...faulty(), toolsAllowed: ["echo"] },
+  gone: faulty("exit-at-start"),
+};
 
 /** A policy that allows these callers to register servers. */
 async function policyFor(...callers: readonly string[]) {
@@ -30,11 +35,17 @@ async function startOpenBridge(options: Partial<TestBridgeOptions> = {}) {
   const tested = await startTestBridge(() => ({ files: { ...faulty(), toolsAllowed: ["echo"] } }), { policy, config: open, ...options });
   tested.folder.write({ mcpServers: { files: { ...faulty(), toolsAllowed: ["echo"] } }, catalogue });
   const ask = manageClient(tested.bus);
-  await expect.poll(async () => (await ask("rockbot", "McpRegisterServerRequest", { serverName: "nothing", type: "http" })).error, { timeout: 10_000 }).toContain("by name alone: weather, news, maps, gone");
-  return { ...tested, ask, [Symbol.asyncDispose]: async () => {
-    await tested[Symbol.asyncDispose]();
-    await policy[Symbol.asyncDispose]();
-  } };
+  await expect
+    .poll(async () => (await ask("rockbot", "McpRegisterServerRequest", { serverName: "nothing", type: "http" })).error, { timeout: 10_000 })
+    .toContain("by name alone: weather, news, maps, gone");
+  return {
+    ...tested,
+    ask,
+    [Symbol.asyncDispose]: async () => {
+      await tested[Symbol.asyncDispose]();
+      await policy[Symbol.asyncDispose]();
+    },
+  };
 }
 
 interface Answer {
@@ -48,7 +59,8 @@ interface Answer {
 function manageClient(bus: Bus) {
   const requesters = new Map<string, ReturnType<typeof createRequester>>();
   return async (agent: string, name: "McpRegisterServerRequest" | "McpUnregisterServerRequest", value: object | string): Promise<Answer> => {
-    const requester = requesters.get(agent) ?? createRequester(bus, { replyTo: `mcp.manage.response.${agent}`, subscription: { name: `managing.${agent}`, kind: "copy" } });
+    const requester =
+      requesters.get(agent) ?? createRequester(bus, { replyTo: `mcp.manage.response.${agent}`, subscription: { name: `managing.${agent}`, kind: "copy" } });
     requesters.set(agent, requester);
     const body = Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
     const request = createEnvelope({ topic: "mcp.manage", type: messages[name].type, source: agent, correlationId: newId(), body });
@@ -75,7 +87,8 @@ test("300 hostile registrations start no process, and each is answered as denied
   const wrong: unknown[] = [];
   for (const body of hostileRegistrations) {
     const answer = await bridge.ask("rockbot", "McpRegisterServerRequest", body);
-    if (answer.success !== false || !["denied", "invalid_arguments"].includes(answer.code ?? "") || !answer.error?.startsWith(`${answer.code}: `)) wrong.push([body, answer]);
+    if (answer.success !== false || !["denied", "invalid_arguments"].includes(answer.code ?? "") || !answer.error?.startsWith(`${answer.code}: `))
+      wrong.push([body, answer]);
   }
   expect(wrong).toEqual([]);
   expect(processes.count).toBe(0);
@@ -104,7 +117,10 @@ test("an agent registers an entry of the catalogue by its name, and it alone unr
   expect(await ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({ success: true }); // the same once more
   const refused = { success: false, code: "denied" };
   expect(await ask("other", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject(refused);
-  expect(await ask("other", "McpUnregisterServerRequest", { serverName: "weather" })).toMatchObject({ ...refused, error: expect.stringContaining("not one that you have registered") });
+  expect(await ask("other", "McpUnregisterServerRequest", { serverName: "weather" })).toMatchObject({
+    ...refused,
+    error: expect.stringContaining("not one that you have registered"),
+  });
   expect(await ask("rockbot", "McpUnregisterServerRequest", { serverName: "files" })).toMatchObject(refused);
   expect(await ask("rockbot", "McpUnregisterServerRequest", { serverName: "WEATHER" })).toEqual({ serverName: "WEATHER", success: true, error: null });
   await expect.poll(() => announcedTools(caller), { timeout: 10_000 }).toEqual(["files__echo"]);
@@ -127,7 +143,9 @@ test("whatever else is asked for waits for an operator, who sees it exactly, and
   const register = (agent = "rockbot", value: object = request) => bridge.ask(agent, "McpRegisterServerRequest", value);
   expect(await register()).toMatchObject({ success: false, code: "denied", error: expect.stringContaining("rockbot mcp approve own-weather") });
   const { servers } = await approvals.waiting();
-  expect(servers).toMatchObject([{ server: "own-weather", agent: "rockbot", lines: [`command: "${program}"`, `arguments: ${JSON.stringify(args)}`, expect.stringContaining("environment")] }]);
+  expect(servers).toMatchObject([
+    { server: "own-weather", agent: "rockbot", lines: [`command: "${program}"`, `arguments: ${JSON.stringify(args)}`, expect.stringContaining("environment")] },
+  ]);
   expect(await approvals.approve({ tools: [], servers }, "ada")).toEqual({ approved: ["own-weather"], stale: [] });
   expect(await register("other")).toMatchObject({ code: "denied" });
   expect(await register("rockbot", { ...request, args: [...args, "heedless"] })).toMatchObject({ code: "denied" });
@@ -145,8 +163,14 @@ test("registration is off unless the operator has opened it, and whom the policy
   });
   await using opened = await startTestBridge(() => ({ files: faulty() }), { policy, config: open });
   const ask = manageClient(opened.bus);
-  expect(await ask("somebody", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({ code: "denied", error: expect.stringContaining('"somebody" may not use') });
-  expect(await ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({ code: "denied", error: expect.stringContaining("catalogue") });
+  expect(await ask("somebody", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({
+    code: "denied",
+    error: expect.stringContaining('"somebody" may not use'),
+  });
+  expect(await ask("rockbot", "McpRegisterServerRequest", { serverName: "weather", type: "stdio" })).toMatchObject({
+    code: "denied",
+    error: expect.stringContaining("catalogue"),
+  });
 });
 
 test("a server that one bridge has registered is connected by the other, also by one that starts later, and goes from all", { timeout: 60_000 }, async () => {
@@ -172,9 +196,14 @@ test("an agent has the tools that register and unregister where the bridge takes
   await using caller = await createToolCaller(bus, { agent: "tester" });
   await using _tools = await offerMcpTools(bus, caller, { agent: "tester" });
   await expect.poll(() => caller.tools.get("mcp_register_server")).toMatchObject({ dangerous: true });
-  expect(await caller.call("mcp_register_server", { name: "weather" })).toMatchObject({ content: 'The MCP server "weather" is registered successfully: 1 tool(s) available.' });
+  expect(await caller.call("mcp_register_server", { name: "weather" })).toMatchObject({
+    content: 'The MCP server "weather" is registered successfully: 1 tool(s) available.',
+  });
   await expect.poll(async () => (await caller.call("mcp_list_services", {})).content, { timeout: 10_000 }).toContain("weather");
-  await expect(caller.call("mcp_register_server", { name: "elsewhere", url: "https://evil.example/mcp" })).rejects.toMatchObject({ code: "denied", message: expect.stringMatching(/^Cannot register/) });
+  await expect(caller.call("mcp_register_server", { name: "elsewhere", url: "https://evil.example/mcp" })).rejects.toMatchObject({
+    code: "denied",
+    message: expect.stringMatching(/^Cannot register/),
+  });
   await expect(caller.call("mcp_register_server", { name: "Elsewhere" })).rejects.toMatchObject({ code: "invalid_arguments" });
   expect((await caller.call("mcp_unregister_server", { server_name: "Weather" })).content).toContain("removed successfully");
   await expect(caller.call("mcp_unregister_server", { server_name: "files" })).rejects.toMatchObject({ code: "denied" });

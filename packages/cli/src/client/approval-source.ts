@@ -1,0 +1,93 @@
+import { userInfo } from "node:os";
+import {
+  type Approval,
+  type ApprovalOutcome,
+  approve,
+  openFileTrustStore,
+  readWaiting,
+  type TrustStore,
+  TrustStoreUnavailableError,
+  type Waiting,
+} from "@rockbot/mcp-trust";
+import { Agent, request } from "undici";
+import { CommandError } from "../command-error.ts";
+import { APPROVALS_PATH } from "../runtime/operator-approvals.ts";
+import { ownSocket } from "../runtime/own-socket.ts";
+import { UsageError } from "../usage-error.ts";
+import { lockFileBeside } from "./lock-file.ts";
+
+/** Where what waits for an operator is read, and approved. All methods throw CommandError in words. */
+export interface ApprovalSource extends AsyncDisposable {
+  readonly where: string;
+  waiting(): Promise<Waiting>;
+  approve(approval: Approval): Promise<ApprovalOutcome>;
+}
+
+export interface ApprovalSourceOptions {
+  /** The Redis that bridges share. */
+  readonly redis: string | undefined;
+  readonly mcpConfig: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const ANSWER_MS = 10_000;
+
+/** Redis if there is an address, else the running `rockbot up`, else the file beside that of the servers. @throws {CommandError} if there is none of them */
+export async function openApprovalSource({ redis, mcpConfig, env }: ApprovalSourceOptions): Promise<ApprovalSource> {
+  if (redis !== undefined) {
+    const { connectRedisTrustStore } = await import("@rockbot/mcp-trust/redis");
+    const store = await connectRedisTrustStore(redis).catch((error: unknown) => {
+      if (error instanceof RangeError) throw new UsageError([`--redis: ${error.message}`]);
+      throw toCommandError(error);
+    });
+    return storeSource(store);
+  }
+  const socket = ownSocket(env);
+  if (await socket.isLive()) return socketSource(socket.path);
+  const file = mcpConfig === undefined ? undefined : lockFileBeside(mcpConfig);
+  if (file !== undefined) return storeSource(openFileTrustStore(file));
+  throw new CommandError(
+    'Cannot look what waits for an approval: no "rockbot up" over the in-memory bus runs here. For bridges that share a Redis, give its address: --redis redis://host; for the servers of a file, --mcp-config FILE',
+  );
+}
+
+function storeSource(store: TrustStore): ApprovalSource {
+  return {
+    where: store.where,
+    waiting: () => readWaiting(store).catch(rethrow),
+    approve: (approval) => approve(store, approval, userInfo().username).catch(rethrow),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
+
+function socketSource(socketPath: string): ApprovalSource {
+  const dispatcher = new Agent({ connect: { socketPath, timeout: 2_000 } });
+
+  async function ask(options: { readonly method: "GET" } | { readonly method: "POST"; readonly body: string }): Promise<unknown> {
+    const { statusCode, body } = await request(`http://localhost${APPROVALS_PATH}`, { ...options, dispatcher, signal: AbortSignal.timeout(ANSWER_MS) }).catch(
+      (error: Error) => {
+        throw new CommandError(`Cannot look what waits for an approval: the running "rockbot up" does not answer (${error.message})`);
+      },
+    );
+    const answer = (await body.json().catch(() => undefined)) as { readonly message?: string } | undefined;
+    if (statusCode === 200 && answer !== undefined) return answer;
+    throw new CommandError(
+      statusCode === 404
+        ? 'The running "rockbot up" has no MCP servers: name a file of them by --mcp-config'
+        : (answer?.message ?? `The running "rockbot up" answers with status ${statusCode}`),
+    );
+  }
+
+  return {
+    where: 'the running "rockbot up"',
+    waiting: async () => (await ask({ method: "GET" })) as Waiting,
+    approve: async (approval) => (await ask({ method: "POST", body: JSON.stringify(approval) })) as ApprovalOutcome,
+    [Symbol.asyncDispose]: () => dispatcher.destroy(),
+  };
+}
+
+const toCommandError = (error: unknown): unknown => (error instanceof TrustStoreUnavailableError ? new CommandError(error.message) : error);
+
+function rethrow(error: unknown): never {
+  throw toCommandError(error);
+}

@@ -1,0 +1,86 @@
+import { createInterface } from "node:readline/promises";
+import type { Waiting, WaitingServer, WaitingTool } from "@rockbot/mcp-trust";
+import { openApprovalSource } from "../client/approval-source.ts";
+import { chooseMcpConfig } from "../client/choose-mcp-config.ts";
+import { CommandError } from "../command-error.ts";
+import { printable } from "../dlq/printable.ts";
+import { ExitCode } from "../exit-code.ts";
+
+export interface McpApproveOptions {
+  readonly redis?: string;
+  readonly mcpConfig?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+const MAX_LINE = 2_000;
+
+const WHY: Readonly<Record<WaitingTool["reason"], string>> = {
+  new: "has come since the server's tools were approved",
+  changed: "has changed since it was approved",
+  renamed: "was approved under another name",
+  suspicious: "looks as if it was written to mislead a model",
+};
+
+/** `rockbot mcp approve`: shows what waits for an operator, and approves exactly what it has shown. */
+export async function approveMcp(
+  server: string | undefined,
+  tool: string | undefined,
+  { redis, mcpConfig, yes = false, json = false }: McpApproveOptions,
+): Promise<void> {
+  const { env } = process;
+  await using source = await openApprovalSource({ redis, mcpConfig: chooseMcpConfig(mcpConfig, env), env });
+  const waiting = chosen(await source.waiting(), server, tool);
+  const count = waiting.tools.length + waiting.servers.length;
+  if (json) console.log(JSON.stringify(waiting, undefined, 2));
+  else for (const line of described(waiting)) console.log(printable(line, MAX_LINE));
+  if (server === undefined) {
+    console.error(`${count} wait for an approval, as ${source.where} has it. To approve: rockbot mcp approve SERVER [TOOL]`);
+    return;
+  }
+  if (count === 0)
+    throw new CommandError(`Nothing of ${named(server, tool)} waits for an approval, as ${source.where} has it: "rockbot mcp approve" lists what does`);
+  if (!yes && !(await isConfirmed(count))) {
+    console.error("Nothing is approved. Add --yes to approve what is shown here");
+    process.exitCode = ExitCode.Failed;
+    return;
+  }
+  const { approved, stale } = await source.approve(waiting);
+  for (const name of approved) console.error(`approved ${printable(name)}`);
+  for (const name of stale) console.error(`not approved, as it is not any more what was shown: ${printable(name)}. Look again`);
+  for (const { server: name, agent } of waiting.servers)
+    if (approved.includes(name))
+      console.error(`"${printable(agent)}" has it once it asks for ${printable(name)} again, in the same words, within a day of the first time`);
+  process.exitCode = stale.length === 0 ? ExitCode.Ok : ExitCode.Failed;
+}
+
+function chosen({ tools, servers }: Waiting, server: string | undefined, tool: string | undefined): Waiting {
+  const isMeant = (name: string): boolean => server === undefined || name.toLowerCase() === server.toLowerCase();
+  return {
+    tools: tools.filter((one) => isMeant(one.server) && (tool === undefined || one.tool === tool)),
+    servers: tool === undefined ? servers.filter((one) => isMeant(one.server)) : [],
+  };
+}
+
+function described({ tools, servers }: Waiting): string[] {
+  return [...tools.flatMap(toolLines), ...servers.flatMap(serverLines)];
+}
+
+const toolLines = ({ server, tool, reason, renamedFrom, suspicions, changes, at }: WaitingTool): string[] => [
+  `${server}: the tool ${JSON.stringify(tool)} ${WHY[reason]}${renamedFrom === undefined ? "" : `, ${JSON.stringify(renamedFrom)}`}; held since ${at}`,
+  ...suspicions.map((suspicion) => `  ! ${suspicion}`),
+  ...changes.map((change) => `  ${change}`),
+];
+
+const serverLines = ({ server, agent, lines, at }: WaitingServer): string[] => [
+  `${server}: a server that the agent ${JSON.stringify(agent)} asks for since ${at}`,
+  ...lines.map((line) => `  ${line}`),
+];
+
+async function isConfirmed(count: number): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return false;
+  using terminal = createInterface({ input: process.stdin, output: process.stderr });
+  return /^y(es)?$/i.test((await terminal.question(`Approve ${count === 1 ? "this" : `these ${count}`}? [y/N] `)).trim());
+}
+
+const named = (server: string, tool: string | undefined): string => (tool === undefined ? `"${server}"` : `"${tool}" of "${server}"`);
