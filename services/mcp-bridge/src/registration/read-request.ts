@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { type McpRegisterServerRequest, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { RequestedAddress, RequestedServer } from "@rockbot/mcp-trust";
+import { isHostAllowed } from "./allowed-hosts.ts";
 import { isForbiddenVariable } from "./forbidden-environment.ts";
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,38}$/;
@@ -21,14 +22,15 @@ const INTERPRETER = /^(?:node|nodejs|deno|bun|python[\d.]*|perl[\d.]*|ruby[\d.]*
 
 /**
  * What an agent asks for, if it is something that may be had at all. Texts are taken as they are: nothing in them stands for a variable.
+ * @param hosts those that the operator has listed, which may have any name
  * @throws {ToolError} that says what is wrong, and what would be right
  */
-export function readRequest({ serverName, type, url, command, args = [], env = {} }: McpRegisterServerRequest): RequestedServer {
+export function readRequest({ serverName, type, url, command, args = [], env = {} }: McpRegisterServerRequest, hosts: readonly string[]): RequestedServer {
   if (!NAME.test(serverName)) throw invalid("name: expected 1 to 39 lower-case letters, digits and hyphens, such as weather");
   if (url != null && command != null) throw invalid("both url and command are given: give one of them, or none for an entry of the catalogue");
   if (url != null) {
     if (args.length > 0 || Object.keys(env).length > 0) throw invalid("args and env belong to a command, not to a url");
-    return { name: serverName, address: { kind: "url", url: readUrl(url), transport: transportOf(type) } };
+    return { name: serverName, address: { kind: "url", url: readUrl(url, hosts), transport: transportOf(type) } };
   }
   if (command != null) return { name: serverName, address: readCommand(command, args, env as Record<string, string>) };
   if (args.length > 0 || Object.keys(env).length > 0) throw denied("an entry of the catalogue is taken as the operator wrote it: leave args and env out");
@@ -50,12 +52,13 @@ function transportOf(type: string): "auto" | "http" | "sse" {
   }
 }
 
-function readUrl(text: string): string {
+function readUrl(text: string, hosts: readonly string[]): string {
   const url = URL_TEXT.test(text) ? URL.parse(text) : null;
   if (url === null) throw denied("url: only whole https:// addresses of visible ASCII characters can be registered, such as https://mcp.example.com/mcp");
   if (url.username !== "" || url.password !== "" || text.includes("@")) throw denied("url: it holds a user name or an @; leave them out");
   if (text.includes("${")) throw denied("url: it holds a variable; nothing is put in its place");
   if (url.hash !== "") throw denied("url: it has a fragment; leave it out");
+  if (isHostAllowed(url.href, hosts)) return url.href;
   const host = url.hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0) throw denied("url: its host is an address; name a host instead");
   if (!host.includes(".") || host.endsWith(".") || /(?:^|\.)(?:localhost|local|internal|lan|home|corp|test|invalid|onion|arpa)$/i.test(host))

@@ -62,7 +62,7 @@ export class ServerRegistrar {
   /** @returns what there is now, in words @throws {ToolError} */
   async register(message: McpRegisterServerRequest, agent: string): Promise<string> {
     if (!this.isOpen) throw this.#closed();
-    const request = readRequest(message);
+    const request = readRequest(message, this.#settings.registrationHosts);
     await this.#refuseName(request, agent);
     const by = await this.#allowedBy(request, agent);
     const options = this.#optionsOf(request);
