@@ -46,30 +46,43 @@ async function bench(options: BenchOptions): Promise<void> {
   const redis = stack.use(await startOwnRedis());
   const brokerPid = await findErlangNode((await broker.ctl("eval", "node().")).trim().replaceAll("'", ""));
   const place: Place = { amqpUrl: broker.url, redisUrl: redis.url };
+  /** Why contenders are out, in their words. What is measured of the others, and of them before, counts all the same. */
+  const failures: Record<string, string> = {};
+  async function attempt(name: string, step: () => Promise<void>): Promise<void> {
+    if (failures[name] !== undefined) return;
+    await step().catch((error: unknown) => {
+      failures[name] = error instanceof Error ? error.message : String(error);
+      process.stderr.write(`${name} is out: ${failures[name]}\n`);
+    });
+  }
+
   const running: Running[] = [];
   for (const name of options.contenders) {
     const { file, isLocal } = contenders[name] as (typeof contenders)[string];
     const path = join(import.meta.dirname, "contenders", file);
-    // The service first: a caller may look for it at once.
-    const service = isLocal ? undefined : stack.use(await startPeer(path, "service", place, options.profiles));
-    running.push({ name, service, caller: stack.use(await startPeer(path, "caller", place, options.profiles)) });
+    await attempt(name, async () => {
+      // The service first: a caller may look for it at once.
+      const service = isLocal ? undefined : stack.use(await startPeer(path, "service", place, options.profiles));
+      running.push({ name, service, caller: stack.use(await startPeer(path, "caller", place, options.profiles)) });
+    });
   }
 
   const random = seededRandom(options.seed);
   const rounds: Round[] = [];
-  for (const { caller } of running) await warmUp(caller);
+  for (const { name, caller } of running) await attempt(name, () => warmUp(caller));
   for (const bytes of options.bytes) {
     for (const concurrency of options.concurrency) {
       process.stderr.write(`${bytes} B, ${concurrency} at once\n`);
       for (let round = 0; round <= options.rounds; round++) {
         for (const contender of shuffled(running, random)) {
-          const result = await measure(contender, { brokerPid, ms: options.roundMs, concurrency, bytes });
-          if (round > 0) rounds.push({ ...result, round }); // the first one warms up
+          await attempt(contender.name, async () => {
+            const result = await measure(contender, { brokerPid, ms: options.roundMs, concurrency, bytes });
+            if (round > 0) rounds.push({ ...result, round }); // the first one warms up
+          });
         }
       }
     }
   }
-  rounds.sort((a, b) => a.round - b.round);
 
   const cases = toCases(rounds);
   const machine = {
@@ -80,9 +93,10 @@ async function bench(options: BenchOptions): Promise<void> {
     load: (loadavg()[2] ?? 0).toFixed(1),
   };
   const { out, profiles: _profiles, ...kept } = options;
-  const run: Run = { options: kept, machine, versions, cases };
+  const run: Run = { options: kept, machine, versions, failures, cases };
   const markdown = toMarkdown(run);
   process.stdout.write(markdown);
+  if (Object.keys(failures).length > 0) process.exitCode = 1;
   if (out === undefined) return;
   await mkdir(out, { recursive: true });
   await writeFile(join(out, "bench.md"), markdown);

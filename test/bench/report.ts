@@ -9,6 +9,8 @@ export interface Run {
   readonly machine: Machine;
   /** Of the libraries that are installed for the bench alone. */
   readonly versions: Readonly<Record<string, string>>;
+  /** Why contenders gave no figures from some case on, in their words. */
+  readonly failures: Readonly<Record<string, string>>;
   readonly cases: readonly Case[];
 }
 
@@ -35,7 +37,7 @@ export function toCases(rounds: readonly Round[]): Case[] {
     const summaries: Record<string, Summary> = {};
     for (const [name, { reference }] of Object.entries(contenders)) {
       const own = byContender.get(name);
-      if (own !== undefined) summaries[name] = summarize(own, byContender.get(reference) ?? own);
+      if (own !== undefined) summaries[name] = summarize(own, byContender.get(reference) ?? []);
     }
     const { bytes = 0, concurrency = 0 } = ofCase[0] ?? {};
     return { bytes, concurrency, summaries };
@@ -43,7 +45,7 @@ export function toCases(rounds: readonly Round[]): Case[] {
 }
 
 /** The page about a run, in markdown. */
-export function toMarkdown({ options, machine, versions, cases }: Run): string {
+export function toMarkdown({ options, machine, versions, failures, cases }: Run): string {
   const { contenders: chosen, seed, rounds, roundMs } = options;
   const libraries = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const { processor, load, node, rabbitmq, redis } = machine;
@@ -56,23 +58,24 @@ A ratio is the median over the rounds of the contender's figure to its reference
 \`amqplib-same\`, in one process \`function\`. CPU is user and system time per call. Where the load is well above the number of processors, all
 figures are coarse, and CPU is the least so.`,
     `${processor}, load ${load} at the end; Node ${node.replace("v", "")}, RabbitMQ ${rabbitmq}, Redis ${redis}${libraries.length === 0 ? "" : `; ${libraries.join(", ")}`}.`,
-    chosen.map((name) => `- **${name}**: ${contenders[name]?.about}`).join("\n"),
+    chosen.map((name) => `- **${name}**: ${contenders[name]?.about}${failureText(failures[name])}`).join("\n"),
     "## Aims",
-    aimTable(cases),
+    aimTable(cases, failures),
     "## Figures",
-    ...cases.flatMap((one) => [title(one), table(one)]),
+    ...cases.flatMap((one) => [title(one), table(one, failures)]),
     "",
   ].join("\n\n");
 }
 
 /** What ours is to reach, beside what it has reached in this run. */
-function aimTable(cases: readonly Case[]): string {
+function aimTable(cases: readonly Case[], failures: Run["failures"]): string {
   const rows = aims.flatMap(({ contender, concurrency, measure, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY, about }) => {
     const found = cases.find((one) => one.bytes === 200 && one.concurrency === concurrency)?.summaries[contender];
-    if (found === undefined) return [];
+    const aim = Number.isFinite(atMost) ? `≤ ${atMost}` : `≥ ${atLeast}`;
+    if (found === undefined) return failures[contender] === undefined ? [] : [[about, aim, "failed", "no"]];
     const ratio = found.ratios[measure];
     const isMet = ratio.median >= atLeast && ratio.median <= atMost;
-    return [[about, Number.isFinite(atMost) ? `≤ ${atMost}` : `≥ ${atLeast}`, ratioText(ratio), isMet ? "yes" : "no"]];
+    return [[about, aim, ratioText(ratio), isMet ? "yes" : "no"]];
   });
   return toTable(["ratio to the reference, 200 B", "aim", "measured", "met"], rows);
 }
@@ -80,7 +83,7 @@ function aimTable(cases: readonly Case[]): string {
 const title = ({ bytes, concurrency }: Case): string =>
   `### ${bytes < 1024 ? `${bytes} B` : `${bytes / 1024} KB`}, ${concurrency} ${concurrency === 1 ? "call" : "calls"} at once`;
 
-function table({ summaries }: Case): string {
+function table({ summaries }: Case, failures: Run["failures"]): string {
   const rows = Object.entries(summaries).map(([name, { callsPerSecond, p50Ms, callerUs, serviceUs, brokerUs, ratios }]) => [
     name,
     Math.round(callsPerSecond).toLocaleString("en"),
@@ -91,6 +94,7 @@ function table({ summaries }: Case): string {
     ratioText(ratios.ownCpu),
     ratioText(ratios.allCpu),
   ]);
+  for (const name in failures) if (summaries[name] === undefined) rows.push([name, "failed", ...Array<string>(6).fill("")]);
   const head = ["contender", "calls/s", "ratio", "p50 ms", "ratio", "caller / service / broker µs", "own CPU, ratio", "all CPU, ratio"];
   return toTable(head, rows);
 }
@@ -100,4 +104,10 @@ function toTable(head: readonly string[], rows: readonly (readonly string[])[]):
   return [head, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-const ratioText = ({ low, median, high }: Quartiles): string => `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+/** So many characters of what a contender said when it failed. */
+const MAX_WORDS = 200;
+
+const failureText = (words: string | undefined): string =>
+  words === undefined ? "" : `. **It failed, and was not measured further:** ${words.replace(/\s+/g, " ").trim().slice(0, MAX_WORDS)}`;
+
+const ratioText = ({ low, median, high }: Quartiles): string => (Number.isNaN(median) ? "–" : `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`);

@@ -39,10 +39,15 @@ const measures = {
   allCpu: ({ calls, cpuUs, serviceCpuUs, brokerCpuUs }: Round): number => (cpuUs + serviceCpuUs + brokerCpuUs) / calls,
 };
 
-/** @param references the rounds of the reference, in the same order */
+/** @param references the rounds of the reference; a round that one of the two has failed in has no ratio */
 export function summarize(rounds: readonly Round[], references: readonly Round[]): Summary {
+  const referenceOf = new Map(references.map((reference) => [reference.round, reference]));
+  const pairs = rounds.flatMap((round) => {
+    const reference = referenceOf.get(round.round);
+    return reference === undefined ? [] : [{ round, reference }];
+  });
   const median = (of: (round: Round) => number): number => quartiles(rounds.map(of)).median;
-  const ratio = (of: (round: Round) => number): Quartiles => quartiles(rounds.map((round, index) => of(round) / of(references[index] as Round)));
+  const ratio = (of: (round: Round) => number): Quartiles => quartiles(pairs.map(({ round, reference }) => of(round) / of(reference)));
   return {
     callsPerSecond: median(callsPerSecond),
     p50Ms: median(measures.p50),
