@@ -44,7 +44,7 @@ export function createFairQueue(): FairQueue {
   }
 
   function grantTurns(): void {
-    while (running < concurrency) {
+    while (waitingCount > 0 && running < concurrency) {
       const [next] = waiting;
       if (next === undefined) return;
       const [party, grants] = next;

@@ -136,11 +136,11 @@ class RabbitMqBus implements Bus {
     return this.#publisher.supervisor.state === "blocked";
   }
 
-  async publish(message: Envelope, { mandatory = false, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, ...options }: PublishOptions = {}): Promise<void> {
+  async publish(message: Envelope, { mandatory = false, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, ttlMs, signal, isWanted }: PublishOptions = {}): Promise<void> {
     const { topic, body } = message;
     checkTopic(topic);
     const properties = this.#user === undefined ? toWire(message) : { ...toWire(message), userId: this.#user };
-    return this.#publisher.publish({ ...options, exchange: EXCHANGE, routingKey: topic, body, properties, mandatory, timeoutMs });
+    return this.#publisher.publish({ exchange: EXCHANGE, routingKey: topic, body, properties, mandatory, timeoutMs, ttlMs, signal, isWanted });
   }
 
   async subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable> {

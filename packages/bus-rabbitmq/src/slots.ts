@@ -27,11 +27,11 @@ export class Slots {
   }
 
   leave(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
+    if (this.#waiting.size === 0) {
       this.#free++;
       return;
     }
+    const next = this.#waiting.values().next().value as () => void;
     this.#waiting.delete(next);
     next();
   }

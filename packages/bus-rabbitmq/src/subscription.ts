@@ -226,13 +226,18 @@ export class Subscription {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof RangeError) return this.#discard(`what its sender wrote cannot be passed on: ${error.message}`);
-      this.#log.error({ subscription: this.#options.name, reason: reasonOf(error) }, "a message could not be settled, it comes again");
-      await sleep(AGAIN_AFTER_MS, undefined, { signal: this.#abort.signal }).catch(() => {});
-      return "again";
+      return await this.#unsettled(error);
     } finally {
       if (--this.#running === 0) this.#onIdle?.();
     }
+  }
+
+  /** What becomes of a message when neither its handler nor its way to the dead letters has settled it. */
+  async #unsettled(error: unknown): Promise<Verdict> {
+    if (error instanceof RangeError) return this.#discard(`what its sender wrote cannot be passed on: ${error.message}`);
+    this.#log.error({ subscription: this.#options.name, reason: reasonOf(error) }, "a message could not be settled, it comes again");
+    await sleep(AGAIN_AFTER_MS, undefined, { signal: this.#abort.signal }).catch(() => {});
+    return "again";
   }
 
   /** Handles what came by a right of its sender; all else is dropped and counted, whatever it says. */
@@ -247,23 +252,27 @@ export class Subscription {
     };
   }
 
-  /** A message on its first way. */
-  #first(message: IncomingMessage, receivedAt: number): Promise<Verdict> {
-    return this.#handling(async () => {
-      const { fields, properties, content } = message;
-      const envelope = this.#seen(fromWire(fields.routingKey, properties, content));
-      const { signal } = this.#abort;
-      try {
-        await this.#handler(envelope, { signal, receivedAt, isRedelivered: fields.redelivered });
-        return "done";
-      } catch (error) {
-        if (signal.aborted) return "again";
-        if (this.#options.kind !== "service") return this.#drop(envelope, error);
-        if (error instanceof DeadLetterError) return this.#die(message, envelope, "rejected", error.message);
-        this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a handler failed, its message is tried once more");
-        return "reject";
-      }
-    });
+  /** A message on its first way. What succeeds, which nearly all do, has no frame but this one. */
+  async #first(message: IncomingMessage, receivedAt: number): Promise<Verdict> {
+    const { fields, properties, content } = message;
+    const envelope = this.#seen(fromWire(fields.routingKey, properties, content));
+    this.#running++;
+    try {
+      await this.#handler(envelope, { signal: this.#abort.signal, receivedAt, isRedelivered: fields.redelivered });
+      return "done";
+    } catch (error) {
+      return await this.#firstFailed(message, envelope, error).catch((unsettled: unknown) => this.#unsettled(unsettled));
+    } finally {
+      if (--this.#running === 0) this.#onIdle?.();
+    }
+  }
+
+  async #firstFailed(message: IncomingMessage, envelope: Envelope, error: unknown): Promise<Verdict> {
+    if (this.#abort.signal.aborted) return "again";
+    if (this.#options.kind !== "service") return this.#drop(envelope, error);
+    if (error instanceof DeadLetterError) return this.#die(message, envelope, "rejected", error.message);
+    this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a handler failed, its message is tried once more");
+    return "reject";
   }
 
   /** A message that failed once, alone. */

@@ -34,7 +34,7 @@ export {
 } from "./bus-errors.ts";
 // To build an adapter: what every one shares.
 export { type CheckedSubscribeOptions, checkSubscribeOptions } from "./check-subscribe-options.ts";
-export { headerBytes } from "./header-bytes.ts";
+export { headerBytesBeyond } from "./header-bytes.ts";
 export { type Logger, silentLogger } from "./logger.ts";
 // To make one.
 export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";

@@ -47,9 +47,9 @@ export function traceBus(bus: Bus): Bus {
       const destination = destinationOf(message.topic);
       const parent = context.active();
       const span = startPublishSpan(tracer, parent, destination);
-      const carrier: Record<string, string> = {};
-      propagation.inject(span === undefined ? parent : trace.setSpan(parent, span), carrier);
-      const traced = "traceparent" in carrier ? { ...message, headers: { ...message.headers, ...carrier } } : message;
+      const headers = { ...message.headers };
+      propagation.inject(span === undefined ? parent : trace.setSpan(parent, span), headers);
+      const traced = { ...message, headers };
       const fault = headersFault(message);
       return (fault === undefined ? bus.publish(traced, options) : Promise.reject(fault)).then(
         () => {
@@ -64,6 +64,8 @@ export function traceBus(bus: Bus): Bus {
     },
     subscribe(options: SubscribeOptions, handler: Handler) {
       const place = { "messaging.subscription": subscriptionLabel(options) };
+      // Who waits for a result has a context of its own: the handler that wakes it up needs none.
+      const isEntered = options.kind !== "result";
       return bus.subscribe(options, async (message, delivery) => {
         const start = performance.now();
         const destination = destinationOf(message.topic);
@@ -71,7 +73,7 @@ export function traceBus(bus: Bus): Bus {
         const span = tracer.startSpan("process", { kind: SpanKind.CONSUMER, attributes: { "messaging.destination": destination } }, parent);
         active.add(1, place);
         try {
-          await context.with(trace.setSpan(parent, span), handler, undefined, message, delivery);
+          await (isEntered ? context.with(trace.setSpan(parent, span), handler, undefined, message, delivery) : handler(message, delivery));
           span.end();
           record(processed, destination, "ok", start);
         } catch (error) {

@@ -21,7 +21,7 @@ export interface WireProperties {
 export function toWire(envelope: Envelope) {
   const headers: Record<string, string> = { "rb-source": envelope.source };
   if (envelope.destination !== undefined) headers["rb-destination"] = envelope.destination;
-  for (const key in envelope.headers) headers[`rb-${key}`] = envelope.headers[key] as string;
+  for (const key in envelope.headers) headers[wireName(key)] = envelope.headers[key] as string;
   return {
     messageId: envelope.messageId,
     type: envelope.type,
@@ -43,9 +43,11 @@ export function fromWire(topic: string, properties: WireProperties, body: Uint8A
   let source = "unknown";
   let destination: string | undefined;
   if (typeof properties.headers === "object" && properties.headers !== null) {
-    for (const [key, value] of Object.entries(properties.headers)) {
+    const table = properties.headers as Readonly<Record<string, unknown>>;
+    for (const key of Object.keys(table)) {
+      const value = table[key];
       if (!key.startsWith("rb-") || typeof value !== "string") continue;
-      const logical = key.slice(3);
+      const logical = logicalNames.get(key) ?? key.slice(3);
       if (logical === "source") source = value;
       else if (logical === "destination") destination = value;
       else if (singlePrefixed.has(key)) headers[key] ??= value;
@@ -66,6 +68,14 @@ export function fromWire(topic: string, properties: WireProperties, body: Uint8A
     userId: text(properties.userId),
   };
 }
+
+/** The headers that messages have, on the wire: their names are not put together and taken apart again for each message. */
+const wireNames: ReadonlyMap<string, string> = new Map(
+  ["source", "destination", "traceparent", "tracestate", ...Object.values(Header)].map((key) => [key, `rb-${key}`]),
+);
+const logicalNames: ReadonlyMap<string, string> = new Map([...wireNames].map(([key, name]) => [name, key]));
+
+const wireName = (key: string): string => wireNames.get(key) ?? `rb-${key}`;
 
 /** Logical keys of ours and of the original. */
 const singlePrefixed: ReadonlySet<string> = new Set([...Object.values(Header), "rb-mcp-server"]);

@@ -184,7 +184,7 @@ export class RedisConnection<Client extends Redis = Redis> {
     this.#isCorked = true;
     const { stream } = this.#redis;
     stream.cork();
-    process.nextTick(() => {
+    setImmediate(() => {
       this.#isCorked = false;
       stream.uncork();
     });

@@ -23,6 +23,15 @@ test("a span belongs to its parent's trace, and is sampled as it is, unless it i
   expect(tracer.startSpan("root", { root: true }, inside).spanContext().traceId).not.toBe(parent.traceId);
 });
 
+test("a span inside a span that goes nowhere is that span, unless it is to be a root", () => {
+  const outer = tracer.startSpan("outer", {}, ROOT_CONTEXT);
+  const inside = trace.setSpan(ROOT_CONTEXT, outer);
+
+  expect(tracer.startSpan("inner", {}, inside)).toBe(outer);
+  expect(tracer.startActiveSpan("inner", {}, inside, (span) => span)).toBe(outer);
+  expect(tracer.startSpan("root", { root: true }, inside)).not.toBe(outer);
+});
+
 test("an active span runs its function with whatever was given before it", () => {
   expect(tracer.startActiveSpan("a", () => 1)).toBe(1);
   expect(tracer.startActiveSpan("a", {}, (span) => span.isRecording())).toBe(false);

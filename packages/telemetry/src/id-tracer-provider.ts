@@ -14,7 +14,8 @@ import {
 
 /**
  * Makes spans that have ids and go nowhere: enough for logs, and for a trace that another process exports. The SDK's own
- * spans, which keep what is set on them, were a quarter of what a call costs in memory, for nobody to read.
+ * spans, which keep what is set on them, were a quarter of what a call costs in memory, for nobody to read. A span inside
+ * such a span is the same span: what would tell them apart is seen by nobody, and a context less is entered.
  */
 export class IdTracerProvider implements TracerProvider {
   readonly #tracer = new IdTracer();
@@ -27,7 +28,7 @@ export class IdTracerProvider implements TracerProvider {
 class IdTracer implements Tracer {
   startSpan(_name: string, { root = false }: SpanOptions = {}, parent: Context = context.active()): Span {
     const outer = root ? undefined : trace.getSpan(parent);
-    if (outer instanceof IdSpan) return new IdSpan(outer.origin);
+    if (outer instanceof IdSpan) return outer;
     const from = outer?.spanContext();
     return new IdSpan(from !== undefined && isSpanContextValid(from) ? from : { traceId: randomHex(TRACE_ID_BYTES), traceFlags: TraceFlags.SAMPLED });
   }
@@ -37,6 +38,7 @@ class IdTracer implements Tracer {
     const options = rest.length > 1 ? (rest[0] as SpanOptions) : undefined;
     const parent = rest.length > 2 ? (rest[1] as Context) : context.active();
     const span = this.startSpan(name, options, parent);
+    if (span === trace.getSpan(context.active())) return run(span) as ReturnType<F>;
     return context.with(trace.setSpan(parent, span), run as (span: Span) => ReturnType<F>, undefined, span);
   }
 }
@@ -46,16 +48,16 @@ type Origin = Pick<SpanContext, "traceId" | "traceFlags" | "traceState">;
 
 /** Most spans are asked for no id, so each is made when it is asked for. */
 class IdSpan implements Span {
-  readonly origin: Origin;
+  readonly #origin: Origin;
   #context: SpanContext | undefined;
 
   constructor(origin: Origin) {
-    this.origin = origin;
+    this.#origin = origin;
   }
 
   spanContext(): SpanContext {
     if (this.#context === undefined) {
-      const { traceId, traceFlags, traceState } = this.origin;
+      const { traceId, traceFlags, traceState } = this.#origin;
       this.#context = { traceId, spanId: randomHex(SPAN_ID_BYTES), traceFlags, isRemote: false, ...(traceState === undefined ? {} : { traceState }) };
     }
     return this.#context;

@@ -1,4 +1,4 @@
-import { headerBytes, MAX_HEADER_BYTES } from "@rockbot/bus";
+import { headerBytesBeyond, MAX_HEADER_BYTES } from "@rockbot/bus";
 import { decodeMessage, type Envelope, Header, messages, ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
 import type { Sender, Stranger } from "./identity.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
@@ -26,8 +26,8 @@ export function readRequest(message: Envelope): ToolInvokeRequest | ToolError {
   if (message.body.byteLength > MAX_REQUEST_BYTES) {
     return new ToolError(ToolErrorCode.TooLarge, `The request has ${message.body.byteLength} bytes; at most ${MAX_REQUEST_BYTES} are taken`);
   }
-  const bytes = headerBytes(message.headers);
-  if (bytes > MAX_RECEIVED_HEADER_BYTES) {
+  const bytes = headerBytesBeyond(MAX_RECEIVED_HEADER_BYTES, message.headers);
+  if (bytes !== undefined) {
     return new ToolError(ToolErrorCode.TooLarge, `The request's headers have ${bytes} bytes; at most ${MAX_HEADER_BYTES} are taken`);
   }
   if (message.type !== REQUEST_TYPE && message.type.toLowerCase() !== REQUEST_TYPE.toLowerCase()) {
