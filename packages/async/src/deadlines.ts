@@ -1,5 +1,9 @@
+import { LinkedList } from "./linked-list.ts";
+
 /** Nothing is due earlier than asked for, nor later by more than this and what keeps the event loop busy. */
 const STEP_MS = 20;
+
+type Step = LinkedList<() => void>;
 
 /**
  * Many deadlines that are hardly ever reached. A timer for each would be started and stopped with every message; here one
@@ -7,7 +11,7 @@ const STEP_MS = 20;
  */
 export class Deadlines {
   /** By the number of the step at whose end they are due. */
-  readonly #steps = new Map<number, Set<() => void>>();
+  readonly #steps = new Map<number, Step>();
   #ticking: NodeJS.Timeout | undefined;
   /** The last step that was gone through. */
   #passed = 0;
@@ -20,11 +24,12 @@ export class Deadlines {
       this.#ticking = setInterval(() => this.#tick(), STEP_MS);
     }
     const step = Math.max(Math.ceil((now + ms) / STEP_MS), this.#passed + 1);
-    const due = this.#steps.get(step) ?? new Set();
-    if (due.size === 0) this.#steps.set(step, due);
-    due.add(onDue);
+    const due: Step = this.#steps.get(step) ?? new LinkedList();
+    if (due.isEmpty) this.#steps.set(step, due);
+    const entry = due.add(onDue);
     return () => {
-      if (due.delete(onDue) && due.size === 0 && this.#steps.get(step) === due) this.#steps.delete(step);
+      entry.remove();
+      if (due.isEmpty && this.#steps.get(step) === due) this.#steps.delete(step);
     };
   }
 
@@ -32,8 +37,9 @@ export class Deadlines {
     const now = Math.floor(performance.now() / STEP_MS);
     while (this.#passed < now && this.#steps.size > 0) {
       const due = this.#steps.get(++this.#passed);
+      if (due === undefined) continue;
+      for (let onDue = due.takeOldest(); onDue !== undefined; onDue = due.takeOldest()) onDue();
       this.#steps.delete(this.#passed);
-      for (const onDue of due ?? []) onDue();
     }
     this.#passed = now;
     if (this.#steps.size > 0) return;

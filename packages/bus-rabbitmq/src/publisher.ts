@@ -99,9 +99,13 @@ export class Publisher {
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
       const job = this.#toJob(publication, resolve, reject);
+      const link = this.#waiting.size === 0 ? this.#openLink() : undefined;
+      if (link !== undefined && this.#mayGo(job)) {
+        this.#send(job, link);
+        return;
+      }
       this.#waiting.add(job);
       this.#waitingBytes += job.body.byteLength;
-      this.#pump();
     });
   }
 
@@ -139,7 +143,7 @@ export class Publisher {
         job.isSettled = true;
         callOff();
         signal?.removeEventListener("abort", onAbort);
-        if (this.#waiting.delete(job)) this.#waitingBytes -= body.byteLength; // one that is on its way counts until the broker has spoken
+        this.#leaveLine(job); // one that is on its way counts until the broker has spoken
         if (error === undefined) resolve();
         else reject(error);
         this.#checkIdle();
@@ -190,17 +194,34 @@ export class Publisher {
     this.#unconfirmed = new Unconfirmed();
   }
 
+  /** Sends what waits, as far as it may go now. */
   #pump(): void {
-    if (this.#waiting.size === 0 || this.#channel === undefined) return;
-    const { link, state } = this.#supervisor;
-    if (state !== "ready" || link === undefined) return;
+    if (this.#waiting.size === 0) return;
+    const link = this.#openLink();
+    if (link === undefined) return;
     for (const job of this.#waiting) {
-      const { size, bytes, oldest } = this.#unconfirmed;
-      if (size >= MAX_UNCONFIRMED) return;
-      if (size > 0 && bytes + job.body.byteLength > MAX_UNCONFIRMED_BYTES) return;
-      if (size > 0 && (job.isSuspect || oldest?.isSuspect)) return; // suspects go alone
+      if (!this.#mayGo(job)) return;
+      this.#leaveLine(job);
       this.#send(job, link);
     }
+  }
+
+  /** The connection, if its channel takes messages now. */
+  #openLink(): Link | undefined {
+    const { link, state } = this.#supervisor;
+    return this.#channel !== undefined && state === "ready" ? link : undefined;
+  }
+
+  /** Whether there is room for it among what is on its way. */
+  #mayGo({ body, isSuspect }: Job): boolean {
+    const { size, bytes, oldest } = this.#unconfirmed;
+    if (size === 0) return true;
+    if (size >= MAX_UNCONFIRMED || bytes + body.byteLength > MAX_UNCONFIRMED_BYTES) return false;
+    return !isSuspect && oldest?.isSuspect !== true; // suspects go alone
+  }
+
+  #leaveLine(job: Job): void {
+    if (this.#waiting.size > 0 && this.#waiting.delete(job)) this.#waitingBytes -= job.body.byteLength;
   }
 
   #send(job: Job, link: Link): void {
@@ -212,8 +233,6 @@ export class Publisher {
     }
     job.isReturned = false;
     job.sentAt = now;
-    this.#waiting.delete(job);
-    this.#waitingBytes -= job.body.byteLength;
     this.#unconfirmed.add(job);
   }
 

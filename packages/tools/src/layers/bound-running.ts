@@ -1,4 +1,4 @@
-import { createFairQueue } from "@rockbot/async";
+import { createFairQueue, LinkedList } from "@rockbot/async";
 import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
 
@@ -15,7 +15,7 @@ interface RunningCall {
 export function boundRunning(concurrency: number): ToolLayer {
   const line = createFairQueue();
   /** Their signals are not listened to before somebody waits, which a call on a service that is not full does not pay for. */
-  const unheard = new Set<RunningCall>();
+  const unheard = new LinkedList<RunningCall>();
 
   return (next) => ({
     execute(request, context) {
@@ -25,12 +25,11 @@ export function boundRunning(concurrency: number): ToolLayer {
   });
 
   async function run(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext, turn: Disposable): Promise<ToolInvokeResponse> {
-    const call = { signal: context.signal, turn };
-    unheard.add(call);
+    const entry = unheard.add({ signal: context.signal, turn });
     try {
       return await next.execute(request, context);
     } finally {
-      unheard.delete(call);
+      entry.remove();
       turn[Symbol.dispose]();
     }
   }
@@ -38,8 +37,7 @@ export function boundRunning(concurrency: number): ToolLayer {
   async function waitAndRun(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
     const { caller, signal } = context;
     const waiting = line.enter(caller, { concurrency, waiting: Number.POSITIVE_INFINITY, signal });
-    for (const call of unheard) endWithSignal(call);
-    unheard.clear();
+    for (let call = unheard.takeOldest(); call !== undefined; call = unheard.takeOldest()) endWithSignal(call);
     using turn = (await waiting) as Disposable; // none has to leave a line without end
     endWithSignal({ signal, turn });
     return await next.execute(request, context);

@@ -1,0 +1,53 @@
+/** A place in a list. */
+export interface ListEntry {
+  /** Takes it out of its list; once it is out, nothing happens. */
+  remove(): void;
+}
+
+/**
+ * What comes and goes by the thousand, in the order of coming. A Set finds its entries by a hash, and makes its table anew
+ * after every few that have gone; here an entry knows its neighbours.
+ */
+export class LinkedList<Value> {
+  /** Before the oldest and behind the newest. */
+  readonly #ends = new Link<Value>();
+
+  get isEmpty(): boolean {
+    return this.#ends.next === this.#ends;
+  }
+
+  /** Adds it as the newest. */
+  add(value: Value): ListEntry {
+    return new Link(value, this.#ends);
+  }
+
+  /** Takes out the one that has been there longest. */
+  takeOldest(): Value | undefined {
+    const { next } = this.#ends;
+    next.remove(); // nothing, if there is none
+    return next.value;
+  }
+}
+
+/** Alone it is its own neighbour. */
+class Link<Value> implements ListEntry {
+  readonly value: Value | undefined;
+  previous: Link<Value> = this;
+  next: Link<Value> = this;
+
+  constructor(value?: Value, next?: Link<Value>) {
+    this.value = value;
+    if (next === undefined) return;
+    this.next = next;
+    this.previous = next.previous;
+    this.previous.next = this;
+    next.previous = this;
+  }
+
+  remove(): void {
+    this.previous.next = this.next;
+    this.next.previous = this.previous;
+    this.previous = this;
+    this.next = this;
+  }
+}
