@@ -184,7 +184,7 @@ export class RedisConnection<Client extends Redis = Redis> {
     this.#isCorked = true;
     const { stream } = this.#redis;
     stream.cork();
-    setImmediate(() => {
+    process.nextTick(() => {
       this.#isCorked = false;
       stream.uncork();
     });

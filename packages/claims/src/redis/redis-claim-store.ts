@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type ServerFacts } from "@rockbot/redis";
 import { checkLeaseMs } from "../check-lease-ms.ts";
@@ -13,10 +14,11 @@ import {
   MAX_REPLY_BYTES,
 } from "../claim-store.ts";
 import { type ClaimsRedis, defineTransitions } from "./transitions.ts";
+import { TurnBatch } from "./turn-batch.ts";
 
 /**
- * Claims in Redis 7.0 or later, shared by all processes that use it. Each operation is one round trip, and ends within
- * 500 ms. A Redis that cannot be reached is no error here: operations fail until it can be, now as later.
+ * Claims in Redis 7.0 or later, shared by all processes that use it. Each operation is one round trip, which claims that
+ * are taken or completed in the same turn of the event loop share, and ends within 500 ms. A Redis that cannot be reached is no error here: operations fail until it can be, now as later.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {ClaimStoreUnavailableError} if Redis refuses: a wrong password, missing rights
@@ -32,6 +34,8 @@ class RedisClaimStore implements ClaimStore {
   /** What names have in common; the braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
   readonly #marker: string;
+  readonly #taking = new TurnBatch((calls: readonly BatchedCall[]) => this.#take(calls));
+  readonly #completing = new TurnBatch((calls: readonly BatchedCall[]) => this.#complete(calls));
   #hasWarned = false;
 
   constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
@@ -59,10 +63,7 @@ class RedisClaimStore implements ClaimStore {
 
   async claim(key: ClaimKey, { owner, requestHash, leaseMs }: ClaimOptions): Promise<ClaimOutcome> {
     checkLeaseMs(leaseMs);
-    const [record, reply] = this.#names(key);
-    const answer = await this.#connection.run("take a claim", (redis, facts) =>
-      redis.takeClaimBuffer(record, reply, this.#marker, owner, requestHash, leaseMs, facts.run, logFlag(facts)),
-    );
+    const answer = await this.#taking.add({ names: this.#names(key), args: [owner, requestHash, leaseMs] });
     const [state, epoch, storeBornAt] = answer as [Buffer, number, number];
     switch (state.toString()) {
       case "taken":
@@ -81,9 +82,8 @@ class RedisClaimStore implements ClaimStore {
   }
 
   async complete({ key, owner, epoch }: Claim, reply: Uint8Array): Promise<boolean> {
-    const [record, replyName] = this.#names(key);
-    const kept = reply.length > MAX_REPLY_BYTES ? [] : [Buffer.from(reply.buffer, reply.byteOffset, reply.length)];
-    return (await this.#connection.run("complete a claim", (redis) => redis.completeClaimBuffer(record, replyName, owner, epoch, ...kept))) === 1;
+    const kept = reply.length > MAX_REPLY_BYTES ? ["", "0"] : [toArgument(reply), "1"];
+    return (await this.#completing.add({ names: this.#names(key), args: [owner, epoch, ...kept] })) === 1;
   }
 
   async release({ key, owner, epoch }: Claim): Promise<boolean> {
@@ -107,6 +107,20 @@ class RedisClaimStore implements ClaimStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection.close();
+  }
+
+  #take(calls: readonly BatchedCall[]): Promise<unknown[]> {
+    const names = [this.#marker, ...calls.flatMap((call) => call.names)];
+    return this.#connection.run("take a claim", (redis, facts) =>
+      redis.takeClaimsBuffer(names.length, ...names, facts.run, logFlag(facts), ...calls.flatMap((call) => call.args)),
+    ) as Promise<unknown[]>;
+  }
+
+  #complete(calls: readonly BatchedCall[]): Promise<unknown[]> {
+    const names = calls.flatMap((call) => call.names);
+    return this.#connection.run("complete a claim", (redis) =>
+      redis.completeClaimsBuffer(names.length, ...names, ...calls.flatMap((call) => call.args)),
+    ) as Promise<unknown[]>;
   }
 
   #names(key: ClaimKey): readonly [record: string, reply: string] {
@@ -135,6 +149,18 @@ class RedisClaimStore implements ClaimStore {
       );
     }
   }
+}
+
+/** What a script for many claims needs for one of them. */
+interface BatchedCall {
+  readonly names: readonly string[];
+  readonly args: readonly (string | Buffer | number)[];
+}
+
+/** One buffer among its arguments makes the client put a whole command together from buffers, which takes it longer. */
+function toArgument(bytes: Uint8Array): string | Buffer {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return isUtf8(buffer) ? buffer.toString() : buffer;
 }
 
 /** For the scripts. Who does not say is believed to log. */

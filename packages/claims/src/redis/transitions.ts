@@ -28,23 +28,27 @@ const transitions = {
     lua: `${NOW}${BORN}
 return born(KEYS[1], ARGV[1], ARGV[2])`,
   },
-  /** KEYS: record, reply, marker. ARGV: owner, requestHash, leaseMs, run, isLogged. */
-  takeClaim: {
-    numberOfKeys: 3,
+  /** Any number of claims. KEYS: marker, then record and reply of each. ARGV: run, isLogged, then owner, requestHash and leaseMs of each. */
+  takeClaims: {
     lua: `${NOW}${BORN}
-local bornAt = born(KEYS[3], ARGV[4], ARGV[5])
-local record = redis.call('HMGET', KEYS[1], 'state', 'owner', 'epoch', 'leaseUntil', 'request')
-local epoch = 1
-if record[1] then
-  if record[1] == 'cancelled' then return {'cancelled'} end
-  if record[5] ~= ARGV[2] then return {'conflict'} end
-  if record[1] == 'done' then return {'done', redis.call('GET', KEYS[2])} end
-  if tonumber(record[4]) > now then return {'held', record[2], record[4] - now} end
-  epoch = record[3] + 1
+local bornAt = born(KEYS[1], ARGV[1], ARGV[2])
+local function take(name, replyName, owner, request, leaseMs)
+  local record = redis.call('HMGET', name, 'state', 'owner', 'epoch', 'leaseUntil', 'request')
+  local epoch = 1
+  if record[1] then
+    if record[1] == 'cancelled' then return {'cancelled'} end
+    if record[5] ~= request then return {'conflict'} end
+    if record[1] == 'done' then return {'done', redis.call('GET', replyName)} end
+    if tonumber(record[4]) > now then return {'held', record[2], record[4] - now} end
+    epoch = record[3] + 1
+  end
+  redis.call('HSET', name, 'state', 'claimed', 'owner', owner, 'epoch', epoch, 'leaseUntil', now + leaseMs, 'request', request)
+  redis.call('PEXPIRE', name, ${RECORD_KEPT_MS})
+  return {'taken', epoch, bornAt}
 end
-redis.call('HSET', KEYS[1], 'state', 'claimed', 'owner', ARGV[1], 'epoch', epoch, 'leaseUntil', now + ARGV[3], 'request', ARGV[2])
-redis.call('PEXPIRE', KEYS[1], ${RECORD_KEPT_MS})
-return {'taken', epoch, bornAt}`,
+local answers = {}
+for i = 1, (#KEYS - 1) / 2 do answers[i] = take(KEYS[2 * i], KEYS[2 * i + 1], ARGV[3 * i], ARGV[3 * i + 1], ARGV[3 * i + 2]) end
+return answers`,
   },
   /** KEYS: record. ARGV: owner, epoch, leaseMs. */
   renewClaim: {
@@ -56,16 +60,20 @@ redis.call('HSET', KEYS[1], 'leaseUntil', now + ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ${RECORD_KEPT_MS})
 return 1`,
   },
-  /** KEYS: record, reply. ARGV: owner, epoch, and the reply unless it is too large. */
-  completeClaim: {
-    numberOfKeys: 2,
+  /** Any number of claims. KEYS: record and reply of each. ARGV: owner, epoch, the reply and whether it is kept ('1') of each. */
+  completeClaims: {
     lua: `
-local record = redis.call('HMGET', KEYS[1], 'state', 'owner', 'epoch')
-if record[2] ~= ARGV[1] or record[3] ~= ARGV[2] then return 0 end
-if record[1] == 'done' then return 1 end
-redis.call('HSET', KEYS[1], 'state', 'done')
-if ARGV[3] then redis.call('SET', KEYS[2], ARGV[3], 'PX', ${REPLY_KEPT_MS}) end
-return 1`,
+local function complete(name, replyName, owner, epoch, reply, isKept)
+  local record = redis.call('HMGET', name, 'state', 'owner', 'epoch')
+  if record[2] ~= owner or record[3] ~= epoch then return 0 end
+  if record[1] == 'done' then return 1 end
+  redis.call('HSET', name, 'state', 'done')
+  if isKept == '1' then redis.call('SET', replyName, reply, 'PX', ${REPLY_KEPT_MS}) end
+  return 1
+end
+local answers = {}
+for i = 1, #KEYS / 2 do answers[i] = complete(KEYS[2 * i - 1], KEYS[2 * i], ARGV[4 * i - 3], ARGV[4 * i - 2], ARGV[4 * i - 1], ARGV[4 * i]) end
+return answers`,
   },
   /** KEYS: record. ARGV: owner, epoch. */
   releaseClaim: {
@@ -101,7 +109,7 @@ return {'lapsed'}`,
 
 type Transition = (...keysAndArguments: (string | Buffer | number)[]) => Promise<unknown>;
 
-/** A client that knows the transitions. The names' ending says that texts come as bytes: a reply need not be UTF-8. */
+/** A client that knows the transitions; those of any number of claims take the count of their keys before these. The names' ending says that texts come as bytes: a reply need not be UTF-8. */
 export type ClaimsRedis = Redis & { readonly [Name in keyof typeof transitions as `${Name}Buffer`]: Transition };
 
 export function defineTransitions(redis: Redis): ClaimsRedis {
