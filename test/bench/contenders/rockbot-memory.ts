@@ -3,7 +3,7 @@ import { startTelemetry } from "@rockbot/telemetry";
 import { serveTools } from "@rockbot/tools";
 import { type Caller, SERVICE_CONCURRENCY } from "../contender.ts";
 import { echoSet } from "./echo-tool.ts";
-import { connectToolCallers } from "./tool-callers.ts";
+import { benchPolicy, connectToolCaller } from "./tool-caller.ts";
 
 const TOOL = "bench_memory";
 
@@ -11,6 +11,6 @@ const TOOL = "bench_memory";
 export async function connect(): Promise<Caller> {
   await startTelemetry({ service: "bench-memory", logTo: "stderr" });
   const bus = createMemoryBus();
-  await serveTools(bus, echoSet(TOOL, { readOnly: true }), { service: "bench-memory", concurrency: SERVICE_CONCURRENCY });
-  return connectToolCallers(bus, TOOL);
+  await serveTools(bus, echoSet(TOOL, { readOnly: true }), { service: "bench-memory", concurrency: SERVICE_CONCURRENCY, policy: await benchPolicy() });
+  return connectToolCaller(bus, TOOL);
 }

@@ -3,7 +3,7 @@ import { startTelemetry } from "@rockbot/telemetry";
 import { serveTools } from "@rockbot/tools";
 import { type Caller, type Place, SERVICE_CONCURRENCY } from "../contender.ts";
 import { echoSet } from "./echo-tool.ts";
-import { connectToolCallers } from "./tool-callers.ts";
+import { benchPolicy, connectToolCaller } from "./tool-caller.ts";
 
 /** A read-only tool over RabbitMQ: schema checks on both sides, deadlines, spans and metrics as in any service of ours. */
 const TOOL = "bench_read";
@@ -12,11 +12,11 @@ export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   stack.use(await startTelemetry({ service: "bench-read", logTo: "stderr" }));
   const bus = stack.use(await connectBus(amqpUrl));
-  stack.use(await serveTools(bus, echoSet(TOOL, { readOnly: true }), { service: "bench-read", concurrency: SERVICE_CONCURRENCY }));
+  stack.use(await serveTools(bus, echoSet(TOOL, { readOnly: true }), { service: "bench-read", concurrency: SERVICE_CONCURRENCY, policy: await benchPolicy() }));
   return stack.move();
 }
 
 export async function connect({ amqpUrl }: Place): Promise<Caller> {
   await startTelemetry({ service: "bench-read-caller", logTo: "stderr" });
-  return connectToolCallers(await connectBus(amqpUrl), TOOL);
+  return connectToolCaller(await connectBus(amqpUrl), TOOL);
 }
