@@ -42,7 +42,7 @@ export interface GatewayAppOptions {
   readonly maxTimeoutMs?: number | undefined;
   /** How many requests run at once. @default 256 */
   readonly maxConcurrent?: number | undefined;
-  /** How often a comment keeps an event stream alive. @default 10_000 */
+  /** How often a comment keeps an event stream alive, and a stream of changes is asked whether its token still holds. @default 10_000 */
   readonly keepAliveMs?: number | undefined;
   /** Why calls cannot be carried now, in words; empty if they can. @default always ready */
   readonly notReady?: (() => readonly string[]) | undefined;
@@ -80,8 +80,8 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   if (operator !== undefined && policy !== undefined)
     app.all(`${OPERATOR_PATH}*`, operatorDoor(operator, { policy, allowedHosts, allowedOrigins, admit, log }));
   app.use(guard({ authenticate, allowedHosts, allowedOrigins }));
-  if (mcp !== undefined) {
-    const door = mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS });
+  const door = mcp === undefined ? undefined : mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS, recheckMs: keepAliveMs });
+  if (door !== undefined) {
     // Streams of changes last, so they have places of their own, and are no requests that take long.
     const admitListener = admission({ maxConcurrent: MAX_LISTENERS, answerMs: ANSWER_MS });
     app.on(["GET", "POST"], MCP_PATH, async (c, next) => {
@@ -94,7 +94,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     });
   }
   app.use(admit, traceRequests());
-  if (mcp !== undefined) app.on(["POST", "DELETE"], MCP_PATH, mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS }));
+  if (door !== undefined) app.on(["POST", "DELETE"], MCP_PATH, door);
   app.get("/v1/tools", async (c) => {
     await caller.discovered();
     return c.json({ tools: toolsOf(c.get("caller")) });
@@ -123,7 +123,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
 
   for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/v1/calls/:toolCallId", "/openapi.json"]) app.all(path, onlyMethod("GET"));
   app.all("/v1/tools/:name/invoke", onlyMethod("POST"));
-  if (mcp !== undefined) app.all(MCP_PATH, onlyMethod("GET, POST, DELETE"));
+  if (door !== undefined) app.all(MCP_PATH, onlyMethod("GET, POST, DELETE"));
   app.notFound((c) =>
     answerError(c, new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: there is no such path. GET /openapi.json lists the paths")),
   );

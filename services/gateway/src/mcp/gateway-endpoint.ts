@@ -4,6 +4,7 @@ import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";
 import packageJson from "../../package.json" with { type: "json" };
 import { type GatewayToolSourceOptions, gatewayToolSource } from "./gateway-tool-source.ts";
+import { observeLoad } from "./observe-load.ts";
 
 export interface GatewayEndpointOptions extends GatewayToolSourceOptions {
   readonly policy: PolicyHolder | undefined;
@@ -56,6 +57,7 @@ export class GatewayEndpoint implements AsyncDisposable {
     if (policy !== undefined) this.#stack.defer(policy.onChange(() => watch.note()));
     if (this.#isStopping) endpoint.stopListening();
     this.#made = endpoint;
+    this.#stack.use(observeLoad(() => endpoint.load));
     return endpoint;
   }
 }

@@ -1,7 +1,16 @@
 import { createHash } from "node:crypto";
-import { createPolicy, holdPolicy, type PolicyHolder, readPolicy } from "@rockbot/policy";
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createMemoryBus, silentLogger } from "@rockbot/bus";
+import { createPolicy, holdPolicy, openPolicy, type PolicyHolder, readPolicy } from "@rockbot/policy";
+import { createToolCaller } from "@rockbot/tools";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createGatewayApp } from "../gateway-app.ts";
+import { serveHttp } from "../http-server.ts";
+import { RunningKeys } from "../running-keys.ts";
 import { startTestGateway } from "../test-gateway.ts";
+import { GatewayEndpoint } from "./gateway-endpoint.ts";
 import { clients } from "./test-clients.ts";
 import { initialize, mcpHeaders, message, openSession, postMcp } from "./test-messages.ts";
 
@@ -133,4 +142,29 @@ test("a session is its caller's only: another can neither use, hear, cancel nor 
   expect((await postMcp(gateway, cancel, mcpHeaders({ ...alice, session }))).status).toBe(202);
   await expect.poll(() => gateway.aborted).toEqual(["s"]);
   expect((await call).text).not.toContain('"id":5'); // cancelled calls are not answered
+});
+
+test("a stream of changes ends when its token is nobody's any more", { timeout: 60_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "rockbot-gateway-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "policy.yaml");
+  const write = (token: string) => writeFileSync(file, `callers: { alice: { tokens: [{ hash: "${hashOf(token)}" }] } }`);
+  write("alice-token");
+  await using policy = await openPolicy(file);
+  await using bus = createMemoryBus();
+  await using caller = await createToolCaller(bus, { agent: "gateway", policy });
+  const calls = { timeoutMs: 1_000, maxTimeoutMs: 1_000, keys: new RunningKeys(), signal: new AbortController().signal, log: silentLogger };
+  await using endpoint = new GatewayEndpoint(caller, { ...calls, policy });
+  const app = createGatewayApp(caller, { ...calls, policy, mcp: () => endpoint.get(), keepAliveMs: 50 });
+  await using server = await serveHttp(app, { host: "127.0.0.1", port: 0 });
+
+  const url = `http://127.0.0.1:${server.port}/mcp`;
+  const opened = await fetch(url, { method: "POST", headers: mcpHeaders(alice), body: JSON.stringify(initialize) });
+  await opened.text();
+  const stream = await fetch(url, { headers: mcpHeaders({ ...alice, session: String(opened.headers.get("mcp-session-id")) }) });
+  expect([stream.status, endpoint.load]).toEqual([200, { sessions: 1, listeners: 1 }]);
+  write("a-newer-token");
+
+  await expect(stream.text()).rejects.toThrow();
+  await expect.poll(() => endpoint.load.listeners).toBe(0);
 });

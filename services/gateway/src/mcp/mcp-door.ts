@@ -13,13 +13,12 @@ export interface McpDoorOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** How long a client may leave what it was sent unread. */
   readonly stallMs: number;
-  /** How often it is asked again whether the token of a stream of changes still holds. @default 15_000 */
-  readonly recheckMs?: number | undefined;
+  /** How often it is asked again whether the token of a stream of changes still holds. */
+  readonly recheckMs: number;
 }
 
 export const MCP_PATH = "/mcp";
 
-const RECHECK_MS = 15_000;
 /** What the protocol reads of a request's headers. Above all not the token, which has been looked at by then. */
 const READ = /^(accept|content-type|mcp-[a-z-]+)$/;
 
@@ -27,7 +26,7 @@ const READ = /^(accept|content-type|mcp-[a-z-]+)$/;
 export const isListening = (method: string, mcpMethod: string | undefined): boolean => method === "GET" || mcpMethod === "subscriptions/listen";
 
 /** Answers what has passed the guard by the protocol MCP. A client that goes away cancels what it asked for. */
-export function mcpDoor(endpoint: () => Promise<ToolEndpoint>, { authenticate, recheckMs = RECHECK_MS, ...sending }: McpDoorOptions): Handler<GatewayEnv> {
+export function mcpDoor(endpoint: () => Promise<ToolEndpoint>, { authenticate, recheckMs, ...sending }: McpDoorOptions): Handler<GatewayEnv> {
   return async (c) => {
     const { incoming, outgoing } = c.env;
     const { method } = c.req;
