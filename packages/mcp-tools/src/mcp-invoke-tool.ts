@@ -1,4 +1,4 @@
-import { announcedMcpName, nearestName, parseJson, ToolError, ToolErrorCode, type ToolInvokeResponse, tools } from "@rockbot/contracts";
+import { announcedMcpName, parseJson, ToolError, ToolErrorCode, type ToolInvokeResponse, tools } from "@rockbot/contracts";
 import { defineTool, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
 import { knownServer } from "./known-server.ts";
 import type { ServerIndex } from "./server-index.ts";
@@ -10,14 +10,8 @@ export type InvokeByServer = (serverName: string, toolName: string, args: object
 export function mcpInvokeTool(index: ServerIndex, caller: Pick<ToolCaller, "call" | "tools">, invokeByServer: InvokeByServer): Tool {
   return defineTool(tools.mcpInvokeTool, async ({ server_name, tool_name, arguments: given }, context) => {
     const { serverName, toolNames = [] } = knownServer(index, server_name);
-    const toolName = toolNames.find((name) => name === tool_name) ?? toolNames.find((name) => name.toLowerCase() === tool_name.toLowerCase());
-    if (toolName === undefined) {
-      const nearest = nearestName(tool_name, toolNames);
-      throw new ToolError(
-        ToolErrorCode.ToolNotFound,
-        `The MCP server "${serverName}" offers no tool "${tool_name}"${nearest === undefined ? "." : `; did you mean "${nearest}"?`}`,
-      );
-    }
+    // What the index does not name may have come since, or be held for an operator: the bridge says which, or which name is nearest.
+    const toolName = toolNames.find((name) => name === tool_name) ?? toolNames.find((name) => name.toLowerCase() === tool_name.toLowerCase()) ?? tool_name;
     const args = argumentsOf(given);
     const announced = announcedMcpName(serverName, toolName);
     const isAnnounced = caller.tools.getExecutor(announced) !== undefined;

@@ -5,7 +5,7 @@ import { testFolder } from "./test-bridge.ts";
 
 const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "main.ts"), { env });
 
-test("a wrong configuration or a wrong file of servers ends the process with code 2 and every fault", async () => {
+test("a wrong configuration or a wrong file of servers ends the process with code 2 and every fault", { timeout: 60_000 }, async () => {
   using folder = testFolder();
   const file = folder.write({ mcpServers: { a: {}, b: { command: "x", url: "https://x" } } });
   await using main = startMain({ MCP_CONFIG: file });

@@ -68,6 +68,14 @@ test("what does not exist is said with the nearest name, and arguments that are 
   expect(await invoke({ tool_name: "echo" })).toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("server_name") });
 });
 
+test("a tool that is held is answered with what to do, however it is called", async () => {
+  await using agent = await startAgent(() => ({ faulty: faulty() }));
+  await agent.caller.call("faulty__redefine", { tool: "echo", description: "Else." });
+  await expect.poll(() => agent.caller.tools.getExecutor("faulty__echo"), { timeout: 10_000 }).toBeUndefined();
+  const call = agent.caller.call("mcp_invoke_tool", { server_name: "faulty", tool_name: "echo" });
+  await expect(call).rejects.toMatchObject({ code: "denied", message: expect.stringContaining("rockbot mcp approve") });
+});
+
 test("cancelling the call of mcp_invoke_tool cancels the call at the server", async () => {
   await using agent = await startAgent(() => ({ faulty: faulty() }));
   const { caller } = agent;

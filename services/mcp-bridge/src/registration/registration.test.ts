@@ -5,7 +5,7 @@ import type { AuditRecord } from "@rockbot/audit";
 import { type Bus, createMemoryBus, createRequester } from "@rockbot/bus";
 import { createEnvelope, messages, newId } from "@rockbot/contracts";
 import { offerMcpTools } from "@rockbot/mcp-tools";
-import { createMemoryTrustStore } from "@rockbot/mcp-trust";
+import { createMemoryTrustStore, Registrations, type RequestedServer } from "@rockbot/mcp-trust";
 import { openPolicy } from "@rockbot/policy";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, onTestFinished, test } from "vitest";
@@ -183,6 +183,22 @@ test("a server that one bridge has registered is connected by the other, also by
   await expect.poll(() => announcedTools(three.caller), { timeout: 15_000 }).toContain("weather__echo");
   expect(await two.ask("rockbot", "McpUnregisterServerRequest", { serverName: "weather" })).toMatchObject({ success: true });
   for (const { caller } of [one, two, three]) await expect.poll(() => announcedTools(caller), { timeout: 15_000 }).not.toContain("weather__echo");
+});
+
+test("a server on a host that the operator has taken off the list is not connected any more", async () => {
+  await using trustStore = createMemoryTrustStore();
+  const request: RequestedServer = { name: "away", address: { kind: "url", url: "https://mcp.example.com/mcp", transport: "auto" } };
+  await new Registrations(trustStore).register(request, { agent: "rockbot", by: "an allowed host", maxPerAgent: 5 });
+  const namesWith = async (registrationHosts: string[]): Promise<string[]> => {
+    await using tested = await startTestBridge(() => ({ files: { ...faulty(), toolsAllowed: ["echo"] } }), {
+      trustStore,
+      config: { ...open, registrationHosts },
+    });
+    await expect.poll(() => announcedTools(tested.caller), { timeout: 10_000 }).toEqual(["files__echo"]);
+    return tested.bridge.servers.map(({ name }) => name);
+  };
+  expect(await namesWith(["mcp.example.com"])).toEqual(["files", "away"]);
+  expect(await namesWith(["other.example.com"])).toEqual(["files"]);
 });
 
 test("an agent has the tools that register and unregister where the bridge takes such requests, and not elsewhere", { timeout: 60_000 }, async () => {

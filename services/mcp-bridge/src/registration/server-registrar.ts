@@ -29,7 +29,9 @@ export type RegistrationSettings = Pick<McpBridgeConfig, "registration" | "regis
 
 /** Servers that are tried at once, of one agent and of all: each may start a program. */
 const MAX_TRIALS = 4;
-const READY_MS = 10_000;
+/** Who allowed a server, where no operator had to. */
+const ALLOWED_HOST = "an allowed host";
+const READY_MS = 5_000;
 
 /**
  * Lets agents register servers, as far as the operator has opened the door: entries of the catalogue, https addresses on hosts that are listed, and whatever
@@ -56,7 +58,7 @@ export class ServerRegistrar {
   async sync(): Promise<void> {
     if (!this.isOpen) return;
     const { registered } = await this.#registrations.read();
-    this.#parts.sources.applyRegistered(registered.flatMap(({ request }) => this.#optionsOf(request) ?? []));
+    this.#parts.sources.applyRegistered(registered.flatMap(({ request, by }) => (this.#isStillAllowed(request, by) ? (this.#optionsOf(request) ?? []) : [])));
   }
 
   /** @returns what there is now, in words @throws {ToolError} */
@@ -119,7 +121,7 @@ export class ServerRegistrar {
       if (catalogue.includes(name)) return "the catalogue";
       throw this.#denied(`there is no "${name}" in the operator's catalogue`);
     }
-    if (address.kind === "url" && isHostAllowed(address.url, this.#settings.registrationHosts)) return "an allowed host";
+    if (address.kind === "url" && isHostAllowed(address.url, this.#settings.registrationHosts)) return ALLOWED_HOST;
     const operator = await this.#registrations.approvalOf(request, agent);
     if (operator !== undefined) return operator;
     const waits = await this.#registrations.ask(request, agent);
@@ -128,6 +130,11 @@ export class ServerRegistrar {
         ? `it needs an operator's approval, and waits for that now: rockbot mcp approve ${name}. Ask again, in the same words, once it is approved`
         : "it needs an operator's approval, and too many requests wait for that already. Wait until they are decided",
     );
+  }
+
+  /** A host that the operator has taken off the list is not connected to any more; what an operator has approved by itself is. */
+  #isStillAllowed({ address }: RequestedServer, by: string): boolean {
+    return address.kind !== "url" || by !== ALLOWED_HOST || isHostAllowed(address.url, this.#settings.registrationHosts);
   }
 
   /** How the server is reached; undefined if the operator does not have it in the catalogue any more. */

@@ -31,6 +31,7 @@ export function mcpToolGuide(servers: readonly McpServer[]): ToolGuide {
     "| `outcome_unknown` | the server was lost in the middle of the call | find out what has happened before you call it again |",
     "| `timeout` | no answer in time; it may have run | the same, or ask for less |",
     "| `invalid_arguments` | the arguments do not fit | read the schema with `mcp_get_service_details` |",
+    "| `denied` | the policy forbids it, or an operator has not approved the tool or the server yet | tell your user what the message asks for; look for no way around |",
     "| `tool_not_found` | no such server or tool | list the servers again |",
   ];
   let document = `${lines.join("\n")}\n`;
