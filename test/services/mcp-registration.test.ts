@@ -61,6 +61,7 @@ test.skipIf(!canMakeCertificates())(
       for (const bridge of [one, two]) await expect.poll(bridge.stdout, WAIT).toContain('"files"');
       expect(await caller.call("mcp_register_server", server)).toMatchObject({ content: expect.stringContaining("1 tool(s) available.") });
       for (const bridge of [one, two]) await expect.poll(bridge.stdout, WAIT).toMatch(/"server":"acting".*MCP server connected/);
+      await expect.poll(async () => (await caller.call("mcp_list_services", {})).content, WAIT).toContain("acting");
       expect(await caller.call("mcp_invoke_tool", { server_name: "acting", tool_name: "act" })).toMatchObject({ content: "fine" });
       peer.answer = httpFaults.redirect("http://169.254.169.254/latest/meta-data");
       await expect(caller.call("mcp_invoke_tool", { server_name: "acting", tool_name: "act" })).rejects.toMatchObject({
