@@ -2,6 +2,8 @@ import type { Bus } from "@rockbot/bus";
 
 /** An answer counts as a sign of life for this long: a busy caller does not ask, and one that paused pays one round trip to the broker. */
 const TRUST_MS = 50;
+/** A bus that does not say, such as a broker that has just come back and has enough to do, is not asked again for this long. */
+const UNSAID_MS = 500;
 
 /**
  * Whether a subscription has a consumer, so that a call to a dead service fails at once and not at its deadline. A recent
@@ -10,7 +12,8 @@ const TRUST_MS = 50;
 export class ServiceLiveness {
   readonly #bus: Bus;
   readonly #trustMs: number;
-  readonly #seen = new Map<string, number>();
+  /** Until when each subscription is believed to be served, on the clock of `performance.now()`. */
+  readonly #believed = new Map<string, number>();
   readonly #asking = new Map<string, Promise<boolean>>();
 
   constructor(bus: Bus) {
@@ -19,17 +22,17 @@ export class ServiceLiveness {
   }
 
   saw(subscription: string): void {
-    this.#seen.set(subscription, performance.now());
+    this.#believe(subscription, this.#trustMs);
   }
 
   doubt(subscription: string): void {
-    this.#seen.delete(subscription);
+    this.#believed.delete(subscription);
   }
 
   /** True also if the bus does not say: then the call waits for the bus until its deadline. */
   isServed(subscription: string): boolean | Promise<boolean> {
     if (this.#trustMs === 0) return this.#ask(subscription);
-    if (performance.now() - (this.#seen.get(subscription) ?? Number.NEGATIVE_INFINITY) < this.#trustMs) return true;
+    if (performance.now() < (this.#believed.get(subscription) ?? 0)) return true;
     let asking = this.#asking.get(subscription);
     if (asking === undefined) {
       asking = this.#ask(subscription).finally(() => this.#asking.delete(subscription));
@@ -44,9 +47,14 @@ export class ServiceLiveness {
       const state = await this.#bus.inspect(subscription);
       if (state === undefined || state.consumers === 0) return false;
     } catch {
+      this.#believe(subscription, UNSAID_MS);
       return true;
     }
     this.saw(subscription);
     return true;
+  }
+
+  #believe(subscription: string, ms: number): void {
+    this.#believed.set(subscription, performance.now() + ms);
   }
 }
