@@ -1,3 +1,4 @@
+import { Deadlines } from "@rockbot/async";
 import { ToolError } from "@rockbot/contracts";
 import { DEFAULT_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
 import { GRACE_MS, LOST_AFTER_MS } from "./ledger.ts";
@@ -13,6 +14,9 @@ export interface SettledCall {
   readonly isLate: boolean;
 }
 
+/** One timer for all calls: what is measured is the memory that calls take, not timers of the test. */
+const deadlines = new Deadlines();
+
 /** Makes a call, and never rejects; one that does not end is `lost`. */
 export async function settleCall(
   caller: ToolCaller,
@@ -23,9 +27,13 @@ export async function settleCall(
   const start = performance.now();
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   let isLate = false;
-  const grace = setTimeout(() => (isLate = true), timeoutMs + GRACE_MS);
   const { promise: lost, resolve: lose } = Promise.withResolvers<"lost">();
-  const end = setTimeout(() => lose("lost"), timeoutMs + LOST_AFTER_MS);
+  const callOffs = [
+    deadlines.after(timeoutMs + GRACE_MS, () => {
+      isLate = true;
+    }),
+    deadlines.after(timeoutMs + LOST_AFTER_MS, () => lose("lost")),
+  ];
   const settled = (outcome: string, content?: string) => ({ id: input.id, outcome, content, ms: performance.now() - start, isLate });
   try {
     const answer = await Promise.race([caller.call(tool, input, options), lost]);
@@ -34,8 +42,7 @@ export async function settleCall(
   } catch (error) {
     return settled(error instanceof ToolError ? error.code : `threw ${String(error)}`);
   } finally {
-    clearTimeout(grace);
-    clearTimeout(end);
+    for (const callOff of callOffs) callOff();
   }
 }
 

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 
 export interface NodeProgram extends AsyncDisposable {
   readonly pid: number;
@@ -18,10 +19,19 @@ export interface StartNodeProgramOptions {
   readonly nodeArgs?: readonly string[];
 }
 
+/**
+ * Where Node keeps compiled modules, by their content. A program that finds its own there starts in half the time, and without the 30 MB
+ * that taking types away takes: as those in images do, which have none.
+ */
+const COMPILE_CACHE = join(import.meta.dirname, "../../../node_modules/.cache/node-programs");
+
 /** A file of this repository as a real process, with nothing of our environment but what it needs. Disposal kills it. */
 export function startNodeProgram(file: string, { args = [], env = {}, nodeArgs = [] }: StartNodeProgramOptions = {}): NodeProgram {
   const { PATH = "", HOME = "" } = process.env;
-  const child = spawn(process.execPath, [...nodeArgs, file, ...args], { env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...nodeArgs, file, ...args], {
+    env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
