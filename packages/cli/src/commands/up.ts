@@ -129,7 +129,7 @@ function describe(
 ): string {
   const names = Object.entries({ "web-tools": webTools, "mcp-bridge": mcpBridge, gateway }).flatMap(([name, config]) => (config === undefined ? [] : [name]));
   const lines = [`rockbot ${packageJson.version}: ${new Intl.ListFormat("en", { style: "long" }).format(names)} over ${displayBusUrl(busUrl)}`];
-  if (running !== undefined) lines.push(`  gateway   ${running.url}, ${running.access}`);
+  if (running !== undefined) lines.push(`  gateway   ${running.url}, ${running.access}; for MCP clients ${running.url}/mcp`);
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
   if (mcpBridge?.mcpConfig !== undefined) lines.push(`  mcp       the servers of ${mcpBridge.mcpConfig}: rockbot mcp ls`);
   lines.push(

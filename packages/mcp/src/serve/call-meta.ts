@@ -8,20 +8,25 @@ export interface CallMeta {
   readonly idempotencyKey: string | undefined;
   readonly timeoutMs: number | undefined;
   readonly sessionId: string | undefined;
+  /** Whether the call goes on when its client goes away. */
+  readonly goesOn: boolean;
 }
 
 /** @throws {ProtocolError} that names every fault */
 export function readCallMeta(meta: Readonly<Record<string, unknown>> = {}, { maxTimeoutMs }: { readonly maxTimeoutMs: number }): CallMeta {
-  const { [Meta.IdempotencyKey]: idempotencyKey, [Meta.TimeoutMs]: timeoutMs, [Meta.SessionId]: sessionId } = meta;
+  const { [Meta.IdempotencyKey]: idempotencyKey, [Meta.TimeoutMs]: timeoutMs, [Meta.SessionId]: sessionId, [Meta.OnClose]: onClose = "cancel" } = meta;
   const faults: string[] = [];
   if (idempotencyKey !== undefined && !isKey(idempotencyKey)) faults.push(`_meta["${Meta.IdempotencyKey}"]: expected 1 to 256 visible ASCII characters`);
   if (timeoutMs !== undefined && !isTimeout(timeoutMs, maxTimeoutMs))
     faults.push(`_meta["${Meta.TimeoutMs}"]: expected a whole number from 1 to ${maxTimeoutMs}`);
   if (sessionId !== undefined && !(typeof sessionId === "string" && isSessionId(sessionId)))
     faults.push(`_meta["${Meta.SessionId}"]: expected 1 to 256 visible ASCII characters`);
+  if (onClose !== "cancel" && onClose !== "keep") faults.push(`_meta["${Meta.OnClose}"]: expected cancel or keep`);
+  if (onClose === "keep" && idempotencyKey === undefined)
+    faults.push(`_meta["${Meta.OnClose}"]: keep needs _meta["${Meta.IdempotencyKey}"], by which the answer is found again`);
   if (faults.length > 0)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Cannot call the tool: ${faults.join("; ")}`, { code: ToolErrorCode.InvalidArguments });
-  return { idempotencyKey, timeoutMs, sessionId } as CallMeta;
+  return { idempotencyKey, timeoutMs, sessionId, goesOn: onClose === "keep" } as CallMeta;
 }
 
 /** The trace that a request is part of: the one its `_meta` names, else that of what carries it. */

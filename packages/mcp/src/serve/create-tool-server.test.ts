@@ -44,7 +44,7 @@ test("a call is part of the trace that its request names", async () => {
 });
 
 test("what a request says of its call reaches the call", async () => {
-  const client = await connect((args, { signal, onProgress, ...call }) => JSON.stringify({ args, ...call, hasSignal: !signal.aborted, onProgress }));
+  const client = await connect((args, { signal, onProgress, ...call }) => JSON.stringify({ args, ...call, hasSignal: signal?.aborted === false, onProgress }));
   const _meta = { "rockbot/idempotencyKey": "k", "rockbot/timeoutMs": 1_000, "rockbot/sessionId": "s" };
   const { content } = await client.callTool({ name: "tool", arguments: { a: 1 }, _meta });
 

@@ -49,14 +49,14 @@ export function createToolServer(source: ToolSource, { version, log }: ToolServe
 async function callTool(source: ToolSource, params: CallToolRequestParams, { mcpReq }: ServerContext, log: Logger): Promise<CallToolResult> {
   const { name, arguments: args = {} } = params;
   const { _meta: meta, signal } = mcpReq;
-  const { idempotencyKey, ...asked } = readCallMeta(meta, source);
+  const { idempotencyKey, goesOn, ...asked } = readCallMeta(meta, source);
   const toolCallId = source.toolCallIdOf(idempotencyKey);
   const call = { toolCallId, toolName: name.slice(0, 256) };
   const token = meta?.progressToken;
   const onProgress = token === undefined ? undefined : progressNotifications(token, mcpReq.notify);
   try {
     const answer = context.with(traceOf(meta), () =>
-      source.call(name, args, { toolCallId, isKeyed: idempotencyKey !== undefined, ...asked, signal, onProgress }),
+      source.call(name, args, { toolCallId, isKeyed: idempotencyKey !== undefined, ...asked, signal: goesOn ? undefined : signal, onProgress }),
     );
     return callToolResult(await answer);
   } catch (error) {

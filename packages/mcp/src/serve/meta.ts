@@ -7,6 +7,8 @@ export const Meta = {
   IdempotencyKey: "rockbot/idempotencyKey",
   /** In a call: how long it may take, in milliseconds. */
   TimeoutMs: "rockbot/timeoutMs",
+  /** In a call with a key: `keep` lets it go on when its client goes away, which can call again with the key. Else that cancels it. */
+  OnClose: "rockbot/onClose",
   /** In a call: the working-memory namespace it belongs to. */
   SessionId: "rockbot/sessionId",
   /** In a result: the id under which the system knows the call. */

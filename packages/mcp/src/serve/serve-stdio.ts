@@ -40,7 +40,7 @@ export function serveToolsOverStdio(source: ToolSource, { input, output, onChang
     onclose?.();
     ended.resolve();
   };
-  const watch = new ChangeWatch({ source, tell: (kinds) => servers.forEach((server) => void tell(server, kinds)) });
+  const watch = new ChangeWatch((kinds) => servers.forEach((server) => void tell(server, kinds)));
   let off = (): void => {};
   let isClosed = false;
   const listen = () => {

@@ -19,8 +19,8 @@ export interface OfferedCall {
   /** @default the source's own */
   readonly timeoutMs: number | undefined;
   readonly sessionId: string | undefined;
-  /** Aborting cancels the call, wherever it is. */
-  readonly signal: AbortSignal;
+  /** Aborting cancels the call, wherever it is. Undefined if it is to go on without its client. */
+  readonly signal: AbortSignal | undefined;
   /** Undefined if the client wants no progress. */
   readonly onProgress: ((update: ProgressUpdate) => void) | undefined;
 }

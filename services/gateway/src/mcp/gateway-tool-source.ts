@@ -32,7 +32,9 @@ export function gatewayToolSource(
     toolCallIdOf: (key) => (key === undefined ? newId() : callIdOf(key, by)),
     async call(name, args, { toolCallId, isKeyed, timeoutMs = Math.min(defaultMs, maxTimeoutMs), sessionId, signal: cancelled, onProgress }) {
       using _key = isKeyed ? keys.hold(toolCallId, name) : undefined;
-      const options = { toolCallId, timeoutMs, sessionId, onBehalfOf: by, keepAnswer: isKeyed, signal: AbortSignal.any([cancelled, signal]), onProgress };
+      // A call that goes on without its client is left for the next gateway, if there is a journal.
+      const ends = cancelled === undefined ? undefined : AbortSignal.any([cancelled, signal]);
+      const options = { toolCallId, timeoutMs, sessionId, onBehalfOf: by, keepAnswer: isKeyed, signal: ends, onProgress };
       try {
         return await caller.call(name, args, options);
       } catch (error) {

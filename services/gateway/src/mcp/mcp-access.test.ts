@@ -14,6 +14,8 @@ import { GatewayEndpoint } from "./gateway-endpoint.ts";
 import { clients } from "./test-clients.ts";
 import { initialize, mcpHeaders, message, openSession, postMcp } from "./test-messages.ts";
 
+const PATIENCE = { timeout: 20_000 };
+
 const hashOf = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
 
 /** Alice may use all, Bob not `echo`; the token of a third has ended, and an operator's is no caller's. */
@@ -117,7 +119,7 @@ describe.each(Object.entries(clients))("%s", (_, connect) => {
     await using client = await connect(gateway);
     const call = { name: "wait", arguments: { id: "k" }, _meta: { "rockbot/idempotencyKey": "k" } };
     client.call(call).catch(() => {});
-    await expect.poll(() => gateway.waiting).toEqual(["k"]);
+    await expect.poll(() => gateway.waiting, PATIENCE).toEqual(["k"]);
 
     expect(await client.call(call)).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "conflict", retryAfterMs: 1000 } } });
     expect((await gateway.invoke("wait", { id: "k" }, { "idempotency-key": "k" })).status).toBe(409);
@@ -128,7 +130,7 @@ test("a session is its caller's only: another can neither use, hear, cancel nor 
   await using gateway = await startTestGateway({}, await testPolicy());
   const session = await openSession(gateway, alice);
   const call = postMcp(gateway, message(5, "tools/call", { name: "wait", arguments: { id: "s" } }), mcpHeaders({ ...alice, session }));
-  await expect.poll(() => gateway.waiting).toEqual(["s"]);
+  await expect.poll(() => gateway.waiting, PATIENCE).toEqual(["s"]);
 
   const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 5 } };
   const strange = mcpHeaders({ ...bob, session });
@@ -140,7 +142,7 @@ test("a session is its caller's only: another can neither use, hear, cancel nor 
   expect((await postMcp(gateway, message(5, "ping"), mcpHeaders({ ...alice, session }))).status).toBe(400); // the id is in use
 
   expect((await postMcp(gateway, cancel, mcpHeaders({ ...alice, session }))).status).toBe(202);
-  await expect.poll(() => gateway.aborted).toEqual(["s"]);
+  await expect.poll(() => gateway.aborted, PATIENCE).toEqual(["s"]);
   expect((await call).text).not.toContain('"id":5'); // cancelled calls are not answered
 });
 
@@ -166,5 +168,5 @@ test("a stream of changes ends when its token is nobody's any more", { timeout: 
   write("a-newer-token");
 
   await expect(stream.text()).rejects.toThrow();
-  await expect.poll(() => endpoint.load.listeners).toBe(0);
+  await expect.poll(() => endpoint.load.listeners, PATIENCE).toBe(0);
 });

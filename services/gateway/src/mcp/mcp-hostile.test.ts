@@ -105,7 +105,7 @@ test("a session that its client ends takes its calls and its stream with it", as
   const stream = await leaveOpen(gateway.port, "GET", headers);
   const ended = new Promise((resolve) => stream.response.resume().once("end", resolve));
   await leaveOpen(gateway.port, "POST", headers, message(2, "tools/call", { name: "wait", arguments: { id: "d" } }));
-  await expect.poll(() => gateway.waiting).toEqual(["d"]);
+  await expect.poll(() => gateway.waiting, PATIENCE).toEqual(["d"]);
 
   expect((await gateway.send({ path: "/mcp", method: "DELETE", headers })).status).toBe(200);
   await ended;
@@ -120,7 +120,7 @@ test("a gateway that stops ends the streams of changes at once, and lets calls f
   const streams = [await leaveOpen(gateway.port, "GET", headers), await leaveOpen(gateway.port, "POST", modernHeaders("subscriptions/listen"), listen(1))];
   const ends = streams.map(({ response }) => new Promise((resolve) => response.resume().once("close", resolve)));
   const call = postMcp(gateway, message(2, "tools/call", { name: "soon", arguments: { ms: 500 } }), headers);
-  await expect.poll(() => gateway.waiting).toEqual(["soon"]);
+  await expect.poll(() => gateway.waiting, PATIENCE).toEqual(["soon"]);
   const stopped = gateway.gateway[Symbol.asyncDispose]();
 
   await Promise.all(ends);

@@ -68,6 +68,18 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
     await expect.poll(() => gateway.aborted, PATIENCE).toEqual(["b"]);
   });
 
+  test("finds the answer of a call that was to go on without it", async () => {
+    await using gateway = await startTestGateway();
+    const call = { name: "soon", arguments: { ms: 1_000 }, _meta: { "rockbot/idempotencyKey": "later", "rockbot/onClose": "keep" } };
+    {
+      await using client = await connect(gateway);
+      client.call(call).catch(() => {});
+      await expect.poll(() => gateway.waiting, PATIENCE).toEqual(["soon"]);
+    }
+    const found = async () => (await gateway.send({ path: "/v1/calls/later" })).json;
+    await expect.poll(found, PATIENCE).toMatchObject({ state: "answered", result: { content: "done" } });
+  });
+
   test("is told when tools come and go", async () => {
     await using gateway = await startTestGateway();
     let news = 0;
@@ -123,9 +135,9 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
   test("is told every fault of what it sends beside the arguments", async () => {
     await using gateway = await startTestGateway();
     await using client = await connect(gateway);
-    const _meta = { "rockbot/idempotencyKey": "with blank", "rockbot/timeoutMs": 0, "rockbot/sessionId": "" };
+    const _meta = { "rockbot/idempotencyKey": "with blank", "rockbot/timeoutMs": 0, "rockbot/sessionId": "", "rockbot/onClose": "wait" };
 
-    await expect(client.call({ name: "echo", _meta })).rejects.toThrow(/idempotencyKey.*timeoutMs.*sessionId/s);
+    await expect(client.call({ name: "echo", _meta })).rejects.toThrow(/idempotencyKey.*timeoutMs.*sessionId.*onClose/s);
     const timely = await client.call({ name: "wait", arguments: { id: "c" }, _meta: { "rockbot/timeoutMs": 50 } });
     expect(timely).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "timeout" } } });
   });

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { Sessions } from "./sessions.ts";
 
+const PATIENCE = { timeout: 20_000 };
+
 test("a session ends once nothing has happened in it for long enough, however many there are", async () => {
   let now = 0;
   using sessions = new Sessions({ sessionIdleMs: 20, clock: () => now });
@@ -11,14 +13,14 @@ test("a session ends once nothing has happened in it for long enough, however ma
   const run = running.run(1, new AbortController());
   now = 1_000;
 
-  await expect.poll(() => sessions.size).toBe(2);
+  await expect.poll(() => sessions.size, PATIENCE).toBe(2);
   expect(sessions.find(idle.id, "alice")).toBeUndefined();
   expect([sessions.find(listening.id, "alice"), sessions.find(running.id, "bob")]).toEqual([listening, running]);
   stream.end();
   await stream.ended;
   run[Symbol.dispose]();
   now = 2_000;
-  await expect.poll(() => sessions.size).toBe(0);
+  await expect.poll(() => sessions.size, PATIENCE).toBe(0);
 });
 
 test("a caller with as many sessions as it may have loses the longest idle one, not one in which a call runs", () => {
