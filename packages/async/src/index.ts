@@ -5,5 +5,6 @@ export { Deadlines } from "./deadlines.ts";
 export { LinkedList, type ListEntry } from "./linked-list.ts";
 export { OldestFirstMap } from "./oldest-first-map.ts";
 export { RecentMap } from "./recent-map.ts";
+export { retryAfterMs } from "./retry-after.ts";
 export { startLoop } from "./start-loop.ts";
 export { within } from "./within.ts";

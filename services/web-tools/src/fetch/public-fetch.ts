@@ -1,9 +1,9 @@
+import { retryAfterMs } from "@rockbot/async";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type AddressPolicyOptions, createAddressPolicy, createGuardedAgent, type Lookup } from "@rockbot/outbound";
 import { type Dispatcher, request } from "undici";
 import { blocked, describeUrl, fetchError } from "./fetch-errors.ts";
 import { BodyTooLargeError, readBody } from "./read-body.ts";
-import { retryAfterMs } from "./retry-after.ts";
 
 export interface PublicFetchOptions extends AddressPolicyOptions {
   /** For the whole of a fetch, redirects and body included, in milliseconds. @default 20_000 */
