@@ -35,12 +35,27 @@ function transportOf(address: McpServerAddress, type: TransportType): Transport 
   });
 }
 
-/** Tokens are secrets of this process from the moment it gets them. */
+/** Tokens are secrets of this process from the moment it gets them, and forgotten when they are refused. */
 class SecretTokens extends ClientCredentialsProvider {
+  #tokens: ReturnType<ClientCredentialsProvider["tokens"]>;
+
+  /** What the operator has set is asked for, and not what the server says that it wants. */
+  override prepareTokenRequest(wanted?: string): URLSearchParams {
+    return super.prepareTokenRequest(this.clientMetadata.scope ?? wanted);
+  }
+
+  override tokens(): ReturnType<ClientCredentialsProvider["tokens"]> {
+    return this.#tokens;
+  }
+
   override saveTokens(tokens: Parameters<ClientCredentialsProvider["saveTokens"]>[0]): void {
     registerSecret(tokens.access_token);
     if (tokens.refresh_token !== undefined) registerSecret(tokens.refresh_token);
-    super.saveTokens(tokens);
+    this.#tokens = tokens;
+  }
+
+  invalidateCredentials(): void {
+    this.#tokens = undefined; // the client's own credentials are the operator's to change
   }
 }
 

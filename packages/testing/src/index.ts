@@ -30,6 +30,15 @@ export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type O
 export { type BraveFault, type BraveResult, type FakeBrave, startFakeBrave } from "./fake-brave.ts";
 export { badPages, type Page, type PageAnswer, type PageRequest, type PageServer, startPageServer } from "./page-server.ts";
 
+// The OpenRouter API.
+
+export { type FakeOpenRouter, type OpenRouterFault, startFakeOpenRouter } from "./fake-openrouter.ts";
+
+// OAuth: who gives out tokens, and who wants them.
+
+export { type AuthorizationServer, type StartAuthorizationServerOptions, startAuthorizationServer } from "./oauth/authorization-server.ts";
+export { type ProtectedResource, startProtectedResource } from "./oauth/protected-resource.ts";
+
 // MCP servers that misbehave.
 
 export { type FaultAnswer, type FaultHttpServer, httpFaults, startFaultHttpServer } from "./mcp/fault-http-server.ts";

@@ -15,6 +15,8 @@ export interface NodeProgram extends AsyncDisposable {
 export interface StartNodeProgramOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** @default this process's folder */
+  readonly cwd?: string;
   /** Options of Node itself. */
   readonly nodeArgs?: readonly string[];
 }
@@ -26,9 +28,10 @@ export interface StartNodeProgramOptions {
 const COMPILE_CACHE = join(import.meta.dirname, "../../../node_modules/.cache/node-programs");
 
 /** A file of this repository as a real process, with nothing of our environment but what it needs. Disposal kills it. */
-export function startNodeProgram(file: string, { args = [], env = {}, nodeArgs = [] }: StartNodeProgramOptions = {}): NodeProgram {
+export function startNodeProgram(file: string, { args = [], env = {}, cwd, nodeArgs = [] }: StartNodeProgramOptions = {}): NodeProgram {
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(process.execPath, [...nodeArgs, file, ...args], {
+    cwd,
     env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
