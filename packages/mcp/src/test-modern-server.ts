@@ -41,6 +41,10 @@ export function modernServer(extra: readonly string[] = []): McpServer {
     content: [{ type: "text", text: "no luck" }],
     isError: true,
   }));
+  server.registerTool("grow", { description: "Adds a tool to this connection.", inputSchema: anything }, async () => {
+    server.registerTool("grown", { description: "Came later.", inputSchema: anything }, async () => ({ content: [] }));
+    return { content: [{ type: "text", text: "done" }] };
+  });
   for (const name of extra) server.registerTool(name, { description: "Came later.", inputSchema: anything }, async () => ({ content: [] }));
   return server;
 }

@@ -27,6 +27,9 @@ export const peers = {
   async stdioModern(): Promise<Peer> {
     return { address: stdio(join(import.meta.dirname, "test-modern-stdio.ts")), async [Symbol.asyncDispose]() {} };
   },
+  async stdioLegacy(): Promise<Peer> {
+    return { address: stdio(join(import.meta.dirname, "test-legacy-stdio.ts")), async [Symbol.asyncDispose]() {} };
+  },
   async stdioEverything(): Promise<Peer> {
     return { address: stdio(everything), async [Symbol.asyncDispose]() {} };
   },

@@ -11,6 +11,7 @@ const LEGACY = "2025-11-25";
 /** Each transport with each era that is spoken over it. */
 const matrix = [
   ["stdio, newer era", peers.stdioModern, MODERN, "stdio"],
+  ["stdio, older era", peers.stdioLegacy, LEGACY, "stdio"],
   ["Streamable HTTP, newer era", peers.httpModern, MODERN, "http"],
   ["Streamable HTTP with sessions, older era", peers.httpLegacy, LEGACY, "http"],
   ["SSE, older era", peers.sse, LEGACY, "sse"],

@@ -1,0 +1,106 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { isIPv6 } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import { within } from "@rockbot/async";
+import { type Logger, silentLogger } from "@rockbot/bus";
+import { type AdmitOptions, createAdmission, MCP_PATH, type Refusal } from "./admit.ts";
+import type { ServedTools } from "./served-tool.ts";
+import { toolServer } from "./tool-server.ts";
+
+export interface ServeMcpHttpOptions extends AdmitOptions {
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** How many requests run at once, streams included; more are answered with 503. */
+  readonly maxConcurrent: number;
+  /** How long disposal waits for running requests. */
+  readonly drainMs: number;
+  /** Aborting ends the waiting of disposal at once. */
+  readonly signal?: AbortSignal | undefined;
+  readonly log?: Logger | undefined;
+}
+
+export interface McpHttpServer extends AsyncDisposable {
+  /** Where clients connect to, such as http://127.0.0.1:8482/mcp. */
+  readonly url: string;
+}
+
+/** No call of ours has arguments near this. */
+const MAX_REQUEST_BYTES = 1024 * 1024;
+const REQUEST_TIMEOUT_MS = 15_000;
+const MAX_CONNECTIONS = 1024;
+
+/**
+ * Serves tools over Streamable HTTP at `/mcp`, to clients of both protocol eras, without sessions: any replica answers any request. Resolves
+ * once it listens. Disposal takes no new requests, waits for those that run, then cuts them off.
+ * @throws {Error} if it cannot listen
+ */
+export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOptions): Promise<McpHttpServer> {
+  const { host, port, maxConcurrent, drainMs, signal, log = silentLogger } = options;
+  const refusalOf = createAdmission({ ...options, allowedHosts: [...options.allowedHosts, isIPv6(host) ? `[${host}]` : host] });
+  const handler = createMcpHandler(() => toolServer(served, log), {
+    maxRequestBodySize: MAX_REQUEST_BYTES,
+    maxSubscriptions: 0, // the tools never change
+    onerror: (error) => log.debug({ err: error }, "A request was not understood"),
+  });
+  const listener = getRequestListener((request) => handler.fetch(request), { overrideGlobalObjects: false });
+  let running = 0;
+  let isStopping = false;
+  const limits = { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 };
+  const server = createServer(limits, (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (isStopping) outgoing.shouldKeepAlive = false;
+    const refusal = refusalOf(incoming);
+    if (refusal !== undefined) {
+      refuse(outgoing, refusal);
+      return;
+    }
+    if (running >= maxConcurrent) {
+      refuse(outgoing, { status: 503, message: "The server has as many requests as it takes: try again later" });
+      return;
+    }
+    running++;
+    outgoing.once("close", () => {
+      running--;
+      if (isStopping) server.closeIdleConnections();
+    });
+    void listener(incoming, outgoing);
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw new Error(`Cannot listen on ${host}:${port}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}. Free the port or configure another`, {
+      cause: error,
+    });
+  }
+  const url = `http://${isIPv6(host) ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${MCP_PATH}`;
+  log.info({ url }, "MCP server listens");
+
+  async function stop(): Promise<void> {
+    isStopping = true;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeIdleConnections();
+    const aborted = new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
+    if (signal?.aborted !== true) await within(drainMs, Promise.race([closed, aborted]), () => new Error("late")).catch(() => {});
+    await handler.close();
+    server.closeAllConnections();
+    await closed;
+  }
+  let stopped: Promise<void> | undefined;
+  return { url, [Symbol.asyncDispose]: () => (stopped ??= stop()) };
+}
+
+function refuse(outgoing: ServerResponse, { status, message }: Refusal | { readonly status: 503; readonly message: string }): void {
+  outgoing.writeHead(status, {
+    connection: "close", // a body that is not read would be taken for the next request
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+    ...(status === 503 ? { "retry-after": "1" } : {}),
+  });
+  outgoing.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32000, message } }));
+}

@@ -1,0 +1,24 @@
+/** A tool that an MCP server of ours offers by itself, without a bus. */
+export interface ServedTool {
+  readonly name: string;
+  /** For the model. */
+  readonly description: string;
+  /** Of an object. Draft 2020-12, without references. */
+  readonly inputSchema: { readonly type: "object"; readonly [keyword: string]: unknown };
+  /** Whether a call changes nothing. */
+  readonly isReadOnly: boolean;
+  /**
+   * Runs with arguments that fit the schema, and gives the result's text. `signal` aborts when the client cancels or is gone.
+   * @throws {ToolError} whose message the model may read; what else is thrown is told as a failure without particulars
+   */
+  run(args: Readonly<Record<string, unknown>>, options: { readonly signal: AbortSignal }): Promise<string>;
+}
+
+/** What a server is and offers. */
+export interface ServedTools {
+  readonly name: string;
+  readonly version: string;
+  /** What models are told about the server as a whole. */
+  readonly instructions?: string | undefined;
+  readonly tools: readonly ServedTool[];
+}
