@@ -17,6 +17,8 @@ export interface ServiceRun {
 const POLL_MS = 5;
 const READY_DEADLINE_MS = 20_000;
 const STOP_DEADLINE_MS = 10_000;
+/** What some services do not start without. */
+const REQUIRED = { MCP_TOKEN: "token-of-a-measurement", OPENROUTER_API_KEY: "key-of-a-measurement" };
 const IDLE_AFTER_MS = 1_000;
 
 /**
@@ -26,7 +28,7 @@ const IDLE_AFTER_MS = 1_000;
  */
 export async function measureService(file: string): Promise<ServiceRun> {
   const healthPort = await freePort();
-  const env = { PATH: process.env.PATH, BUS_URL: "memory:", HEALTH_PORT: String(healthPort), PORT: "0", NODE_ENV: "production" };
+  const env = { PATH: process.env.PATH, ...REQUIRED, BUS_URL: "memory:", HEALTH_PORT: String(healthPort), PORT: "0", NODE_ENV: "production" };
   const startedAt = performance.now();
   const child = spawn(process.execPath, [file], { env, stdio: ["ignore", "ignore", "inherit"] });
   try {

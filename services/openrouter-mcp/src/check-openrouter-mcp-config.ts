@@ -1,0 +1,8 @@
+import { type LoadConfigOptions, urlFaults } from "@rockbot/config";
+import type { OpenrouterMcpConfig } from "./generated/config.ts";
+
+/** For `loadConfig`: what the schema cannot say. */
+export const checkOpenrouterMcpConfig: NonNullable<LoadConfigOptions<OpenrouterMcpConfig>["check"]> = ({ openrouterBaseUrl, allowedOrigins = [] }) => [
+  ...urlFaults("openrouterBaseUrl", openrouterBaseUrl),
+  ...allowedOrigins.flatMap((origin, i) => urlFaults(`allowedOrigins.${i}`, origin)),
+];

@@ -1,0 +1,28 @@
+import type { Logger } from "@rockbot/bus";
+import { type McpHttpServer, serveMcpHttp } from "@rockbot/mcp/standalone";
+import type { OpenrouterMcpConfig } from "./generated/config.ts";
+import { createOpenRouterApi } from "./openrouter-api.ts";
+import { openRouterTools } from "./openrouter-tools.ts";
+
+export interface StartOpenrouterMcpOptions {
+  readonly log?: Logger | undefined;
+  /** Aborting ends the waiting of disposal for running requests. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Serves what an OpenRouter account says of itself as MCP tools, over Streamable HTTP, to whoever has the token. All of them read: no tool spends
+ * credits, makes keys or changes settings. Disposal waits for running requests, at most `shutdownGraceMs`.
+ */
+export async function startOpenrouterMcp(config: Readonly<OpenrouterMcpConfig>, { log, signal }: StartOpenrouterMcpOptions = {}): Promise<McpHttpServer> {
+  const { openrouterBaseUrl, openrouterApiKey, requestTimeoutMs, modelsCacheMs, mcpToken, shutdownGraceMs } = config;
+  const api = createOpenRouterApi({ baseUrl: openrouterBaseUrl, apiKey: openrouterApiKey, timeoutMs: requestTimeoutMs });
+  const served = {
+    name: "openrouter",
+    version: "0.1.0",
+    instructions:
+      "What an OpenRouter account says of itself: its credits, keys, models and what its generations cost. Everything is read only, and given as JSON.",
+    tools: openRouterTools(api, { modelsCacheMs }),
+  };
+  return serveMcpHttp(served, { ...config, token: mcpToken, drainMs: shutdownGraceMs, log, signal });
+}

@@ -1,0 +1,22 @@
+import type { Logger } from "@rockbot/bus";
+import { type McpHttpServer, serveMcpHttp } from "@rockbot/mcp/standalone";
+import type { SystemInfoMcpConfig } from "./generated/config.ts";
+import { systemInfoTools } from "./system-info-tools.ts";
+import type { Runtime } from "./tools/system-info.ts";
+
+export interface StartSystemInfoMcpOptions {
+  /** This process. */
+  readonly runtime: Runtime;
+  readonly log?: Logger | undefined;
+  /** Aborting ends the waiting of disposal for running requests. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Serves what this machine says of itself as MCP tools, over Streamable HTTP, to whoever has the token. In a container that is what the container sees.
+ * Disposal waits for running requests, at most `shutdownGraceMs`.
+ */
+export function startSystemInfoMcp(config: Readonly<SystemInfoMcpConfig>, { runtime, log, signal }: StartSystemInfoMcpOptions): Promise<McpHttpServer> {
+  const { mcpToken, shutdownGraceMs } = config;
+  return serveMcpHttp(systemInfoTools(runtime), { ...config, token: mcpToken, drainMs: shutdownGraceMs, log, signal });
+}
