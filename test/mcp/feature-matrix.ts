@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { startMcpBridge } from "@rockbot/mcp-bridge";
+import { startTelemetry } from "@rockbot/telemetry";
+import { createToolCaller } from "@rockbot/tools";
+import { type Peer, peers } from "../../packages/mcp/src/test-peers.ts";
+import { until } from "./bench-world.ts";
+import { featureProbes, type ProbedPeer } from "./feature-probes.ts";
+
+/** Each way of reaching a server, with each protocol era that is spoken over it. */
+const columns: Readonly<Record<string, () => Promise<Peer>>> = {
+  "stdio 2026-07-28": peers.stdioModern,
+  "stdio 2025-11-25": peers.stdioLegacy,
+  "HTTP 2026-07-28": peers.httpModern,
+  "HTTP 2025-11-25": peers.httpLegacy,
+  "SSE 2025-11-25": peers.sse,
+  "SSE, found by itself": peers.sseByAuto,
+  "WebSocket 2025-11-25": peers.webSocket,
+};
+
+/** What holds of each: by feature, then by column. */
+export type FeatureMatrix = ReadonlyMap<string, ReadonlyMap<string, boolean>>;
+
+/** Tries each feature with each kind of server, as an agent at the other end of RabbitMQ sees it. */
+export async function probeFeatures(amqpUrl: string): Promise<FeatureMatrix> {
+  const matrix = new Map(Object.keys(featureProbes).map((feature) => [feature, new Map<string, boolean>()]));
+  await using _telemetry = await startTelemetry({ service: "features", logLevel: "error" });
+  for (const [column, startPeer] of Object.entries(columns)) {
+    await using peer = await startPeer();
+    await using probed = await startProbed(amqpUrl, peer);
+    for (const [feature, probe] of Object.entries(featureProbes)) matrix.get(feature)?.set(column, await probe(probed).catch(() => false));
+  }
+  return matrix;
+}
+
+async function startProbed(amqpUrl: string, { address, grow }: Peer): Promise<ProbedPeer & AsyncDisposable> {
+  await using started = new AsyncDisposableStack();
+  const folder = mkdtempSync(join(tmpdir(), "rockbot-features-"));
+  started.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const { type, ...rest } = address;
+  const mcpConfig = join(folder, "mcp.json");
+  writeFileSync(mcpConfig, JSON.stringify({ mcpServers: { peer: type === "auto" ? rest : { type, ...rest } } }));
+  const bridgeBus = started.use(await connectBus(amqpUrl));
+  const config = {
+    busUrl: "memory:",
+    mcpConfig,
+    agents: [],
+    concurrency: 64,
+    initConcurrency: 8,
+    shutdownGraceMs: 5_000,
+    healthHost: "127.0.0.1",
+    auditRequired: false,
+    pin: "off" as const,
+    registration: "off" as const,
+    registrationHosts: [],
+    registrationMaxPerAgent: 1,
+    registrationAllowAddresses: [],
+    logLevel: "error" as const,
+  };
+  const bridge = started.use(await startMcpBridge(bridgeBus, config, { env: process.env }));
+  const callerBus = started.use(await connectBus(amqpUrl));
+  const caller = started.use(await createToolCaller(callerBus, { agent: "features", results: "copy" }));
+  await bridge.settled(30_000);
+  await until(() => caller.tools.getExecutor("peer__sum") !== undefined);
+  const running = started.move();
+  return { bridge, caller, grow, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** The document that says so. */
+export function featureDocument(matrix: FeatureMatrix): string {
+  const names = Object.keys(columns);
+  const rows = [...matrix].map(([feature, cells]) => `| ${feature} | ${names.map((name) => (cells.get(name) === true ? "yes" : "no")).join(" | ")} |`);
+  return `<!-- Written by \`npm run features:mcp\`, from what its probes find; a test runs them, too. Do not edit. -->
+# What works with which MCP server
+
+As an agent sees it, over RabbitMQ and the bridge: by how the server is reached, and the protocol revision that it speaks.
+
+| | ${names.join(" | ")} |
+|---|${names.map(() => "---|").join("")}
+${rows.join("\n")}
+`;
+}

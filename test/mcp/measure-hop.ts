@@ -1,0 +1,79 @@
+import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { createToolCaller } from "@rockbot/tools";
+import { closedLoop } from "../bench/closed-loop.ts";
+import type { Caller } from "../bench/contender.ts";
+import { httpEntry, startBridge, startHttpServers, stdioProgram, TOKEN, until } from "./bench-world.ts";
+
+export interface HopOptions {
+  readonly rounds: number;
+  /** Of each contender in each round, in milliseconds. */
+  readonly ms: number;
+}
+
+/** Calls of one server, made by the SDK's client in this process, or through RabbitMQ and a bridge; the medians of all rounds. */
+export interface HopRow {
+  readonly transport: string;
+  readonly way: "direct" | "over the bus";
+  readonly concurrency: number;
+  readonly p50Ms: number;
+  readonly callsPerSecond: number;
+}
+
+const BYTES = 200;
+const CONCURRENCIES = [1, 64];
+const WARM_UP = { ms: 2_000, concurrency: 16, bytes: BYTES };
+
+/** Both ways in turn, round by round, so that what else the machine does meets both alike. Over HTTP both call the same process, over stdio each a process of its own. */
+export async function measureHop(amqpUrl: string, { rounds, ms }: HopOptions): Promise<readonly HopRow[]> {
+  await using http = await startHttpServers(1, 1);
+  const [url = ""] = http.urls;
+  await using _bridge = await startBridge(amqpUrl, { http: httpEntry(url), stdio: stdioProgram(1) });
+  await using bus = await connectBus(amqpUrl);
+  await using caller = await createToolCaller(bus, { agent: "bench-mcp", results: "copy" });
+  await until(() => ["http__echo_0", "stdio__echo_0"].every((name) => caller.tools.getExecutor(name) !== undefined));
+
+  await using overHttp = await connectDirectly(
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${TOKEN}` } } }),
+  );
+  await using overStdio = await connectDirectly(new StdioClientTransport({ ...stdioProgram(1), stderr: "ignore" }));
+  const contenders = [
+    { transport: "Streamable HTTP", way: "direct", call: overHttp.call },
+    { transport: "Streamable HTTP", way: "over the bus", call: async (text: string) => (await caller.call("http__echo_0", { text })).content ?? "" },
+    { transport: "stdio", way: "direct", call: overStdio.call },
+    { transport: "stdio", way: "over the bus", call: async (text: string) => (await caller.call("stdio__echo_0", { text })).content ?? "" },
+  ] as const;
+  for (const { call } of contenders) await closedLoop(callerOf(call), WARM_UP);
+
+  const measured = contenders.flatMap((contender) =>
+    CONCURRENCIES.map((concurrency) => ({ ...contender, concurrency, p50s: [] as number[], rates: [] as number[] })),
+  );
+  for (let round = 0; round < rounds; round++) {
+    for (const { call, concurrency, p50s, rates } of measured) {
+      const { p50Ms, calls, elapsedMs } = await closedLoop(callerOf(call), { ms, concurrency, bytes: BYTES });
+      p50s.push(p50Ms);
+      rates.push((calls / elapsedMs) * 1_000);
+    }
+    process.stderr.write(`round ${round + 1} of ${rounds}\n`);
+  }
+  return measured.map(({ transport, way, concurrency, p50s, rates }) => ({ transport, way, concurrency, p50Ms: median(p50s), callsPerSecond: median(rates) }));
+}
+
+/** The SDK's client, in the newer era. */
+async function connectDirectly(transport: Transport): Promise<AsyncDisposable & { call(text: string): Promise<string> }> {
+  const client = new Client({ name: "bench", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(transport);
+  return {
+    async call(text) {
+      const { content } = await client.callTool({ name: "echo_0", arguments: { text } });
+      const [block] = content;
+      return block?.type === "text" ? block.text : "";
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+const callerOf = (call: (text: string) => Promise<string>): Caller => ({ call, async [Symbol.asyncDispose]() {} });
+
+export const median = (figures: readonly number[]): number => figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;

@@ -1,0 +1,56 @@
+/** Measures what the way over the bus costs a call of an MCP server, and a bridge with many servers: writes docs/mcp-figures.md. `--quick` for a look. */
+import { writeFile } from "node:fs/promises";
+import { cpus, loadavg } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startOwnBroker } from "@rockbot/testing";
+import { type HopRow, measureHop } from "./measure-hop.ts";
+import { type ManyRow, measureMany } from "./measure-many.ts";
+
+const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
+const hopOptions = values.quick ? { rounds: 1, ms: 500 } : { rounds: 7, ms: 2_000 };
+const many = values.quick ? { servers: 4, tools: 10 } : { servers: 50, tools: 40 };
+
+const load = loadavg()[0] ?? 0;
+await using broker = await startOwnBroker();
+const hops = await measureHop(broker.url, hopOptions);
+const crowds: ManyRow[] = [];
+for (const kind of ["http", "stdio"] as const) crowds.push(await measureMany(broker.url, kind, many));
+
+const direct = ({ transport, concurrency }: HopRow): HopRow | undefined =>
+  hops.find((row) => row.transport === transport && row.concurrency === concurrency && row.way === "direct");
+const hopLine = (row: HopRow): string =>
+  `| ${row.transport} | ${row.concurrency} | ${row.way} | ${row.p50Ms.toFixed(2)} | ${row.callsPerSecond.toFixed(0)} | ${
+    row.way === "direct"
+      ? ""
+      : `${(row.p50Ms - (direct(row)?.p50Ms ?? Number.NaN)).toFixed(2)} ms, ${((row.callsPerSecond / (direct(row)?.callsPerSecond ?? Number.NaN)) * 100).toFixed(0)} % of the calls`
+  } |`;
+const crowdLine = ({ kind, connectedMs, bridgeMiB, indexMs, listMs, listAgainMs, callP50Ms, callP99Ms }: ManyRow): string =>
+  `| ${kind === "http" ? "Streamable HTTP, all in one process" : "stdio, a process each"} | ${(connectedMs / 1_000).toFixed(1)} s | ${bridgeMiB.toFixed(0)} MiB | ${indexMs.toFixed(0)} ms | ${listMs.toFixed(0)} ms | ${listAgainMs.toFixed(1)} ms | ${callP50Ms.toFixed(1)} ms | ${callP99Ms.toFixed(1)} ms |`;
+
+const report = `<!-- Written by \`npm run bench:mcp\`. Do not edit. -->
+# What the way over the bus costs an MCP call, and a bridge with many servers
+
+Measured by \`npm run bench:mcp\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere. Caller, RabbitMQ, bridge
+and servers share the machine.
+
+## Over the bus and directly
+
+Calls of a tool that gives back 200 bytes, by the SDK's client from one process, and by a caller through RabbitMQ and the bridge, which keeps such calls from
+running twice: both in turn, ${hopOptions.rounds} rounds of ${hopOptions.ms / 1_000} s each, the medians. Over HTTP both call the same process.
+
+| transport | calls at once | way | p50 ms | calls/s | more than directly |
+|---|---|---|---|---|---|
+${hops.map(hopLine).join("\n")}
+
+## ${many.servers} servers with ${many.tools} tools each
+
+Connected: from the start of the bridge's process until it has all servers. Index: from an agent's question to the whole of it. Listed: from the start of a caller
+until it can call all ${many.servers * many.tools} tools; again: of a list that it has. Calls: one after the other, each of another tool.
+
+| servers | connected | memory of the bridge | index | listed | again | call p50 | call p99 |
+|---|---|---|---|---|---|---|---|
+${crowds.map(crowdLine).join("\n")}
+`;
+if (!values.quick) await writeFile(join(import.meta.dirname, "../../docs/mcp-figures.md"), report);
+process.stdout.write(report);
