@@ -5,7 +5,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["packages/contracts", "packages/async", "packages/redaction"],
   ["packages/bus", "packages/config", "packages/outbound"],
   ["packages/redis", "packages/policy"],
-  ["packages/claims", "packages/journal", "packages/rates", "packages/audit", "packages/mcp-trust"],
+  ["packages/claims", "packages/journal", "packages/rates", "packages/leases", "packages/audit", "packages/mcp-trust"],
   ["packages/bus-rabbitmq", "packages/tools", "packages/mcp", "packages/telemetry"],
   ["packages/service", "packages/mcp-tools"],
   ["services/[^/]+"],
@@ -15,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Who may know which third-party world. What is not named here is free to use. */
 const WORLDS: readonly { readonly modules: string; readonly owners: readonly string[] }[] = [
   { modules: "amqplib", owners: ["packages/bus-rabbitmq", "packages/testing", "test"] },
-  { modules: "ioredis", owners: ["packages/redis", "packages/(claims|journal|rates|mcp-trust)/src/redis", "packages/testing", "test"] },
+  { modules: "ioredis", owners: ["packages/redis", "packages/(claims|journal|rates|leases|mcp-trust)/src/redis", "packages/testing", "test"] },
   { modules: "@opentelemetry/(?!api/)[^/]+", owners: ["packages/telemetry", "packages/testing"] },
   { modules: "pino|prom-client", owners: ["packages/telemetry"] },
   { modules: "hono", owners: ["services/gateway", "packages/testing"] },
@@ -30,7 +30,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "packages/(bus|claims|rates|mcp-trust)/src/conformance"] },
 ];
 
-const ADAPTERS = "^packages/(bus-rabbitmq|telemetry|redis|(claims|journal|rates|mcp-trust)/src/redis)/";
+const ADAPTERS = "^packages/(bus-rabbitmq|telemetry|redis|(claims|journal|rates|leases|mcp-trust)/src/redis)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
 /** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */

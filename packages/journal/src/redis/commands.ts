@@ -1,3 +1,4 @@
+import { leaseCommands } from "@rockbot/redis";
 import type { Redis } from "ioredis";
 import { MAX_AGE_MS, MAX_CALLS } from "../call-record.ts";
 
@@ -51,22 +52,7 @@ for _, id in ipairs(redis.call('ZREVRANGE', KEYS[2], 0, ARGV[1] - 1)) do
 end
 return found`,
   },
-  /** KEYS: slot. ARGV: owner, leaseMs. */
-  renewSlot: {
-    numberOfKeys: 1,
-    lua: `
-local owner = redis.call('GET', KEYS[1])
-if owner and owner ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`,
-  },
-  /** KEYS: slot. ARGV: owner. */
-  releaseSlot: {
-    numberOfKeys: 1,
-    lua: `
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0`,
-  },
+  ...leaseCommands,
 } as const;
 
 type Command = (...keysAndArguments: (string | number)[]) => Promise<unknown>;

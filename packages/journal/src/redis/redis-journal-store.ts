@@ -84,20 +84,26 @@ class RedisJournalStore implements JournalStore {
     });
   }
 
-  async takeSlot(agent: string, slot: number, { owner, leaseMs }: SlotClaim): Promise<boolean> {
-    return (await this.#connection.run("take a slot", (redis) => redis.set(this.#slot(agent, slot), owner, "PX", leaseMs, "NX"))) === "OK";
+  async takeSlot(agent: string, slot: number, claim: SlotClaim): Promise<boolean> {
+    return this.#holdSlot("take a slot", agent, slot, claim);
   }
 
-  async renewSlot(agent: string, slot: number, { owner, leaseMs }: SlotClaim): Promise<boolean> {
-    return (await this.#connection.run("renew a slot", (redis) => redis.renewSlot(this.#slot(agent, slot), owner, leaseMs))) === 1;
+  async renewSlot(agent: string, slot: number, claim: SlotClaim): Promise<boolean> {
+    return this.#holdSlot("renew a slot", agent, slot, claim);
   }
 
   async releaseSlot(agent: string, slot: number, owner: string): Promise<void> {
-    await this.#connection.run("release a slot", (redis) => redis.releaseSlot(this.#slot(agent, slot), owner));
+    await this.#connection.run("release a slot", (redis) => redis.releaseLease(this.#slot(agent, slot), owner));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection.close();
+  }
+
+  /** An owner that takes a slot has none yet, so that to take and to renew are the same. */
+  async #holdSlot(what: string, agent: string, slot: number, { owner, leaseMs }: SlotClaim): Promise<boolean> {
+    const held = await this.#connection.run(what, (redis) => redis.holdLease(this.#slot(agent, slot), this.#fence(agent, slot), owner, leaseMs));
+    return (held as [owner: string, fence: string])[0] === owner;
   }
 
   get #callers(): string {
@@ -114,6 +120,10 @@ class RedisJournalStore implements JournalStore {
 
   #slot(agent: string, slot: number): string {
     return `${this.#prefix}:slot:${agent}:${slot}`;
+  }
+
+  #fence(agent: string, slot: number): string {
+    return `${this.#prefix}:fence:${agent}:${slot}`;
   }
 }
 

@@ -1,0 +1,1 @@
+export { connectRedisLeaseStore } from "./redis-lease-store.ts";
