@@ -9,6 +9,10 @@ export const mcpTopics = {
   refresh: "tool.meta.mcp.refresh",
   /** Where an agent hears the index. None can be named `refresh`. */
   index: (agent: string): string => `tool.meta.mcp.${agent}`,
+  /** Where the replica of the bridge that has a server with state takes calls of it from the others. */
+  owner: (instance: string): string => `mcp.owner.${instance}`,
+  /** Where a replica hears the answers to the calls that it has handed over. */
+  handedOver: (instance: string): string => `mcp.owner.${instance}.answer`,
 } as const;
 
 /** The subscription that takes what comes on `manage`. The dot keeps it apart from the names of services. */

@@ -23,14 +23,16 @@ export interface ConnectMcpOptions {
   readonly known?: KnownPeer | undefined;
   /** Tools came, went or changed: list them again. Several changes at once are told once. */
   readonly onToolsChanged: () => void;
-  /** The connection has ended, and not by disposal. Called once. */
-  readonly onClosed: () => void;
+  /** The connection has ended, and not by disposal. Called once, with how its process ended, if it has one. */
+  readonly onClosed: (exit: string | undefined) => void;
 }
 
 export interface McpCallOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onProgress: (update: { readonly progress: number; readonly total?: number | undefined; readonly message?: string | undefined }) => void;
+  /** Asked right before the call is sent: if it says no, it is not. @default yes */
+  readonly mayStart?: (() => boolean) | undefined;
 }
 
 /** A connection to one MCP server, of either protocol era. Disposal ends it, and a server's process with all that it started. */
@@ -133,7 +135,7 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
   client.onclose = () => {
     if (isDisposed) return;
     isDisposed = true;
-    options.onClosed();
+    options.onClosed(transport instanceof StdioTransport ? transport.exit : undefined);
   };
   const listening = keepListening(client, options.onToolsChanged);
   const discover = client.getDiscoverResult();

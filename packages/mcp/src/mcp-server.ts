@@ -4,7 +4,7 @@ import { within } from "@rockbot/async";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { createRedactor } from "@rockbot/redaction";
-import { callError, isRefusedUnseen } from "./call/call-error.ts";
+import { callError, isLost, isRefusedUnseen } from "./call/call-error.ts";
 import { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
 import type { McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
@@ -30,6 +30,8 @@ export interface McpServerOptions extends ToolFilterOptions {
 
 export interface McpServerParts {
   readonly log?: Logger | undefined;
+  /** Instead of the server's own: of servers that share one. */
+  readonly limit?: CallLimit | undefined;
   /** Waits for a turn to connect: bounds how many servers start at once. @default none */
   readonly admit?: ((signal: AbortSignal) => Promise<Disposable>) | undefined;
   /** Decides which of the tools that it lists are offered, each time it lists them and by `screenAgain`. @default all */
@@ -71,7 +73,8 @@ const MAX_FAILURE_TEXT = 2_000;
 
 /**
  * One MCP server, kept connected: a connection that ends or cannot be made is made again, with waits that grow, for as
- * long as this is not disposed of. Calls are never repeated, unless they have certainly not reached the server.
+ * long as this is not disposed of. A call is sent once more, over the next connection, if it has certainly not reached the server, or if the
+ * connection was lost over it, the server says that its tool may be repeated, and it is trusted with that.
  */
 export class McpServer implements AsyncDisposable {
   readonly name: string;
@@ -114,7 +117,7 @@ export class McpServer implements AsyncDisposable {
     this.#log = parts.log ?? silentLogger;
     for (const secret of options.secrets ?? []) this.#secrets.register(secret);
     this.#isOffered = toolFilter(options);
-    this.#limit = new CallLimit(options.queue);
+    this.#limit = parts.limit ?? new CallLimit(options.queue);
     this.#run = this.#supervise();
   }
 
@@ -174,12 +177,12 @@ export class McpServer implements AsyncDisposable {
    * Calls a tool, within the signal, the time and the server's limit.
    * @throws {ToolError}
    */
-  async callTool(tool: McpTool, args: Record<string, unknown>, { timeoutMs, signal, onProgress }: McpCallOptions): Promise<McpCallResult> {
+  async callTool(tool: McpTool, args: Record<string, unknown>, { timeoutMs, ...options }: McpCallOptions): Promise<McpCallResult> {
     const deadline = performance.now() + Math.min(timeoutMs, this.#options.requestTimeoutMs ?? Number.POSITIVE_INFINITY);
-    using _permit = await this.#limit.enter(this.name, signal);
+    using _permit = await this.#limit.enter(this.name, options.signal);
     this.#inFlight++;
     try {
-      return await this.#call(tool, args, { deadline, signal, onProgress });
+      return await this.#call(tool, args, { deadline, ...options });
     } finally {
       this.#inFlight--;
       if (this.#inFlight === 0) this.#idle();
@@ -189,26 +192,29 @@ export class McpServer implements AsyncDisposable {
   async #call(
     tool: McpTool,
     args: Record<string, unknown>,
-    { deadline, signal, onProgress }: Omit<McpCallOptions, "timeoutMs"> & { readonly deadline: number },
+    { deadline, signal, onProgress, mayStart }: Omit<McpCallOptions, "timeoutMs"> & { readonly deadline: number },
   ): Promise<McpCallResult> {
+    let lost: unknown;
     for (let attempt = 1; ; attempt++) {
-      const connection = await this.#ready(deadline, signal);
+      const connection = await this.#ready(deadline, signal).catch((error: unknown) => {
+        throw lost ?? error; // it may have run before
+      });
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0)
-        throw new ToolError(ToolErrorCode.Timeout, `"${tool.name}" of the MCP server "${this.name}" was not started in time`, {
-          details: { mayHaveRun: false },
-        });
+      if (leftMs <= 0) throw lost ?? this.#notStarted(tool);
+      if (mayStart?.() === false) throw lost ?? this.#away(0);
       try {
         const result = await connection.callTool(tool, args, { timeoutMs: Math.ceil(leftMs), signal, onProgress });
         this.#failures = 0;
         return result;
       } catch (error) {
         if (signal.aborted) throw signal.reason;
-        if (isRefusedUnseen(error) && attempt === 1) {
+        if (attempt === 1 && isRefusedUnseen(error)) {
           this.#lose(connection, error);
           continue;
         }
-        throw callError(error, { server: this.name, tool: tool.name, redact: this.#secrets.redact });
+        const failure = callError(error, { server: this.name, tool: tool.name, redact: this.#secrets.redact });
+        if (attempt > 1 || !isLost(error) || !isRepeatable(tool, this.trustsAnnotations)) throw failure;
+        lost = failure;
       }
     }
   }
@@ -260,8 +266,8 @@ export class McpServer implements AsyncDisposable {
         signal,
         known: this.#known,
         onToolsChanged: () => void this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error)),
-        onClosed: () => {
-          if (this.#connection === connection) this.#fail("the connection was lost", undefined);
+        onClosed: (exit) => {
+          if (this.#connection === connection) this.#fail("the connection was lost", exit);
           isGone = true;
           gone.resolve();
         },
@@ -367,6 +373,10 @@ export class McpServer implements AsyncDisposable {
     return this.#connection;
   }
 
+  #notStarted(tool: McpTool): ToolError {
+    return new ToolError(ToolErrorCode.Timeout, `"${tool.name}" of the MCP server "${this.name}" was not started in time`, { details: { mayHaveRun: false } });
+  }
+
   #away(nextAttemptInMs: number): ToolError {
     return new ToolError(ToolErrorCode.Unavailable, `The MCP server "${this.name}" cannot be reached now. Nothing was run. Try again later.`, {
       retryAfterMs: Math.max(1_000, Math.round(nextAttemptInMs)),
@@ -384,6 +394,9 @@ export class McpServer implements AsyncDisposable {
     for (const listener of [...this.#listeners]) listener();
   }
 }
+
+/** Whether a call may be made again although it may have run: the server says so of its tool, and is trusted with that. */
+export const isRepeatable = ({ annotations }: McpTool, isTrusted: boolean): boolean => isTrusted && (annotations.readOnly || annotations.idempotent);
 
 const failureCounter = () =>
   metrics.getMeter("@rockbot/mcp").createCounter("rockbot.mcp.server.failures", { description: "Connections to MCP servers that failed or ended, by server." });

@@ -10,6 +10,14 @@ export interface StdioAddress {
   readonly env: Readonly<Record<string, string>>;
   /** @default the folder of this process */
   readonly cwd?: string | undefined;
+  /** The user that it runs as, which needs this process to be root's. It has none of that user's further groups. @default that of this process */
+  readonly uid?: number | undefined;
+  /** @default `uid` */
+  readonly gid?: number | undefined;
+  /** What it and all that it starts may have in memory together; beyond it is ended. Linux only. @default no limit */
+  readonly memoryMib?: number | undefined;
+  /** The longest message that is read of it. @default 10 MiB */
+  readonly maxMessageBytes?: number | undefined;
 }
 
 export interface RemoteAddress {

@@ -1,3 +1,7 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type FaultServerBehaviour, faultServer, isProcessAlive } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { callTool, startServer, testEnv, until, when } from "./test-servers.ts";
@@ -140,3 +144,61 @@ test("a server that is looked at again while it starts is left alone afterwards"
   await until(server, "ready");
   expect(await callTool(server, "echo")).toMatchObject({ content: "{}" });
 });
+
+test.each([
+  [true, { content: "the second time" }],
+  [false, { code: "outcome_unknown" }],
+])(
+  "a call that the server was lost over is made once more if its tool may be repeated and the server is trusted with that: %s",
+  async (trustsAnnotations, outcome) => {
+    const folder = mkdtempSync(join(tmpdir(), "rockbot-mcp-"));
+    await using server = startServer(address(), { trustsAnnotations });
+    const call = callTool(server, "crash_once", { file: join(folder, "crashed") }).catch((error: unknown) => error);
+    expect(await call).toMatchObject(outcome);
+    rmSync(folder, { recursive: true });
+  },
+);
+
+test("a call that may be repeated is made twice at most", async () => {
+  await using server = startServer(address(), { trustsAnnotations: true });
+  await until(server, "ready");
+  const repeatable = { name: "crash", description: "", inputSchema: {}, annotations: { readOnly: true, idempotent: true } };
+  const options = { timeoutMs: 15_000, signal: new AbortController().signal, onProgress: () => {} };
+  await expect(server.callTool(repeatable, {}, options)).rejects.toMatchObject({ code: "outcome_unknown" });
+  expect(server.health.failures).toBe(2);
+});
+
+test.runIf(canRunAs(12_345))("a program runs as the user and in the folder that it is given, in no other group", async () => {
+  await using server = startServer({ ...address(), uid: 12_345, cwd: "/" });
+  expect(JSON.parse((await callTool(server, "whoami")).content ?? "")).toEqual({ uid: 12_345, gid: 12_345, groups: [12_345], cwd: "/" });
+}); // only root may start a program as somebody else, who must be able to read it
+
+test("where a program cannot be started as another user, this is said in words", async () => {
+  const getuid = process.getuid;
+  process.getuid = () => 4_711;
+  try {
+    await using server = startServer({ ...address(), uid: 12_345 }, {}, { backOffMs: [60_000] });
+    await until(server, "failing");
+    expect(server.health.lastFailure).toContain("it is to run as the user 12345, which only a bridge that runs as root can do");
+  } finally {
+    process.getuid = getuid as () => number;
+  }
+});
+
+test.runIf(process.platform === "linux")("a program that uses more memory than it may is ended, with its call, and comes back", async () => {
+  await using server = startServer({ ...address(), memoryMib: 250 });
+  await expect(callTool(server, "gorge", { mib: 300 })).rejects.toMatchObject({ code: "outcome_unknown" });
+  expect(server.health.lastFailure).toMatch(/it was ended as it used \d+ MiB of memory, more than the 250 it may/);
+  expect(await callTool(server, "echo")).toMatchObject({ content: "{}" });
+}); // elsewhere the limit is refused
+
+test("of a program less is read if its limit says so", async () => {
+  await using server = startServer({ ...address(), maxMessageBytes: 1024 * 1024 });
+  await expect(callTool(server, "echo", { text: "x".repeat(1024 * 1024) })).rejects.toMatchObject({ code: "too_large" });
+  expect(await callTool(server, "echo")).toMatchObject({ content: "{}" });
+});
+
+function canRunAs(uid: number): boolean {
+  const { command, args } = faultServer("exit-at-start");
+  return process.getuid?.() === 0 && spawnSync(command, args, { uid, gid: uid, cwd: "/" }).status === 2;
+}

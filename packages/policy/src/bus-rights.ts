@@ -41,7 +41,9 @@ export function busRights(document: PolicyDocument): BusRights[] {
     if (topic !== mcpTopics.invoke) return;
     grant(user, "serves", MCP_MANAGE_SUBSCRIPTION);
     grant(user, "hears", mcpTopics.manage, mcpTopics.refresh);
-    grant(user, "publishes", mcpTopics.index("*"));
+    const betweenReplicas = [mcpTopics.owner("*"), mcpTopics.handedOver("*")];
+    grant(user, "hears", ...betweenReplicas);
+    grant(user, "publishes", mcpTopics.index("*"), ...betweenReplicas);
   }
 
   function grantCalling(user: string, mayUse: (service: PolicyService) => boolean): void {

@@ -87,8 +87,8 @@ function protocolError(
   return failed(ToolErrorCode.ExecutionFailed, `${what} failed${said(error.message)}`, true);
 }
 
-/** The connection ended in the middle of something. */
-function isLost(error: unknown): boolean {
+/** Whether the connection ended in the middle of it, so that nobody knows whether it has run. */
+export function isLost(error: unknown): boolean {
   if (error instanceof SdkError) return error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.SendFailed;
   if (error instanceof AnswerTooLongError) return false;
   const code = codeOf(error);

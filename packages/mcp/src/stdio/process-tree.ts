@@ -1,11 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StdioAddress } from "../server-options.ts";
+import { MARK, markedProcesses, newMark } from "./process-mark.ts";
 
-/** Set in the environment of a server and so of all that it starts: by it those are found who have left its process group. */
-const MARK = "ROCKBOT_MCP_PROCESS";
 /** How long a server gets to end once its input is closed, and again once it is asked to. */
 const END_MS = 1_000;
 const POLL_MS = 20;
@@ -18,18 +16,33 @@ export interface ProcessTree {
    * at most. Idempotent.
    */
   end(): Promise<void>;
+  /** Kills its process group at once; `end` sees to the rest. */
+  kill(): void;
+}
+
+/** Why a program cannot be started here as it is to be, in words; undefined if it can. */
+export function obstacleTo({ uid, gid, memoryMib }: StdioAddress): string | undefined {
+  const own = { uid: process.getuid?.(), gid: process.getgid?.() };
+  const isRoot = own.uid === 0;
+  if (uid !== undefined && !isRoot && uid !== own.uid) return `it is to run as the user ${uid}, which only a bridge that runs as root can do`;
+  if (gid !== undefined && !isRoot && gid !== own.gid) return `it is to run as the group ${gid}, which only a bridge that runs as root can do`;
+  if (memoryMib !== undefined && process.platform !== "linux") return "its memory is to be limited, which this system does not let us do";
+  return undefined;
 }
 
 /** Starts a program in a process group of its own, without a shell. Whether it could be started shows by its events `spawn` and `error`. */
-export function startProcessTree({ command, args, env, cwd }: StdioAddress): ProcessTree {
-  const mark = randomUUID();
+export function startProcessTree({ command, args, env, cwd, uid, gid = uid }: StdioAddress): ProcessTree {
+  const mark = newMark();
   const child = spawn(command, [...args], {
     env: { ...env, [MARK]: mark },
     cwd,
     detached: true, // the leader of a group of its own, which can be killed as one
     stdio: ["pipe", "pipe", "pipe"],
     windowsHide: true,
+    ...(uid === undefined ? {} : { uid }),
+    ...(gid === undefined ? {} : { gid }),
   });
+  child.once("spawn", () => goFirst(child.pid));
   let ending: Promise<void> | undefined;
 
   async function end(): Promise<void> {
@@ -42,7 +55,7 @@ export function startProcessTree({ command, args, env, cwd }: StdioAddress): Pro
     }
     signalGroup(pid, "SIGKILL");
     // A process may start another while it is being looked for, so it is looked for until nobody is found.
-    for (let left = await markedProcesses(mark), round = 0; left.length > 0 && round < 10; left = await markedProcesses(mark), round++) {
+    for (let left = await carriersOf(mark), round = 0; left.length > 0 && round < 10; left = await carriersOf(mark), round++) {
       for (const escaped of left) signalProcess(escaped, "SIGKILL");
       await sleep(POLL_MS);
     }
@@ -55,6 +68,9 @@ export function startProcessTree({ command, args, env, cwd }: StdioAddress): Pro
     end() {
       ending ??= end();
       return ending;
+    },
+    kill() {
+      if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
     },
   };
 }
@@ -79,16 +95,11 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** The processes that carry the mark, where the system shows environments (Linux, those of the same user). */
-async function markedProcesses(mark: string): Promise<number[]> {
-  if (process.platform !== "linux") return [];
-  const entry = `${MARK}=${mark}`;
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
-      return environment.split("\0").includes(entry) ? [Number(pid)] : [];
-    }),
-  );
-  return found.flat();
+async function carriersOf(wanted: string): Promise<number[]> {
+  return (await markedProcesses()).flatMap(({ pid, mark }) => (mark === wanted ? [pid] : []));
+}
+
+/** Where memory runs out, the system ends this one, and what it starts, before us. */
+function goFirst(pid: number | undefined): void {
+  if (process.platform === "linux") void writeFile(`/proc/${pid}/oom_score_adj`, "1000").catch(() => {}); // it may be gone
 }

@@ -2,7 +2,8 @@ import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@model
 import { NotSentError } from "../call/not-sent-error.ts";
 import type { StdioAddress } from "../server-options.ts";
 import { LineSplitter } from "./line-splitter.ts";
-import { type ProcessTree, startProcessTree } from "./process-tree.ts";
+import { watchMemory } from "./memory-watch.ts";
+import { obstacleTo, type ProcessTree, startProcessTree } from "./process-tree.ts";
 import { TailText } from "./tail-text.ts";
 
 /** What a server writes to stderr is kept to its last so many characters. */
@@ -31,6 +32,7 @@ export class StdioTransport implements Transport {
   readonly #address: StdioAddress;
   readonly #errors = new TailText(STDERR_LENGTH);
   #tree: ProcessTree | undefined;
+  #memoryWatch: Disposable | undefined;
   #isClosed = false;
   #garbageLines = 0;
   #exit: string | undefined;
@@ -62,9 +64,12 @@ export class StdioTransport implements Transport {
 
   /** Resolves once the process runs. */
   async start(): Promise<void> {
+    const { maxMessageBytes, memoryMib } = this.#address;
+    const obstacle = obstacleTo(this.#address);
+    if (obstacle !== undefined) throw new NotSentError(obstacle);
     this.#tree = startProcessTree(this.#address);
     const { child } = this.#tree;
-    const lines = new LineSplitter({ onLine: (line) => this.#read(line), onDropped: (bytes, ends) => this.#answerDropped(bytes, ends) });
+    const lines = new LineSplitter({ onLine: (line) => this.#read(line), onDropped: (bytes, ends) => this.#answerDropped(bytes, ends) }, maxMessageBytes);
     child.stdout.on("data", (chunk: Buffer) => {
       lines.push(chunk);
       this.#pace();
@@ -72,7 +77,8 @@ export class StdioTransport implements Transport {
     child.stderr.setEncoding("utf8").on("data", (text: string) => this.#errors.push(text));
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => {}); // the end of the process tells
     child.once("exit", (code, signal) => {
-      this.#exit = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+      this.#memoryWatch?.[Symbol.dispose]();
+      this.#exit ??= signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
       // What it wrote before may still be on its way; who has inherited its output may keep that open for ever.
       setTimeout(() => void this.close(), 50).unref();
     });
@@ -83,6 +89,7 @@ export class StdioTransport implements Transport {
         reject(new NotSentError(`the command cannot be started (${error.code ?? "unknown error"})`, { cause: error }));
       });
     });
+    if (memoryMib !== undefined && child.pid !== undefined) this.#memoryWatch = watchMemory(child.pid, memoryMib, (mib) => this.#endFor(mib, memoryMib));
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -96,8 +103,15 @@ export class StdioTransport implements Transport {
   async close(): Promise<void> {
     const isFirst = !this.#isClosed;
     this.#isClosed = true;
+    this.#memoryWatch?.[Symbol.dispose]();
     if (isFirst) this.onclose?.(); // first, so that nobody waits for a process that takes its time to end
     await this.#tree?.end();
+  }
+
+  #endFor(mib: number, memoryMib: number): void {
+    this.#exit = `it was ended as it used ${mib} MiB of memory, more than the ${memoryMib} it may`;
+    this.#tree?.kill();
+    void this.close();
   }
 
   #read(line: string): void {

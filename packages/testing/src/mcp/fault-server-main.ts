@@ -1,9 +1,9 @@
 /**
  * An MCP server over stdio that misbehaves on request, one tool for each way. It speaks the protocol of 2025-11-25 by
- * itself, as no library would let it do this. Arguments say how it behaves at its start.
+ * itself, as no library would let it do this. Arguments say how it behaves at its start; the variable PIDS_FILE, where it notes its id.
  */
 import { spawn } from "node:child_process";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 interface Request {
@@ -19,6 +19,8 @@ interface Request {
 
 const behaviours = new Set(process.argv.slice(2));
 const cancelled: number[] = [];
+const eaten: Buffer[] = [];
+let counted = 0;
 
 const write = (text: string): void => void process.stdout.write(text);
 const send = (message: object): void => write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -37,6 +39,27 @@ const faults: Readonly<Record<string, (id: Request["id"], params: NonNullable<Re
   hang: () => {},
   /** Notes in a file that it ran, and answers nothing. */
   note_and_hang: (_, params) => appendFileSync(String(params.arguments?.["file"]), "ran\n"),
+  /** Notes in a file that it ran, and answers after a time. */
+  note(id, { arguments: { file, line, holdMs } = {} }) {
+    appendFileSync(String(file), `${line}\n`);
+    setTimeout(() => text(id, String(line)), Number(holdMs ?? 0));
+  },
+  progress(id, { _meta }) {
+    send({ method: "notifications/progress", params: { progressToken: _meta?.["progressToken"], progress: 1, total: 2 } });
+    setTimeout(() => text(id, "done"), 100);
+  },
+  /** How often it was called, and where it runs: what a server with state knows. */
+  count: (id) => text(id, JSON.stringify({ count: ++counted, pid: process.pid })),
+  whoami: (id) => text(id, JSON.stringify({ uid: process.getuid?.(), gid: process.getgid?.(), groups: process.getgroups?.(), cwd: process.cwd() })),
+  /** Takes so many MiB, and says nothing. */
+  gorge: (_, params) => void eaten.push(Buffer.alloc(Number(params.arguments?.["mib"]) * 1024 * 1024, 1)),
+  /** Crashes, unless the file says that it has. */
+  crash_once(id, params) {
+    const file = String(params.arguments?.["file"]);
+    if (existsSync(file)) return text(id, "the second time");
+    writeFileSync(file, "crashed\n");
+    process.exit(3);
+  },
   crash() {
     process.stderr.write("fault server: crashing as told\n");
     process.exit(3);
@@ -73,6 +96,9 @@ const faults: Readonly<Record<string, (id: Request["id"], params: NonNullable<Re
 const names = Object.keys(faults);
 const redefined = new Map<string, object>();
 
+const annotationsOf = (name: string): object =>
+  name === "crash_once" ? { annotations: { idempotentHint: true } } : name === "whoami" ? { annotations: { readOnlyHint: true } } : {};
+
 function call({ id, params = {} }: Request): void {
   const fault = faults[params.name ?? ""];
   if (fault === undefined) send({ id, error: { code: -32602, message: `Unknown tool: ${params.name}` } });
@@ -89,6 +115,7 @@ function flood(): void {
   pour();
 }
 
+if (process.env["PIDS_FILE"] !== undefined) appendFileSync(process.env["PIDS_FILE"], `${process.pid}\n`);
 if (behaviours.has("exit-at-start")) {
   process.stderr.write("fault server: refusing to start, token=canary-in-stderr\n");
   process.exit(2);
@@ -109,7 +136,15 @@ const answers: Readonly<Record<string, (request: Request) => void>> = {
   "tools/list": ({ id }) =>
     send({
       id,
-      result: { tools: names.map((name) => ({ name, description: `The fault ${name}.`, inputSchema: { type: "object" }, ...redefined.get(name) })) },
+      result: {
+        tools: names.map((name) => ({
+          name,
+          description: `The fault ${name}.`,
+          inputSchema: { type: "object" },
+          ...annotationsOf(name),
+          ...redefined.get(name),
+        })),
+      },
     }),
   "tools/call": call,
   "notifications/cancelled": ({ params }) => void cancelled.push(params?.requestId ?? -1),

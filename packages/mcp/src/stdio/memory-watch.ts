@@ -1,0 +1,78 @@
+import { readdir, readFile } from "node:fs/promises";
+
+/** How often the memory of limited programs is looked at. */
+const EVERY_MS = 500;
+
+interface Watched {
+  readonly pid: number;
+  readonly maxMib: number;
+  readonly onExceeded: (mib: number) => void;
+}
+
+interface ProcessFacts {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+}
+
+const watched = new Set<Watched>();
+let isLooking = false;
+
+/**
+ * Looks, until disposed, whether a program and all that it has started, its process group and its descendants, have more in memory together than
+ * `maxMib`, and calls `onExceeded` once if so. The system's own limits are of one process each, or count what is reserved and not used, of which
+ * some runtimes have a hundred times what they use. Linux only.
+ */
+export function watchMemory(pid: number, maxMib: number, onExceeded: (mib: number) => void): Disposable {
+  const entry: Watched = { pid, maxMib, onExceeded };
+  watched.add(entry);
+  lookSoon();
+  return { [Symbol.dispose]: () => void watched.delete(entry) };
+}
+
+/** One timer for all: most of the work is to read what processes there are. */
+function lookSoon(): void {
+  if (isLooking) return;
+  isLooking = true;
+  setTimeout(async () => {
+    await look().catch(() => {}); // what cannot be read now is read next time
+    isLooking = false;
+    if (watched.size > 0) lookSoon();
+  }, EVERY_MS).unref();
+}
+
+async function look(): Promise<void> {
+  const processes = await allProcesses();
+  for (const entry of [...watched]) {
+    const members = membersOf(entry.pid, processes);
+    const sizes = await Promise.all(members.map(residentKib));
+    const mib = Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024);
+    if (mib > entry.maxMib && watched.delete(entry)) entry.onExceeded(mib);
+  }
+}
+
+async function allProcesses(): Promise<readonly ProcessFacts[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const all = await Promise.all(
+    pids.map(async (name) => {
+      const stat = await readFile(`/proc/${name}/stat`, "latin1").catch(() => "");
+      const [, parent, group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      return { pid: Number(name), parent: Number(parent), group: Number(group) };
+    }),
+  );
+  return all;
+}
+
+function membersOf(leader: number, processes: readonly ProcessFacts[]): number[] {
+  const members = new Set([leader]);
+  for (let before = 0; before < members.size; ) {
+    before = members.size;
+    for (const { pid, parent, group } of processes) if (group === leader || members.has(parent)) members.add(pid);
+  }
+  return [...members];
+}
+
+async function residentKib(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => "");
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0);
+}
