@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { faultServer, startNodeProgram } from "@rockbot/testing";
+import { faultServer, isProcessAlive, startNodeProgram } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { testFolder } from "./test-bridge.ts";
 
@@ -21,3 +22,26 @@ test("it serves until SIGTERM, and ends with code 0 although a server heeds nobo
   main.kill("SIGTERM");
   expect([await main.ended, main.stderr()]).toEqual([0, ""]);
 });
+
+test.runIf(process.platform === "linux")(
+  "a server that a killed bridge has left behind is ended by the next one, and that of a running bridge is not",
+  async () => {
+    using folder = testFolder();
+    const pidsFile = join(folder.path, "pids");
+    const pids = (): number[] => readFileSync(pidsFile, { encoding: "utf8", flag: "a+" }).split("\n").filter(Boolean).map(Number);
+    const MCP_CONFIG = folder.write({ mcpServers: { faulty: { ...faultServer("heedless"), env: { PIDS_FILE: pidsFile } } } });
+    await using killed = startMain({ MCP_CONFIG });
+    await expect.poll(() => pids().length, { timeout: 30_000 }).toBe(1);
+    await using running = startMain({ MCP_CONFIG });
+    await expect.poll(() => pids().length, { timeout: 30_000 }).toBe(2);
+    killed.kill("SIGKILL");
+    await killed.ended;
+    expect(pids().map(isProcessAlive)).toEqual([true, true]);
+    await using next = startMain({ MCP_CONFIG });
+    await expect.poll(next.stdout, { timeout: 30_000 }).toContain("left behind");
+    await expect.poll(() => pids().slice(0, 2).map(isProcessAlive), { timeout: 10_000 }).toEqual([false, true]);
+    for (const main of [running, next]) main.kill("SIGTERM");
+    expect([await running.ended, await next.ended]).toEqual([0, 0]);
+    expect(pids().map(isProcessAlive)).toEqual([false, false, false]);
+  },
+); // elsewhere a system does not say of which start a process is

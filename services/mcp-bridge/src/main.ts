@@ -29,9 +29,10 @@ await using audit = config.auditFile === undefined ? undefined : await openAudit
 await using bus = config.busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(() => load().busUrl, { name: MCP_BRIDGE, identity, log });
 await using claims = config.redisUrl === undefined ? undefined : await (await import("@rockbot/claims/redis")).connectRedisClaimStore(config.redisUrl, { log });
 await using rates = config.redisUrl === undefined ? undefined : await (await import("@rockbot/rates/redis")).connectRedisRateStore(config.redisUrl, { log });
+await using leases = config.redisUrl === undefined ? undefined : await (await import("@rockbot/leases/redis")).connectRedisLeaseStore(config.redisUrl, { log });
 await using trustStore =
   config.redisUrl === undefined ? undefined : await (await import("@rockbot/mcp-trust/redis")).connectRedisTrustStore(config.redisUrl, { log });
-await using _bridge = await startMcpBridge(bus, config, { env: process.env, audit, log, policy, claims, rates, trustStore, signal: shutdown.signal });
+await using _bridge = await startMcpBridge(bus, config, { env: process.env, audit, log, policy, claims, leases, rates, trustStore, signal: shutdown.signal });
 await using _health = await serveHealth({
   port: config.healthPort,
   host: config.healthHost,

@@ -1,8 +1,9 @@
 import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { ClaimStore } from "@rockbot/claims";
-import { MCP_BRIDGE, mcpTopics } from "@rockbot/contracts";
-import type { McpServerHealth } from "@rockbot/mcp";
+import { MCP_BRIDGE, mcpTopics, newId } from "@rockbot/contracts";
+import { Lease, type LeaseStore } from "@rockbot/leases";
+import { endOrphans, type McpServerHealth } from "@rockbot/mcp";
 import {
   type Approval,
   type ApprovalOutcome,
@@ -27,6 +28,7 @@ import type { BridgedServerOptions } from "./servers/bridged-server.ts";
 import type { readServerFile } from "./servers/read-servers.ts";
 import { ServerPool } from "./servers/server-pool.ts";
 import { watchServers } from "./servers/watch-servers.ts";
+import { startStatefulServers } from "./stateful/stateful-servers.ts";
 import { McpToolProvider } from "./tools/mcp-tool-provider.ts";
 import { followStore } from "./trust/follow-store.ts";
 import { ToolTrust } from "./trust/tool-trust.ts";
@@ -41,6 +43,8 @@ export interface StartMcpBridgeOptions {
   readonly policy?: PolicyHolder | undefined;
   /** Keeps calls from running twice, whichever bridge they are delivered to. @default claims of this process alone */
   readonly claims?: ClaimStore | undefined;
+  /** Says which of several replicas tells agents the index, and which has a server with state. @default this process, and each one for itself */
+  readonly leases?: LeaseStore | undefined;
   /** What callers have used up. @default counts of this process alone */
   readonly rates?: RateStore | undefined;
   /** Where it is kept what is approved of servers. Shared by all bridges. @default the file `mcpLockFile`, or the memory of this process */
@@ -79,11 +83,16 @@ export interface BridgeApprovals {
 export async function startMcpBridge(
   bus: Bus,
   config: Readonly<McpBridgeConfig>,
-  { env, audit, log = silentLogger, policy, claims, rates, trustStore, signal }: StartMcpBridgeOptions,
+  { env, audit, log = silentLogger, policy, claims, leases, rates, trustStore, signal }: StartMcpBridgeOptions,
 ): Promise<McpBridge> {
   const { mcpConfig, mcpLockFile, pin, agents, concurrency, initConcurrency, shutdownGraceMs, auditRequired } = config;
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
+  const identity = createIdentity(bus, policy);
+  const instance = newId().slice(0, 12);
+  await endOrphans({ log });
+  const stateful =
+    leases === undefined ? undefined : started.use(await startStatefulServers(bus, { leases, instance, identity, drainMs: shutdownGraceMs, log }));
   const lockFile = mcpLockFile === undefined ? undefined : openFileTrustStore(mcpLockFile);
   const store = trustStore ?? lockFile ?? started.use(createMemoryTrustStore());
   if (store.where === "memory" && pin !== "off")
@@ -92,7 +101,7 @@ export async function startMcpBridge(
       "what is approved of MCP servers is kept in this process only: after a restart every server is seen for the first time. Set REDIS_URL or MCP_LOCK_FILE",
     );
   const trust = started.use(new ToolTrust({ store, filed: trustStore === undefined ? undefined : lockFile, pin, log }));
-  const pool = started.use(new ServerPool({ initConcurrency, drainMs: shutdownGraceMs, trust, log }));
+  const pool = started.use(new ServerPool({ initConcurrency, drainMs: shutdownGraceMs, stateful, trust, log }));
   if (mcpConfig === undefined) log.warn({}, "There are no MCP servers: set MCP_CONFIG to a file that names them");
   const sources = new ServerSources(pool);
   let catalogue: readonly BridgedServerOptions[] = [];
@@ -110,10 +119,10 @@ export async function startMcpBridge(
     started.use(watchServers(mcpConfig, applyFile, { env, log }));
   }
   started.use(observeServers(pool));
-  const identity = createIdentity(bus, policy);
   const requests = new ServerRequests({ registrar, identity, policy, audit, log });
   started.use(await manageServers(bus, pool, { identity, requests, log }));
-  started.use(await publishIndex(bus, pool, { identity, agents, canRegister: registrar.isOpen, log }));
+  const lease = leases === undefined ? undefined : started.use(new Lease(leases, "index", { owner: instance }));
+  started.use(await publishIndex(bus, pool, { identity, agents, canRegister: registrar.isOpen, lease, log }));
   started.use(followStore(store, { onChange: takeIn, isBehind: () => trust.isBlind }));
   const provider = new McpToolProvider(pool, trust);
   started.use(
@@ -131,6 +140,7 @@ export async function startMcpBridge(
       log,
     }),
   );
+  if (stateful !== undefined) started.defer(() => stateful.beginDrain());
   const running = started.move();
   return {
     get servers() {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AuditLog } from "@rockbot/audit";
 import { type Bus, createMemoryBus } from "@rockbot/bus";
+import type { LeaseStore } from "@rockbot/leases";
 import type { TrustStore } from "@rockbot/mcp-trust";
 import type { PolicyHolder } from "@rockbot/policy";
 import { type FaultServerBehaviour, faultServer } from "@rockbot/testing";
@@ -63,17 +64,20 @@ export interface TestBridgeOptions {
   readonly audit?: AuditLog;
   readonly config?: Partial<McpBridgeConfig>;
   readonly trustStore?: TrustStore;
+  readonly leases?: LeaseStore;
+  /** What else stands in the file beside the servers. */
+  readonly beside?: object;
 }
 
 /** A bridge with these servers on a bus of its own, and somebody who calls. Resolves once each server is connected or has failed. */
 export async function startTestBridge(
   servers: (folder: string) => object,
-  { env = {}, bus: given, policy, audit, config: settings = {}, trustStore }: TestBridgeOptions = {},
+  { env = {}, bus: given, policy, audit, config: settings = {}, trustStore, leases, beside = {} }: TestBridgeOptions = {},
 ): Promise<TestBridge> {
   await using started = new AsyncDisposableStack();
   const folder = started.use(testFolder());
   const bus = given ?? started.use(createMemoryBus());
-  const file = folder.write({ mcpServers: servers(folder.path) });
+  const file = folder.write({ ...beside, mcpServers: servers(folder.path) });
   const config = {
     busUrl: "memory:",
     mcpConfig: file,
@@ -91,7 +95,7 @@ export async function startTestBridge(
     registrationAllowAddresses: [],
     ...settings,
   };
-  const bridge = started.use(await startMcpBridge(bus, config, { env: { PATH: process.env["PATH"], ...env }, policy, audit, trustStore }));
+  const bridge = started.use(await startMcpBridge(bus, config, { env: { PATH: process.env["PATH"], ...env }, policy, audit, trustStore, leases }));
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
   await bridge.settled(20_000);
   await caller.discovered();

@@ -47,9 +47,10 @@ export async function up(options: UpOptions): Promise<void> {
   await using rates = redisUrl === undefined ? undefined : await openRates(redisUrl, log);
   await using claims = mcpBridge?.redisUrl === undefined ? undefined : await openClaims(mcpBridge.redisUrl, log);
   await using trustStore = mcpBridge?.redisUrl === undefined ? undefined : await openTrustStore(mcpBridge.redisUrl, log);
+  await using leases = mcpBridge?.redisUrl === undefined ? undefined : await openLeases(mcpBridge.redisUrl, log);
   const common = { audit, log, policy, rates, signal: shutdown.signal };
   await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, common);
-  await using bridge = mcpBridge === undefined ? undefined : await startMcpBridge(bus, mcpBridge, { ...common, env: process.env, claims, trustStore });
+  await using bridge = mcpBridge === undefined ? undefined : await startMcpBridge(bus, mcpBridge, { ...common, env: process.env, claims, leases, trustStore });
   await using journals = gateway?.redisUrl === undefined ? undefined : await openJournals(gateway.redisUrl, log);
   await using runningGateway =
     gateway === undefined
@@ -110,6 +111,11 @@ async function openRates(url: string, log: Logger) {
 async function openTrustStore(url: string, log: Logger) {
   const { connectRedisTrustStore } = await import("@rockbot/mcp-trust/redis");
   return connectRedisTrustStore(url, { log });
+}
+
+async function openLeases(url: string, log: Logger) {
+  const { connectRedisLeaseStore } = await import("@rockbot/leases/redis");
+  return connectRedisLeaseStore(url, { log });
 }
 
 async function openClaims(url: string, log: Logger) {

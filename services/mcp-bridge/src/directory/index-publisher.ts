@@ -11,8 +11,9 @@ import {
   mcpTopics,
   messages,
 } from "@rockbot/contracts";
-import type { McpServer } from "@rockbot/mcp";
+import type { Lease } from "@rockbot/leases";
 import type { Identity } from "@rockbot/tools";
+import type { BridgedServer } from "../servers/bridged-server.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
 
 /** An index that could not be delivered by then is asked for again. */
@@ -34,20 +35,24 @@ export interface IndexPublisherOptions {
   readonly agents: readonly string[];
   /** Whether agents may ask for further servers. */
   readonly canRegister: boolean;
+  /** The right to tell, of which several replicas have one. @default this process tells */
+  readonly lease?: Pick<Lease, "isHeld" | "holder" | "onChange"> | undefined;
   readonly log: Logger;
 }
 
 /**
  * Tells agents which servers there are, with the names of their tools: the whole index to one that asks, and to all that are known each
  * change, as the .NET original reads it, followed by the whole index, so that an agent that missed something forgets what is
- * gone. Listens for those who ask before it tells anybody.
+ * gone. Listens for those who ask before it tells anybody. Of several replicas one tells, and all listen: whoever tells next knows whom,
+ * and begins with the whole index, for those who have asked while nobody told.
  */
 export async function publishIndex(
   bus: Bus,
   pool: ServerPool,
-  { identity, agents: configured, canRegister, log }: IndexPublisherOptions,
+  { identity, agents: configured, canRegister, lease, log }: IndexPublisherOptions,
 ): Promise<AsyncDisposable> {
-  const epoch = Date.now();
+  const startedAt = Date.now();
+  const isTelling = (): boolean => lease?.isHeld ?? true;
   const agents = new Set<string>(configured);
   let sequence = 0;
   let told = new Map<string, string>();
@@ -68,7 +73,7 @@ export async function publishIndex(
     servers: listed(pool).map(summaryOf),
     removedServers: [],
     isSnapshot: true,
-    epoch,
+    epoch: lease?.holder?.fence ?? startedAt,
     sequence: sequence++,
     ...(canRegister ? { canRegister } : {}),
   });
@@ -78,12 +83,21 @@ export async function publishIndex(
     const removed = [...told.keys()].filter((name) => !now.has(name));
     const changed = [...now].filter(([name, summary]) => told.get(name) !== summary);
     told = now;
-    if (removed.length === 0 && changed.length === 0) return;
+    if (!isTelling() || (removed.length === 0 && changed.length === 0)) return;
     for (const agent of agents) {
       for (const name of removed) await send(agent, { servers: [], removedServers: [name] });
       for (const [, summary] of changed) await send(agent, { servers: [JSON.parse(summary) as McpServerSummary], removedServers: [] });
       await send(agent, snapshot());
     }
+  }
+
+  let wasTelling = isTelling();
+  function takeOver(): void {
+    const isFirst = isTelling() && !wasTelling;
+    wasTelling = isTelling();
+    if (!isFirst) return;
+    log.info({ agents: agents.size }, "this bridge tells agents the index of MCP servers from now on");
+    if (told.size > 0) for (const agent of agents) void send(agent, snapshot());
   }
 
   function know(agent: string): void {
@@ -104,7 +118,7 @@ export async function publishIndex(
     const named = serverName == null ? undefined : pool.find(serverName);
     const looked = serverName == null ? pool.servers.filter(({ health }) => health.state !== "ready") : named === undefined ? [] : [named];
     for (const server of looked) void server.refresh();
-    await send(agent, snapshot());
+    if (isTelling()) await send(agent, snapshot());
   }
 
   await using started = new AsyncDisposableStack();
@@ -117,14 +131,16 @@ export async function publishIndex(
     }, GATHER_MS);
   };
   started.defer(pool.onChange(changeSoon));
+  if (lease !== undefined) started.defer(lease.onChange(takeOver));
+  takeOver();
   changeSoon();
   return started.move();
 }
 
 /** Servers whose tools are known: those that are connected, and those that were. */
-const listed = (pool: ServerPool): readonly McpServer[] => pool.servers.filter(({ tools, health }) => tools.length > 0 || health.state === "ready");
+const listed = (pool: ServerPool): readonly BridgedServer[] => pool.servers.filter(({ tools, health }) => tools.length > 0 || health.state === "ready");
 
-function summaryOf({ name, tools }: McpServer): McpServerSummary {
+function summaryOf({ name, tools }: BridgedServer): McpServerSummary {
   const toolNames = tools.map((tool) => tool.name);
   const shown = toolNames.slice(0, MAX_NAMED).join(", ");
   const summary = toolNames.length === 0 ? "Provides no tools." : `Provides ${toolNames.length} tool(s): ${shown}${toolNames.length > MAX_NAMED ? ", …" : "."}`;

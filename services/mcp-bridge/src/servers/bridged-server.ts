@@ -1,8 +1,30 @@
-import type { McpServerOptions } from "@rockbot/mcp";
+import type { McpServer, McpServerOptions } from "@rockbot/mcp";
 import type { PinMode } from "@rockbot/mcp-trust";
+
+/** An MCP server as the rest of the bridge sees it, whether this replica is connected to it or another one is. */
+export type BridgedServer = Pick<
+  McpServer,
+  | "name"
+  | "trustsAnnotations"
+  | "tools"
+  | "instructions"
+  | "health"
+  | "onChange"
+  | "refresh"
+  | "screenAgain"
+  | "retire"
+  | "callTool"
+  | typeof Symbol.asyncDispose
+>;
 
 /** One entry of the file, or what an agent has registered. */
 export interface BridgedServerOptions extends McpServerOptions {
+  /** It keeps state between calls: one replica at a time has it. @default false */
+  readonly isStateful?: boolean | undefined;
+  /** How long results are kept, for equal calls of the same caller. @default not at all */
+  readonly cacheMs?: number | undefined;
+  /** Servers that name the same queue share its limit. @default `queue` is the server's own */
+  readonly queueName?: string | undefined;
   /** Which of its definitions are pinned without an operator. @default as the bridge is configured */
   readonly pin?: PinMode | "off" | undefined;
 }

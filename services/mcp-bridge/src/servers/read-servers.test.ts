@@ -96,6 +96,36 @@ test("what the schema cannot say is told as well", () => {
   ]);
 });
 
+test("limits, state, and how a program runs are read, and what makes no sense is refused", () => {
+  const program = { command: "x", uid: 1_000, gid: 1_001, cwd: "/srv", memoryMib: 512, outputMib: 2 };
+  const [files, web] = read(
+    {
+      mcpServers: {
+        files: { ...program, stateful: true, queue: "disk" },
+        web: { url: "https://example.com", cache: 300_000, shared: true, queue: { concurrency: 2 } },
+      },
+      queues: { disk: { concurrent: 3 }, other: { concurrency: 1, waiting: 0 } },
+    },
+    { HOME: "/root", PATH: "/bin" },
+  );
+  expect(files).toMatchObject({ isStateful: true, queueName: "disk", queue: { concurrency: 3 } });
+  expect(files?.address).toMatchObject({ uid: 1_000, gid: 1_001, cwd: "/srv", memoryMib: 512, maxMessageBytes: 2 * 1024 * 1024, env: { PATH: "/bin" } });
+  expect(files?.address).not.toHaveProperty("env.HOME"); // it is another user's
+  expect(web).toMatchObject({ cacheMs: 300_000, queue: { concurrency: 2 } });
+  expect(web?.queueName).toBeUndefined();
+  const faults = faultsOf({
+    mcpServers: { a: { url: "https://example.com", memoryMib: 512, shared: false }, b: { command: "x", queue: "dsik" } },
+    queues: { disk: { concurrency: 3, concurrent: 3 }, none: {} },
+  });
+  expect(faults.map((fault) => fault.replace(/^.*?: /, ""))).toEqual([
+    expect.stringMatching(/^queues\.disk: it has both/),
+    expect.stringMatching(/^queues\.none: it needs "concurrency"/),
+    expect.stringMatching(/^mcpServers\.a: .*"memoryMib".* belong to a server with a "command"/),
+    expect.stringMatching(/^mcpServers\.a: shared: all callers share one connection/),
+    expect.stringMatching(/^mcpServers\.b: queue: there is no "dsik" in queues/),
+  ]);
+});
+
 test("what is likely a secret becomes one of the process, and a folder does not", () => {
   read(
     {

@@ -1,5 +1,5 @@
 import { ConfigError, loadConfig } from "@rockbot/config";
-import { cleanEnvironment, type McpServerAddress, type OAuthOptions } from "@rockbot/mcp";
+import { type CallLimitOptions, cleanEnvironment, type McpServerAddress, type OAuthOptions } from "@rockbot/mcp";
 import { registerSecret } from "@rockbot/redaction";
 import { type McpBridgeServers, serversSchema } from "../generated/servers.ts";
 import type { BridgedServerOptions } from "./bridged-server.ts";
@@ -26,7 +26,7 @@ export function readServerFile(
   file: string,
   env: Readonly<Record<string, string | undefined>>,
 ): { readonly servers: readonly BridgedServerOptions[]; readonly catalogue: readonly BridgedServerOptions[] } {
-  const { mcpServers = {}, catalogue = {}, Mcp } = loadConfig(serversSchema, { env: {}, file });
+  const { mcpServers = {}, catalogue = {}, Mcp, queues = {} } = loadConfig(serversSchema, { env: {}, file });
   const faults: string[] = [];
   const entries = [
     ...Object.entries(mcpServers as Record<string, ServerEntry>).map(([name, entry]) => ({ path: `mcpServers.${name}`, name, entry })),
@@ -41,6 +41,7 @@ export function readServerFile(
     })),
     ...Object.entries(catalogue as Record<string, ServerEntry>).map(([name, entry]) => ({ path: `catalogue.${name}`, name, entry, isCatalogue: true })),
   ].map((each) => ({ isCatalogue: false, ...each }));
+  const limits = readQueues(queues, faults);
   const names = new Map<string, string>();
   const read = entries.flatMap(({ path, name, entry, isCatalogue }) => {
     if (isCatalogue && !CATALOGUE_NAME.test(name)) faults.push(`${path}: an entry's name has 1 to 39 lower-case letters, digits and hyphens`);
@@ -48,7 +49,7 @@ export function readServerFile(
     const other = names.get(name.toLowerCase());
     if (other !== undefined) faults.push(`${path}: "${name}" is named already, as "${other}"; case does not tell servers apart`);
     names.set(name.toLowerCase(), name);
-    const reader = new EntryReader(path, entry, env);
+    const reader = new EntryReader(path, entry, { env, queues: limits });
     const options = reader.read(name);
     faults.push(...reader.faults);
     return entry.enabled === false || entry.disabled === true ? [] : [{ options, isCatalogue }];
@@ -58,24 +59,45 @@ export function readServerFile(
   return { servers: those(false), catalogue: those(true) };
 }
 
+/** What stands around the entries. */
+interface FileContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly queues: ReadonlyMap<string, CallLimitOptions>;
+}
+
+function readQueues(queues: NonNullable<McpBridgeServers["queues"]>, faults: string[]): ReadonlyMap<string, CallLimitOptions> {
+  const limits = new Map<string, CallLimitOptions>();
+  for (const [name, { concurrency, concurrent, waiting } = {}] of Object.entries(queues)) {
+    const most = concurrency ?? concurrent;
+    if (most === undefined) faults.push(`queues.${name}: it needs "concurrency"`);
+    else if (concurrency !== undefined && concurrent !== undefined) faults.push(`queues.${name}: it has both "concurrency" and "concurrent": give one of them`);
+    else limits.set(name, { concurrency: most, waiting });
+  }
+  return limits;
+}
+
 /** Reads one entry, and notes what is wrong with it. */
 class EntryReader {
   readonly faults: string[] = [];
   readonly #path: string;
   readonly #entry: ServerEntry;
-  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #env: FileContext["env"];
+  readonly #queues: FileContext["queues"];
   readonly #secrets: string[] = [];
 
-  constructor(path: string, entry: ServerEntry, env: Readonly<Record<string, string | undefined>>) {
+  constructor(path: string, entry: ServerEntry, { env, queues }: FileContext) {
     this.#path = path;
     this.#entry = entry;
     this.#env = env;
+    this.#queues = queues;
   }
 
   read(name: string): BridgedServerOptions {
-    const { toolsAllowed, allowedTools, toolsDenied, deniedTools, requestTimeoutMs, connectTimeoutMs, queue, trustAnnotations, pin } = this.#entry;
+    const { toolsAllowed, allowedTools, toolsDenied, deniedTools, requestTimeoutMs, connectTimeoutMs, trustAnnotations, stateful, cache, shared, pin } =
+      this.#entry;
     const allowed = [...(toolsAllowed ?? []), ...(allowedTools ?? [])];
     const address = this.#address();
+    if (shared === false) this.#fault("shared: all callers share one connection to a server. Name the server twice, and say in the policy who may use which");
     return {
       name,
       address,
@@ -84,10 +106,21 @@ class EntryReader {
       denied: [...(toolsDenied ?? []), ...(deniedTools ?? [])],
       requestTimeoutMs,
       connectTimeoutMs,
-      queue,
+      ...this.#queue(),
       trustsAnnotations: trustAnnotations,
       pin,
+      isStateful: stateful,
+      cacheMs: cache,
     };
+  }
+
+  #queue(): Pick<BridgedServerOptions, "queue" | "queueName"> {
+    const { queue } = this.#entry;
+    if (typeof queue !== "string") return { queue };
+    const limit = this.#queues.get(queue);
+    if (limit === undefined)
+      this.#fault(`queue: there is no "${queue}" in queues${this.#queues.size === 0 ? "" : `: known are ${[...this.#queues.keys()].join(", ")}`}`);
+    return { queue: limit, queueName: queue };
   }
 
   #address(): McpServerAddress {
@@ -101,20 +134,25 @@ class EntryReader {
   }
 
   #stdio(command: string): McpServerAddress {
-    const { args = [], env = {}, cwd, headers, auth } = this.#entry;
+    const { args = [], env = {}, cwd, headers, auth, uid, gid, memoryMib, outputMib } = this.#entry;
     if (headers !== undefined || auth !== undefined) this.#fault(`"headers" and "auth" belong to a server with an "url"`);
     return {
       type: "stdio",
       command: this.#text("command", command),
       args: args.map((arg, i) => this.#text(`args.${i}`, arg)),
-      env: cleanEnvironment(this.#secretTexts("env", env), this.#env),
+      env: cleanEnvironment(this.#secretTexts("env", env), this.#env, { isOtherUser: uid !== undefined }),
       ...(cwd === undefined ? {} : { cwd: this.#text("cwd", cwd) }),
+      uid,
+      gid,
+      memoryMib,
+      ...(outputMib === undefined ? {} : { maxMessageBytes: outputMib * 1024 * 1024 }),
     };
   }
 
   #remote(given: string): McpServerAddress {
-    const { type, headers = {}, auth, args, env, cwd } = this.#entry;
-    if (args !== undefined || env !== undefined || cwd !== undefined) this.#fault(`"args", "env" and "cwd" belong to a server with a "command"`);
+    const { type, headers = {}, auth, args, env, cwd, uid, gid, memoryMib, outputMib } = this.#entry;
+    if ([args, env, cwd, uid, gid, memoryMib, outputMib].some((value) => value !== undefined))
+      this.#fault(`"args", "env", "cwd", "uid", "gid", "memoryMib" and "outputMib" belong to a server with a "command"`);
     const url = this.#text("url", given);
     const parsed = URL.canParse(url) ? new URL(url) : undefined;
     if (given !== "" && (parsed === undefined || !/^(https?|wss?):$/.test(parsed.protocol))) this.#fault("url: expected http(s)://… or ws(s)://…");

@@ -1,8 +1,9 @@
 import { createSemaphore, within } from "@rockbot/async";
 import type { Logger } from "@rockbot/bus";
-import { McpServer, type McpServerParts } from "@rockbot/mcp";
+import { CallLimit, McpServer, type McpServerParts } from "@rockbot/mcp";
+import type { StatefulServers } from "../stateful/stateful-servers.ts";
 import type { ToolTrust } from "../trust/tool-trust.ts";
-import type { BridgedServerOptions } from "./bridged-server.ts";
+import type { BridgedServer, BridgedServerOptions } from "./bridged-server.ts";
 
 export interface ServerPoolOptions extends Pick<McpServerParts, "backOffMs"> {
   /** How many servers are being started or connected at once. */
@@ -11,6 +12,8 @@ export interface ServerPoolOptions extends Pick<McpServerParts, "backOffMs"> {
   readonly drainMs: number;
   /** Says which tools are offered. @default all */
   readonly trust?: Pick<ToolTrust, "screenOf" | "forget"> | undefined;
+  /** Starts servers with state where several replicas share leases. @default each replica has them to itself */
+  readonly stateful?: StatefulServers | undefined;
   readonly log: Logger;
 }
 
@@ -18,7 +21,9 @@ export interface ServerPoolOptions extends Pick<McpServerParts, "backOffMs"> {
 export class ServerPool implements AsyncDisposable {
   readonly #options: ServerPoolOptions;
   /** By name in lower case, in the order in which they were given. */
-  #servers = new Map<string, { readonly options: BridgedServerOptions; readonly server: McpServer }>();
+  #servers = new Map<string, { readonly options: BridgedServerOptions; readonly server: BridgedServer }>();
+  /** Of queues that servers share, by name and limits. */
+  #queues = new Map<string, CallLimit>();
   readonly #leaving = new Set<Promise<void>>();
   readonly #listeners = new Set<(removed: readonly string[]) => void>();
   readonly #admit: NonNullable<McpServerParts["admit"]>;
@@ -29,13 +34,18 @@ export class ServerPool implements AsyncDisposable {
     this.#admit = (signal) => semaphore.acquire(signal);
   }
 
-  get servers(): readonly McpServer[] {
+  get servers(): readonly BridgedServer[] {
     return [...this.#servers.values()].map(({ server }) => server);
   }
 
   /** Case does not matter. */
-  find(name: string): McpServer | undefined {
+  find(name: string): BridgedServer | undefined {
     return this.#servers.get(name.toLowerCase())?.server;
+  }
+
+  /** How long results of the server are kept; 0 is not at all. */
+  cacheMsOf(server: BridgedServer): number {
+    return this.#servers.get(server.name.toLowerCase())?.options.cacheMs ?? 0;
   }
 
   /** Calls `listener` whenever servers, their tools or their states have changed, until the returned function is called. */
@@ -54,6 +64,8 @@ export class ServerPool implements AsyncDisposable {
       next.set(key, known !== undefined && JSON.stringify(known.options) === JSON.stringify(options) ? known : { options, server: this.#start(options) });
     }
     this.#servers = next;
+    const used = new Set(wanted.map(({ queueName, queue }) => JSON.stringify([queueName, queue])));
+    this.#queues = new Map([...this.#queues].filter(([key]) => used.has(key)));
     const removed: string[] = [];
     for (const [key, { server }] of before) {
       if (next.get(key)?.server === server) continue;
@@ -84,14 +96,24 @@ export class ServerPool implements AsyncDisposable {
     await Promise.all([...this.servers.map((server) => server[Symbol.asyncDispose]()), ...this.#leaving]);
   }
 
-  #start(options: BridgedServerOptions): McpServer {
-    const { log, backOffMs, trust } = this.#options;
-    const server = new McpServer(options, { log, backOffMs, admit: this.#admit, screen: trust?.screenOf(options) });
+  #start(options: BridgedServerOptions): BridgedServer {
+    const { log, backOffMs, stateful, trust } = this.#options;
+    const connect = (): McpServer =>
+      new McpServer(options, { log, backOffMs, admit: this.#admit, limit: this.#queueOf(options), screen: trust?.screenOf(options) });
+    const server = options.isStateful === true && stateful !== undefined ? stateful.start(options, connect) : connect();
     server.onChange(() => this.#changed([]));
     return server;
   }
 
-  #leave(server: McpServer): void {
+  #queueOf({ queueName, queue }: BridgedServerOptions): CallLimit | undefined {
+    if (queueName === undefined || queue === undefined) return undefined;
+    const key = JSON.stringify([queueName, queue]);
+    const shared = this.#queues.get(key) ?? new CallLimit(queue);
+    this.#queues.set(key, shared);
+    return shared;
+  }
+
+  #leave(server: BridgedServer): void {
     const left = server.retire(this.#options.drainMs).finally(() => this.#leaving.delete(left));
     this.#leaving.add(left);
   }

@@ -1,11 +1,11 @@
 import type { ToolGuide } from "@rockbot/contracts";
-import type { McpServer } from "@rockbot/mcp";
+import type { BridgedServer } from "../servers/bridged-server.ts";
 
 /** What a guide may have on the bus, in characters; each may be several bytes. */
 const MAX_DOCUMENT = 16_000;
 
 /** Teaches the model MCP servers. What the servers say of themselves stands in it quoted, as far as it has room. */
-export function mcpToolGuide(servers: readonly McpServer[]): ToolGuide {
+export function mcpToolGuide(servers: readonly BridgedServer[]): ToolGuide {
   const lines = [
     "# MCP servers",
     "",

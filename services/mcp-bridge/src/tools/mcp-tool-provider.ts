@@ -1,6 +1,7 @@
 import { Header, nearestName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
-import type { McpServer, McpTool } from "@rockbot/mcp";
+import type { McpTool } from "@rockbot/mcp";
 import type { Tool, ToolProvider } from "@rockbot/tools";
+import type { BridgedServer } from "../servers/bridged-server.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
 import type { ToolTrust } from "../trust/tool-trust.ts";
 import { mcpTool } from "./mcp-tool.ts";
@@ -13,7 +14,7 @@ export class McpToolProvider implements ToolProvider {
   readonly #pool: ServerPool;
   readonly #trust: Pick<ToolTrust, "refusalOn" | "refusalOf"> | undefined;
   /** One object for each tool for as long as it does not change. */
-  readonly #made = new WeakMap<McpServer, WeakMap<McpTool, Tool>>();
+  readonly #made = new WeakMap<BridgedServer, WeakMap<McpTool, Tool>>();
 
   readonly #tell = new Set<() => void>();
 
@@ -104,10 +105,10 @@ export class McpToolProvider implements ToolProvider {
     return found === undefined ? undefined : this.#toolOf(found.server, found.tool);
   }
 
-  #toolOf(server: McpServer, tool: McpTool): Tool {
+  #toolOf(server: BridgedServer, tool: McpTool): Tool {
     const made = this.#made.get(server) ?? new WeakMap<McpTool, Tool>();
     this.#made.set(server, made);
-    const known = made.get(tool) ?? mcpTool(server, tool);
+    const known = made.get(tool) ?? mcpTool(server, tool, { cacheMs: this.#pool.cacheMsOf(server) });
     made.set(tool, known);
     return known;
   }

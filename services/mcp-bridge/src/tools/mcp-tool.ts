@@ -1,13 +1,20 @@
 import { announcedMcpName, textResponse, type Validator } from "@rockbot/contracts";
-import type { McpServer, McpTool } from "@rockbot/mcp";
+import { isRepeatable, type McpTool } from "@rockbot/mcp";
 import type { Tool } from "@rockbot/tools";
+import type { BridgedServer } from "../servers/bridged-server.ts";
 
 /** Whatever is an object: the server knows its own schema best, and checks against it. */
 const anyObject: Validator<unknown> = (value: unknown): value is unknown => typeof value === "object" && value !== null;
 
+export interface McpToolOptions {
+  /** How long results are kept; of a server whose annotations are trusted, only those of read-only tools. @default not at all */
+  readonly cacheMs?: number | undefined;
+}
+
 /** One tool of an MCP server as a tool of the bus. What it gives is labelled as a stranger's. */
-export function mcpTool(server: McpServer, tool: McpTool): Tool {
+export function mcpTool(server: BridgedServer, tool: McpTool, { cacheMs = 0 }: McpToolOptions = {}): Tool {
   const isTrusted = server.trustsAnnotations;
+  const mayKeep = cacheMs > 0 && (!isTrusted || tool.annotations.readOnly);
   return {
     definition: {
       name: announcedMcpName(server.name, tool.name),
@@ -15,7 +22,8 @@ export function mcpTool(server: McpServer, tool: McpTool): Tool {
       inputSchema: tool.inputSchema,
       outputSchema: tool.outputSchema,
       readOnly: isTrusted && tool.annotations.readOnly,
-      idempotent: isTrusted && (tool.annotations.readOnly || tool.annotations.idempotent),
+      idempotent: isRepeatable(tool, isTrusted),
+      ...(mayKeep ? { cacheSeconds: cacheMs / 1_000 } : {}),
       validateInput: anyObject,
     },
     executor: {

@@ -1,0 +1,30 @@
+import { createHash } from "node:crypto";
+import type { LeaseNote } from "@rockbot/leases";
+import type { McpServerHealth, McpTool } from "@rockbot/mcp";
+import type { BridgedServer } from "../servers/bridged-server.ts";
+
+/** What the owner of a server tells the other replicas of it, so that they can announce its tools. */
+export interface OwnerNote {
+  readonly tools: readonly McpTool[];
+  readonly instructions: string | null;
+  readonly state: McpServerHealth["state"];
+  readonly transport: string;
+  readonly protocolVersion: string | null;
+}
+
+export function noteOf({ tools, instructions, health }: BridgedServer): LeaseNote {
+  const { state, transport, protocolVersion } = health;
+  const note: OwnerNote = { tools, instructions: instructions ?? null, state, transport, protocolVersion: protocolVersion ?? null };
+  const text = JSON.stringify(note);
+  return { tag: createHash("sha256").update(text).digest("base64url"), text };
+}
+
+/** Undefined if another version of the bridge has written it in another form. */
+export function readNote({ text }: LeaseNote): OwnerNote | undefined {
+  try {
+    const note = JSON.parse(text) as Partial<OwnerNote>;
+    return Array.isArray(note.tools) && typeof note.state === "string" ? (note as OwnerNote) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { createMemoryBus } from "@rockbot/bus";
+import type { LeaseStore } from "@rockbot/leases";
+import { connectRedisLeaseStore } from "@rockbot/leases/redis";
+import { sharedRedisUrl } from "@rockbot/testing";
+import type { ToolCaller } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { announcedTools, faulty, startTestBridge } from "../test-bridge.ts";
+
+const url = await sharedRedisUrl();
+
+interface Replicas extends AsyncDisposable {
+  readonly first: Awaited<ReturnType<typeof startTestBridge>>;
+  readonly second: Awaited<ReturnType<typeof startTestBridge>>;
+  /** Takes its leases from the first replica: it cannot renew them. */
+  silenceFirst(): Promise<void>;
+}
+
+/** Two replicas with one server with state, which the first has. */
+async function startReplicas(entry: object = {}): Promise<Replicas> {
+  await using started = new AsyncDisposableStack();
+  const prefix = `test-${randomBytes(6).toString("hex")}`;
+  const leases: LeaseStore[] = [];
+  for (const _ of [1, 2]) leases.push(started.use(await connectRedisLeaseStore(url, { prefix })));
+  const bus = started.use(createMemoryBus());
+  const servers = () => ({ keeps: { ...faulty(), stateful: true, ...entry } });
+  const first = started.use(await startTestBridge(servers, { bus, leases: leases[0] as LeaseStore }));
+  const second = started.use(await startTestBridge(servers, { bus, leases: leases[1] as LeaseStore }));
+  await expect.poll(() => second.bridge.servers[0]?.tools, { timeout: 20_000 }).toBeGreaterThan(0);
+  const running = started.move();
+  return {
+    first,
+    second,
+    async silenceFirst() {
+      await leases[0]?.[Symbol.asyncDispose]();
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+const count = async (caller: ToolCaller) => JSON.parse((await caller.call("keeps__count", {})).content ?? "{}") as { count: number; pid: number };
+
+test("a server with state is one process, whichever replica gets a call, and both announce its tools", async () => {
+  await using replicas = await startReplicas();
+  const { first, second } = replicas;
+  let handedOver = 0;
+  await using _ = await first.bus.subscribe({ name: "listening", topics: ["mcp.owner.*"], kind: "copy" }, async () => void handedOver++);
+  const counts = [];
+  for (let i = 0; i < 10; i++) counts.push(await count(first.caller)); // the bus hands them to both in turn
+  expect(counts.map((one) => one.count)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(new Set(counts.map(({ pid }) => pid)).size).toBe(1);
+  expect(handedOver).toBeGreaterThan(0);
+  expect(handedOver).toBeLessThan(10);
+  expect(first.bridge.servers[0]?.tools).toBe(second.bridge.servers[0]?.tools);
+  expect(announcedTools(first.caller)).toContain("keeps__count");
+});
+
+test("what a handed-over call gives, says meanwhile and fails with is as of any other, and it can be cancelled", async () => {
+  await using replicas = await startReplicas();
+  const { caller, folder } = replicas.first;
+  const twice = async <T>(call: () => Promise<T>): Promise<T[]> => Promise.all([call(), call()]); // one of them in each replica
+  expect(await twice(() => caller.call("keeps__echo", { a: 1 }))).toMatchObject([{ content: '{"a":1}' }, { content: '{"a":1}' }]);
+  const failed = await twice(() => caller.call("keeps__long_line", {}).catch((error: unknown) => error));
+  expect(failed).toMatchObject([{ code: "too_large" }, { code: "too_large" }]);
+  const cancel = new AbortController();
+  const file = join(folder.path, "runs");
+  const hanging = twice(() => caller.call("keeps__hang", { file }, { signal: cancel.signal }).catch((error: unknown) => error));
+  await twice(() => caller.call("keeps__echo", {}));
+  cancel.abort();
+  expect(await hanging).toMatchObject([{ code: "cancelled" }, { code: "cancelled" }]);
+  await expect.poll(async () => JSON.parse((await caller.call("keeps__cancelled", {})).content ?? "[]"), { timeout: 10_000 }).toHaveLength(2);
+});
+
+test("progress passes between replicas", async () => {
+  await using replicas = await startReplicas();
+  const heard: unknown[][] = [[], []];
+  await Promise.all(heard.map((updates) => replicas.first.caller.call("keeps__progress", {}, { onProgress: ({ progress }) => updates.push(progress) })));
+  expect(heard.map((updates) => updates.length > 0)).toEqual([true, true]);
+});
+
+test("a replica that ends gives the server to the other one, and nothing is lost", async () => {
+  await using replicas = await startReplicas();
+  const { first, second } = replicas;
+  const { pid } = await count(second.caller);
+  await first.bridge[Symbol.asyncDispose]();
+  const after = await count(second.caller);
+  expect(after).toMatchObject({ count: 1 });
+  expect(after.pid).not.toBe(pid);
+});
+
+test("a replica that cannot renew its lease sends no more calls; the other has the server within seconds, and calls in flight end", async () => {
+  await using replicas = await startReplicas();
+  const { caller } = replicas.second;
+  const { pid } = await count(caller);
+  const inFlight = [1, 2].map(() => caller.call("keeps__hang", {}, { timeoutMs: 60_000 }).catch((error: unknown) => error));
+  await caller.call("keeps__echo", {});
+  await replicas.silenceFirst();
+  await expect.poll(async () => (await count(caller).catch(() => undefined))?.pid ?? pid, { timeout: 30_000 }).not.toBe(pid);
+  // What the second had handed over is of unknown outcome; the first waits for its own, whose server is there and only cut off.
+  expect(await Promise.race(inFlight)).toMatchObject({ code: "outcome_unknown" });
+});
+
+test("a call that may be repeated is made again by the replica that has the server next", async () => {
+  await using replicas = await startReplicas({ trustAnnotations: true });
+  const { caller, folder } = replicas.first;
+  const file = join(folder.path, "crashed");
+  const calls = await Promise.all([1, 2].map(() => caller.call("keeps__crash_once", { file }, { timeoutMs: 30_000 })));
+  expect(calls).toMatchObject([{ content: "the second time" }, { content: "the second time" }]);
+});
