@@ -162,7 +162,12 @@ test.each([
 test("a call that may be repeated is made twice at most", async () => {
   await using server = startServer(address(), { trustsAnnotations: true });
   await until(server, "ready");
-  const repeatable = { name: "crash", description: "", inputSchema: {}, annotations: { readOnly: true, idempotent: true, destructive: false, openWorld: false } };
+  const repeatable = {
+    name: "crash",
+    description: "",
+    inputSchema: {},
+    annotations: { readOnly: true, idempotent: true, destructive: false, openWorld: false },
+  };
   const options = { timeoutMs: 15_000, signal: new AbortController().signal, onProgress: () => {} };
   await expect(server.callTool(repeatable, {}, options)).rejects.toMatchObject({ code: "outcome_unknown" });
   expect(server.health.failures).toBe(2);
