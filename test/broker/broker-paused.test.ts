@@ -29,6 +29,18 @@ test("a bus whose broker stands still fails publishes in time, notices, and goes
   await expect.poll(() => received, { timeout: 10_000 }).toContain("after");
 });
 
+test("a broker that has not heard from a queue in time does not make its consumers nobody", { timeout: 60_000 }, async () => {
+  await using broker = await startOwnBroker();
+  await using bus = await connectBus(broker.url);
+  await using _ = await bus.subscribe({ name: "mute", topics: ["mute"] }, async () => {});
+  expect(await bus.inspect("mute")).toEqual({ consumers: 1, messages: 0 });
+
+  await broker.ctl("eval", "sys:suspend('%2F_rockbot.mute.v1').");
+  await expect(bus.inspect("mute")).rejects.toBeInstanceOf(BusUnavailableError);
+  await broker.ctl("eval", "sys:resume('%2F_rockbot.mute.v1').");
+  expect(await bus.inspect("mute")).toEqual({ consumers: 1, messages: 0 });
+});
+
 test("a bus closes within its drain time although its broker stands still", { timeout: 60_000 }, async () => {
   await using broker = await startOwnBroker();
   const bus = await connectBus(broker.url, { drainMs: 500 });

@@ -53,6 +53,8 @@ test.skipIf(!canMakeCertificates())(
       await expect.poll(() => caller.tools.getExecutor("mcp_register_server"), WAIT).toBeDefined();
       await expect(caller.call("mcp_register_server", server)).rejects.toMatchObject({ code: "denied", message: expect.stringContaining("public Internet") });
       expect(peer.authorizations).toEqual([]); // nobody has connected
+      strict.kill("SIGTERM"); // in order: the broker would give what a killed one has not acknowledged to the next
+      expect(await strict.ended, strict.stderr()).toBe(0);
     }
     const open = { ...env, REGISTRATION_ALLOW_ADDRESSES: `localhost:${tls.port}` };
     {

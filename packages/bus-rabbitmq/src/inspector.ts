@@ -6,6 +6,11 @@ import { onScratchChannel } from "./topology.ts";
 /** An answer takes a few milliseconds; a caller that asks wants to know before it waits for anything else. */
 const ANSWER_MS = 500;
 const CONNECTION_MS = 500;
+/**
+ * RabbitMQ asks the process of a quorum queue and, if that has not answered after 250 ms, says that the queue has neither messages nor
+ * consumers (`rabbit_quorum_queue:stat`, in 3.10 as in 4.x).
+ */
+const UNHEARD_MS = 250;
 /** After a connection was lost, others' are most likely back by then too: the longest backoff, and time to connect. */
 const SETTLING_MS = 5_000;
 
@@ -29,7 +34,10 @@ export class Inspector {
 
   async #ask(queue: string, isConsumed: boolean): Promise<QueueState | undefined> {
     const link = await this.#supervisor.whenUp(CONNECTION_MS);
-    const state = await this.#declarePassively(link, queue);
+    const { state, ms } = await this.#declarePassively(link, queue);
+    if (isConsumed && state?.consumers === 0 && state.messages === 0 && ms >= UNHEARD_MS) {
+      throw new BusUnavailableError(`Cannot inspect "${queue}": the broker took so long that its answer may stand for none`);
+    }
     const isSettling = performance.now() - (this.#supervisor.returnedAt ?? Number.NEGATIVE_INFINITY) < SETTLING_MS;
     // A broker that has just come back has no consumers because they have not come back yet, which is no news of them.
     if (isSettling && isConsumed && state?.consumers === 0) {
@@ -38,18 +46,21 @@ export class Inspector {
     return state;
   }
 
-  async #declarePassively(link: Link, queue: string): Promise<QueueState | undefined> {
+  /** @returns what the broker says, and how long it took for that */
+  async #declarePassively(link: Link, queue: string): Promise<{ readonly state: QueueState | undefined; readonly ms: number }> {
+    let askedAt = performance.now();
     try {
       return await link.answerWithin(
         ANSWER_MS,
         "queue.declare",
         onScratchChannel(link, async (channel) => {
+          askedAt = performance.now();
           const { consumerCount, messageCount } = await channel.checkQueue(queue);
-          return { consumers: consumerCount, messages: messageCount };
+          return { state: { consumers: consumerCount, messages: messageCount }, ms: performance.now() - askedAt };
         }),
       );
     } catch (error) {
-      if ((error as { readonly code?: unknown }).code === 404) return undefined;
+      if ((error as { readonly code?: unknown }).code === 404) return { state: undefined, ms: performance.now() - askedAt };
       throw new BusUnavailableError(`Cannot inspect "${queue}": ${(error as Error).message}`, { cause: error });
     }
   }

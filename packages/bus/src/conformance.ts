@@ -549,7 +549,7 @@ export function testBus(name: string, create: () => Promise<Bus>, { isDurable }:
         const { topic, options } = unique();
         await using _ = await bus.subscribe(options, async () => {});
         await using requester = createRequester(bus, replies());
-        await expect(requester.request(envelope(topic, "silence", { correlationId: "a" }), { timeoutMs: 50 })).rejects.toBeInstanceOf(RequestTimeoutError);
+        await expect(requester.request(envelope(topic, "silence", { correlationId: "a" }), { timeoutMs: 1_000 })).rejects.toBeInstanceOf(RequestTimeoutError);
         await expect(requester.request(envelope(`${topic}.nobody`, "x", { correlationId: "b" }), { timeoutMs: 10_000 })).rejects.toBeInstanceOf(
           UnroutableError,
         );
