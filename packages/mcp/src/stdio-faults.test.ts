@@ -1,8 +1,7 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type FaultServerBehaviour, faultServer, isProcessAlive } from "@rockbot/testing";
+import { canRunAs, type FaultServerBehaviour, faultServer, isProcessAlive } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { callTool, startServer, testEnv, until, when } from "./test-servers.ts";
 
@@ -202,8 +201,3 @@ test("of a program less is read if its limit says so", async () => {
   await expect(callTool(server, "echo", { text: "x".repeat(1024 * 1024) })).rejects.toMatchObject({ code: "too_large" });
   expect(await callTool(server, "echo")).toMatchObject({ content: "{}" });
 });
-
-function canRunAs(uid: number): boolean {
-  const { command, args } = faultServer("exit-at-start");
-  return process.getuid?.() === 0 && spawnSync(command, args, { uid, gid: uid, cwd: "/" }).status === 2;
-}

@@ -41,5 +41,7 @@ export { type ProtectedResource, startProtectedResource } from "./oauth/protecte
 
 // MCP servers that misbehave.
 
+export { canRunAs } from "./mcp/can-run-as.ts";
 export { type FaultAnswer, type FaultHttpServer, httpFaults, startFaultHttpServer } from "./mcp/fault-http-server.ts";
 export { type FaultServerBehaviour, faultServer, isProcessAlive } from "./mcp/fault-server.ts";
+export { type SpyReport, spy } from "./mcp/spy.ts";

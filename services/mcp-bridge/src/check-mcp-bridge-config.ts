@@ -8,6 +8,7 @@ export const checkMcpBridgeConfig: NonNullable<LoadConfigOptions<McpBridgeConfig
   redisUrl,
   pin,
   mcpLockFile,
+  registrationUid,
   registrationAllowAddresses = [],
 }) => [
   ...urlFaults("busUrl", busUrl),
@@ -15,5 +16,8 @@ export const checkMcpBridgeConfig: NonNullable<LoadConfigOptions<McpBridgeConfig
   ...(pin === "file" && mcpLockFile === undefined && redisUrl === undefined
     ? ['pin: "file" needs mcpLockFile or redisUrl, where approved definitions are kept']
     : []),
+  ...(registrationUid === undefined || process.getuid?.() === 0 || process.getuid?.() === registrationUid
+    ? []
+    : [`registrationUid: only a bridge that runs as root can start programs as the user ${registrationUid}`]),
   ...registrationAllowAddresses.flatMap((text) => addressFault(text) ?? []).map((fault) => `registrationAllowAddresses: ${fault}`),
 ];

@@ -7,13 +7,21 @@ import { createEnvelope, messages, newId } from "@rockbot/contracts";
 import { offerMcpTools } from "@rockbot/mcp-tools";
 import { createMemoryTrustStore, Registrations, type RequestedServer } from "@rockbot/mcp-trust";
 import { openPolicy } from "@rockbot/policy";
+import { canRunAs } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, onTestFinished, test } from "vitest";
 import type { McpBridgeConfig } from "../generated/config.ts";
 import { announcedTools, faulty, startTestBridge, type TestBridgeOptions, testFolder } from "../test-bridge.ts";
 import { hostileRegistrations } from "./test-hostile-registrations.ts";
 
-const open: Partial<McpBridgeConfig> = { registration: "on", registrationHosts: ["mcp.example.com", "*.tools.example.org"], registrationMaxPerAgent: 2 };
+/** Programs that agents ask for run as this one. */
+const uid = process.getuid?.() || 12_345;
+const open: Partial<McpBridgeConfig> = {
+  registration: "on",
+  registrationHosts: ["mcp.example.com", "*.tools.example.org"],
+  registrationMaxPerAgent: 2,
+  registrationUid: uid,
+};
 const catalogue = {
   weather: { ...faulty(), toolsAllowed: ["echo"] },
   news: { ...faulty(), toolsAllowed: ["echo"] },
@@ -135,23 +143,49 @@ test("an agent has so many servers and no more; one that cannot be connected is 
   expect(await register("maps")).toMatchObject({ success: false, code: "denied", error: expect.stringContaining("as many as you may, 2") });
 });
 
-test("whatever else is asked for waits for an operator, who sees it exactly, and what was approved is had once", { timeout: 60_000 }, async () => {
-  await using bridge = await startOpenBridge();
-  const { approvals } = bridge.bridge;
-  const [program = "", ...args] = [faulty().command, ...faulty().args];
-  const request = { serverName: "own-weather", type: "stdio", command: program, args };
-  const register = (agent = "rockbot", value: object = request) => bridge.ask(agent, "McpRegisterServerRequest", value);
-  expect(await register()).toMatchObject({ success: false, code: "denied", error: expect.stringContaining("rockbot mcp approve own-weather") });
-  const { servers } = await approvals.waiting();
-  expect(servers).toMatchObject([
-    { server: "own-weather", agent: "rockbot", lines: [`command: "${program}"`, `arguments: ${JSON.stringify(args)}`, expect.stringContaining("environment")] },
-  ]);
-  expect(await approvals.approve({ tools: [], servers }, "ada")).toEqual({ approved: ["own-weather"], stale: [] });
-  expect(await register("other")).toMatchObject({ code: "denied" });
-  expect(await register("rockbot", { ...request, args: [...args, "heedless"] })).toMatchObject({ code: "denied" });
-  expect(await register()).toMatchObject({ success: true });
-  await bridge.ask("rockbot", "McpUnregisterServerRequest", { serverName: "own-weather" });
-  expect(await register()).toMatchObject({ code: "denied" });
+// Where tests run as root, another user must be able to read the program.
+test.runIf(canRunAs(uid))(
+  "whatever else is asked for waits for an operator, who sees it exactly, and what was approved is had once",
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    await using bridge = await startOpenBridge();
+    const { approvals } = bridge.bridge;
+    const [program = "", ...args] = [faulty().command, ...faulty().args];
+    const request = { serverName: "own-weather", type: "stdio", command: program, args };
+    const register = (agent = "rockbot", value: object = request) => bridge.ask(agent, "McpRegisterServerRequest", value);
+    expect(await register()).toMatchObject({ success: false, code: "denied", error: expect.stringContaining("rockbot mcp approve own-weather") });
+    const { servers } = await approvals.waiting();
+    expect(servers).toMatchObject([
+      {
+        server: "own-weather",
+        agent: "rockbot",
+        lines: [`command: "${program}"`, `arguments: ${JSON.stringify(args)}`, expect.stringContaining("environment")],
+      },
+    ]);
+    expect(await approvals.approve({ tools: [], servers }, "ada")).toEqual({ approved: ["own-weather"], stale: [] });
+    expect(await register("other")).toMatchObject({ code: "denied" });
+    expect(await register("rockbot", { ...request, args: [...args, "heedless"] })).toMatchObject({ code: "denied" });
+    expect(await register()).toMatchObject({ success: true });
+    expect(JSON.parse((await bridge.caller.call("own-weather__whoami", {})).content ?? "")).toMatchObject({ uid, cwd: "/" });
+    await bridge.ask("rockbot", "McpUnregisterServerRequest", { serverName: "own-weather" });
+    expect(await register()).toMatchObject({ code: "denied" });
+  },
+);
+
+test("a program cannot be asked for, nor waits for an operator, where no user is set that it would run as; one that was approved before is not started", async () => {
+  const { registrationUid: _, ...withoutUser } = open;
+  await using trustStore = createMemoryTrustStore();
+  const request: RequestedServer = { name: "before", address: { kind: "command", ...faulty(), env: {} } };
+  await new Registrations(trustStore).register(request, { agent: "rockbot", by: "ada", maxPerAgent: 5 });
+  await using bridge = await startOpenBridge({ trustStore, config: withoutUser });
+  expect(await bridge.ask("rockbot", "McpRegisterServerRequest", { serverName: "own-weather", type: "stdio", command: "/usr/bin/weather-mcp" })).toMatchObject({
+    code: "denied",
+    error: expect.stringContaining("no user is set"),
+  });
+  expect((await bridge.bridge.approvals.waiting()).servers).toEqual([]);
+  expect(bridge.bridge.servers.map(({ name }) => name)).toEqual(["files"]);
 });
 
 test("registration is off unless the operator has opened it, and whom the policy does not name may not register", async () => {

@@ -25,7 +25,10 @@ export interface ServerRegistrarParts {
   readonly log: Logger;
 }
 
-export type RegistrationSettings = Pick<McpBridgeConfig, "registration" | "registrationHosts" | "registrationAllowAddresses" | "registrationMaxPerAgent">;
+export type RegistrationSettings = Pick<
+  McpBridgeConfig,
+  "registration" | "registrationHosts" | "registrationAllowAddresses" | "registrationMaxPerAgent" | "registrationUid"
+>;
 
 /** Servers that are tried at once, of one agent and of all: each may start a program. */
 const MAX_TRIALS = 4;
@@ -35,7 +38,7 @@ const READY_MS = 5_000;
 
 /**
  * Lets agents register servers, as far as the operator has opened the door: entries of the catalogue, https addresses on hosts that are listed, and whatever
- * an operator has approved. What is refused starts nothing and connects to nothing. A server is kept only once it has been connected.
+ * an operator has approved; programs only under the user that is set for them. What is refused starts nothing and connects to nothing. A server is kept only once it has been connected.
  */
 export class ServerRegistrar {
   readonly #registrations: Registrations;
@@ -65,6 +68,8 @@ export class ServerRegistrar {
   async register(message: McpRegisterServerRequest, agent: string): Promise<string> {
     if (!this.isOpen) throw this.#closed();
     const request = readRequest(message, this.#settings.registrationHosts);
+    if (request.address.kind === "command" && this.#settings.registrationUid === undefined)
+      throw this.#denied("programs cannot be asked for here, as no user is set that they would run as (registrationUid)");
     await this.#refuseName(request, agent);
     const by = await this.#allowedBy(request, agent);
     const options = this.#optionsOf(request);
@@ -137,7 +142,7 @@ export class ServerRegistrar {
     return address.kind !== "url" || by !== ALLOWED_HOST || isHostAllowed(address.url, this.#settings.registrationHosts);
   }
 
-  /** How the server is reached; undefined if the operator does not have it in the catalogue any more. */
+  /** How the server is reached; undefined if the operator does not have it in the catalogue any more, or has no user for programs. */
   #optionsOf({ name, address }: RequestedServer): BridgedServerOptions | undefined {
     switch (address.kind) {
       case "catalogue":
@@ -149,8 +154,10 @@ export class ServerRegistrar {
         return { name, address: { type: address.transport, url: address.url, headers: {}, guard } };
       }
       case "command": {
-        const env = cleanEnvironment(address.env, this.#parts.env);
-        return { name, address: { type: "stdio", command: address.command, args: address.args, env } };
+        const { registrationUid: uid } = this.#settings;
+        if (uid === undefined) return undefined;
+        const env = cleanEnvironment(address.env, this.#parts.env, { isOtherUser: true });
+        return { name, address: { type: "stdio", command: address.command, args: address.args, env, cwd: "/", uid } };
       }
     }
   }

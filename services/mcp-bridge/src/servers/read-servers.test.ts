@@ -114,7 +114,7 @@ test("limits, state, and how a program runs are read, and what makes no sense is
   expect(web).toMatchObject({ cacheMs: 300_000, queue: { concurrency: 2 } });
   expect(web?.queueName).toBeUndefined();
   const faults = faultsOf({
-    mcpServers: { a: { url: "https://example.com", memoryMib: 512, shared: false }, b: { command: "x", queue: "dsik" } },
+    mcpServers: { a: { url: "https://example.com", memoryMib: 512, shared: false }, b: { command: "x", queue: "dsik", gid: 5 } },
     queues: { disk: { concurrency: 3, concurrent: 3 }, none: {} },
   });
   expect(faults.map((fault) => fault.replace(/^.*?: /, ""))).toEqual([
@@ -122,6 +122,7 @@ test("limits, state, and how a program runs are read, and what makes no sense is
     expect.stringMatching(/^queues\.none: it needs "concurrency"/),
     expect.stringMatching(/^mcpServers\.a: .*"memoryMib".* belong to a server with a "command"/),
     expect.stringMatching(/^mcpServers\.a: shared: all callers share one connection/),
+    expect.stringMatching(/^mcpServers\.b: gid: a group without "uid"/),
     expect.stringMatching(/^mcpServers\.b: queue: there is no "dsik" in queues/),
   ]);
 });

@@ -136,6 +136,7 @@ class EntryReader {
   #stdio(command: string): McpServerAddress {
     const { args = [], env = {}, cwd, headers, auth, uid, gid, memoryMib, outputMib } = this.#entry;
     if (headers !== undefined || auth !== undefined) this.#fault(`"headers" and "auth" belong to a server with an "url"`);
+    if (gid !== undefined && uid === undefined) this.#fault(`gid: a group without "uid" leaves the program the bridge's own user: give both`);
     return {
       type: "stdio",
       command: this.#text("command", command),
