@@ -70,7 +70,14 @@ export class PinBook {
     return { offered, held, newlyHeld: held.filter(({ hash }) => !before.has(hash)) };
   }
 
-  /** What is held of a server, as far as this process has screened it. */
+  /** Takes in what others have pinned and held of a server. @throws {TrustStoreUnavailableError} */
+  async look(server: string): Promise<void> {
+    const name = pinRecordName(server);
+    const record = readPinRecord(name, (await this.#store.read(name)).value);
+    if (record !== undefined) this.#known.set(name, record);
+  }
+
+  /** What is held of a server, as far as this process has screened it or looked. */
   held(server: string): readonly HeldTool[] {
     return this.#known.get(pinRecordName(server))?.held ?? [];
   }

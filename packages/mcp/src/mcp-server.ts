@@ -36,6 +36,8 @@ export interface McpServerParts {
   readonly admit?: ((signal: AbortSignal) => Promise<Disposable>) | undefined;
   /** Decides which of the tools that it lists are offered, each time it lists them and by `screenAgain`. @default all */
   readonly screen?: ((tools: readonly McpTool[]) => Promise<readonly McpTool[]>) | undefined;
+  /** Says why a tool that does not pass the screen is not called. @default in words that fit any */
+  readonly refusal?: ((toolName: string) => ToolError | undefined) | undefined;
   /** The waits before each attempt to connect, in milliseconds; the last one holds for all further ones. @default 0, 1, 2, 5, 10, 30 and 60 s */
   readonly backOffMs?: readonly number[] | undefined;
 }
@@ -165,6 +167,17 @@ export class McpServer implements AsyncDisposable {
     if (this.#listed !== undefined) await this.#screen(this.#listed);
   }
 
+  /** Why a tool of the name is not called now; undefined if it is among those that are offered. */
+  refusalOf(toolName: string): ToolError | undefined {
+    if (this.#tools.some(({ name }) => name === toolName)) return undefined;
+    return (
+      this.#parts.refusal?.(toolName) ??
+      new ToolError(ToolErrorCode.ToolNotFound, `The MCP server "${this.name}" offers no tool "${toolName.slice(0, 80)}" any more. Nothing was run.`, {
+        details: { mayHaveRun: false },
+      })
+    );
+  }
+
   /** Waits until no call is in flight, at most `drainMs` milliseconds, then ends as disposal does. */
   async retire(drainMs: number): Promise<void> {
     const idle = Promise.withResolvers<void>();
@@ -174,7 +187,8 @@ export class McpServer implements AsyncDisposable {
   }
 
   /**
-   * Calls a tool, within the signal, the time and the server's limit.
+   * Calls a tool, within the signal, the time and the server's limit. What is not offered any more once it can be sent is not: a server that was
+   * started anew may say something else of it.
    * @throws {ToolError}
    */
   async callTool(tool: McpTool, args: Record<string, unknown>, { timeoutMs, ...options }: McpCallOptions): Promise<McpCallResult> {
@@ -201,6 +215,8 @@ export class McpServer implements AsyncDisposable {
       });
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) throw lost ?? this.#notStarted(tool);
+      const refusal = this.refusalOf(tool.name);
+      if (refusal !== undefined) throw lost ?? refusal;
       if (mayStart?.() === false) throw lost ?? this.#away(0);
       try {
         const result = await connection.callTool(tool, args, { timeoutMs: Math.ceil(leftMs), signal, onProgress });

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { canRunAs, type FaultServerBehaviour, faultServer, isProcessAlive } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import type { McpTool } from "./server-options.ts";
 import { callTool, startServer, testEnv, until, when } from "./test-servers.ts";
 
 const address = (...behaviours: readonly FaultServerBehaviour[]) => ({ type: "stdio", env: testEnv, ...faultServer(...behaviours) }) as const;
@@ -157,6 +159,20 @@ test.each([
     rmSync(folder, { recursive: true });
   },
 );
+
+test("a call that waits for a server to come back is not sent if its tool does not pass the screen any more", async () => {
+  let isApproved = true;
+  const refusal = new ToolError(ToolErrorCode.Denied, "not approved");
+  const screen = async (tools: readonly McpTool[]) => (isApproved ? tools : tools.filter(({ name }) => name !== "echo"));
+  await using server = startServer(address(), {}, { screen, refusal: () => refusal, backOffMs: [0, 200] });
+  await until(server, "ready");
+  const tool = server.tools.find(({ name }) => name === "echo") as McpTool;
+  isApproved = false;
+  await callTool(server, "crash").catch(() => {});
+  await until(server, "failing", "connecting");
+  const call = server.callTool(tool, {}, { timeoutMs: 15_000, signal: new AbortController().signal, onProgress: () => {} });
+  await expect(call).rejects.toBe(refusal);
+});
 
 test("a call that may be repeated is made twice at most", async () => {
   await using server = startServer(address(), { trustsAnnotations: true });

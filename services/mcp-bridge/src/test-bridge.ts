@@ -3,7 +3,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AuditLog } from "@rockbot/audit";
-import { type Bus, createMemoryBus } from "@rockbot/bus";
+import { type Bus, createMemoryBus, createRequester } from "@rockbot/bus";
+import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
 import type { LeaseStore } from "@rockbot/leases";
 import type { TrustStore } from "@rockbot/mcp-trust";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -105,3 +106,16 @@ export async function startTestBridge(
 
 /** The names of the tools that the bridge has announced. */
 export const announcedTools = (caller: ToolCaller): string[] => caller.tools.getTools().flatMap(({ name, source }) => (source === "mcp-bridge" ? [name] : []));
+
+/** Calls without knowing what is announced, and resolves with the answer as it is. */
+export function rawCaller(bus: Bus) {
+  const requester = createRequester(bus, { replyTo: "tool.result.RockBot", subscription: { name: "raw", kind: "copy" } });
+  return async (toolName: string, headers: Record<string, string>): Promise<unknown> => {
+    const body = encodeMessage("ToolInvokeRequest", { toolCallId: newId(), toolName, arguments: null, sessionId: null });
+    const type = messages.ToolInvokeRequest.type;
+    const reply = await requester.request(createEnvelope({ topic: "tool.invoke.mcp", type, source: "RockBot", correlationId: newId(), body, headers }), {
+      timeoutMs: 10_000,
+    });
+    return JSON.parse(Buffer.from(reply.body).toString());
+  };
+}

@@ -11,7 +11,7 @@ export interface ServerPoolOptions extends Pick<McpServerParts, "backOffMs"> {
   /** How long calls in flight on a server that is taken away may go on. */
   readonly drainMs: number;
   /** Says which tools are offered. @default all */
-  readonly trust?: Pick<ToolTrust, "screenOf" | "forget"> | undefined;
+  readonly trust?: Pick<ToolTrust, "screenOf" | "follow" | "refusalOn" | "forget"> | undefined;
   /** Starts servers with state where several replicas share leases. @default each replica has them to itself */
   readonly stateful?: StatefulServers | undefined;
   readonly log: Logger;
@@ -98,9 +98,11 @@ export class ServerPool implements AsyncDisposable {
 
   #start(options: BridgedServerOptions): BridgedServer {
     const { log, backOffMs, stateful, trust } = this.#options;
+    const refusal = trust && ((toolName: string) => trust.refusalOn(options.name, toolName));
     const connect = (): McpServer =>
-      new McpServer(options, { log, backOffMs, admit: this.#admit, limit: this.#queueOf(options), screen: trust?.screenOf(options) });
-    const server = options.isStateful === true && stateful !== undefined ? stateful.start(options, connect) : connect();
+      new McpServer(options, { log, backOffMs, admit: this.#admit, limit: this.#queueOf(options), screen: trust?.screenOf(options), refusal });
+    const follow = async (): Promise<void> => trust?.follow(options);
+    const server = options.isStateful === true && stateful !== undefined ? stateful.start(options, { connect, follow }) : connect();
     server.onChange(() => this.#changed([]));
     return server;
   }

@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { createMemoryBus } from "@rockbot/bus";
+import { Header } from "@rockbot/contracts";
 import type { LeaseStore } from "@rockbot/leases";
 import { connectRedisLeaseStore } from "@rockbot/leases/redis";
+import { createMemoryTrustStore } from "@rockbot/mcp-trust";
 import { sharedRedisUrl } from "@rockbot/testing";
 import type { ToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { announcedTools, faulty, startTestBridge } from "../test-bridge.ts";
+import { announcedTools, faulty, rawCaller, startTestBridge } from "../test-bridge.ts";
 
 const url = await sharedRedisUrl();
 
@@ -17,16 +19,17 @@ interface Replicas extends AsyncDisposable {
   silenceFirst(): Promise<void>;
 }
 
-/** Two replicas with one server with state, which the first has. */
+/** Two replicas with one server with state, which the first has, and one store of what is approved. */
 async function startReplicas(entry: object = {}): Promise<Replicas> {
   await using started = new AsyncDisposableStack();
   const prefix = `test-${randomBytes(6).toString("hex")}`;
   const leases: LeaseStore[] = [];
   for (const _ of [1, 2]) leases.push(started.use(await connectRedisLeaseStore(url, { prefix })));
   const bus = started.use(createMemoryBus());
+  const trustStore = started.use(createMemoryTrustStore());
   const servers = () => ({ keeps: { ...faulty(), stateful: true, ...entry } });
-  const first = started.use(await startTestBridge(servers, { bus, leases: leases[0] as LeaseStore }));
-  const second = started.use(await startTestBridge(servers, { bus, leases: leases[1] as LeaseStore }));
+  const first = started.use(await startTestBridge(servers, { bus, trustStore, leases: leases[0] as LeaseStore }));
+  const second = started.use(await startTestBridge(servers, { bus, trustStore, leases: leases[1] as LeaseStore }));
   await expect.poll(() => second.bridge.servers[0]?.tools, { timeout: 20_000 }).toBeGreaterThan(0);
   const running = started.move();
   return {
@@ -107,4 +110,37 @@ test("a call that may be repeated is made again by the replica that has the serv
   const file = join(folder.path, "crashed");
   const calls = await Promise.all([1, 2].map(() => caller.call("keeps__crash_once", { file }, { timeoutMs: 30_000 })));
   expect(calls).toMatchObject([{ content: "the second time" }, { content: "the second time" }]);
+});
+
+test("a definition that changes is held by the replica that has the server and by the other, and is approved for both at either", {
+  timeout: 60_000,
+}, async () => {
+  await using replicas = await startReplicas({ toolsAllowed: ["echo", "redefine"] });
+  const { first, second } = replicas;
+  const ask = rawCaller(first.bus);
+  const echoOf = () => ask("echo", { [Header.McpServer]: "keeps" }) as Promise<{ readonly code?: string; readonly content?: string }>;
+  const standing = () => [first, second].map(({ bridge }) => bridge.servers[0]);
+  const both = (counts: object) => [counts, counts].map((one) => expect.objectContaining(one));
+  for (const [approver, description] of [
+    [second, "The fault echo!"],
+    [first, "The fault echo?"],
+  ] as const) {
+    await first.caller.call("keeps__redefine", { tool: "echo", description });
+    const meanwhile: unknown[] = [];
+    const look = async () => {
+      const { code, content } = await echoOf();
+      meanwhile.push(code ?? content);
+      return standing();
+    };
+    await expect.poll(look, { timeout: 20_000 }).toEqual(both({ tools: 1, held: 1 }));
+    expect(meanwhile.filter((answer) => answer !== "denied" && answer !== "{}")).toEqual([]); // one that does not know it yet asks one that does
+    expect(await Promise.all([echoOf(), echoOf()])).toMatchObject([1, 2].map(() => ({ code: "denied", message: expect.stringContaining("mcp approve") })));
+    await expect.poll(() => announcedTools(first.caller), { timeout: 10_000 }).toEqual(["keeps__redefine"]);
+
+    const { tools } = await approver.bridge.approvals.waiting();
+    expect(tools).toMatchObject([{ server: "keeps", tool: "echo", reason: "changed" }]);
+    expect(await approver.bridge.approvals.approve({ tools, servers: [] }, "ada")).toEqual({ approved: ["keeps: echo"], stale: [] });
+    await expect.poll(standing, { timeout: 20_000 }).toEqual(both({ tools: 2, held: 0 }));
+    expect(await Promise.all([echoOf(), echoOf()])).toMatchObject([{ content: "{}" }, { content: "{}" }]);
+  }
 });

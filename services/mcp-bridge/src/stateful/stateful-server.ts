@@ -16,6 +16,8 @@ export interface StatefulServerParts {
   readonly owner: string;
   /** Begins to connect to the server. */
   readonly connect: () => McpServer;
+  /** Takes in which of its tools are held by what its owner has seen. Never rejects. */
+  readonly follow: () => Promise<void>;
   /** How long calls that run may go on from now when the server is given to another replica. */
   readonly drainLeftMs: () => number;
   readonly log: Logger;
@@ -93,7 +95,7 @@ export class StatefulServer implements BridgedServer {
   }
 
   async screenAgain(): Promise<void> {
-    await this.#own?.screenAgain();
+    await (this.#own === undefined ? this.#parts.follow() : this.#own.screenAgain());
   }
 
   /** @throws {ToolError} */
@@ -121,10 +123,7 @@ export class StatefulServer implements BridgedServer {
   async callOwn(toolName: string, args: Record<string, unknown>, options: McpCallOptions): Promise<McpCallResult> {
     const tool = this.tools.find(({ name }) => name === toolName);
     if (!this.#lease.isHeld || this.#own === undefined || this.#isClosed) throw new NotTakenError("this replica does not have the server");
-    if (tool === undefined)
-      throw new ToolError(ToolErrorCode.ToolNotFound, `The MCP server "${this.name}" offers no tool "${toolName}" any more.`, {
-        details: { mayHaveRun: false },
-      });
+    if (tool === undefined) throw this.#own.refusalOf(toolName) ?? new NotTakenError("its tools have just changed");
     return this.#own.callTool(tool, args, { ...options, mayStart: () => this.#lease.isHeld });
   }
 
@@ -201,7 +200,9 @@ export class StatefulServer implements BridgedServer {
         this.#noteTag = note.tag;
       } else {
         const note = await leases.readNote(this.#leaseName, this.#noteTag);
-        if (note === undefined || this.#own !== undefined) return;
+        if (note === undefined) return;
+        await this.#parts.follow(); // first: a tool that is gone from the note is refused in words
+        if (this.#own !== undefined) return;
         this.#noteTag = note.tag;
         this.#note = readNote(note) ?? this.#note;
         this.#changed();

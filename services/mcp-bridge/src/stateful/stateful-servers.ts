@@ -1,11 +1,11 @@
 import type { Bus, Logger } from "@rockbot/bus";
 import type { LeaseStore } from "@rockbot/leases";
-import type { McpServer, McpServerOptions } from "@rockbot/mcp";
+import type { McpServerOptions } from "@rockbot/mcp";
 import type { Identity } from "@rockbot/tools";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 import { handOverCalls } from "./hand-over-calls.ts";
 import { NotTakenError } from "./hand-over-error.ts";
-import { StatefulServer } from "./stateful-server.ts";
+import { StatefulServer, type StatefulServerParts } from "./stateful-server.ts";
 import { takeCalls } from "./take-calls.ts";
 
 export interface StatefulServersOptions {
@@ -19,7 +19,7 @@ export interface StatefulServersOptions {
 
 /** The servers with state, each of which one of several replicas has. */
 export interface StatefulServers extends AsyncDisposable {
-  start(options: McpServerOptions, connect: () => McpServer): BridgedServer;
+  start(options: McpServerOptions, parts: Pick<StatefulServerParts, "connect" | "follow">): BridgedServer;
   /** The replica is being stopped: from now on counts what calls have left, those of other replicas too. Until the servers are disposed of they are taken as before. */
   beginDrain(): void;
 }
@@ -48,8 +48,8 @@ export async function startStatefulServers(bus: Bus, { leases, instance, identit
   const drainLeftMs = (): number => Math.max(0, Math.min(drainMs, drainUntil - performance.now()));
   const running = started.move();
   return {
-    start(options, connect) {
-      const server = new StatefulServer(options, { leases, handOvers, owner: `${instance}.${entries++}`, connect, drainLeftMs, log });
+    start(options, parts) {
+      const server = new StatefulServer(options, { ...parts, leases, handOvers, owner: `${instance}.${entries++}`, drainLeftMs, log });
       servers.set(options.name.toLowerCase(), server);
       return server;
     },

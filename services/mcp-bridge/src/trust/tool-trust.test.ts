@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createRequester } from "@rockbot/bus";
-import { createEnvelope, encodeMessage, Header, messages, newId } from "@rockbot/contracts";
+import { Header } from "@rockbot/contracts";
 import { createMemoryTrustStore, openFileTrustStore, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
 import { expect, test } from "vitest";
-import { announcedTools, faulty, realServers, startTestBridge, testFolder } from "../test-bridge.ts";
+import { announcedTools, faulty, rawCaller, realServers, startTestBridge, testFolder } from "../test-bridge.ts";
 
 const announced = (caller: Parameters<typeof announcedTools>[0]) => expect.poll(() => announcedTools(caller), { timeout: 10_000 });
 const limited = (...toolsAllowed: readonly string[]) => ({ ...faulty(), toolsAllowed });
@@ -114,15 +113,3 @@ test("while it cannot be read what is approved nothing is offered, and a call is
   isAway = false;
   await announced(tested.caller).toEqual(["peer__echo"]);
 });
-
-function rawCaller(bus: Parameters<typeof createRequester>[0]) {
-  const requester = createRequester(bus, { replyTo: "tool.result.RockBot", subscription: { name: "raw", kind: "copy" } });
-  return async (toolName: string, headers: Record<string, string>): Promise<unknown> => {
-    const body = encodeMessage("ToolInvokeRequest", { toolCallId: newId(), toolName, arguments: null, sessionId: null });
-    const type = messages.ToolInvokeRequest.type;
-    const reply = await requester.request(createEnvelope({ topic: "tool.invoke.mcp", type, source: "RockBot", correlationId: newId(), body, headers }), {
-      timeoutMs: 10_000,
-    });
-    return JSON.parse(Buffer.from(reply.body).toString());
-  };
-}

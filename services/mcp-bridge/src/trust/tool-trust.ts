@@ -51,6 +51,15 @@ export class ToolTrust implements Disposable {
     return (tools) => this.#screen(name, tools, pin);
   }
 
+  /** Takes in what is held of a server that another replica is connected to and screens, so that calls of it are refused in words here, too. Never rejects. */
+  async follow({ name, pin = this.#pin }: BridgedServerOptions): Promise<void> {
+    if (pin === "off") return;
+    this.#screened.add(name);
+    await this.#book.look(name).catch((error: unknown) => {
+      if (!(error instanceof TrustStoreUnavailableError)) throw error; // what was read before holds
+    });
+  }
+
   /** A server that is not there any more. */
   forget(server: string): void {
     this.#screened.delete(server);
