@@ -6,8 +6,9 @@ export function asyncApiDocument(definitions: SchemaDocument["definitions"]): st
   const messages = messageDefinitions(definitions);
   const topics = [...new Set(messages.flatMap(([, info]) => info.topics))].sort();
   const channelId = (topic: string) => topic.replaceAll(/[{}]/g, "").replaceAll(".", "-");
-  /** The first that carries the first of these answers; they share it. */
-  const replyChannel = ([first]: readonly string[]) => channelId(messages.find(([name]) => name === first)?.[1].topics[0] ?? "tool.result");
+  /** The topic's own, if it has one; else the first that carries the first of these answers, which share it. */
+  const replyChannel = (topic: string, [first]: readonly string[]) =>
+    channelId(topics.find((other) => other === `${topic}.answer`) ?? messages.find(([name]) => name === first)?.[1].topics[0] ?? "tool.result");
   const channels = Object.fromEntries(
     topics.map((topic) => {
       const parameters = [...topic.matchAll(/\{(\w+)\}/g)].map(([, name]) => [String(name), { description: `Name of the ${name}.` }]);
@@ -35,8 +36,8 @@ export function asyncApiDocument(definitions: SchemaDocument["definitions"]): st
             : {
                 reply: {
                   address: { location: "$message.header#/replyTo", description: "The AMQP property reply-to; tool.result when it is empty." },
-                  channel: { $ref: `#/channels/${replyChannel(info.reply)}` },
-                  messages: info.reply.map((reply) => ({ $ref: `#/channels/${replyChannel([reply])}/messages/${reply}` })),
+                  channel: { $ref: `#/channels/${replyChannel(topic, info.reply)}` },
+                  messages: info.reply.map((reply) => ({ $ref: `#/channels/${replyChannel(topic, [reply])}/messages/${reply}` })),
                 },
               }),
         },

@@ -34,7 +34,7 @@ export interface Contracts {
 
 }
 /**
- * Asks for one tool call.
+ * Asks for one tool call. On mcp.owner.{instance} it is from a replica of the MCP bridge, for the one that has a server with state.
  */
 export interface ToolInvokeRequest {
 toolCallId: ToolCallId
