@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { faultServer } from "@rockbot/testing";
+import { faultServer, startOwnRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { runCli, startUp, temporaryFolder } from "./test-cli.ts";
 
@@ -40,6 +40,19 @@ test("up starts the servers, and mcp ls says how each stands", { timeout: 120_00
   const answer = await fetch(`${up.url}/v1/tools/works__echo/invoke`, { method: "POST", headers: { "content-type": "application/json" }, body: '{"c":3}' });
   expect(await answer.json()).toMatchObject({ content: '{"c":3}', trust: { level: "untrusted", origin: "mcp:works" } });
   expect((await fetch(`${up.url}/operator/mcp`)).status).toBe(404); // only the socket tells
+});
+
+test("mcp ls names the replica that has a server with state", { timeout: 120_000 }, async () => {
+  using folder = temporaryFolder();
+  await using redis = await startOwnRedis();
+  const file = join(folder.path, "mcp.json");
+  writeFileSync(file, JSON.stringify({ mcpServers: { keeps: { ...faultServer(), stateful: true }, other: faultServer() } }));
+  const options = { folder: folder.path, env: { REDIS_URL: redis.url } };
+  await using _up = await startUp(options, ["--mcp-config", file]);
+  const listed = async () => (await runCli(["mcp", "ls"], options)).stdout;
+  await expect
+    .poll(listed, { timeout: 20_000, interval: 200 })
+    .toMatch(/^keeps +ready .* tools, at the replica \S+-[0-9a-f]{12}, this one\nother +ready .* tools$/m);
 });
 
 test("mcp ls tries the servers of a file, and says what is missing without any", { timeout: 60_000 }, async () => {

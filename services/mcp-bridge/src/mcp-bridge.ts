@@ -1,7 +1,7 @@
 import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { ClaimStore } from "@rockbot/claims";
-import { MCP_BRIDGE, mcpTopics, newId } from "@rockbot/contracts";
+import { MCP_BRIDGE, mcpTopics } from "@rockbot/contracts";
 import { Lease, type LeaseStore } from "@rockbot/leases";
 import { endOrphans, type McpServerHealth } from "@rockbot/mcp";
 import {
@@ -28,6 +28,7 @@ import type { BridgedServerOptions } from "./servers/bridged-server.ts";
 import type { readServerFile } from "./servers/read-servers.ts";
 import { ServerPool } from "./servers/server-pool.ts";
 import { watchServers } from "./servers/watch-servers.ts";
+import { replicaName } from "./stateful/replica-name.ts";
 import { startStatefulServers } from "./stateful/stateful-servers.ts";
 import { McpToolProvider } from "./tools/mcp-tool-provider.ts";
 import { followStore } from "./trust/follow-store.ts";
@@ -65,6 +66,8 @@ export interface McpBridge extends AsyncDisposable {
 export interface BridgedServerHealth extends McpServerHealth {
   /** Tools that wait for an operator's approval. */
   readonly held: number;
+  /** The replica that has a server with state, by its name, and whether it is this one; undefined of others, and while nobody has it. */
+  readonly owner?: { readonly replica: string; readonly isThis: boolean } | undefined;
 }
 
 export interface BridgeApprovals {
@@ -89,7 +92,7 @@ export async function startMcpBridge(
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
   const identity = createIdentity(bus, policy);
-  const instance = newId().slice(0, 12);
+  const instance = replicaName();
   await endOrphans({ log });
   const stateful =
     leases === undefined ? undefined : started.use(await startStatefulServers(bus, { leases, instance, identity, drainMs: shutdownGraceMs, log }));
@@ -144,7 +147,11 @@ export async function startMcpBridge(
   const running = started.move();
   return {
     get servers() {
-      return pool.servers.map(({ name, health }) => ({ ...health, held: trust.heldOn(name).length }));
+      return pool.servers.map(({ name, health, owner: replica }) => ({
+        ...health,
+        held: trust.heldOn(name).length,
+        ...(replica === undefined ? {} : { owner: { replica, isThis: replica === instance } }),
+      }));
     },
     approvals: {
       waiting: () => readWaiting(store),

@@ -33,8 +33,8 @@ export async function listMcpServers({ mcpConfig, json = false }: McpListOptions
 /** Servers and what they say are strangers' text. */
 function table(servers: readonly BridgedServerHealth[]): string[] {
   const width = Math.max(0, ...servers.map(({ name }) => printable(name).length));
-  return servers.flatMap(({ name, state, transport, protocolVersion = "", tools, held, failures, lastFailure, nextAttemptInMs }) => {
-    const counts = `${String(tools).padStart(4)} tools${held === 0 ? "" : `, ${held} wait for an approval`}${failures === 0 ? "" : `, ${failures} failures in a row`}${nextAttemptInMs === undefined ? "" : `, next attempt in ${Math.ceil(nextAttemptInMs / 1_000)} s`}`;
+  return servers.flatMap(({ name, state, transport, protocolVersion = "", tools, held, owner, failures, lastFailure, nextAttemptInMs }) => {
+    const counts = `${String(tools).padStart(4)} tools${held === 0 ? "" : `, ${held} wait for an approval`}${owner === undefined ? "" : `, at the replica ${owner.replica}${owner.isThis ? ", this one" : ""}`}${failures === 0 ? "" : `, ${failures} failures in a row`}${nextAttemptInMs === undefined ? "" : `, next attempt in ${Math.ceil(nextAttemptInMs / 1_000)} s`}`;
     const line = `${printable(name).padEnd(width)}  ${state.padEnd(10)}  ${transport.padEnd(9)}  ${protocolVersion.padEnd(10)}  ${counts}`;
     return state === "ready" || lastFailure === undefined ? [line] : [line, `${" ".repeat(width)}  ${printable(lastFailure, MAX_FAILURE)}`];
   });

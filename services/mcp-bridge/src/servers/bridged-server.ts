@@ -2,7 +2,12 @@ import type { McpServer, McpServerOptions } from "@rockbot/mcp";
 import type { PinMode } from "@rockbot/mcp-trust";
 
 /** An MCP server as the rest of the bridge sees it, whether this replica is connected to it or another one is. */
-export type BridgedServer = Pick<
+export interface BridgedServer extends ConnectedServer {
+  /** The name of the replica that has it, as far as is known; undefined where each replica is connected by itself. */
+  readonly owner?: string | undefined;
+}
+
+type ConnectedServer = Pick<
   McpServer,
   | "name"
   | "trustsAnnotations"

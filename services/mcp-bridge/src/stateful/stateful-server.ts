@@ -85,6 +85,11 @@ export class StatefulServer implements BridgedServer {
     };
   }
 
+  get owner(): string | undefined {
+    const { holder } = this.#lease;
+    return holder && instanceOf(holder.owner);
+  }
+
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -152,7 +157,7 @@ export class StatefulServer implements BridgedServer {
       return this.#own.callTool(tool, args, { ...options, mayStart: () => this.#lease.isHeld });
     const owner = this.#lease.holder?.owner;
     if (owner === undefined || owner === this.#parts.owner) return Promise.reject(new NotTakenError("no replica has the server"));
-    const [instance = ""] = owner.split(".");
+    const instance = instanceOf(owner);
     return this.#parts.handOvers.call({ instance, server: this.name, tool: tool.name, args, ownerGone: this.#ownerGone.signal }, options);
   }
 
@@ -231,5 +236,8 @@ export class StatefulServer implements BridgedServer {
     for (const listener of [...this.#listeners]) listener();
   }
 }
+
+/** Of an owner of the lease: see StatefulServerParts. */
+const instanceOf = (owner: string): string => owner.split(".")[0] ?? owner;
 
 const isOwnerLost = (error: unknown): boolean => error instanceof ToolError && error.details?.["reason"] === OWNER_LOST;
