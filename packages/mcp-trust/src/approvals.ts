@@ -56,7 +56,7 @@ export async function readWaiting(store: TrustStore): Promise<Waiting> {
   }
   const { asked } = await new Registrations(store).read();
   const servers = asked
-    .filter(({ approvedBy }) => approvedBy === undefined)
+    .filter(({ approvedBy, rejectedBy }) => approvedBy === undefined && rejectedBy === undefined)
     .map(({ request, agent, digest, at }) => ({ server: request.name, agent, digest, lines: describeRequest(request), at }));
   return { tools, servers };
 }

@@ -12,3 +12,4 @@ export { type RegisteredServer, type RegistrationRecord, Registrations } from ".
 export type { RequestedAddress, RequestedServer } from "./requested-server.ts";
 export type { PinMode } from "./screen-tools.ts";
 export { type TrustStore, TrustStoreUnavailableError } from "./trust-store.ts";
+export { readRegistered, rejectServers, removeServers, type ShownServers, type StandingServer, type WithdrawalOutcome } from "./withdrawals.ts";

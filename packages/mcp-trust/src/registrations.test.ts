@@ -3,6 +3,7 @@ import { approve, readWaiting } from "./approvals.ts";
 import { createMemoryTrustStore } from "./memory-trust-store.ts";
 import { ASKED_KEPT_MS, MAX_ASKED_PER_AGENT, Registrations } from "./registrations.ts";
 import type { RequestedServer } from "./requested-server.ts";
+import { readRegistered, rejectServers, removeServers } from "./withdrawals.ts";
 
 const program = (name: string, ...args: readonly string[]): RequestedServer => ({
   name,
@@ -47,6 +48,48 @@ test("a request is over after a day, and so is an approval", async () => {
   now += ASKED_KEPT_MS;
   expect(await registrations.approvalOf(program("a"), "one")).toBeUndefined();
   expect(await registrations.approve(servers[0]?.digest ?? "", "ada")).toBe(false);
+});
+
+test("what an operator has rejected waits no more, and the agent that asked may not have it for a day", async () => {
+  let now = Date.parse("2026-01-01");
+  const clock = () => new Date(now);
+  const store = createMemoryTrustStore();
+  const registrations = new Registrations(store, clock);
+  for (const agent of ["one", "two"]) await registrations.ask(program(agent), agent);
+  const { servers } = await readWaiting(store);
+  const shown = servers.filter(({ agent }) => agent === "one");
+  expect(await rejectServers(store, [...shown, { server: "gone", digest: "another" }], "ada", clock)).toEqual({ done: ["one"], stale: ["gone"] });
+  expect((await readWaiting(store)).servers.map(({ server }) => server)).toEqual(["two"]);
+  expect(await approve(store, { tools: [], servers: shown }, "bob", clock)).toEqual({ approved: [], stale: ["one"] });
+  expect(await rejectServers(store, shown, "bob", clock)).toEqual({ done: [], stale: ["one"] });
+  expect([await registrations.isRejected(program("one"), "one"), await registrations.isRejected(program("two"), "two")]).toEqual([true, false]);
+  now += ASKED_KEPT_MS;
+  expect(await registrations.isRejected(program("one"), "one")).toBe(false);
+});
+
+test("an approval that is not used yet can be withdrawn", async () => {
+  const store = createMemoryTrustStore();
+  const registrations = new Registrations(store);
+  await registrations.ask(program("weather"), "one");
+  const { servers } = await readWaiting(store);
+  await approve(store, { tools: [], servers }, "ada");
+  expect(await rejectServers(store, servers, "ada")).toEqual({ done: ["weather"], stale: [] });
+  expect(await registrations.approvalOf(program("weather"), "one")).toBeUndefined();
+});
+
+test("an operator takes away exactly the server that was shown, and its agent may not have it again for a day", async () => {
+  const store = createMemoryTrustStore();
+  const registrations = new Registrations(store);
+  await registrations.register(program("weather"), limits);
+  const shown = await readRegistered(store);
+  expect(shown).toMatchObject([{ server: "weather", agent: "one", by: "the catalogue", lines: expect.arrayContaining(['command: "/usr/bin/weather"']) }]);
+  await registrations.unregister("weather", "one");
+  await registrations.register(program("weather", "--other"), limits);
+  expect(await removeServers(store, shown, "ada")).toEqual({ done: [], stale: ["weather"] });
+  expect(await removeServers(store, await readRegistered(store), "ada")).toEqual({ done: ["weather"], stale: [] });
+  expect(await readRegistered(store)).toEqual([]);
+  expect(await registrations.isRejected(program("weather", "--other"), "one")).toBe(true);
+  expect(await registrations.isRejected(program("weather", "--other"), "two")).toBe(false);
 });
 
 test("an agent can fill neither the operator's list nor the list of servers", async () => {

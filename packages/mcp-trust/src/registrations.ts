@@ -1,7 +1,7 @@
 import { digestOf, type RequestedServer } from "./requested-server.ts";
 import { type TrustStore, TrustStoreUnavailableError, unchanged, updateRecord } from "./trust-store.ts";
 
-/** A request that waits for an operator, or that one has approved: then the agent that asked may have that very server, once. */
+/** A request that waits for an operator, or that one has approved: then the agent that asked may have that very server, once; or rejected: then it may not. */
 export interface AskedServer {
   readonly request: RequestedServer;
   readonly digest: string;
@@ -9,6 +9,7 @@ export interface AskedServer {
   /** ISO 8601. */
   readonly at: string;
   readonly approvedBy?: string | undefined;
+  readonly rejectedBy?: string | undefined;
 }
 
 /** A server that an agent has registered. All bridges that share the store connect to it. */
@@ -28,11 +29,11 @@ export interface RegistrationRecord {
 }
 
 const REGISTRATIONS = "registrations";
-/** Requests that wait, of one agent and of all; whoever asks for more is told so. */
+/** Requests that wait or were rejected, of one agent and of all; whoever asks for more is told so. */
 export const MAX_ASKED_PER_AGENT = 5;
 const MAX_ASKED = 100;
 const MAX_REGISTERED = 100;
-/** A request that nobody has approved, or whose approval nobody has used, is over then. */
+/** A request that nobody has approved, or whose approval nobody has used, is over then, and so is a rejection. */
 export const ASKED_KEPT_MS = 24 * 3_600_000;
 
 const NONE: RegistrationRecord = { asked: [], registered: [] };
@@ -73,14 +74,37 @@ export class Registrations {
     return this.#fresh(asked).find((one) => one.digest === digest && one.agent === agent)?.approvedBy;
   }
 
+  /** Whether an operator has refused this agent this very server, or has taken it away. */
+  async isRejected(request: RequestedServer, agent: string): Promise<boolean> {
+    const digest = digestOf(request);
+    const { asked } = recordOf((await this.#store.read(REGISTRATIONS)).value);
+    return this.#fresh(asked).some((one) => one.digest === digest && one.agent === agent && one.rejectedBy !== undefined);
+  }
+
   /** Approves what the operator was shown. @returns false if nobody asks for it (any more) */
-  async approve(digest: string, by: string): Promise<boolean> {
-    let isFound = false;
+  approve(digest: string, by: string): Promise<boolean> {
+    return this.#decide(digest, (asked) => ({ ...asked, approvedBy: by }));
+  }
+
+  /** Rejects what the operator was shown, also if it is approved and not used yet. @returns false if nobody asks for it (any more) */
+  reject(digest: string, by: string): Promise<boolean> {
+    return this.#decide(digest, ({ approvedBy: _, ...asked }) => ({ ...asked, rejectedBy: by }));
+  }
+
+  /** Takes away what the operator was shown, and rejects it from now on. @returns false if nobody has it (any more) */
+  async remove(digest: string, by: string): Promise<boolean> {
+    let found: RegisteredServer | undefined;
     await this.#update((record) => {
-      isFound = record.asked.some((asked) => asked.digest === digest);
-      return { ...record, asked: record.asked.map((asked) => (asked.digest === digest ? { ...asked, approvedBy: by } : asked)) };
+      found = record.registered.find((one) => one.digest === digest);
+      if (found === undefined) return record;
+      const { request, agent } = found;
+      const rejected = { request, digest, agent, at: this.#now().toISOString(), rejectedBy: by };
+      return {
+        asked: [...record.asked.filter((asked) => asked.digest !== digest || asked.agent !== agent), rejected],
+        registered: record.registered.filter((one) => one !== found),
+      };
     });
-    return isFound;
+    return found !== undefined;
   }
 
   /** Keeps a server that has been connected; an approval is used up by it. */
@@ -120,6 +144,16 @@ export class Registrations {
       return outcome === "removed" ? { ...record, registered: record.registered.filter((one) => one !== found) } : record;
     });
     return outcome;
+  }
+
+  async #decide(digest: string, decide: (asked: AskedServer) => AskedServer): Promise<boolean> {
+    let isFound = false;
+    await this.#update((record) => {
+      const isMeant = (asked: AskedServer): boolean => asked.digest === digest && asked.rejectedBy === undefined;
+      isFound = record.asked.some(isMeant);
+      return isFound ? { ...record, asked: record.asked.map((asked) => (isMeant(asked) ? decide(asked) : asked)) } : record;
+    });
+    return isFound;
   }
 
   async #update(change: (record: RegistrationRecord) => RegistrationRecord): Promise<void> {

@@ -10,9 +10,15 @@ import {
   approve,
   createMemoryTrustStore,
   openFileTrustStore,
+  readRegistered,
   readWaiting,
+  rejectServers,
+  removeServers,
+  type ShownServers,
+  type StandingServer,
   type TrustStore,
   type Waiting,
+  type WithdrawalOutcome,
 } from "@rockbot/mcp-trust";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { RateStore } from "@rockbot/rates";
@@ -75,6 +81,12 @@ export interface BridgeApprovals {
   waiting(): Promise<Waiting>;
   /** Approves exactly what was shown, as the operator `by`. @throws {TrustStoreUnavailableError} */
   approve(approval: Approval, by: string): Promise<ApprovalOutcome>;
+  /** Refuses servers that agents ask for. @throws {TrustStoreUnavailableError} */
+  reject(servers: ShownServers, by: string): Promise<WithdrawalOutcome>;
+  /** The servers that agents have registered. @throws {TrustStoreUnavailableError} */
+  registered(): Promise<readonly StandingServer[]>;
+  /** Takes registered servers away, from all bridges that share the store. @throws {TrustStoreUnavailableError} */
+  remove(servers: ShownServers, by: string): Promise<WithdrawalOutcome>;
 }
 
 /**
@@ -158,6 +170,18 @@ export async function startMcpBridge(
       async approve(approval, by) {
         const outcome = await approve(store, approval, by);
         log.info({ operator: by, ...outcome }, "an operator has approved what MCP servers offer");
+        await takeIn();
+        return outcome;
+      },
+      async reject(servers, by) {
+        const outcome = await rejectServers(store, servers, by);
+        log.info({ operator: by, ...outcome }, "an operator has refused MCP servers that agents ask for");
+        return outcome;
+      },
+      registered: () => readRegistered(store),
+      async remove(servers, by) {
+        const outcome = await removeServers(store, servers, by);
+        log.info({ operator: by, ...outcome }, "an operator has taken away MCP servers that agents have registered");
         await takeIn();
         return outcome;
       },

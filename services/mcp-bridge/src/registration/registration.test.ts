@@ -188,6 +188,31 @@ test("a program cannot be asked for, nor waits for an operator, where no user is
   expect(bridge.bridge.servers.map(({ name }) => name)).toEqual(["files"]);
 });
 
+test("what an operator rejects is not asked for again, and what one takes away goes from all bridges and is not registered again", {
+  timeout: 60_000,
+}, async () => {
+  await using trustStore = createMemoryTrustStore();
+  await using one = await startOpenBridge({ trustStore });
+  await using two = await startOpenBridge({ trustStore });
+  const { approvals } = one.bridge;
+  const program = { serverName: "own-weather", type: "stdio", command: "/usr/bin/weather-mcp" };
+  await one.ask("rockbot", "McpRegisterServerRequest", program);
+  expect(await approvals.reject((await approvals.waiting()).servers, "ada")).toEqual({ done: ["own-weather"], stale: [] });
+  const refused = { success: false, code: "denied", error: expect.stringContaining("an operator has refused") };
+  expect(await two.ask("rockbot", "McpRegisterServerRequest", program)).toMatchObject(refused);
+  expect((await approvals.waiting()).servers).toEqual([]);
+
+  const weather = { serverName: "weather", type: "stdio" };
+  expect(await one.ask("rockbot", "McpRegisterServerRequest", weather)).toMatchObject({ success: true });
+  await expect.poll(() => announcedTools(two.caller), { timeout: 15_000 }).toContain("weather__echo");
+  const registered = await approvals.registered();
+  expect(registered).toMatchObject([{ server: "weather", agent: "rockbot", by: "the catalogue" }]);
+  expect(await approvals.remove(registered, "ada")).toEqual({ done: ["weather"], stale: [] });
+  for (const { caller } of [one, two]) await expect.poll(() => announcedTools(caller), { timeout: 15_000 }).not.toContain("weather__echo");
+  expect(await one.ask("rockbot", "McpRegisterServerRequest", weather)).toMatchObject(refused);
+  expect(await one.ask("other", "McpRegisterServerRequest", weather)).toMatchObject({ success: true }); // another agent is not meant
+});
+
 test("registration is off unless the operator has opened it, and whom the policy does not name may not register", async () => {
   await using policy = await policyFor("rockbot");
   await using closed = await startTestBridge(() => ({ files: faulty() }), { policy });

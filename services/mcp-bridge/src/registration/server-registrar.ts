@@ -71,6 +71,10 @@ export class ServerRegistrar {
     if (request.address.kind === "command" && this.#settings.registrationUid === undefined)
       throw this.#denied("programs cannot be asked for here, as no user is set that they would run as (registrationUid)");
     await this.#refuseName(request, agent);
+    if (await this.#registrations.isRejected(request, agent))
+      throw this.#denied(
+        `an operator has refused "${request.name}" or taken it away. Do without it, or ask for another; the same may be asked for a day later`,
+      );
     const by = await this.#allowedBy(request, agent);
     const options = this.#optionsOf(request);
     if (options === undefined) throw this.#denied(`"${request.name}" is not allowed any more`);
@@ -133,7 +137,7 @@ export class ServerRegistrar {
     throw this.#denied(
       waits
         ? `it needs an operator's approval, and waits for that now: rockbot mcp approve ${name}. Ask again, in the same words, once it is approved`
-        : "it needs an operator's approval, and too many requests wait for that already. Wait until they are decided",
+        : "it needs an operator's approval, and too many requests wait for that or have been refused already. Wait until they are decided",
     );
   }
 
