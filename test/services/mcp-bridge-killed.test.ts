@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { faultServer, sharedAmqpUrl, sharedRedisUrl, startNodeProgram } from "@rockbot/testing";
+import { faultServer, startNodeProgram, startOwnBroker, startOwnRedis } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 
@@ -12,9 +12,10 @@ test("a call whose bridge is killed ends as of unknown outcome, and does not run
   using folder = temporaryFolder();
   const [config, ledger] = [join(folder.path, "mcp.json"), join(folder.path, "ledger")];
   writeFileSync(config, JSON.stringify({ mcpServers: { effects: faultServer() } }));
-  const [amqpUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
-  const env = { BUS_URL: amqpUrl, REDIS_URL: redisUrl, MCP_CONFIG: config };
-  await using bus = await connectBus(amqpUrl);
+  await using broker = await startOwnBroker(); // another test's bridge would take calls to this one's
+  await using redis = await startOwnRedis();
+  const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MCP_CONFIG: config };
+  await using bus = await connectBus(broker.url);
   await using caller = await createToolCaller(bus, { agent: "mcp-killer", results: "copy" });
   await using first = startNodeProgram(BRIDGE, { env });
   await expect.poll(first.stdout, { timeout: 30_000 }).toContain("MCP server connected");
