@@ -2,10 +2,13 @@ import type { Command } from "commander";
 import type { McpApproveOptions } from "./commands/mcp-approve.ts";
 import type { McpListOptions } from "./commands/mcp-list.ts";
 import type { McpServeOptions } from "./commands/mcp-serve.ts";
+import type { McpWithdrawOptions } from "./commands/mcp-withdraw.ts";
 import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
 
 /** What `--mcp-config` means, wherever it is an option. */
 export const MCP_CONFIG = "a file that names MCP servers, in the common mcpServers form; else MCP_CONFIG";
+
+const REDIS = "of bridges that share this Redis, redis(s)://user:password@host:port/database, not of the running rockbot up";
 
 /** Adds `rockbot mcp` and its commands. */
 export function addMcpCommand(program: Command): void {
@@ -52,7 +55,7 @@ Ends when the client closes stdin. The gateway serves the same over HTTP, at /mc
     .argument("[server]", "approve what waits of this server; left out: only list")
     .argument("[tool]", "this tool of it only")
     .option("--yes", "approve what is shown without asking")
-    .option("--redis <url>", "of bridges that share this Redis, redis(s)://user:password@host:port/database, not of the running rockbot up")
+    .option("--redis <url>", REDIS)
     .option("--mcp-config <file>", `${MCP_CONFIG}; with nothing running, what waits of its servers, by the mcp.lock.json beside it`)
     .option("--json", "print JSON")
     .addHelpText(
@@ -64,9 +67,26 @@ Examples:
   rockbot mcp approve files read_file --yes       one tool
 
 What is approved is what is shown: if it changes meanwhile, it waits again. A server that an agent asks for is shown
-with the exact command or address; the agent may have it once.`,
+with the exact command or address; the agent may have it once. To refuse one: rockbot mcp reject SERVER.`,
     )
     .action(async (server: string | undefined, tool: string | undefined, options: McpApproveOptions) =>
       (await import("./commands/mcp-approve.ts")).approveMcp(server, tool, options),
     );
+
+  addWithdrawal(mcp, "reject", "Refuse a server that an agent asks for: it waits no more, and the agent may not have the same for a day.");
+  addWithdrawal(mcp, "remove", "Take away a server that an agent has registered: all bridges leave it, and the agent may not have the same for a day.");
+}
+
+function addWithdrawal(mcp: Command, name: "reject" | "remove", description: string): void {
+  mcp
+    .command(name)
+    .description(description)
+    .argument("<server>", "its name")
+    .option("--yes", `${name} what is shown without asking`)
+    .option("--redis <url>", REDIS)
+    .option("--mcp-config <file>", `${MCP_CONFIG}; with nothing running, by the mcp.lock.json beside it`)
+    .action(async (server: string, options: McpWithdrawOptions) => {
+      const { rejectMcp, removeMcp } = await import("./commands/mcp-withdraw.ts");
+      await (name === "reject" ? rejectMcp : removeMcp)(server, options);
+    });
 }

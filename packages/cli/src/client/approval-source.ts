@@ -4,23 +4,32 @@ import {
   type ApprovalOutcome,
   approve,
   openFileTrustStore,
+  readRegistered,
   readWaiting,
+  rejectServers,
+  removeServers,
+  type ShownServers,
+  type StandingServer,
   type TrustStore,
   TrustStoreUnavailableError,
   type Waiting,
+  type WithdrawalOutcome,
 } from "@rockbot/mcp-trust";
 import { Agent, request } from "undici";
 import { CommandError } from "../command-error.ts";
-import { APPROVALS_PATH } from "../runtime/operator-approvals.ts";
+import { APPROVALS_PATH, REGISTRATIONS_PATH, REJECTIONS_PATH, REMOVALS_PATH } from "../runtime/operator-approvals.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
 import { UsageError } from "../usage-error.ts";
 import { lockFileBeside } from "./lock-file.ts";
 
-/** Where what waits for an operator is read, and approved. All methods throw CommandError in words. */
+/** Where it is read and decided what MCP servers may offer and which agents may have. All methods throw CommandError in words. */
 export interface ApprovalSource extends AsyncDisposable {
   readonly where: string;
   waiting(): Promise<Waiting>;
   approve(approval: Approval): Promise<ApprovalOutcome>;
+  reject(servers: ShownServers): Promise<WithdrawalOutcome>;
+  registered(): Promise<readonly StandingServer[]>;
+  remove(servers: ShownServers): Promise<WithdrawalOutcome>;
 }
 
 export interface ApprovalSourceOptions {
@@ -47,15 +56,19 @@ export async function openApprovalSource({ redis, mcpConfig, env }: ApprovalSour
   const file = mcpConfig === undefined ? undefined : lockFileBeside(mcpConfig);
   if (file !== undefined) return storeSource(openFileTrustStore(file));
   throw new CommandError(
-    'Cannot look what waits for an approval: no "rockbot up" over the in-memory bus runs here. For bridges that share a Redis, give its address: --redis redis://host; for the servers of a file, --mcp-config FILE',
+    'Cannot look what agents ask for and have: no "rockbot up" over the in-memory bus runs here. For bridges that share a Redis, give its address: --redis redis://host; for the servers of a file, --mcp-config FILE',
   );
 }
 
 function storeSource(store: TrustStore): ApprovalSource {
+  const by = userInfo().username;
   return {
     where: store.where,
     waiting: () => readWaiting(store).catch(rethrow),
-    approve: (approval) => approve(store, approval, userInfo().username).catch(rethrow),
+    approve: (approval) => approve(store, approval, by).catch(rethrow),
+    reject: (servers) => rejectServers(store, servers, by).catch(rethrow),
+    registered: () => readRegistered(store).catch(rethrow),
+    remove: (servers) => removeServers(store, servers, by).catch(rethrow),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
 }
@@ -63,10 +76,12 @@ function storeSource(store: TrustStore): ApprovalSource {
 function socketSource(socketPath: string): ApprovalSource {
   const dispatcher = new Agent({ connect: { socketPath, timeout: 2_000 } });
 
-  async function ask(options: { readonly method: "GET" } | { readonly method: "POST"; readonly body: string }): Promise<unknown> {
-    const { statusCode, body } = await request(`http://localhost${APPROVALS_PATH}`, { ...options, dispatcher, signal: AbortSignal.timeout(ANSWER_MS) }).catch(
+  /** GET, or POST if there is something to be sent. */
+  async function ask(path: string, decided?: object): Promise<unknown> {
+    const options = decided === undefined ? { method: "GET" as const } : { method: "POST" as const, body: JSON.stringify(decided) };
+    const { statusCode, body } = await request(`http://localhost${path}`, { ...options, dispatcher, signal: AbortSignal.timeout(ANSWER_MS) }).catch(
       (error: Error) => {
-        throw new CommandError(`Cannot look what waits for an approval: the running "rockbot up" does not answer (${error.message})`);
+        throw new CommandError(`Cannot ask about MCP servers: the running "rockbot up" does not answer (${error.message})`);
       },
     );
     const answer = (await body.json().catch(() => undefined)) as { readonly message?: string } | undefined;
@@ -80,8 +95,11 @@ function socketSource(socketPath: string): ApprovalSource {
 
   return {
     where: 'the running "rockbot up"',
-    waiting: async () => (await ask({ method: "GET" })) as Waiting,
-    approve: async (approval) => (await ask({ method: "POST", body: JSON.stringify(approval) })) as ApprovalOutcome,
+    waiting: async () => (await ask(APPROVALS_PATH)) as Waiting,
+    approve: async (approval) => (await ask(APPROVALS_PATH, approval)) as ApprovalOutcome,
+    reject: async (servers) => (await ask(REJECTIONS_PATH, { servers })) as WithdrawalOutcome,
+    registered: async () => ((await ask(REGISTRATIONS_PATH)) as { readonly servers: StandingServer[] }).servers,
+    remove: async (servers) => (await ask(REMOVALS_PATH, { servers })) as WithdrawalOutcome,
     [Symbol.asyncDispose]: () => dispatcher.destroy(),
   };
 }

@@ -1,10 +1,10 @@
-import { createInterface } from "node:readline/promises";
 import type { Waiting, WaitingServer, WaitingTool } from "@rockbot/mcp-trust";
 import { openApprovalSource } from "../client/approval-source.ts";
 import { chooseMcpConfig } from "../client/choose-mcp-config.ts";
 import { CommandError } from "../command-error.ts";
 import { printable } from "../dlq/printable.ts";
 import { ExitCode } from "../exit-code.ts";
+import { isConfirmed } from "./is-confirmed.ts";
 
 export interface McpApproveOptions {
   readonly redis?: string;
@@ -40,7 +40,7 @@ export async function approveMcp(
   }
   if (count === 0)
     throw new CommandError(`Nothing of ${named(server, tool)} waits for an approval, as ${source.where} has it: "rockbot mcp approve" lists what does`);
-  if (!yes && !(await isConfirmed(count))) {
+  if (!yes && !(await isConfirmed(`Approve ${count === 1 ? "this" : `these ${count}`}?`))) {
     console.error("Nothing is approved. Add --yes to approve what is shown here");
     process.exitCode = ExitCode.Failed;
     return;
@@ -76,11 +76,5 @@ const serverLines = ({ server, agent, lines, at }: WaitingServer): string[] => [
   `${server}: a server that the agent ${JSON.stringify(agent)} asks for since ${at}`,
   ...lines.map((line) => `  ${line}`),
 ];
-
-async function isConfirmed(count: number): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return false;
-  using terminal = createInterface({ input: process.stdin, output: process.stderr });
-  return /^y(es)?$/i.test((await terminal.question(`Approve ${count === 1 ? "this" : `these ${count}`}? [y/N] `)).trim());
-}
 
 const named = (server: string, tool: string | undefined): string => (tool === undefined ? `"${server}"` : `"${tool}" of "${server}"`);

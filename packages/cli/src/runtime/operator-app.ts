@@ -4,7 +4,8 @@ import type { BridgeApprovals } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";
 import { createDlqApp, DLQ_PATH } from "../dlq/dlq-app.ts";
-import { APPROVALS_PATH, createApprovalsApp } from "./operator-approvals.ts";
+import { createApprovalsApp } from "./operator-approvals.ts";
+import { MCP_PATH } from "./operator-mcp.ts";
 
 export interface OperatorAppParts {
   readonly bus: Bus;
@@ -24,7 +25,7 @@ export function operatorApp({ bus, caller, journals, policy, approvals, signal, 
   return operatorRoutes({
     [CALLS_PATH]: createCallsApp(journals),
     [DLQ_PATH]: createDlqApp({ bus, caller, policy }, { signal, log }),
-    ...(approvals === undefined ? {} : { [APPROVALS_PATH]: createApprovalsApp(approvals) }),
+    ...(approvals === undefined ? {} : { [MCP_PATH]: createApprovalsApp(approvals) }),
     ...(policy === undefined ? {} : { [POLICY_PATH]: createPolicyApp(policy, caller.tools) }),
   });
 }

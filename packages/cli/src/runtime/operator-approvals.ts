@@ -1,23 +1,39 @@
 import type { HttpApp } from "@rockbot/gateway";
 import type { BridgeApprovals } from "@rockbot/mcp-bridge";
-import { type Approval, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
+import { type Approval, type ShownServers, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
+import { MCP_PATH } from "./operator-mcp.ts";
 
-/** Where an operator reads what waits for an approval, and approves it: on a socket or by an operator's token, never over the bus. */
-export const APPROVALS_PATH = "/operator/mcp/approvals";
+// Where an operator decides what MCP servers may offer, and which agents may have: on a socket or by an operator's token, never over the bus.
+
+/** `GET` has what waits; `POST` of a part of it approves exactly that. */
+export const APPROVALS_PATH = `${MCP_PATH}/approvals`;
+/** `POST` of servers that wait refuses them. */
+export const REJECTIONS_PATH = `${MCP_PATH}/rejections`;
+/** `GET` has the servers that agents have registered. */
+export const REGISTRATIONS_PATH = `${MCP_PATH}/registrations`;
+/** `POST` of servers that are registered takes them away. */
+export const REMOVALS_PATH = `${MCP_PATH}/removals`;
 
 const MAX_BODY_BYTES = 1024 * 1024;
+/** The log of the gateway's door names the operator whose token it was. */
+const BY = "an operator";
 
-/** `GET /operator/mcp/approvals` has what waits; `POST` of a part of it approves exactly that. */
+/** What `rockbot mcp approve`, `reject` and `remove` ask for. */
 export function createApprovalsApp(approvals: BridgeApprovals): HttpApp {
+  const answers: Readonly<Record<string, (body: Partial<Approval>) => Promise<object> | undefined>> = {
+    [`GET ${APPROVALS_PATH}`]: () => approvals.waiting(),
+    [`POST ${APPROVALS_PATH}`]: ({ tools, servers }) => (areTools(tools) && areServers(servers) ? approvals.approve({ tools, servers }, BY) : undefined),
+    [`POST ${REJECTIONS_PATH}`]: ({ servers }) => (areServers(servers) ? approvals.reject(servers, BY) : undefined),
+    [`GET ${REGISTRATIONS_PATH}`]: async () => ({ servers: await approvals.registered() }),
+    [`POST ${REMOVALS_PATH}`]: ({ servers }) => (areServers(servers) ? approvals.remove(servers, BY) : undefined),
+  };
   return {
     async fetch(request) {
+      const answer = answers[`${request.method} ${new URL(request.url).pathname}`];
+      if (answer === undefined) return refusal("there is no such path for operators", 404);
       try {
-        if (request.method === "GET") return Response.json(await approvals.waiting());
-        if (request.method !== "POST") return refusal("there is no such path for operators", 404);
-        const approval = approvalIn(await request.text());
-        return approval === undefined
-          ? refusal("it does not say what to approve, as GET of the same path shows it", 400)
-          : Response.json(await approvals.approve(approval, "an operator"));
+        const given = await answer(request.method === "GET" ? {} : objectIn(await request.text()));
+        return given === undefined ? refusal("it does not say what is decided, as GET shows it", 400) : Response.json(given);
       } catch (error) {
         if (error instanceof TrustStoreUnavailableError) return refusal(error.message, 503);
         throw error;
@@ -28,15 +44,18 @@ export function createApprovalsApp(approvals: BridgeApprovals): HttpApp {
 
 const refusal = (why: string, status: number): Response => Response.json({ message: `Cannot answer the request: ${why}` }, { status });
 
-function approvalIn(text: string): Approval | undefined {
-  if (text.length > MAX_BODY_BYTES) return undefined;
+function objectIn(text: string): Partial<Approval> {
+  if (text.length > MAX_BODY_BYTES) return {};
   try {
-    const { tools, servers } = JSON.parse(text) as Partial<Approval>;
-    if (!Array.isArray(tools) || !Array.isArray(servers)) return undefined;
-    const areTexts = (...values: readonly unknown[]): boolean => values.every((value) => typeof value === "string");
-    const isWhole = tools.every(({ server, tool, hash }) => areTexts(server, tool, hash)) && servers.every(({ server, digest }) => areTexts(server, digest));
-    return isWhole ? { tools, servers } : undefined;
+    return (JSON.parse(text) ?? {}) as Partial<Approval>;
   } catch {
-    return undefined;
+    return {};
   }
+}
+
+const areTools = (value: unknown): value is Approval["tools"] => areRecords(value, "server", "tool", "hash");
+const areServers = (value: unknown): value is ShownServers => areRecords(value, "server", "digest");
+
+function areRecords(value: unknown, ...fields: readonly string[]): boolean {
+  return Array.isArray(value) && value.every((one) => fields.every((field) => typeof one?.[field] === "string"));
 }

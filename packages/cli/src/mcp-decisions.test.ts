@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openFileTrustStore, Registrations, type RequestedServer } from "@rockbot/mcp-trust";
+import { faultServer } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { runCli, startUp, temporaryFolder } from "./test-cli.ts";
+
+const program = (name: string): RequestedServer => ({ name, address: { kind: "command", command: `/usr/bin/${name}`, args: [], env: {} } });
+const hashOf = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
+
+/** A file of servers whose lock file says that an agent has registered `extra` of the catalogue, and asks for two programs. */
+async function writeServers(folder: string): Promise<string> {
+  const file = join(folder, "mcp.json");
+  writeFileSync(file, JSON.stringify({ mcpServers: { works: faultServer() }, catalogue: { extra: faultServer() } }));
+  await using store = openFileTrustStore(join(folder, "mcp.lock.json"));
+  const registrations = new Registrations(store);
+  for (const name of ["wanted", "unwanted"]) await registrations.ask(program(name), "helper");
+  await registrations.register({ name: "extra", address: { kind: "catalogue" } }, { agent: "helper", by: "the catalogue", maxPerAgent: 5 });
+  return file;
+}
+
+test("mcp reject refuses what an agent asks for, and mcp remove takes away what it has, from the running bridge", { timeout: 120_000 }, async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  await using _up = await startUp({ ...options, env: { REGISTRATION: "on" } }, ["--mcp-config", await writeServers(folder.path)]);
+  const listed = async () => (await runCli(["mcp", "ls"], options)).stdout;
+  await expect.poll(listed, { timeout: 20_000, interval: 200 }).toMatch(/^extra +ready/m);
+
+  expect(await runCli(["mcp", "reject", "unwanted"], options)).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^unwanted: a server that the agent "helper" asks for, since .*\n {2}command: "\/usr\/bin\/unwanted"/),
+    stderr: expect.stringContaining("Nothing is rejected. Add --yes"),
+  });
+  expect(await runCli(["mcp", "reject", "unwanted", "--yes"], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("rejected unwanted") });
+  expect(await runCli(["mcp", "reject", "unwanted", "--yes"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are: wanted") });
+
+  expect(await runCli(["mcp", "remove", "works", "--yes"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are: extra") }); // the operator's own
+  expect(await runCli(["mcp", "remove", "EXTRA", "--yes"], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("removed extra") });
+  await expect.poll(listed, { timeout: 20_000, interval: 200 }).not.toContain("extra");
+});
+
+test("with nothing running both decide in the file beside that of the servers", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  const at = ["--yes", "--mcp-config", await writeServers(folder.path)];
+  expect(await runCli(["mcp", "reject", "unwanted", ...at], options)).toMatchObject({ code: 0 });
+  expect(await runCli(["mcp", "remove", "extra", ...at], options)).toMatchObject({ code: 0 });
+  await using store = openFileTrustStore(join(folder.path, "mcp.lock.json"));
+  const { asked, registered } = await new Registrations(store).read();
+  expect([registered, asked.filter(({ rejectedBy }) => rejectedBy !== undefined).map(({ request }) => request.name)]).toEqual([[], ["unwanted", "extra"]]);
+});
+
+test("an operator's token decides from elsewhere what a socket does here, and no other token does", { timeout: 120_000 }, async () => {
+  using folder = temporaryFolder();
+  const file = await writeServers(folder.path);
+  const policy = join(folder.path, "policy.yaml");
+  const tokenOf = (name: string) => `{ tokens: [{ hash: "${hashOf(`token-of-${name}`)}" }] }`;
+  writeFileSync(policy, `callers: { helper: ${tokenOf("helper")} }\noperators: [{ name: ops, ${tokenOf("ops").slice(1)}]\n`);
+  await using up = await startUp({ folder: folder.path, env: { REGISTRATION: "on" } }, ["--mcp-config", file, "--policy", policy]);
+  const send = async (path: string, by: string | undefined, decided?: object) => {
+    const headers = { "content-type": "application/json", ...(by === undefined ? {} : { authorization: `Bearer token-of-${by}` }) };
+    const body = decided === undefined ? {} : { method: "POST", body: JSON.stringify(decided) };
+    const response = await fetch(`${up.url}/operator/mcp/${path}`, { headers, ...body });
+    return { status: response.status, ...((await response.json()) as { servers?: { server: string; digest: string }[] }) };
+  };
+  for (const by of [undefined, "helper"])
+    for (const [path, decided] of [["approvals"], ["approvals", { tools: [], servers: [] }], ["rejections", {}], ["registrations"], ["removals", {}]] as const)
+      expect((await send(path, by, decided)).status).toBe(401);
+
+  const { servers: waiting = [] } = await send("approvals", "ops");
+  expect(waiting).toMatchObject([{ server: "wanted", agent: "helper" }, { server: "unwanted" }]);
+  expect(await send("approvals", "ops", { tools: [], servers: waiting.slice(0, 1) })).toEqual({ status: 200, approved: ["wanted"], stale: [] });
+  expect(await send("rejections", "ops", { servers: waiting.slice(1) })).toEqual({ status: 200, done: ["unwanted"], stale: [] });
+  expect(await send("approvals", "ops")).toMatchObject({ servers: [] });
+  const { servers: registered = [] } = await send("registrations", "ops");
+  expect(registered).toMatchObject([{ server: "extra", by: "the catalogue" }]);
+  expect(await send("removals", "ops", { servers: registered })).toEqual({ status: 200, done: ["extra"], stale: [] });
+  for (const path of ["approvals", "rejections", "removals"]) expect((await send(path, "ops", { servers: "all" })).status).toBe(400);
+  expect((await send("removals", "ops")).status).toBe(404);
+});
