@@ -12,7 +12,7 @@ export interface StdioAddress {
   readonly cwd?: string | undefined;
   /** The user that it runs as, which needs this process to be root's. It has none of that user's further groups. @default that of this process */
   readonly uid?: number | undefined;
-  /** @default `uid` */
+  /** @default `uid`; under the user of this process, its group */
   readonly gid?: number | undefined;
   /** What it and all that it starts may have in memory together; beyond it is ended. Linux only. @default no limit */
   readonly memoryMib?: number | undefined;

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -192,6 +193,17 @@ test.runIf(canRunAs(12_345))("a program runs as the user and in the folder that 
   await using server = startServer({ ...address(), uid: 12_345, cwd: "/" });
   expect(JSON.parse((await callTool(server, "whoami")).content ?? "")).toEqual({ uid: 12_345, gid: 12_345, groups: [12_345], cwd: "/" });
 }); // only root may start a program as somebody else, who must be able to read it
+
+test.runIf(canRunAs(12_345))("one who is not root may name the own user for a program, which keeps its group", () => {
+  const tree = new URL("./stdio/process-tree.ts", import.meta.url).href;
+  const script = `
+    const { startProcessTree } = await import(${JSON.stringify(tree)});
+    const args = ["-e", "process.stdout.write(process.getuid() + ' ' + process.getgid())"];
+    startProcessTree({ type: "stdio", command: process.execPath, args, env: {}, uid: process.getuid() }).child.stdout.pipe(process.stdout);`;
+  const as = process.getuid?.() === 0 ? { uid: 12_345, gid: 54_321, cwd: "/" } : {};
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { ...as, encoding: "utf8" });
+  expect(stdout).toBe(process.getuid?.() === 0 ? "12345 54321" : `${process.getuid?.()} ${process.getgid?.()}`);
+}); // root becomes somebody else for it, who must be able to read it
 
 test("where a program cannot be started as another user, this is said in words", async () => {
   const getuid = process.getuid;

@@ -31,8 +31,10 @@ export function obstacleTo({ uid, gid, memoryMib }: StdioAddress): string | unde
 }
 
 /** Starts a program in a process group of its own, without a shell. Whether it could be started shows by its events `spawn` and `error`. */
-export function startProcessTree({ command, args, env, cwd, uid, gid = uid }: StdioAddress): ProcessTree {
+export function startProcessTree({ command, args, env, cwd, uid: asUser, gid: asGroup }: StdioAddress): ProcessTree {
   const mark = newMark();
+  const uid = asUser === process.getuid?.() ? undefined : asUser; // only root may set what is so already, its group with it
+  const gid = asGroup ?? uid;
   const child = spawn(command, [...args], {
     env: { ...env, [MARK]: mark },
     cwd,
