@@ -2,7 +2,7 @@ import type { IForbiddenRuleType } from "dependency-cruiser";
 
 /** From the bottom up. A package imports packages of lower rows only, and none of its own row. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["packages/contracts", "packages/async", "packages/redaction"],
+  ["packages/contracts", "packages/async", "packages/redaction", "packages/inbound"],
   ["packages/bus", "packages/config", "packages/outbound"],
   ["packages/redis", "packages/policy"],
   ["packages/claims", "packages/journal", "packages/rates", "packages/leases", "packages/audit", "packages/mcp-trust"],

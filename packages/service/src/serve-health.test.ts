@@ -89,6 +89,6 @@ test("a port that is taken is an error that says so", async () => {
   await using server = await serveHealth({ port: 0, ready, metrics });
 
   await expect(serveHealth({ port: server.port, ready, metrics })).rejects.toThrow(
-    `Cannot serve health on 127.0.0.1:${server.port}: EADDRINUSE. Free the port or configure another`,
+    `Cannot listen on 127.0.0.1:${server.port}: EADDRINUSE. Free the port or choose another`,
   );
 });

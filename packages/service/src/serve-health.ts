@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { within } from "@rockbot/async";
+import { startServer } from "@rockbot/inbound";
 import { aliveAnswer, type HealthAnswer, type Readiness, readyAnswer } from "./health-answer.ts";
 
 export interface ServeHealthOptions {
@@ -47,32 +46,7 @@ export async function serveHealth({ port, host = "127.0.0.1", ready, metrics }: 
     },
   );
   server.maxConnections = 128;
-  server.listen(port, host);
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    throw new Error(`Cannot serve health on ${host}:${port}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}. Free the port or configure another`, {
-      cause: error,
-    });
-  }
-
-  let closed: Promise<unknown> | undefined;
-  return {
-    port: (server.address() as AddressInfo).port,
-    async [Symbol.asyncDispose]() {
-      closed ??= close();
-      await closed;
-    },
-  };
-
-  async function close(): Promise<void> {
-    const end = once(server, "close");
-    server.close();
-    server.closeIdleConnections();
-    const late = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
-    await end;
-    clearTimeout(late);
-  }
+  return startServer(server, { host, port }, { drainMs: CLOSE_MS });
 }
 
 interface Answer {

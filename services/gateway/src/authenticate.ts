@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import { ToolError } from "@rockbot/contracts";
+import { bearerOf, createTokenCheck } from "@rockbot/inbound";
 import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import { HttpErrorCode } from "./http-error.ts";
 
@@ -22,7 +22,7 @@ export type Authenticate = (authorization: string | undefined) => string | undef
  * around it. What the policy says now holds for the next request.
  */
 export function createAuthenticator({ token, policy, isOpen, clock = Date.now }: AuthenticateOptions): Authenticate {
-  const expected = token === undefined ? undefined : sha256(token);
+  const isToken = token === undefined ? undefined : createTokenCheck(token);
   return (authorization) => {
     const presented = bearerOf(authorization);
     const tokens = policy === undefined ? undefined : callerTokens(policy.current().document);
@@ -33,17 +33,11 @@ export function createAuthenticator({ token, policy, isOpen, clock = Date.now }:
       if (found.isExpired) throw unauthorized("its bearer token has expired", "a newer one");
       return found.holder;
     }
-    if (expected === undefined && isOpen) return undefined;
-    if (expected !== undefined && presented !== undefined && timingSafeEqual(sha256(presented), expected)) return undefined;
+    if (isToken === undefined && isOpen) return undefined;
+    if (presented !== undefined && isToken?.(presented)) return undefined;
     throw unauthorized(presented === undefined ? "no bearer token came with it" : "its bearer token is not this gateway's", "the gateway's token");
   };
 }
 
-/** The token in an Authorization header; undefined if there is none. */
-export const bearerOf = (authorization: string | undefined): string | undefined => /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? "")?.[1];
-
 const unauthorized = (why: string, what: string): ToolError =>
   new ToolError(HttpErrorCode.Unauthorized, `Cannot answer the request: ${why}. Send "Authorization: Bearer TOKEN" with ${what}`);
-
-/** Hashes have one length, so that comparing takes the same time whatever came. */
-const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();

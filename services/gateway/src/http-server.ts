@@ -1,18 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type ServerAddress, type StartedServer, type StartServerOptions, startServer } from "@rockbot/inbound";
 import { errorBody, HttpErrorCode, statusOf } from "./http-error.ts";
 
-export interface ServeHttpOptions {
+export interface ServeHttpOptions extends StartServerOptions {
   /** How long a client may take to send a whole request, in milliseconds. @default 15_000 */
   readonly requestTimeoutMs?: number | undefined;
-  /** How long disposal waits for running requests. @default 20_000 */
-  readonly drainMs?: number | undefined;
-  /** Ends the waiting of disposal at once. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called when the waiting is over and requests still run: a last chance for them to answer before their connections are cut. */
-  readonly onDrainOver?: (() => void) | undefined;
 }
 
 /** What answers requests, such as a Hono app. */
@@ -20,31 +15,17 @@ export interface HttpApp {
   fetch(request: Request, env: HttpBindings): Response | Promise<Response>;
 }
 
-export interface HttpServer extends AsyncDisposable {
-  /** The TCP port; 0 on a unix socket. */
-  readonly port: number;
-}
-
-/** How long requests have to answer after `onDrainOver`. */
-const LAST_WORDS_MS = 1000;
 const MAX_CONNECTIONS = 2048;
 
 /**
- * Serves the app on a TCP port or a unix socket; resolves once it listens. Disposal stops accepting, lets running
- * requests finish, and closes idle connections.
+ * Serves the app; resolves once it listens. Disposal lets running requests finish.
  * @throws {Error} with Node's `code`, such as EADDRINUSE, if it cannot listen
  */
-export async function serveHttp(
-  app: HttpApp,
-  where: { readonly host: string; readonly port: number } | { readonly path: string },
-  options: ServeHttpOptions = {},
-): Promise<HttpServer> {
-  const { requestTimeoutMs = 15_000, drainMs = 20_000, signal, onDrainOver } = options;
+export function serveHttp(app: HttpApp, where: ServerAddress, { requestTimeoutMs = 15_000, ...ending }: ServeHttpOptions = {}): Promise<StartedServer> {
   const listener = getRequestListener(((request: Request, env: HttpBindings) => app.fetch(request, env)) as Parameters<typeof getRequestListener>[0], {
     overrideGlobalObjects: false,
     errorHandler,
   });
-  let isStopping = false;
   const limits = {
     requestTimeout: requestTimeoutMs,
     headersTimeout: requestTimeoutMs,
@@ -53,48 +34,12 @@ export async function serveHttp(
     connectionsCheckingInterval: Math.min(1000, requestTimeoutMs), // how late a timeout may be noticed
   };
   const server = createServer(limits, (incoming, outgoing) => {
-    if (isStopping) outgoing.shouldKeepAlive = false;
-    outgoing.once("close", () => {
-      if (isStopping) server.closeIdleConnections();
-    });
     void listener(incoming, outgoing); // never rejects: errors become answers
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.on("clientError", refuse);
   server.on("checkExpectation", refuseExpectation);
-  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", (error: NodeJS.ErrnoException) => {
-    const [name, help] = "path" in where ? [where.path, ""] : [`${where.host}:${where.port}`, ". Free the port or choose another"];
-    reject(Object.assign(new Error(`Cannot listen on ${name}: ${error.code ?? error.message}${help}`, { cause: error }), { code: error.code }));
-  });
-  server.listen(where, resolve);
-  await listening;
-  const address = server.address() as AddressInfo | string;
-
-  let stopping: Promise<void> | undefined;
-  async function stop(): Promise<void> {
-    isStopping = true;
-    const closed = new Promise<void>((done) => server.close(() => done()));
-    server.closeIdleConnections();
-    if (await within(closed, drainMs, signal)) return;
-    onDrainOver?.();
-    if (await within(closed, LAST_WORDS_MS)) return;
-    server.closeAllConnections();
-    await closed;
-  }
-  return {
-    port: typeof address === "string" ? 0 : address.port,
-    [Symbol.asyncDispose]: () => (stopping ??= stop()),
-  };
-}
-
-/** Whether `done` came before the time was over or the signal aborted. */
-async function within(done: Promise<void>, ms: number, signal?: AbortSignal): Promise<boolean> {
-  const over = signal === undefined ? AbortSignal.timeout(ms) : AbortSignal.any([signal, AbortSignal.timeout(ms)]);
-  if (over.aborted) return false;
-  const ended = Promise.withResolvers<boolean>();
-  over.addEventListener("abort", () => ended.resolve(false), { once: true });
-  return await Promise.race([done.then(() => true), ended.promise]);
+  return startServer(server, where, ending);
 }
 
 /** Answers a request that is not even one for the app: a line that is no URL, a Host header that is no host. */

@@ -1,8 +1,9 @@
 import type { Logger } from "@rockbot/bus";
 import { ToolError } from "@rockbot/contracts";
+import { bearerOf } from "@rockbot/inbound";
 import { operatorTokens, type PolicyHolder } from "@rockbot/policy";
 import type { MiddlewareHandler } from "hono";
-import { type Authenticate, bearerOf } from "./authenticate.ts";
+import type { Authenticate } from "./authenticate.ts";
 import { type GatewayEnv, type GuardOptions, guard } from "./guard.ts";
 import { HttpErrorCode } from "./http-error.ts";
 import type { HttpApp } from "./http-server.ts";

@@ -1,11 +1,9 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { isIPv6 } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
-import { within } from "@rockbot/async";
 import { type Logger, silentLogger } from "@rockbot/bus";
+import { startServer } from "@rockbot/inbound";
 import { type AdmitOptions, createAdmission, MCP_PATH, type Refusal } from "./admit.ts";
 import type { ServedTools } from "./served-tool.ts";
 import { toolServer } from "./tool-server.ts";
@@ -48,10 +46,8 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
   });
   const listener = getRequestListener((request) => handler.fetch(request), { overrideGlobalObjects: false });
   let running = 0;
-  let isStopping = false;
   const limits = { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 };
   const server = createServer(limits, (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (isStopping) outgoing.shouldKeepAlive = false;
     const refusal = refusalOf(incoming);
     if (refusal !== undefined) {
       refuse(outgoing, refusal);
@@ -64,37 +60,23 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
     running++;
     outgoing.once("close", () => {
       running--;
-      if (isStopping) server.closeIdleConnections();
     });
     void listener(incoming, outgoing);
   });
   server.maxConnections = MAX_CONNECTIONS;
-  server.listen(port, host);
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    throw new Error(`Cannot listen on ${host}:${port}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}. Free the port or configure another`, {
-      cause: error,
-    });
-  }
-  const url = `http://${isIPv6(host) ? `[${host}]` : host}:${(server.address() as AddressInfo).port}${MCP_PATH}`;
+  const started = await startServer(server, { host, port }, { drainMs, signal, onDrainOver: () => void handler.close() });
+  const url = `http://${isIPv6(host) ? `[${host}]` : host}:${started.port}${MCP_PATH}`;
   log.info({ url }, "MCP server listens");
-
-  async function stop(): Promise<void> {
-    isStopping = true;
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeIdleConnections();
-    const aborted = new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
-    if (signal?.aborted !== true) await within(drainMs, Promise.race([closed, aborted]), () => new Error("late")).catch(() => {});
-    await handler.close();
-    server.closeAllConnections();
-    await closed;
-  }
-  let stopped: Promise<void> | undefined;
-  return { url, [Symbol.asyncDispose]: () => (stopped ??= stop()) };
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      await started[Symbol.asyncDispose]();
+      await handler.close();
+    },
+  };
 }
 
-function refuse(outgoing: ServerResponse, { status, message }: Refusal | { readonly status: 503; readonly message: string }): void {
+function refuse(outgoing: ServerResponse, { status, message }: Refusal): void {
   outgoing.writeHead(status, {
     connection: "close", // a body that is not read would be taken for the next request
     "content-type": "application/json",
