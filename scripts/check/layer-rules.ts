@@ -30,7 +30,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "packages/(bus|claims|rates|mcp-trust)/src/conformance"] },
 ];
 
-const ADAPTERS = "^packages/(bus-rabbitmq|telemetry|redis|(claims|journal|rates|leases|mcp-trust)/src/redis)/";
+const ADAPTERS = "^packages/(bus-rabbitmq|telemetry|redis|service/src/run|(claims|journal|rates|leases|mcp-trust)/src/redis)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
 /** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */

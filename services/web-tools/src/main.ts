@@ -1,33 +1,14 @@
-import { openAuditLog } from "@rockbot/audit";
-import { createMemoryBus } from "@rockbot/bus";
-import { connectBus } from "@rockbot/bus-rabbitmq";
-import { exitOnConfigError, loadConfig } from "@rockbot/config";
-import { openPolicy } from "@rockbot/policy";
-import { exitOnCrash, onShutdown, serveHealth } from "@rockbot/service";
-import { startTelemetry } from "@rockbot/telemetry";
+import { loadConfig } from "@rockbot/config";
+import { runBusService } from "@rockbot/service/run-on-bus";
 import { checkWebToolsConfig } from "./check-web-tools-config.ts";
 import { configSchema } from "./generated/config.ts";
 import { startWebTools } from "./web-tools.ts";
 
-const load = () => loadConfig(configSchema, { env: process.env, check: checkWebToolsConfig });
-const config = exitOnConfigError(load);
-using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
-await using telemetry = await startTelemetry({ service: "web-tools", logLevel: config.logLevel });
-const { log } = telemetry;
-exitOnCrash(log);
-if (config.busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where nobody can call: set BUS_URL to amqp://…");
-await using policy = await exitOnConfigError(() => openPolicy(config.policyFile, { log }));
-const { identity } = policy.current().document;
-await using audit = config.auditFile === undefined ? undefined : await openAuditLog(config.auditFile, { log });
-// The address is read again for each connection: the file of BUS_URL_FILE may hold another password by then.
-await using bus = config.busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(() => load().busUrl, { name: "web-tools", identity, log });
-await using rates = config.redisUrl === undefined ? undefined : await (await import("@rockbot/rates/redis")).connectRedisRateStore(config.redisUrl, { log });
-await using _tools = await startWebTools(bus, config, { audit, log, policy, rates, signal: shutdown.signal });
-await using _health = await serveHealth({
-  port: config.healthPort,
-  host: config.healthHost,
-  ready: () => (bus.isReady ? true : ["the bus is away"]),
-  metrics: () => telemetry.metricsText(),
+await runBusService({
+  service: "web-tools",
+  load: () => loadConfig(configSchema, { env: process.env, check: checkWebToolsConfig }),
+  async start({ bus, config, inRedis, ...parts }) {
+    const rates = await inRedis(async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
+    return startWebTools(bus, config, { ...parts, rates });
+  },
 });
-log.info({}, "ready");
-await shutdown.requested; // Then calls drain, the bus closes, spans are flushed.
