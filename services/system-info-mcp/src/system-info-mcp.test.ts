@@ -1,8 +1,8 @@
 import { networkInterfaces, totalmem } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "@rockbot/config";
-import { McpServer, type McpServerAddress } from "@rockbot/mcp";
-import { startNodeProgram } from "@rockbot/testing";
+import { McpServer, type McpServerAddress, type McpTool } from "@rockbot/mcp";
+import { freePort, startNodeProgram } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
 import { configSchema } from "./generated/config.ts";
 import { startSystemInfoMcp } from "./system-info-mcp.ts";
@@ -53,14 +53,21 @@ describe.each(kinds)("over %s", (_, start) => {
   });
 });
 
-test("over HTTP it needs a token, and serves until SIGTERM", async () => {
+test("over HTTP it needs a token, says how it is, and serves until SIGTERM", async () => {
   const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "main.ts"), { env });
+  const healthPort = await freePort();
   await using bare = startMain({});
-  await using main = startMain({ PORT: "0", HEALTH_PORT: "0", MCP_TOKEN: "canary-token-canary-token" });
+  await using main = startMain({ PORT: "0", HEALTH_PORT: String(healthPort), MCP_TOKEN: TOKEN });
   expect([await bare.ended, bare.stderr()]).toEqual([2, expect.stringMatching(/MCP_TOKEN/)]);
   await expect.poll(main.stdout, { timeout: 15_000 }).toContain('"msg":"ready"');
   const url = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(main.stdout())?.[0] ?? "";
   expect((await fetch(url, { method: "POST" })).status).toBe(401);
+  await using client = new McpServer({ name: "system-info", address: { type: "http", url, headers: { authorization: `Bearer ${TOKEN}` } } });
+  await expect.poll(() => client.health.state, { timeout: 15_000 }).toBe("ready");
+  await client.callTool(client.tools[0] as McpTool, {}, { timeoutMs: 15_000, signal: new AbortController().signal, onProgress: () => {} });
+  const health = (path: string) => fetch(`http://127.0.0.1:${healthPort}${path}`);
+  expect((await health("/readyz")).status).toBe(200);
+  expect(await (await health("/metrics")).text()).toMatch(/^rockbot_mcp_served_duration\w*_count\{.*status="ok".*\} 1$/m);
   main.kill("SIGTERM");
   expect([await main.ended, main.stderr()]).toEqual([0, ""]);
 });

@@ -1,14 +1,13 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { metrics } from "@opentelemetry/api";
+import { type Histogram, metrics } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { redact } from "@rockbot/redaction";
 import { argumentFaults } from "./argument-faults.ts";
 import type { ServedTool } from "./served-tool.ts";
 
-const duration = metrics
-  .getMeter("rockbot.mcp")
-  .createHistogram("rockbot.mcp.served.duration", { unit: "ms", description: "Time of calls that this MCP server ran." });
+/** Made with the first call: by then telemetry has started. */
+let duration: Histogram | undefined;
 
 export interface RunServedToolOptions {
   readonly signal: AbortSignal;
@@ -33,6 +32,9 @@ export async function runServedTool(tool: ServedTool, args: unknown, { signal, l
     log.warn({ tool: tool.name, code: failure.code, err: error }, "A call failed");
     return failed(failure);
   } finally {
+    duration ??= metrics
+      .getMeter("@rockbot/mcp")
+      .createHistogram("rockbot.mcp.served.duration", { unit: "ms", description: "Time of calls that this MCP server ran." });
     duration.record(performance.now() - startedAt, { tool_name: tool.name, status });
   }
 }
