@@ -1,5 +1,5 @@
 /**
- * Generates, from `packages/contracts/schema/*.yaml` and `services/NAME/config.schema.yaml`: TypeScript types, standalone
+ * Generates, from `packages/contracts/schema/*.yaml` and `services/NAME/config.schema.yaml` with `services/settings.yaml`: TypeScript types, standalone
  * validators, the catalogue of messages and tools, the AsyncAPI document, each service's config module, or that of
  * another file it reads (`services/NAME/servers.schema.yaml`), and the policy's.
  * `--check` writes nothing and fails when a committed file differs.
@@ -15,6 +15,7 @@ import { contractsModules } from "./generate/contracts-modules.ts";
 import { policyReference } from "./generate/policy-reference.ts";
 import { referenceDocument } from "./generate/reference-document.ts";
 import type { SchemaDocument } from "./generate/schema-document.ts";
+import { withSettings } from "./generate/with-settings.ts";
 
 const root = dirname(import.meta.dirname);
 process.chdir(root);
@@ -35,10 +36,11 @@ for (const [name, text] of Object.entries(await contractsModules(definitions))) 
 }
 files.set(join(contracts, "asyncapi.yaml"), asyncApiDocument(definitions));
 files.set("docs/tools.md", referenceDocument(definitions));
+const settings = parse(await readFile("services/settings.yaml", "utf8")) as Record<string, object>;
 for (const file of globSync("services/*/{config,servers}.schema.yaml").sort()) {
   const name = basename(file, ".schema.yaml");
   const type = `${pascalCase(basename(dirname(file)))}${pascalCase(name)}`;
-  const modules = await configModule({ file, name, type }, parse(await readFile(file, "utf8")));
+  const modules = await configModule({ file, name, type }, withSettings(parse(await readFile(file, "utf8")), settings));
   for (const [name, text] of Object.entries(modules)) files.set(join(dirname(file), "src/generated", name), text);
 }
 const policySchema = "packages/policy/policy.schema.yaml";
