@@ -15,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Who may know which third-party world. What is not named here is free to use. */
 const WORLDS: readonly { readonly modules: string; readonly owners: readonly string[] }[] = [
   { modules: "amqplib", owners: ["packages/bus-rabbitmq", "packages/testing", "test"] },
-  { modules: "ioredis", owners: ["packages/redis", "packages/(claims|journal|rates|leases|mcp-trust)/src/redis", "packages/testing", "test"] },
+  { modules: "ioredis", owners: ["packages/redis", "packages/testing", "test"] },
   { modules: "@opentelemetry/(?!api/)[^/]+", owners: ["packages/telemetry", "packages/testing"] },
   { modules: "pino|prom-client", owners: ["packages/telemetry"] },
   { modules: "hono", owners: ["services/gateway", "packages/testing"] },

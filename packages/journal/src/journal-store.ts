@@ -23,10 +23,8 @@ export interface JournalStore extends AsyncDisposable {
   readAnswer(caller: string, toolCallId: string): Promise<Uint8Array | undefined>;
   /** For each of the agent's slots how long its lease still holds, in milliseconds; 0 if nobody has it. */
   readSlots(agent: string): Promise<number[]>;
-  /** @returns whether the slot was free and is now the owner's */
-  takeSlot(agent: string, slot: number, lease: SlotClaim): Promise<boolean>;
-  /** Makes the lease hold from now; one that is over and that nobody took is taken again. @returns false if somebody else has the slot */
-  renewSlot(agent: string, slot: number, lease: SlotClaim): Promise<boolean>;
+  /** Takes a slot that nobody has, and makes the lease of its owner hold from now. @returns false if somebody else has the slot */
+  holdSlot(agent: string, slot: number, lease: SlotClaim): Promise<boolean>;
   releaseSlot(agent: string, slot: number, owner: string): Promise<void>;
 }
 

@@ -29,7 +29,7 @@ test("a slot that was given back is free at once", async () => {
 
 test("the slot of a process that died is waited for and taken, although its lease still holds", async () => {
   await using store = await newStore();
-  expect(await store.takeSlot("me", 0, { owner: "dead", leaseMs: 800 })).toBe(true);
+  expect(await store.holdSlot("me", 0, { owner: "dead", leaseMs: 800 })).toBe(true);
   const start = performance.now();
   await using next = await lease(store);
   expect(next?.instance).toBe("0");
@@ -44,7 +44,7 @@ test("whoever lost its slot is told, and does not give back what is another's", 
   await redis.client.set(`${prefix}:{journal}:slot:me:0`, "another", "PX", 10_000);
   await mine?.lost;
   await mine?.[Symbol.asyncDispose]();
-  expect(await store.takeSlot("me", 0, { owner: "third", leaseMs: 100 })).toBe(false);
+  expect(await store.holdSlot("me", 0, { owner: "third", leaseMs: 100 })).toBe(false);
 });
 
 function connect(): Disposable & { readonly client: Redis } {

@@ -37,7 +37,7 @@ export async function leaseSlot(store: JournalStore, agent: string, { log, lease
   const renewals = startLoop(renewMs, async () => {
     if (isLost) return;
     // While the store is away nobody else can take the slot either.
-    const isHeld = await store.renewSlot(agent, slot, { owner, leaseMs }).catch(() => true);
+    const isHeld = await store.holdSlot(agent, slot, { owner, leaseMs }).catch(() => true);
     if (isHeld) return;
     isLost = true;
     log.error({ agent, instance: String(slot) }, "this process was silent for so long that its instance's name was taken by another: it takes a new one");
@@ -67,7 +67,7 @@ async function findSlot(
     const isDead = leftMs > 0 && leftMs <= Math.min((before[slot] ?? 0) - watchMs / 2, leaseMs); // a longer lease is not waited for
     if (leftMs > 0 && !isDead) continue;
     if (isDead) await sleep(leftMs + 20);
-    if (await store.takeSlot(agent, slot, { owner, leaseMs })) return slot;
+    if (await store.holdSlot(agent, slot, { owner, leaseMs })) return slot;
   }
   return undefined;
 }

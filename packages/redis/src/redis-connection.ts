@@ -6,7 +6,15 @@ import { answerWithin } from "./answer-within.ts";
 import type { RedisAddress } from "./redis-address.ts";
 import { readServerFacts, type ServerFacts } from "./server-facts.ts";
 
-export interface RedisConnectionOptions<Client extends Redis> {
+/** What Redis runs whole or not at all, by its name. */
+export type RedisScripts = Readonly<Record<string, { readonly numberOfKeys?: number; readonly lua: string }>>;
+
+type Script = (...keysAndArguments: (string | Buffer | number)[]) => Promise<unknown>;
+
+/** A client that knows the scripts; those of any number of keys take their count before these. A name that ends in Buffer says that texts come as bytes. */
+export type RedisClient<Scripts extends RedisScripts> = Redis & { readonly [Name in keyof Scripts & string as Name | `${Name}Buffer`]: Script };
+
+export interface RedisConnectionOptions<Scripts extends RedisScripts> {
   readonly log: Logger;
   /** What it is for, in a word: `claims`. */
   readonly purpose: string;
@@ -14,12 +22,11 @@ export interface RedisConnectionOptions<Client extends Redis> {
   readonly whileAway: string;
   /** Makes the error that operations fail with. */
   readonly unavailable: (message: string) => Error;
-  /** Gives the client the commands of its own. */
-  readonly define: (redis: Redis) => Client;
+  readonly scripts: Scripts;
   /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
   readonly ca?: string | undefined;
-  /** Prepares a new connection, which is used only then. */
-  readonly prepare: (redis: Client, facts: ServerFacts) => Promise<unknown>;
+  /** Prepares a new connection, which is used only then. @default sees that it answers */
+  readonly prepare?: ((redis: RedisClient<Scripts>, facts: ServerFacts) => Promise<unknown>) | undefined;
 }
 
 /** What is sent must be answered within this time. */
@@ -35,10 +42,10 @@ const DISCONNECT_MS = 500;
  * connection has left unanswered fails. ioredis's own time limits are not used on what is sent: they take an answer that
  * this process was too busy to read for a missing one.
  */
-export class RedisConnection<Client extends Redis = Redis> {
+export class RedisConnection<Scripts extends RedisScripts> {
   readonly #address: RedisAddress;
-  readonly #options: RedisConnectionOptions<Client>;
-  readonly #redis: Client;
+  readonly #options: RedisConnectionOptions<Scripts>;
+  readonly #redis: RedisClient<Scripts>;
   /** When each command that has no answer was sent, on the clock of `performance.now()`. Redis answers in this order. */
   readonly #unanswered = new Set<{ readonly sentAt: number }>();
   #watchdog: NodeJS.Timeout | undefined;
@@ -54,7 +61,7 @@ export class RedisConnection<Client extends Redis = Redis> {
   #isClosing = false;
   #isCorked = false;
 
-  constructor(address: RedisAddress, options: RedisConnectionOptions<Client>) {
+  constructor(address: RedisAddress, options: RedisConnectionOptions<Scripts>) {
     this.#address = address;
     this.#options = options;
     const { host, port, db, username, password, isTls } = address;
@@ -78,7 +85,8 @@ export class RedisConnection<Client extends Redis = Redis> {
       retryStrategy: () => backoffMs(++this.#failures, { maxMs: 2_000 }),
       reconnectOnError: (error) => error.message.startsWith("READONLY"), // the master has become a replica: find the new one
     });
-    this.#redis = options.define(redis);
+    for (const [name, script] of Object.entries(options.scripts)) redis.defineCommand(name, script);
+    this.#redis = redis as RedisClient<Scripts>;
     redis.on("connect", () => this.#watchHandshake());
     redis.on("ready", () => void this.#prepare());
     redis.on("error", (error: unknown) => this.#onError(error));
@@ -108,7 +116,7 @@ export class RedisConnection<Client extends Redis = Redis> {
    * @param what for the error: "take a claim"
    * @throws what `unavailable` makes, if there is no answer within 500 ms, or Redis refuses
    */
-  run(what: string, send: (redis: Client, facts: ServerFacts) => Promise<unknown>): Promise<unknown> {
+  run(what: string, send: (redis: RedisClient<Scripts>, facts: ServerFacts) => Promise<unknown>): Promise<unknown> {
     const facts = this.#facts;
     if (this.#isClosing) return Promise.reject(this.#options.unavailable(`Cannot ${what}: the store is closed`));
     if (facts === undefined) {
@@ -206,7 +214,8 @@ export class RedisConnection<Client extends Redis = Redis> {
     const { stream } = this.#redis;
     try {
       const facts = readServerFacts(await this.#answer(this.#redis.info().catch(nothingIfForbidden)));
-      await this.#answer(this.#options.prepare(this.#redis, facts));
+      const { prepare = () => this.#redis.ping() } = this.#options;
+      await this.#answer(prepare(this.#redis, facts));
       if (stream.destroyed || this.#isClosing) return;
       clearTimeout(this.#handshake);
       this.#facts = facts;

@@ -13,7 +13,7 @@ import {
   type ClaimView,
   MAX_REPLY_BYTES,
 } from "../claim-store.ts";
-import { type ClaimsRedis, defineTransitions } from "./transitions.ts";
+import { transitions } from "./transitions.ts";
 import { TurnBatch } from "./turn-batch.ts";
 
 /**
@@ -30,7 +30,7 @@ export async function connectRedisClaimStore(url: string, options: RedisStoreOpt
 class RedisClaimStore implements ClaimStore {
   readonly #label: string;
   readonly #log: Logger;
-  readonly #connection: RedisConnection<ClaimsRedis>;
+  readonly #connection: RedisConnection<typeof transitions>;
   /** What names have in common; the braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
   readonly #marker: string;
@@ -49,7 +49,7 @@ class RedisClaimStore implements ClaimStore {
       purpose: "claims",
       whileAway: "no claim can be made until it is back",
       unavailable: (message) => new ClaimStoreUnavailableError(message),
-      define: defineTransitions,
+      scripts: transitions,
       prepare: async (redis, facts) => {
         this.#warn(facts);
         await redis.openClaimsBuffer(this.#marker, facts.run, logFlag(facts));

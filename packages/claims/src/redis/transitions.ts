@@ -1,4 +1,3 @@
-import type { Redis } from "ioredis";
 import { RECORD_KEPT_MS, REPLY_KEPT_MS } from "../claim-store.ts";
 
 // The arrows of ClaimStore's state picture in Lua. Redis runs a script whole or not at all, and with nothing else between.
@@ -21,7 +20,7 @@ local function born(marker, run, isLogged)
   return now
 end`;
 
-const transitions = {
+export const transitions = {
   /** KEYS: marker. ARGV: run, isLogged. */
   openClaims: {
     numberOfKeys: 1,
@@ -106,13 +105,3 @@ if tonumber(record[3]) > now then return {'held', record[2], record[3] - now} en
 return {'lapsed'}`,
   },
 } as const;
-
-type Transition = (...keysAndArguments: (string | Buffer | number)[]) => Promise<unknown>;
-
-/** A client that knows the transitions; those of any number of claims take the count of their keys before these. The names' ending says that texts come as bytes: a reply need not be UTF-8. */
-export type ClaimsRedis = Redis & { readonly [Name in keyof typeof transitions as `${Name}Buffer`]: Transition };
-
-export function defineTransitions(redis: Redis): ClaimsRedis {
-  for (const [name, definition] of Object.entries(transitions)) redis.defineCommand(name, definition);
-  return redis as ClaimsRedis;
-}

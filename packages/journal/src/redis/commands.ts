@@ -1,11 +1,10 @@
 import { leaseCommands } from "@rockbot/redis";
-import type { Redis } from "ioredis";
 import { MAX_AGE_MS, MAX_CALLS } from "../call-record.ts";
 
 // A caller has a hash of its records, a sorted set of their ids by the time they were made, and a set of the ids without an
 // end. Redis runs a script whole or not at all, so the three agree.
 
-const commands = {
+export const commands = {
   /** KEYS: records, order, open, callers. ARGV: caller, now; for each record its id, when it was made, whether it is open, its text. */
   writeCalls: {
     numberOfKeys: 4,
@@ -54,13 +53,3 @@ return found`,
   },
   ...leaseCommands,
 } as const;
-
-type Command = (...keysAndArguments: (string | number)[]) => Promise<unknown>;
-
-/** A client that knows the commands. */
-export type JournalRedis = Redis & { readonly [Name in keyof typeof commands]: Command };
-
-export function defineCommands(redis: Redis): JournalRedis {
-  for (const [name, definition] of Object.entries(commands)) redis.defineCommand(name, definition);
-  return redis as JournalRedis;
-}

@@ -2,7 +2,7 @@ import { silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/redis";
 import { ANSWER_KEPT_MS, type CallRecord, isOpen } from "../call-record.ts";
 import { type JournalStore, JournalUnavailableError, MAX_SLOTS, type SlotClaim } from "../journal-store.ts";
-import { defineCommands, type JournalRedis } from "./commands.ts";
+import { commands } from "./commands.ts";
 
 /**
  * Journals and slots in Redis 7.0 or later. Each operation is one round trip, and ends within 500 ms. A Redis that cannot be
@@ -16,7 +16,7 @@ export async function connectRedisJournalStore(url: string, options: RedisStoreO
 }
 
 class RedisJournalStore implements JournalStore {
-  readonly #connection: RedisConnection<JournalRedis>;
+  readonly #connection: RedisConnection<typeof commands>;
   /** What names have in common; the braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
 
@@ -28,8 +28,7 @@ class RedisJournalStore implements JournalStore {
       purpose: "journal",
       whileAway: "calls are remembered in this process only until it is back",
       unavailable: (message) => new JournalUnavailableError(message),
-      define: defineCommands,
-      prepare: (redis) => redis.ping(),
+      scripts: commands,
     });
   }
 
@@ -84,12 +83,9 @@ class RedisJournalStore implements JournalStore {
     });
   }
 
-  async takeSlot(agent: string, slot: number, claim: SlotClaim): Promise<boolean> {
-    return this.#holdSlot("take a slot", agent, slot, claim);
-  }
-
-  async renewSlot(agent: string, slot: number, claim: SlotClaim): Promise<boolean> {
-    return this.#holdSlot("renew a slot", agent, slot, claim);
+  async holdSlot(agent: string, slot: number, { owner, leaseMs }: SlotClaim): Promise<boolean> {
+    const held = await this.#connection.run("hold a slot", (redis) => redis.holdLease(this.#slot(agent, slot), this.#fence(agent, slot), owner, leaseMs));
+    return (held as [owner: string, fence: string])[0] === owner;
   }
 
   async releaseSlot(agent: string, slot: number, owner: string): Promise<void> {
@@ -98,12 +94,6 @@ class RedisJournalStore implements JournalStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection.close();
-  }
-
-  /** An owner that takes a slot has none yet, so that to take and to renew are the same. */
-  async #holdSlot(what: string, agent: string, slot: number, { owner, leaseMs }: SlotClaim): Promise<boolean> {
-    const held = await this.#connection.run(what, (redis) => redis.holdLease(this.#slot(agent, slot), this.#fence(agent, slot), owner, leaseMs));
-    return (held as [owner: string, fence: string])[0] === owner;
   }
 
   get #callers(): string {

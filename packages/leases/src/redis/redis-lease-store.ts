@@ -1,6 +1,5 @@
 import { silentLogger } from "@rockbot/bus";
 import { connectStore, leaseCommands, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/redis";
-import type { Redis } from "ioredis";
 import { type LeaseClaim, type LeaseHolder, type LeaseNote, type LeaseStore, LeaseStoreUnavailableError, MAX_NOTE_LENGTH } from "../lease-store.ts";
 
 const NOTE_KEPT_MS = 24 * 3600 * 1000;
@@ -24,9 +23,6 @@ return redis.call('GET', KEYS[1])`,
   },
 } as const;
 
-type Command = (...keysAndArguments: (string | number)[]) => Promise<unknown>;
-type LeaseRedis = Redis & { readonly [Name in keyof typeof commands]: Command };
-
 /**
  * Leases in Redis 7.0 or later. Each operation is one round trip, and ends within 500 ms. A Redis that cannot be reached is no error here:
  * operations fail until it can be, now as later.
@@ -39,7 +35,7 @@ export async function connectRedisLeaseStore(url: string, options: RedisStoreOpt
 }
 
 class RedisLeaseStore implements LeaseStore {
-  readonly #connection: RedisConnection<LeaseRedis>;
+  readonly #connection: RedisConnection<typeof commands>;
   /** The braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
 
@@ -51,11 +47,7 @@ class RedisLeaseStore implements LeaseStore {
       purpose: "leases",
       whileAway: "what one process at a time may do rests until it is back",
       unavailable: (message) => new LeaseStoreUnavailableError(message),
-      define(redis) {
-        for (const [name, definition] of Object.entries(commands)) redis.defineCommand(name, definition);
-        return redis as LeaseRedis;
-      },
-      prepare: (redis) => redis.ping(),
+      scripts: commands,
     });
   }
 

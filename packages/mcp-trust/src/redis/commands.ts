@@ -1,6 +1,4 @@
-import type { Redis } from "ioredis";
-
-const commands = {
+export const commands = {
   /**
    * KEYS: records, revision. ARGV: the record's name, the version that was read or "", the new text or "" to remove it, how many
    * there may be. Answers 1, 0 if the record is of another version, or -1 if there is no room.
@@ -21,12 +19,3 @@ redis.call('INCR', KEYS[2])
 return 1`,
   },
 } as const;
-
-type Command = (...keysAndArguments: (string | number)[]) => Promise<unknown>;
-
-export type TrustRedis = Redis & { readonly [Name in keyof typeof commands]: Command };
-
-export function defineCommands(redis: Redis): TrustRedis {
-  for (const [name, definition] of Object.entries(commands)) redis.defineCommand(name, definition);
-  return redis as TrustRedis;
-}

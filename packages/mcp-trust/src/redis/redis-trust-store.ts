@@ -2,7 +2,7 @@ import { silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/redis";
 import { recordOf, textOf } from "../record-text.ts";
 import { MAX_RECORDS, type TrustRecord, type TrustStore, TrustStoreUnavailableError } from "../trust-store.ts";
-import { defineCommands, type TrustRedis } from "./commands.ts";
+import { commands } from "./commands.ts";
 
 /**
  * Records in Redis, shared by all bridges that use it, and by the operator's command. They have no time to live: in a Redis that
@@ -17,7 +17,7 @@ export async function connectRedisTrustStore(url: string, options: RedisStoreOpt
 
 class RedisTrustStore implements TrustStore {
   readonly where = "Redis";
-  readonly #connection: RedisConnection<TrustRedis>;
+  readonly #connection: RedisConnection<typeof commands>;
   readonly #records: string;
   readonly #revision: string;
 
@@ -30,8 +30,7 @@ class RedisTrustStore implements TrustStore {
       purpose: "mcp-trust",
       whileAway: "what is approved of MCP servers stays as this process has read it, and servers it has not read of offer nothing, until it is back",
       unavailable: (message) => new TrustStoreUnavailableError(message),
-      define: defineCommands,
-      prepare: (redis) => redis.ping(),
+      scripts: commands,
     });
   }
 

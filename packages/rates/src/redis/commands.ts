@@ -1,5 +1,3 @@
-import type { Redis } from "ioredis";
-
 // The arithmetic of bucket.ts in Lua, by the clock of Redis: the clocks of the processes are compared with nothing. A bucket is
 // one key with the time at which it is full; it ends then, as a bucket that is not there is full.
 
@@ -14,7 +12,7 @@ local function keep(key, fullAt)
   if fullAt > now then redis.call('SET', key, string.format('%.3f', fullAt), 'PX', math.ceil(fullAt - now) + 1) end
 end`;
 
-const commands = {
+export const commands = {
   /** KEYS: buckets. ARGV: for each its amount, perMs and cost. Answers with the place of the bucket that lacks most, and how long it does. */
   takeFromBuckets: {
     lua: `${BUCKET}
@@ -38,12 +36,3 @@ keep(KEYS[1], math.min(fullAfter(KEYS[1], tonumber(ARGV[1]), perMs, tonumber(ARG
 return 1`,
   },
 } as const;
-
-type Command = (...keysAndArguments: (string | number)[]) => Promise<unknown>;
-
-export type RatesRedis = Redis & { readonly [Name in keyof typeof commands]: Command };
-
-export function defineCommands(redis: Redis): RatesRedis {
-  for (const [name, definition] of Object.entries(commands)) redis.defineCommand(name, definition);
-  return redis as RatesRedis;
-}

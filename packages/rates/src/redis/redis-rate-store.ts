@@ -3,7 +3,7 @@ import { silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/redis";
 import { createMemoryRateStore } from "../memory-rate-store.ts";
 import type { Charge, RateStore, Shortage } from "../rate-store.ts";
-import { defineCommands, type RatesRedis } from "./commands.ts";
+import { commands } from "./commands.ts";
 
 /**
  * What callers have used up, in Redis, shared by all processes that use it; each operation is one round trip. While Redis is
@@ -17,7 +17,7 @@ export async function connectRedisRateStore(url: string, options: RedisStoreOpti
 }
 
 class RedisRateStore implements RateStore {
-  readonly #connection: RedisConnection<RatesRedis>;
+  readonly #connection: RedisConnection<typeof commands>;
   readonly #prefix: string;
   readonly #own = createMemoryRateStore();
   readonly #alone = metrics.getMeter("@rockbot/rates").createCounter("rockbot.rates.counted_alone", {
@@ -32,8 +32,7 @@ class RedisRateStore implements RateStore {
       purpose: "rates",
       whileAway: "how often callers call is counted by each process alone until it is back",
       unavailable: (message) => new Error(message),
-      define: defineCommands,
-      prepare: (redis) => redis.ping(),
+      scripts: commands,
     });
   }
 
