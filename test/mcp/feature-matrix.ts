@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { startMcpBridge } from "@rockbot/mcp-bridge";
+import { loadConfig } from "@rockbot/config";
+import { configSchema, startMcpBridge } from "@rockbot/mcp-bridge";
 import { startTelemetry } from "@rockbot/telemetry";
 import { createToolCaller } from "@rockbot/tools";
 import { type Peer, peers } from "../../packages/mcp/src/test-peers.ts";
@@ -43,22 +44,7 @@ async function startProbed(amqpUrl: string, { address, grow }: Peer): Promise<Pr
   const mcpConfig = join(folder, "mcp.json");
   writeFileSync(mcpConfig, JSON.stringify({ mcpServers: { peer: type === "auto" ? rest : { type, ...rest } } }));
   const bridgeBus = started.use(await connectBus(amqpUrl));
-  const config = {
-    busUrl: "memory:",
-    mcpConfig,
-    agents: [],
-    concurrency: 64,
-    initConcurrency: 8,
-    shutdownGraceMs: 5_000,
-    healthHost: "127.0.0.1",
-    auditRequired: false,
-    pin: "off" as const,
-    registration: "off" as const,
-    registrationHosts: [],
-    registrationMaxPerAgent: 1,
-    registrationAllowAddresses: [],
-    logLevel: "error" as const,
-  };
+  const config = loadConfig(configSchema, { env: {}, overrides: { mcpConfig, pin: "off" } });
   const bridge = started.use(await startMcpBridge(bridgeBus, config, { env: process.env }));
   const callerBus = started.use(await connectBus(amqpUrl));
   const caller = started.use(await createToolCaller(callerBus, { agent: "features", results: "copy" }));

@@ -4,13 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AuditLog } from "@rockbot/audit";
 import { type Bus, createMemoryBus, createRequester } from "@rockbot/bus";
+import { loadConfig } from "@rockbot/config";
 import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
 import type { LeaseStore } from "@rockbot/leases";
 import type { TrustStore } from "@rockbot/mcp-trust";
 import type { PolicyHolder } from "@rockbot/policy";
 import { type FaultServerBehaviour, faultServer } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
-import type { McpBridgeConfig } from "./generated/config.ts";
+import { configSchema, type McpBridgeConfig } from "./generated/config.ts";
 import { type McpBridge, startMcpBridge } from "./mcp-bridge.ts";
 
 const { resolve } = createRequire(import.meta.url);
@@ -79,23 +80,7 @@ export async function startTestBridge(
   const folder = started.use(testFolder());
   const bus = given ?? started.use(createMemoryBus());
   const file = folder.write({ ...beside, mcpServers: servers(folder.path) });
-  const config = {
-    busUrl: "memory:",
-    mcpConfig: file,
-    agents: [],
-    concurrency: 64,
-    initConcurrency: 8,
-    shutdownGraceMs: 5_000,
-    healthHost: "127.0.0.1",
-    auditRequired: false,
-    logLevel: "error" as const,
-    pin: "first-sight" as const,
-    registration: "off" as const,
-    registrationHosts: [],
-    registrationMaxPerAgent: 5,
-    registrationAllowAddresses: [],
-    ...settings,
-  };
+  const config = loadConfig(configSchema, { env: {}, overrides: { mcpConfig: file, shutdownGraceMs: 5_000, ...settings } });
   const bridge = started.use(await startMcpBridge(bus, config, { env: { PATH: process.env["PATH"], ...env }, policy, audit, trustStore, leases }));
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
   await bridge.settled(20_000);
