@@ -43,15 +43,17 @@ export async function up(options: UpOptions): Promise<void> {
   if (isMemory && identity === "verified") log.warn({}, "the policy wants verified senders, and the in-memory bus verifies nobody: all is one process");
   await using audit = auditFile === undefined ? undefined : await openAudit(auditFile, log);
   await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log });
-  const redisUrl = webTools?.redisUrl ?? mcpBridge?.redisUrl;
-  await using rates = redisUrl === undefined ? undefined : await openRates(redisUrl, log);
-  await using claims = mcpBridge?.redisUrl === undefined ? undefined : await openClaims(mcpBridge.redisUrl, log);
-  await using trustStore = mcpBridge?.redisUrl === undefined ? undefined : await openTrustStore(mcpBridge.redisUrl, log);
-  await using leases = mcpBridge?.redisUrl === undefined ? undefined : await openLeases(mcpBridge.redisUrl, log);
+  const inRedis = async <Store>(url: string | undefined, connect: (url: string, options: { readonly log: Logger }) => Promise<Store>) =>
+    url === undefined ? undefined : connect(url, { log });
+  const [webRedis, mcpRedis] = [webTools?.redisUrl, mcpBridge?.redisUrl];
+  await using rates = await inRedis(webRedis ?? mcpRedis, async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
+  await using claims = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/claims/redis")).connectRedisClaimStore(...at));
+  await using trustStore = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/mcp-trust/redis")).connectRedisTrustStore(...at));
+  await using leases = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/leases/redis")).connectRedisLeaseStore(...at));
   const common = { audit, log, policy, rates, signal: shutdown.signal };
   await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, common);
   await using bridge = mcpBridge === undefined ? undefined : await startMcpBridge(bus, mcpBridge, { ...common, env: process.env, claims, leases, trustStore });
-  await using journals = gateway?.redisUrl === undefined ? undefined : await openJournals(gateway.redisUrl, log);
+  await using journals = await inRedis(gateway?.redisUrl, async (...at) => (await import("@rockbot/journal/redis")).connectRedisJournalStore(...at));
   await using runningGateway =
     gateway === undefined
       ? undefined
@@ -97,31 +99,6 @@ const operatorOf =
   (approvals: BridgeApprovals | undefined, log: Logger) =>
   ({ caller, ...parts }: OperatorParts) =>
     operatorApp({ ...parts, caller, journals: [caller.journal], approvals, log });
-
-async function openJournals(url: string, log: Logger) {
-  const { connectRedisJournalStore } = await import("@rockbot/journal/redis");
-  return connectRedisJournalStore(url, { log });
-}
-
-async function openRates(url: string, log: Logger) {
-  const { connectRedisRateStore } = await import("@rockbot/rates/redis");
-  return connectRedisRateStore(url, { log });
-}
-
-async function openTrustStore(url: string, log: Logger) {
-  const { connectRedisTrustStore } = await import("@rockbot/mcp-trust/redis");
-  return connectRedisTrustStore(url, { log });
-}
-
-async function openLeases(url: string, log: Logger) {
-  const { connectRedisLeaseStore } = await import("@rockbot/leases/redis");
-  return connectRedisLeaseStore(url, { log });
-}
-
-async function openClaims(url: string, log: Logger) {
-  const { connectRedisClaimStore } = await import("@rockbot/claims/redis");
-  return connectRedisClaimStore(url, { log });
-}
 
 /** What runs, where, and the one command to try. */
 function describe(
