@@ -1,9 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
 import { offerMcpTools } from "@rockbot/mcp-tools";
-import { faultServer, startNodeProgram } from "@rockbot/testing";
+import { faultServer, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { startVerifiedBroker } from "./verified-broker.ts";
@@ -19,13 +18,13 @@ delegates: []
 
 test("with the rights of the policy alone an agent uses the bridge, and is told of servers only itself", { timeout: 120_000 }, async () => {
   await using broker = await startVerifiedBroker(POLICY);
-  using folder = temporaryFolder({
-    "policy.yaml": POLICY,
-    "mcp.json": JSON.stringify({ mcpServers: { files: faultServer() } }),
-    url: broker.urlOf("mcp-bridge"),
-  });
+  using folder = temporaryFolder();
   const auditFile = join(folder.path, "audit.jsonl");
-  const env = { BUS_URL_FILE: join(folder.path, "url"), MCP_CONFIG: join(folder.path, "mcp.json"), POLICY_FILE: join(folder.path, "policy.yaml") };
+  const env = {
+    BUS_URL_FILE: folder.write("url", broker.urlOf("mcp-bridge")),
+    MCP_CONFIG: folder.write("mcp.json", { mcpServers: { files: faultServer() } }),
+    POLICY_FILE: folder.write("policy.yaml", POLICY),
+  };
   await using bridge = startNodeProgram(BRIDGE, { env: { ...env, AUDIT_FILE: auditFile } });
   await expect.poll(bridge.stdout, { timeout: 30_000 }).toContain("MCP server connected");
 
@@ -49,9 +48,3 @@ test("with the rights of the policy alone an agent uses the bridge, and is told 
   expect(overheard).toEqual([]);
   expect(readFileSync(auditFile, "utf8")).toMatch(/"caller":"researcher","tool":"files__echo"/);
 });
-
-function temporaryFolder(files: Readonly<Record<string, string>>): { readonly path: string } & Disposable {
-  const path = mkdtempSync(join(tmpdir(), "rockbot-mcp-"));
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
-}

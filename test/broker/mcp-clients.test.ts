@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { startNodeProgram } from "@rockbot/testing";
+import { startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { serveTools } from "@rockbot/tools";
 import { expect, onTestFinished, test } from "vitest";
 import { startVerifiedBroker } from "./verified-broker.ts";
@@ -24,17 +22,14 @@ delegates: [gateway]
 
 test("MCP clients call over a broker that verifies senders: as who their token says, or whose user they are", { timeout: 180_000 }, async () => {
   await using broker = await startVerifiedBroker(POLICY);
-  const folder = mkdtempSync(join(tmpdir(), "rockbot-mcp-clients-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const policyFile = join(folder, "policy.yaml");
-  writeFileSync(policyFile, POLICY);
-  writeFileSync(join(folder, "url"), broker.urlOf("gateway"));
+  using folder = temporaryFolder();
+  const policyFile = folder.write("policy.yaml", POLICY);
   await using bus = await connect(broker, "echoes");
   const [who, secret] = [whoTool("echo_who"), whoTool("echo_secret")];
   await using _tools = await serveTools(bus, { tools: [...who.tools, ...secret.tools], guides: who.guides }, { service: "echoes", policy: broker.policy });
 
   await using gateway = startNodeProgram(join(root, "services/gateway/src/main.ts"), {
-    env: { BUS_URL_FILE: join(folder, "url"), POLICY_FILE: policyFile, PORT: "0" },
+    env: { BUS_URL_FILE: folder.write("url", broker.urlOf("gateway")), POLICY_FILE: policyFile, PORT: "0" },
   });
   await expect.poll(gateway.stdout, { timeout: 60_000 }).toContain('"msg":"ready"');
   const url = /"url":"(http[^"]+)"/.exec(gateway.stdout())?.[1];

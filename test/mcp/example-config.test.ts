@@ -1,7 +1,6 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { startNodeProgram } from "@rockbot/testing";
+import { startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 
@@ -17,10 +16,8 @@ interface Servers {
 }
 
 test("the example of a file of servers works in the repository's folder", { timeout: 60_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "rockbot-example-")); // beside the file is kept what its servers say
-  using _folder = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
-  const file = join(folder, "mcp.json");
-  copyFileSync(join(root, "docs/mcp.example.json"), file);
+  using folder = temporaryFolder(); // beside the file is kept what its servers say
+  const file = folder.write("mcp.json", readFileSync(join(root, "docs/mcp.example.json")));
   const args = ["call", "system-info__system_info", "{}", "--mcp-config", file];
   await using cli = startNodeProgram(join(root, "packages/cli/src/main.ts"), { args, cwd: root });
   expect([await cli.ended, cli.stderr()]).toEqual([0, ""]);

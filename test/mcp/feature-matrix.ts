@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { loadConfig } from "@rockbot/config";
 import { configSchema, startMcpBridge } from "@rockbot/mcp-bridge";
 import { startTelemetry } from "@rockbot/telemetry";
+import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { type Peer, peers } from "../../packages/mcp/src/test-peers.ts";
 import { until } from "./bench-world.ts";
@@ -38,11 +36,9 @@ export async function probeFeatures(amqpUrl: string): Promise<FeatureMatrix> {
 
 async function startProbed(amqpUrl: string, { address, grow }: Peer): Promise<ProbedPeer & AsyncDisposable> {
   await using started = new AsyncDisposableStack();
-  const folder = mkdtempSync(join(tmpdir(), "rockbot-features-"));
-  started.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = started.use(temporaryFolder());
   const { type, ...rest } = address;
-  const mcpConfig = join(folder, "mcp.json");
-  writeFileSync(mcpConfig, JSON.stringify({ mcpServers: { peer: type === "auto" ? rest : { type, ...rest } } }));
+  const mcpConfig = folder.write("mcp.json", { mcpServers: { peer: type === "auto" ? rest : { type, ...rest } } });
   const bridgeBus = started.use(await connectBus(amqpUrl));
   const config = loadConfig(configSchema, { env: {}, overrides: { mcpConfig, pin: "off" } });
   const bridge = started.use(await startMcpBridge(bridgeBus, config, { env: process.env }));

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { faultServer, startNodeProgram, startOwnBroker } from "@rockbot/testing";
+import { faultServer, startNodeProgram, startOwnBroker, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startOriginalAgent } from "./original-agent.ts";
 
@@ -12,15 +10,12 @@ const MANAGED = { replyTo: `mcp.manage.response.${AGENT}` };
 const tools = (name: string): string => `RockBot.Tools.${name}`;
 
 test("the agent of the original, made from the wire contract alone, drives the bridge", { timeout: 120_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "rockbot-mcp-"));
-  using _folder = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
-  const file = join(folder, "mcp.json");
-  writeFileSync(
-    file,
-    JSON.stringify({
-      mcpServers: { "Calendar-MCP": { ...faultServer(), toolsAllowed: ["echo"] }, other: { ...faultServer(), toolsAllowed: ["twice"] } },
-    }),
-  );
+  using folder = temporaryFolder();
+  const [calendar, other] = [
+    { ...faultServer(), toolsAllowed: ["echo"] },
+    { ...faultServer(), toolsAllowed: ["twice"] },
+  ];
+  const file = folder.write("mcp.json", { mcpServers: { "Calendar-MCP": calendar, other } });
   await using broker = await startOwnBroker(); // the bridges of other tests would take calls from a shared one
   const { url } = broker;
   await using bridge = startNodeProgram(BRIDGE, { env: { BUS_URL: url, MCP_CONFIG: file } });
@@ -105,7 +100,7 @@ test("the agent of the original, made from the wire contract alone, drives the b
   });
 
   // A server that goes is told as removed.
-  writeFileSync(file, JSON.stringify({ mcpServers: { other: { ...faultServer(), toolsAllowed: ["twice"] } } }));
+  folder.write("mcp.json", { mcpServers: { other } });
   agent.publish("tool.meta.mcp.refresh", tools("Mcp.McpMetadataRefreshRequest"), { serverName: null });
   await expect.poll(() => indexed().flatMap(({ body }) => body["removedServers"] as string[]), { timeout: 30_000 }).toContain("Calendar-MCP");
 });

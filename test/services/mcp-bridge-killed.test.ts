@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { faultServer, startNodeProgram, startOwnBroker, startOwnRedis } from "@rockbot/testing";
+import { faultServer, startNodeProgram, startOwnBroker, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 
@@ -39,8 +38,3 @@ const runs = (ledger: string): number => {
     return 0; // nobody has written to it yet
   }
 };
-
-function temporaryFolder(): { readonly path: string } & Disposable {
-  const path = mkdtempSync(join(tmpdir(), "rockbot-mcp-"));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
-}

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { offerMcpTools } from "@rockbot/mcp-tools";
@@ -12,6 +11,7 @@ import {
   startOwnBroker,
   startOwnRedis,
   startTlsPeer,
+  temporaryFolder,
 } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
@@ -78,8 +78,3 @@ test.skipIf(!canMakeCertificates())(
     await expect.poll(async () => (await caller.call("mcp_list_services", {})).content, WAIT).not.toContain("acting");
   },
 );
-
-function temporaryFolder(): { readonly path: string } & Disposable {
-  const path = mkdtempSync(join(tmpdir(), "rockbot-mcp-"));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
-}

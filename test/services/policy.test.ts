@@ -1,19 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { startOwnBroker, startOwnRedis, startPageServer } from "@rockbot/testing";
+import { startOwnBroker, startOwnRedis, startPageServer, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { startService } from "./start-service.ts";
 
 test("processes of one service hold callers to a policy together, and take up a changed one without a restart", { timeout: 180_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "policy-"));
-  using _folder = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
-  const file = join(folder, "policy.yaml");
-  writeFileSync(
-    file,
+  using folder = temporaryFolder();
+  const file = folder.write(
+    "policy.yaml",
     `
 callers:
   busy: { rules: [{ tools: [web_browse], rate: { calls: 10, perSeconds: 3600 } }] }
@@ -43,12 +38,12 @@ callers:
   expect(await browse(stranger)).toBe("denied");
   expect(await listed()).toBe(false);
 
-  writeFileSync(file, "callers: { busy: { deny: [web_browse] } }");
+  folder.write("policy.yaml", "callers: { busy: { deny: [web_browse] } }");
   await expect.poll(() => browse(stranger), { timeout: 20_000 }).toBe("ok");
   await expect.poll(() => listed(), { timeout: 20_000 }).toBe(true);
   await expect.poll(async () => new Set(await Promise.all(Array.from({ length: 8 }, () => browse(busy)))), { timeout: 20_000 }).toEqual(new Set(["denied"]));
 
-  writeFileSync(file, "callers: { busy: { dny: [web_browse] } }");
+  folder.write("policy.yaml", "callers: { busy: { dny: [web_browse] } }");
   await expect.poll(() => one.stdout() + one.stderr(), { timeout: 20_000 }).toContain("the changed policy file cannot be used");
   expect(await browse(busy)).toBe("denied");
 });

@@ -1,7 +1,8 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startUp, temporaryFolder } from "./test-cli.ts";
+import { runCli, startUp } from "./test-cli.ts";
 
 test("rockbot up --audit writes a line for each call, and rockbot audit verify names the first that was changed", { timeout: 60_000 }, async () => {
   using folder = temporaryFolder();

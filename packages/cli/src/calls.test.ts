@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { CallJournal } from "@rockbot/journal";
 import { connectRedisJournalStore } from "@rockbot/journal/redis";
-import { sharedRedisUrl } from "@rockbot/testing";
+import { sharedRedisUrl, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startUp, temporaryFolder } from "./test-cli.ts";
+import { runCli, startUp } from "./test-cli.ts";
 
 test("rockbot calls lists the calls of the running system, and show tells one of them", { timeout: 60_000 }, async () => {
   using folder = temporaryFolder();

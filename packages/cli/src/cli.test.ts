@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startCli, startPage, startUp, temporaryFolder } from "./test-cli.ts";
+import { runCli, startCli, startPage, startUp } from "./test-cli.ts";
 
 test("--version prints the version, and --help the commands with examples", async () => {
   using folder = temporaryFolder();

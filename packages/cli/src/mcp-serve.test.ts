@@ -4,9 +4,9 @@ import { Client as ModernClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport as ModernTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { faultServer } from "@rockbot/testing";
+import { faultServer, temporaryFolder } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
-import { type CliOptions, cliCommand, runCli, startCli, startPage, startUp, temporaryFolder } from "./test-cli.ts";
+import { type CliOptions, cliCommand, runCli, startCli, startPage, startUp } from "./test-cli.ts";
 
 const INFO = { name: "test", version: "1.0.0" };
 const PATIENCE = { timeout: 60_000, interval: 100 };

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { faultServer, startOwnRedis } from "@rockbot/testing";
+import { faultServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startUp, temporaryFolder } from "./test-cli.ts";
+import { runCli, startUp } from "./test-cli.ts";
 
 /** A file with one server that works and one that does not. */
 function writeServers(folder: string): string {

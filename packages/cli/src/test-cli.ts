@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const main = join(import.meta.dirname, "main.ts");
@@ -11,12 +9,6 @@ export interface CliResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-}
-
-/** A folder of its own for each test's sockets and files. */
-export function temporaryFolder(): { readonly path: string } & Disposable {
-  const path = mkdtempSync(join(tmpdir(), "rockbot-cli-"));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 export interface CliOptions {

@@ -19,6 +19,7 @@ export { canMakeCertificates, startTlsPeer, type TlsPeer } from "./tls-peer.ts";
 // A program of ours as a process, and a port for it.
 
 export { freePort } from "./machine/free-port.ts";
+export { type TemporaryFolder, temporaryFolder } from "./machine/temporary-folder.ts";
 export { type NodeProgram, type StartNodeProgramOptions, startNodeProgram } from "./node-program.ts";
 
 // An OpenTelemetry collector.

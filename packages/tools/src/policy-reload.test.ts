@@ -1,9 +1,9 @@
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMemoryBus } from "@rockbot/bus";
 import { openPolicy } from "@rockbot/policy";
+import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { serveTools } from "./serve-tools.ts";
 import { testSet, testTool } from "./test-tools.ts";
@@ -13,7 +13,7 @@ const CALLS = 600;
 const CALLS_PER_SECOND = 200;
 
 test("a policy that changes under load fails no call, and each call says which revision decided it", { timeout: 60_000 }, async () => {
-  await using folder = await temporaryFolder();
+  using folder = temporaryFolder();
   const file = join(folder.path, "policy.yaml");
   const write = async (text: string) => {
     await writeFile(`${file}.next`, text);
@@ -64,8 +64,3 @@ test("a policy that changes under load fails no call, and each call says which r
   expect(new Set(ends.map(({ revision }) => revision))).toEqual(new Set(denied.keys()));
   expect(denied.size).toBe(2);
 });
-
-async function temporaryFolder() {
-  const path = await mkdtemp(join(tmpdir(), "policy-reload-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}

@@ -1,14 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { faultServer, isProcessAlive, startNodeProgram } from "@rockbot/testing";
+import { faultServer, isProcessAlive, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { testFolder } from "./test-bridge.ts";
 
 const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "main.ts"), { env });
 
 test("a wrong configuration or a wrong file of servers ends the process with code 2 and every fault", { timeout: 60_000 }, async () => {
-  using folder = testFolder();
-  const file = folder.write({ mcpServers: { a: {}, b: { command: "x", url: "https://x" } } });
+  using folder = temporaryFolder();
+  const file = folder.write("mcp.json", { mcpServers: { a: {}, b: { command: "x", url: "https://x" } } });
   await using main = startMain({ MCP_CONFIG: file });
   await using invalid = startMain({ INIT_CONCURRENCY: "0" });
   expect([await main.ended, main.stderr()]).toEqual([2, expect.stringMatching(/2 faults\n.*mcpServers\.a.*\n.*mcpServers\.b/)]);
@@ -16,8 +15,8 @@ test("a wrong configuration or a wrong file of servers ends the process with cod
 });
 
 test("it serves until SIGTERM, and ends with code 0 although a server heeds nobody", async () => {
-  using folder = testFolder();
-  await using main = startMain({ MCP_CONFIG: folder.write({ mcpServers: { faulty: faultServer("heedless") } }) });
+  using folder = temporaryFolder();
+  await using main = startMain({ MCP_CONFIG: folder.write("mcp.json", { mcpServers: { faulty: faultServer("heedless") } }) });
   await expect.poll(main.stdout, { timeout: 15_000 }).toContain("MCP server connected");
   main.kill("SIGTERM");
   expect([await main.ended, main.stderr()]).toEqual([0, ""]);
@@ -26,10 +25,10 @@ test("it serves until SIGTERM, and ends with code 0 although a server heeds nobo
 test.runIf(process.platform === "linux")(
   "a server that a killed bridge has left behind is ended by the next one, and that of a running bridge is not",
   async () => {
-    using folder = testFolder();
+    using folder = temporaryFolder();
     const pidsFile = join(folder.path, "pids");
     const pids = (): number[] => readFileSync(pidsFile, { encoding: "utf8", flag: "a+" }).split("\n").filter(Boolean).map(Number);
-    const MCP_CONFIG = folder.write({ mcpServers: { faulty: { ...faultServer("heedless"), env: { PIDS_FILE: pidsFile } } } });
+    const MCP_CONFIG = folder.write("mcp.json", { mcpServers: { faulty: { ...faultServer("heedless"), env: { PIDS_FILE: pidsFile } } } });
     await using killed = startMain({ MCP_CONFIG });
     await expect.poll(() => pids().length, { timeout: 30_000 }).toBe(1);
     await using running = startMain({ MCP_CONFIG });

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { createRequester } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, encodeMessage, Header, type McpServersIndexed, messages, newId } from "@rockbot/contracts";
 import { openPolicy } from "@rockbot/policy";
-import { httpFaults, startFaultHttpServer } from "@rockbot/testing";
+import { httpFaults, startFaultHttpServer, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { announcedTools, faulty, realServers, startTestBridge, testFolder, variable } from "./test-bridge.ts";
+import { announcedTools, faulty, realServers, startTestBridge, variable } from "./test-bridge.ts";
 
 test("servers from npm are listed and called over the bus, with progress and each kind of content", async () => {
   await using tested = await startTestBridge((folder) => ({
@@ -79,7 +79,7 @@ test("answers say that they come from a tool of an MCP server, also those that s
 });
 
 test("a policy holds for a tool under each of its names", async () => {
-  using opened = testFolder();
+  using opened = temporaryFolder();
   const policyFile = join(opened.path, "policy.yaml");
   writeFileSync(policyFile, "everyone: { deny: [one__echo] }");
   await using policy = await openPolicy(policyFile);
@@ -125,8 +125,8 @@ test("the file is read again when its content changes: what has not changed stay
   await expect.poll(() => announcedTools(caller).some((name) => name.startsWith("stays__grown_"))).toBe(true);
   const inFlight = caller.call("goes__hang", {}, { timeoutMs: 3_000 });
 
-  folder.write('{ "mcpServers": { "stays": { "comand": "x" } } }');
-  folder.write({ mcpServers: { stays: { ...faulty(), pin: "off" }, comes: { ...faulty(), toolsAllowed: ["echo"] } } });
+  folder.write("mcp.json", '{ "mcpServers": { "stays": { "comand": "x" } } }');
+  folder.write("mcp.json", { mcpServers: { stays: { ...faulty(), pin: "off" }, comes: { ...faulty(), toolsAllowed: ["echo"] } } });
   await expect.poll(() => announcedTools(caller).filter((name) => !name.startsWith("stays__")), { timeout: 10_000 }).toEqual(["comes__echo"]);
   expect(announcedTools(caller).some((name) => name.startsWith("stays__grown_"))).toBe(true); // the same process as before
   await expect(inFlight).rejects.toMatchObject({ code: "timeout" }); // it was let finish
@@ -154,7 +154,7 @@ test("an agent that asks gets the whole index, and then each change", async () =
     toolNames: ["echo"],
   });
 
-  folder.write({ mcpServers: { two: { ...faulty(), toolsAllowed: ["echo"] } } });
+  folder.write("mcp.json", { mcpServers: { two: { ...faulty(), toolsAllowed: ["echo"] } } });
   await expect.poll(() => heard.at(-1)?.servers.map(({ serverName }) => serverName), { timeout: 10_000 }).toEqual(["two"]);
   expect(heard.slice(-2)).toMatchObject([{ servers: [], removedServers: ["one"] }, { isSnapshot: true }]);
 });

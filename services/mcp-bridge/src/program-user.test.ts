@@ -1,23 +1,22 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { canRunAs, type SpyReport, spy, startNodeProgram } from "@rockbot/testing";
+import { canRunAs, type SpyReport, spy, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { checkMcpBridgeConfig } from "./check-mcp-bridge-config.ts";
 import type { McpBridgeConfig } from "./generated/config.ts";
-import { testFolder } from "./test-bridge.ts";
 
 const UID = 12_345;
 
 /** What a program of a server's entry can find out about a bridge that was started with a secret in its environment. */
 async function reportOf(entry: { readonly uid?: number }): Promise<{ readonly report: SpyReport; readonly bridge: number }> {
-  using folder = testFolder();
+  using folder = temporaryFolder();
   chmodSync(folder.path, 0o755);
   if (entry.uid !== undefined) chownSync(folder.path, entry.uid, entry.uid);
   const secret = randomBytes(16).toString("hex");
   const file = join(folder.path, "report.json");
   const servers = { spy: { ...spy(file, secret), ...entry, cwd: "/", env: { OWN: "yes" } } };
-  const env = { MCP_CONFIG: folder.write({ mcpServers: servers }), CANARY_SECRET: secret };
+  const env = { MCP_CONFIG: folder.write("mcp.json", { mcpServers: servers }), CANARY_SECRET: secret };
   await using bridge = startNodeProgram(join(import.meta.dirname, "main.ts"), { env });
   await expect.poll(() => existsSync(file), { timeout: 30_000 }).toBe(true);
   return { report: JSON.parse(readFileSync(file, "utf8")) as SpyReport, bridge: bridge.pid };

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { AuditLog } from "@rockbot/audit";
 import { type Bus, createMemoryBus, createRequester } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
@@ -9,7 +6,7 @@ import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contrac
 import type { LeaseStore } from "@rockbot/leases";
 import type { TrustStore } from "@rockbot/mcp-trust";
 import type { PolicyHolder } from "@rockbot/policy";
-import { type FaultServerBehaviour, faultServer } from "@rockbot/testing";
+import { type FaultServerBehaviour, faultServer, type TemporaryFolder, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { configSchema, type McpBridgeConfig } from "./generated/config.ts";
 import { type McpBridge, startMcpBridge } from "./mcp-bridge.ts";
@@ -33,30 +30,11 @@ export const faulty = (...behaviours: readonly FaultServerBehaviour[]) => faultS
 /** A reference to a variable of the environment, as it stands in the file. */
 export const variable = (name: string): string => `$\{${name}}`;
 
-export interface TestFolder extends Disposable {
-  readonly path: string;
-  /** Writes the file of servers. @returns its path */
-  write(content: object | string): string;
-}
-
-export function testFolder(): TestFolder {
-  const path = mkdtempSync(join(tmpdir(), "rockbot-mcp-"));
-  return {
-    path,
-    write(content) {
-      const file = join(path, "mcp.json");
-      writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
-      return file;
-    },
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
-  };
-}
-
 export interface TestBridge extends AsyncDisposable {
   readonly bus: Bus;
   readonly bridge: McpBridge;
   readonly caller: ToolCaller;
-  readonly folder: TestFolder;
+  readonly folder: TemporaryFolder;
 }
 
 export interface TestBridgeOptions {
@@ -77,9 +55,9 @@ export async function startTestBridge(
   { env = {}, bus: given, policy, audit, config: settings = {}, trustStore, leases, beside = {} }: TestBridgeOptions = {},
 ): Promise<TestBridge> {
   await using started = new AsyncDisposableStack();
-  const folder = started.use(testFolder());
+  const folder = started.use(temporaryFolder());
   const bus = given ?? started.use(createMemoryBus());
-  const file = folder.write({ ...beside, mcpServers: servers(folder.path) });
+  const file = folder.write("mcp.json", { ...beside, mcpServers: servers(folder.path) });
   const config = loadConfig(configSchema, { env: {}, overrides: { mcpConfig: file, shutdownGraceMs: 5_000, ...settings } });
   const bridge = started.use(await startMcpBridge(bus, config, { env: { PATH: process.env["PATH"], ...env }, policy, audit, trustStore, leases }));
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));

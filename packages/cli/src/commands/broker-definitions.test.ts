@@ -1,9 +1,9 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { startOwnBroker } from "@rockbot/testing";
+import { startOwnBroker, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, temporaryFolder } from "../test-cli.ts";
+import { runCli } from "../test-cli.ts";
 
 const POLICY = `
 identity: verified

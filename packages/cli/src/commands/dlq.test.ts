@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
+import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startPage, startUp, temporaryFolder } from "../test-cli.ts";
+import { runCli, startPage, startUp } from "../test-cli.ts";
 
 test.each([
   ["no command", "dlq", /rockbot dlq list/],

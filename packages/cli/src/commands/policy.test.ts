@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startPage, temporaryFolder } from "../test-cli.ts";
+import { runCli, startPage } from "../test-cli.ts";
 
 function policyFile(folder: string, text: string): string {
   const file = join(folder, "policy.yaml");

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { type Bus, createMemoryBus, DeadLetterError } from "@rockbot/bus";
 import { createEnvelope, type Envelope, encodeMessage, messages, newId, type ToolDefinition, type Validator } from "@rockbot/contracts";
+import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { ownSocket } from "../runtime/own-socket.ts";
 import { serveSocket } from "../runtime/serve-socket.ts";
-import { temporaryFolder } from "../test-cli.ts";
 import type { DlqClient, DlqEvent } from "./dlq-client.ts";
 import type { DlqRequest } from "./dlq-request.ts";
 import { openSocketDlqClient } from "./socket-dlq-client.ts";

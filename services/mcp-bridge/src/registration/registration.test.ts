@@ -7,11 +7,11 @@ import { createEnvelope, messages, newId } from "@rockbot/contracts";
 import { offerMcpTools } from "@rockbot/mcp-tools";
 import { createMemoryTrustStore, Registrations, type RequestedServer } from "@rockbot/mcp-trust";
 import { openPolicy } from "@rockbot/policy";
-import { canRunAs } from "@rockbot/testing";
+import { canRunAs, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, onTestFinished, test } from "vitest";
 import type { McpBridgeConfig } from "../generated/config.ts";
-import { announcedTools, faulty, startTestBridge, type TestBridgeOptions, testFolder } from "../test-bridge.ts";
+import { announcedTools, faulty, startTestBridge, type TestBridgeOptions } from "../test-bridge.ts";
 import { hostileRegistrations } from "./test-hostile-registrations.ts";
 
 /** Programs that agents ask for run as this one. */
@@ -31,7 +31,7 @@ const catalogue = {
 
 /** A policy that allows these callers to register servers. */
 async function policyFor(...callers: readonly string[]) {
-  const folder = testFolder();
+  const folder = temporaryFolder();
   onTestFinished(() => folder[Symbol.dispose]());
   const file = join(folder.path, "policy.yaml");
   writeFileSync(file, `callers: { ${callers.map((name) => `${name}: { allow: ["*", mcp_register_server] }`).join(", ")} }`);
@@ -41,7 +41,7 @@ async function policyFor(...callers: readonly string[]) {
 async function startOpenBridge(options: Partial<TestBridgeOptions> = {}) {
   const policy = await policyFor("rockbot", "other", "tester");
   const tested = await startTestBridge(() => ({ files: { ...faulty(), toolsAllowed: ["echo"] } }), { policy, config: open, ...options });
-  tested.folder.write({ mcpServers: { files: { ...faulty(), toolsAllowed: ["echo"] } }, catalogue });
+  tested.folder.write("mcp.json", { mcpServers: { files: { ...faulty(), toolsAllowed: ["echo"] } }, catalogue });
   const ask = manageClient(tested.bus);
   await expect
     .poll(async () => (await ask("rockbot", "McpRegisterServerRequest", { serverName: "nothing", type: "http" })).error, { timeout: 10_000 })

@@ -1,12 +1,13 @@
 import { ConfigError } from "@rockbot/config";
 import { redact } from "@rockbot/redaction";
+import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { testFolder, variable } from "../test-bridge.ts";
+import { variable } from "../test-bridge.ts";
 import { readServers } from "./read-servers.ts";
 
 function read(content: object | string, env: Record<string, string> = {}) {
-  using folder = testFolder();
-  return readServers(folder.write(content), env);
+  using folder = temporaryFolder();
+  return readServers(folder.write("mcp.json", content), env);
 }
 
 function faultsOf(content: object | string, env: Record<string, string> = {}): string[] {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isProcessAlive } from "@rockbot/testing";
+import { isProcessAlive, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { faulty, startTestBridge, testFolder } from "../test-bridge.ts";
+import { faulty, startTestBridge } from "../test-bridge.ts";
 
 const linesOf = (file: string): string[] => readFileSync(file, { encoding: "utf8", flag: "a+" }).split("\n").filter(Boolean);
 
@@ -40,7 +40,7 @@ test("servers that name the same queue share its limit", async () => {
 });
 
 test("no more servers are being started at once than is said", async () => {
-  using folder = testFolder();
+  using folder = temporaryFolder();
   const pidsFile = join(folder.path, "pids");
   const slow = { ...faulty("silent"), connectTimeoutMs: 1_000, env: { PIDS_FILE: pidsFile } };
   let most = 0;

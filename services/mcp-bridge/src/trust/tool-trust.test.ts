@@ -2,8 +2,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Header } from "@rockbot/contracts";
 import { createMemoryTrustStore, openFileTrustStore, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
+import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { announcedTools, faulty, rawCaller, realServers, startTestBridge, testFolder } from "../test-bridge.ts";
+import { announcedTools, faulty, rawCaller, realServers, startTestBridge } from "../test-bridge.ts";
 
 const announced = (caller: Parameters<typeof announcedTools>[0]) => expect.poll(() => announcedTools(caller), { timeout: 10_000 });
 const limited = (...toolsAllowed: readonly string[]) => ({ ...faulty(), toolsAllowed });
@@ -62,7 +63,7 @@ test("nothing of the servers from npm looks poisoned", async () => {
 });
 
 test("what was pinned holds after a restart, in a file that people can read", async () => {
-  using folder = testFolder();
+  using folder = temporaryFolder();
   const mcpLockFile = join(folder.path, "mcp.lock.json");
   {
     await using first = await startTestBridge(() => ({ peer: limited("echo") }), { config: { mcpLockFile } });
@@ -74,7 +75,7 @@ test("what was pinned holds after a restart, in a file that people can read", as
 });
 
 test("in the mode file only what stands in the operator's file is offered, also beside a shared store", async () => {
-  using folder = testFolder();
+  using folder = temporaryFolder();
   const mcpLockFile = join(folder.path, "mcp.lock.json");
   {
     await using _first = await startTestBridge(() => ({ peer: limited("echo") }), { config: { mcpLockFile } });
@@ -87,7 +88,7 @@ test("in the mode file only what stands in the operator's file is offered, also 
 });
 
 test("two bridges that share a store hold the same, and what is approved at one is offered by the other", async () => {
-  using folder = testFolder();
+  using folder = temporaryFolder();
   await using trustStore = openFileTrustStore(join(folder.path, "shared.json"));
   await using one = await startTestBridge(() => ({ peer: limited("echo") }), { trustStore });
   await using two = await startTestBridge(() => ({ peer: limited("echo", "hang") }), { trustStore });
