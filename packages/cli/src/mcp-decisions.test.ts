@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openFileTrustStore, Registrations, type RequestedServer } from "@rockbot/mcp-trust";
-import { faultServer } from "@rockbot/testing";
+import { faultServer, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startUp, temporaryFolder } from "./test-cli.ts";
+import { runCli, startUp } from "./test-cli.ts";
 
 const program = (name: string): RequestedServer => ({ name, address: { kind: "command", command: `/usr/bin/${name}`, args: [], env: {} } });
 const hashOf = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;

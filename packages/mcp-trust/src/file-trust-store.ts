@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { canonicalJson } from "@rockbot/contracts";
 import { recordOf, textOf, versionOf } from "./record-text.ts";
-import { MAX_RECORDS, type TrustStore, TrustStoreUnavailableError } from "./trust-store.ts";
+import { MAX_RECORDS, noRoomFor, type TrustStore, TrustStoreUnavailableError } from "./trust-store.ts";
 
 const FORMAT = 1;
 
@@ -60,7 +60,7 @@ export function openFileTrustStore(file: string): TrustStore {
     if ((current === undefined ? undefined : versionOf(current)) !== version) return false;
     if (value === undefined) texts.delete(name);
     else texts.set(name, textOf(name, value));
-    if (texts.size > MAX_RECORDS) throw new TrustStoreUnavailableError(`Cannot write the record "${name}": there are ${MAX_RECORDS} already`);
+    if (texts.size > MAX_RECORDS) throw noRoomFor(name);
     await replace(texts);
     return true;
   }

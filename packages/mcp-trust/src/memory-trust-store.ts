@@ -1,5 +1,5 @@
 import { recordOf, textOf, versionOf } from "./record-text.ts";
-import { MAX_RECORDS, type TrustStore, TrustStoreUnavailableError } from "./trust-store.ts";
+import { MAX_RECORDS, noRoomFor, type TrustStore } from "./trust-store.ts";
 
 /** Records of this process: they end with it. */
 export function createMemoryTrustStore(): TrustStore {
@@ -14,8 +14,7 @@ export function createMemoryTrustStore(): TrustStore {
       if (value === undefined) texts.delete(name);
       else {
         const text = textOf(name, value);
-        if (current === undefined && texts.size >= MAX_RECORDS)
-          throw new TrustStoreUnavailableError(`Cannot write the record "${name}": there are ${MAX_RECORDS} already`);
+        if (current === undefined && texts.size >= MAX_RECORDS) throw noRoomFor(name);
         texts.set(name, text);
       }
       revision++;

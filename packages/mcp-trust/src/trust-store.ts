@@ -36,6 +36,10 @@ export const MAX_RECORD_LENGTH = 4 * 1024 * 1024;
 /** More servers than a bridge may have. */
 export const MAX_RECORDS = 2_000;
 
+/** For a store that has as many records as it may. */
+export const noRoomFor = (name: string): TrustStoreUnavailableError =>
+  new TrustStoreUnavailableError(`Cannot write the record "${name}": there are ${MAX_RECORDS} already`);
+
 const MAX_ATTEMPTS = 20;
 
 /**

@@ -1,7 +1,7 @@
 import { silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/redis";
 import { recordOf, textOf } from "../record-text.ts";
-import { MAX_RECORDS, type TrustRecord, type TrustStore, TrustStoreUnavailableError } from "../trust-store.ts";
+import { MAX_RECORDS, noRoomFor, type TrustRecord, type TrustStore, TrustStoreUnavailableError } from "../trust-store.ts";
 import { commands } from "./commands.ts";
 
 /**
@@ -48,7 +48,7 @@ class RedisTrustStore implements TrustStore {
     const written = await this.#connection.run("write what is approved of MCP servers", (redis) =>
       redis.replaceTrustRecord(this.#records, this.#revision, name, version ?? "", text, MAX_RECORDS),
     );
-    if (written === -1) throw new TrustStoreUnavailableError(`Cannot write the record "${name}": there are ${MAX_RECORDS} already`);
+    if (written === -1) throw noRoomFor(name);
     return written === 1;
   }
 
