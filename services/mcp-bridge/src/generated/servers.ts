@@ -7,307 +7,13 @@ export interface McpBridgeServers {
  * The servers by name. `${NAME}` and `${NAME:-default}` in a text stand for a variable of the bridge's environment.
  */
 mcpServers?: {
-[k: string]: {
-/**
- * How it is reached. Left out: stdio with a command; with an url Streamable HTTP, then SSE.
- */
-type?: ("stdio" | "http" | "streamable-http" | "sse" | "ws" | "websocket")
-/**
- * The program of a stdio server. No shell reads it.
- */
-command?: string
-/**
- * The program's arguments.
- * 
- * @maxItems 1000
- */
-args?: string[]
-/**
- * What the program gets beside PATH, HOME, the language and the like.
- */
-env?: {
-[k: string]: string | undefined
-}
-/**
- * The program's folder.
- */
-cwd?: string
-/**
- * The address of a server that runs already.
- */
-url?: string
-/**
- * What each request carries.
- */
-headers?: {
-[k: string]: string | undefined
-}
-auth?: {
-type: ("bearer" | "client_credentials")
-/**
- * For bearer.
- */
-token?: string
-/**
- * For client_credentials.
- */
-clientId?: string
-/**
- * For client_credentials.
- */
-clientSecret?: string
-/**
- * For client_credentials: the scopes, separated by blanks.
- */
-scope?: string
-/**
- * For client_credentials: the authorization server that may see the secret.
- */
-issuer?: string
-}
-/**
- * Whether it is used.
- */
-enabled?: boolean
-/**
- * The opposite of enabled, as other programs write it.
- */
-disabled?: boolean
-/**
- * Globs on tool names; left out or empty: all.
- */
-toolsAllowed?: string[]
-/**
- * Globs on tool names. Win over toolsAllowed.
- */
-toolsDenied?: string[]
-/**
- * The same as toolsAllowed.
- */
-allowedTools?: string[]
-/**
- * The same as toolsDenied.
- */
-deniedTools?: string[]
-/**
- * The longest a call may take. Left out is what each call's own deadline says.
- */
-requestTimeoutMs?: number
-/**
- * The time to start it and to shake hands, 30000 when left out.
- */
-connectTimeoutMs?: number
-/**
- * How many calls run at once: the limit of this server, or the name of one of `queues`, which servers share.
- */
-queue?: (string | {
-/**
- * How many calls run at once in a replica.
- */
-concurrency: number
-/**
- * How many more wait; beyond that a call is refused. Left out: four times as many as run.
- */
-waiting?: number
-})
-/**
- * For so many milliseconds a result answers equal calls of the same caller. For a server whose tools only read; with trustAnnotations, for its tools that say so.
- */
-cache?: number
-/**
- * Whether all callers share one connection, and one process. They do: false is refused.
- */
-shared?: boolean
-/**
- * Whether it keeps state between calls: of several replicas of the bridge one has it at a time.
- */
-stateful?: boolean
-/**
- * As which user the program runs. Needs a bridge that runs as root.
- */
-uid?: number
-/**
- * As which group it runs; left out, that of uid.
- */
-gid?: number
-/**
- * The memory that the program and all that it starts may have together; beyond it is ended. On Linux.
- */
-memoryMib?: number
-/**
- * The longest message of the program that is read, 10 when left out.
- */
-outputMib?: number
-/**
- * Whether to believe the server which of its tools change nothing and which may be repeated.
- */
-trustAnnotations?: boolean
-/**
- * Which definitions of its tools are pinned without an operator; left out, as the bridge has it: those seen first, those that stand in the file of pins only, or off: whatever it says is offered.
- */
-pin?: ("first-sight" | "file" | "off")
-/**
- * For people.
- */
-description?: string
-/**
- * Written by the .NET original. Says nothing that type does not.
- */
-isSse?: boolean
-} | undefined
+[k: string]: ServerEntry | undefined
 }
 /**
  * Servers that are not connected until an agent registers one of them by its name, where registration is on.
  */
 catalogue?: {
-[k: string]: {
-/**
- * How it is reached. Left out: stdio with a command; with an url Streamable HTTP, then SSE.
- */
-type?: ("stdio" | "http" | "streamable-http" | "sse" | "ws" | "websocket")
-/**
- * The program of a stdio server. No shell reads it.
- */
-command?: string
-/**
- * The program's arguments.
- * 
- * @maxItems 1000
- */
-args?: string[]
-/**
- * What the program gets beside PATH, HOME, the language and the like.
- */
-env?: {
-[k: string]: string | undefined
-}
-/**
- * The program's folder.
- */
-cwd?: string
-/**
- * The address of a server that runs already.
- */
-url?: string
-/**
- * What each request carries.
- */
-headers?: {
-[k: string]: string | undefined
-}
-auth?: {
-type: ("bearer" | "client_credentials")
-/**
- * For bearer.
- */
-token?: string
-/**
- * For client_credentials.
- */
-clientId?: string
-/**
- * For client_credentials.
- */
-clientSecret?: string
-/**
- * For client_credentials: the scopes, separated by blanks.
- */
-scope?: string
-/**
- * For client_credentials: the authorization server that may see the secret.
- */
-issuer?: string
-}
-/**
- * Whether it is used.
- */
-enabled?: boolean
-/**
- * The opposite of enabled, as other programs write it.
- */
-disabled?: boolean
-/**
- * Globs on tool names; left out or empty: all.
- */
-toolsAllowed?: string[]
-/**
- * Globs on tool names. Win over toolsAllowed.
- */
-toolsDenied?: string[]
-/**
- * The same as toolsAllowed.
- */
-allowedTools?: string[]
-/**
- * The same as toolsDenied.
- */
-deniedTools?: string[]
-/**
- * The longest a call may take. Left out is what each call's own deadline says.
- */
-requestTimeoutMs?: number
-/**
- * The time to start it and to shake hands, 30000 when left out.
- */
-connectTimeoutMs?: number
-/**
- * How many calls run at once: the limit of this server, or the name of one of `queues`, which servers share.
- */
-queue?: (string | {
-/**
- * How many calls run at once in a replica.
- */
-concurrency: number
-/**
- * How many more wait; beyond that a call is refused. Left out: four times as many as run.
- */
-waiting?: number
-})
-/**
- * For so many milliseconds a result answers equal calls of the same caller. For a server whose tools only read; with trustAnnotations, for its tools that say so.
- */
-cache?: number
-/**
- * Whether all callers share one connection, and one process. They do: false is refused.
- */
-shared?: boolean
-/**
- * Whether it keeps state between calls: of several replicas of the bridge one has it at a time.
- */
-stateful?: boolean
-/**
- * As which user the program runs. Needs a bridge that runs as root.
- */
-uid?: number
-/**
- * As which group it runs; left out, that of uid.
- */
-gid?: number
-/**
- * The memory that the program and all that it starts may have together; beyond it is ended. On Linux.
- */
-memoryMib?: number
-/**
- * The longest message of the program that is read, 10 when left out.
- */
-outputMib?: number
-/**
- * Whether to believe the server which of its tools change nothing and which may be repeated.
- */
-trustAnnotations?: boolean
-/**
- * Which definitions of its tools are pinned without an operator; left out, as the bridge has it: those seen first, those that stand in the file of pins only, or off: whatever it says is offered.
- */
-pin?: ("first-sight" | "file" | "off")
-/**
- * For people.
- */
-description?: string
-/**
- * Written by the .NET original. Says nothing that type does not.
- */
-isSse?: boolean
-} | undefined
+[k: string]: ServerEntry | undefined
 }
 /**
  * Limits that servers share, by the names that they give as their queue.
@@ -344,6 +50,154 @@ EnvironmentVariables?: {
 }[]
 }
 [k: string]: unknown | undefined
+}
+export interface ServerEntry {
+/**
+ * How it is reached. Left out: stdio with a command; with an url Streamable HTTP, then SSE.
+ */
+type?: ("stdio" | "http" | "streamable-http" | "sse" | "ws" | "websocket")
+/**
+ * The program of a stdio server. No shell reads it.
+ */
+command?: string
+/**
+ * The program's arguments.
+ * 
+ * @maxItems 1000
+ */
+args?: string[]
+/**
+ * What the program gets beside PATH, HOME, the language and the like.
+ */
+env?: {
+[k: string]: string | undefined
+}
+/**
+ * The program's folder.
+ */
+cwd?: string
+/**
+ * The address of a server that runs already.
+ */
+url?: string
+/**
+ * What each request carries.
+ */
+headers?: {
+[k: string]: string | undefined
+}
+auth?: {
+type: ("bearer" | "client_credentials")
+/**
+ * For bearer.
+ */
+token?: string
+/**
+ * For client_credentials.
+ */
+clientId?: string
+/**
+ * For client_credentials.
+ */
+clientSecret?: string
+/**
+ * For client_credentials: the scopes, separated by blanks.
+ */
+scope?: string
+/**
+ * For client_credentials: the authorization server that may see the secret.
+ */
+issuer?: string
+}
+/**
+ * Whether it is used.
+ */
+enabled?: boolean
+/**
+ * The opposite of enabled, as other programs write it.
+ */
+disabled?: boolean
+/**
+ * Globs on tool names; left out or empty: all.
+ */
+toolsAllowed?: string[]
+/**
+ * Globs on tool names. Win over toolsAllowed.
+ */
+toolsDenied?: string[]
+/**
+ * The same as toolsAllowed.
+ */
+allowedTools?: string[]
+/**
+ * The same as toolsDenied.
+ */
+deniedTools?: string[]
+/**
+ * The longest a call may take. Left out is what each call's own deadline says.
+ */
+requestTimeoutMs?: number
+/**
+ * The time to start it and to shake hands, 30000 when left out.
+ */
+connectTimeoutMs?: number
+/**
+ * How many calls run at once: the limit of this server, or the name of one of `queues`, which servers share.
+ */
+queue?: (string | {
+/**
+ * How many calls run at once in a replica.
+ */
+concurrency: number
+/**
+ * How many more wait; beyond that a call is refused. Left out: four times as many as run.
+ */
+waiting?: number
+})
+/**
+ * For so many milliseconds a result answers equal calls of the same caller. For a server whose tools only read; with trustAnnotations, for its tools that say so.
+ */
+cache?: number
+/**
+ * Whether all callers share one connection, and one process. They do: false is refused.
+ */
+shared?: boolean
+/**
+ * Whether it keeps state between calls: of several replicas of the bridge one has it at a time.
+ */
+stateful?: boolean
+/**
+ * As which user the program runs. Needs a bridge that runs as root.
+ */
+uid?: number
+/**
+ * As which group it runs; left out, that of uid.
+ */
+gid?: number
+/**
+ * The memory that the program and all that it starts may have together; beyond it is ended. On Linux.
+ */
+memoryMib?: number
+/**
+ * The longest message of the program that is read, 10 when left out.
+ */
+outputMib?: number
+/**
+ * Whether to believe the server which of its tools change nothing and which may be repeated.
+ */
+trustAnnotations?: boolean
+/**
+ * Which definitions of its tools are pinned without an operator; left out, as the bridge has it: those seen first, those that stand in the file of pins only, or off: whatever it says is offered.
+ */
+pin?: ("first-sight" | "file" | "off")
+/**
+ * For people.
+ */
+description?: string
+/**
+ * Written by the .NET original. Says nothing that type does not.
+ */
+isSse?: boolean
 }
 
 export const serversSchema: ConfigSchema<McpBridgeServers> = { schema: {"type":"object","additionalProperties":true,"properties":{"mcpServers":{"type":"object","maxProperties":1000,"x-unquoted":true,"description":"The servers by name. `${NAME}` and `${NAME:-default}` in a text stand for a variable of the bridge's environment.","additionalProperties":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","enum":["stdio","http","streamable-http","sse","ws","websocket"],"description":"How it is reached. Left out: stdio with a command; with an url Streamable HTTP, then SSE."},"command":{"type":"string","minLength":1,"maxLength":4096,"description":"The program of a stdio server. No shell reads it."},"args":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"The program's arguments."},"env":{"type":"object","additionalProperties":{"type":"string"},"description":"What the program gets beside PATH, HOME, the language and the like."},"cwd":{"type":"string","minLength":1,"maxLength":4096,"description":"The program's folder."},"url":{"type":"string","pattern":"^(https?://|wss?://|\\$\\{)","maxLength":2048,"description":"The address of a server that runs already."},"headers":{"type":"object","additionalProperties":{"type":"string"},"description":"What each request carries."},"auth":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["bearer","client_credentials"]},"token":{"type":"string","minLength":1,"description":"For bearer."},"clientId":{"type":"string","minLength":1,"description":"For client_credentials."},"clientSecret":{"type":"string","minLength":1,"description":"For client_credentials."},"scope":{"type":"string","minLength":1,"description":"For client_credentials: the scopes, separated by blanks."},"issuer":{"type":"string","pattern":"^https?://","description":"For client_credentials: the authorization server that may see the secret."}}},"enabled":{"type":"boolean","description":"Whether it is used."},"disabled":{"type":"boolean","description":"The opposite of enabled, as other programs write it."},"toolsAllowed":{"type":"array","items":{"type":"string","minLength":1,"maxLength":256},"description":"Globs on tool names; left out or empty: all."},"toolsDenied":{"type":"array","items":{"type":"string","minLength":1,"maxLength":256},"description":"Globs on tool names. Win over toolsAllowed."},"allowedTools":{"type":"array","items":{"type":"string","minLength":1,"maxLength":256},"description":"The same as toolsAllowed."},"deniedTools":{"type":"array","items":{"type":"string","minLength":1,"maxLength":256},"description":"The same as toolsDenied."},"requestTimeoutMs":{"type":"integer","minimum":1,"maximum":1200000,"description":"The longest a call may take. Left out is what each call's own deadline says."},"connectTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"description":"The time to start it and to shake hands, 30000 when left out."},"queue":{"description":"How many calls run at once: the limit of this server, or the name of one of `queues`, which servers share.","oneOf":[{"type":"string","minLength":1,"maxLength":128},{"type":"object","additionalProperties":false,"required":["concurrency"],"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":10000,"description":"How many calls run at once in a replica."},"waiting":{"type":"integer","minimum":0,"maximum":100000,"description":"How many more wait; beyond that a call is refused. Left out: four times as many as run."}}}]},"cache":{"type":"integer","minimum":0,"maximum":86400000,"description":"For so many milliseconds a result answers equal calls of the same caller. For a server whose tools only read; with trustAnnotations, for its tools that say so."},"shared":{"type":"boolean","description":"Whether all callers share one connection, and one process. They do: false is refused."},"stateful":{"type":"boolean","description":"Whether it keeps state between calls: of several replicas of the bridge one has it at a time."},"uid":{"type":"integer","minimum":1,"maximum":4294967294,"description":"As which user the program runs. Needs a bridge that runs as root."},"gid":{"type":"integer","minimum":1,"maximum":4294967294,"description":"As which group it runs; left out, that of uid."},"memoryMib":{"type":"integer","minimum":16,"maximum":1048576,"description":"The memory that the program and all that it starts may have together; beyond it is ended. On Linux."},"outputMib":{"type":"integer","minimum":1,"maximum":10,"description":"The longest message of the program that is read, 10 when left out."},"trustAnnotations":{"type":"boolean","description":"Whether to believe the server which of its tools change nothing and which may be repeated."},"pin":{"type":"string","enum":["first-sight","file","off"],"description":"Which definitions of its tools are pinned without an operator; left out, as the bridge has it: those seen first, those that stand in the file of pins only, or off: whatever it says is offered."},"description":{"type":"string","description":"For people."},"isSse":{"type":"boolean","description":"Written by the .NET original. Says nothing that type does not."}}}},"catalogue":{"type":"object","maxProperties":1000,"x-unquoted":true,"description":"Servers that are not connected until an agent registers one of them by its name, where registration is on.","additionalProperties":{"type":"object","additionalProperties":false,"properties":{"type":{"type":"string","enum":["stdio","http","streamable-http","sse","ws","websocket"],"description":"How it is reached. Left out: stdio with a command; with an url Streamable HTTP, then SSE."},"command":{"type":"string","minLength":1,"maxLength":4096,"description":"The program of a stdio server. No shell reads it."},"args":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"The program's arguments."},"env":{"type":"object","additionalProperties":{"type":"string"},"description":"What the program gets beside PATH, HOME, the language and the like."},"cwd":{"type":"string","minLength":1,"maxLength":4096,"description":"The program's folder."},"url":{"type":"string","pattern":"^(https?://|wss?://|\\$\\{)","maxLength":2048,"description":"The address of a server that runs already."},"headers":{"type":"object","additionalProperties":{"type":"string"},"description":"What each request carries."},"auth":{"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","enum":["bearer","client_credentials"]},"token":{"type":"string","minLength":1,"description":"For bearer."},"clientId":{"type":"string","minLength":1,"description":"For client_credentials."},"clientSecret":{"type":"string","minLength":1,"description":"For client_credentials."},"scope":{"type":"string","minLength":1,"description":"For client_credentials: the scopes, separated by blanks."},"issuer":{"type":"string","pattern":"^https?://","description":"For client_credentials: the authorization server that may see the secret."}}},"enabled":{"type":"boolean","description":"Whether it is used."},"disabled":{"type":"boolean","description":"The opposite of enabled, as other programs write it."},"toolsAllowed":{"type":"array","items":{"type":"string","minLength":1,"maxLength":256},"description":"Globs on tool names; left out or empty: all."},"toolsDenied":{"type":"array","items":{"type":"string","minLength":1,"maxLength":256},"description":"Globs on tool names. Win over toolsAllowed."},"allowedTools":{"type":"array","items":{"type":"string","minLength":1,"maxLength":256},"description":"The same as toolsAllowed."},"deniedTools":{"type":"array","items":{"type":"string","minLength":1,"maxLength":256},"description":"The same as toolsDenied."},"requestTimeoutMs":{"type":"integer","minimum":1,"maximum":1200000,"description":"The longest a call may take. Left out is what each call's own deadline says."},"connectTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"description":"The time to start it and to shake hands, 30000 when left out."},"queue":{"description":"How many calls run at once: the limit of this server, or the name of one of `queues`, which servers share.","oneOf":[{"type":"string","minLength":1,"maxLength":128},{"type":"object","additionalProperties":false,"required":["concurrency"],"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":10000,"description":"How many calls run at once in a replica."},"waiting":{"type":"integer","minimum":0,"maximum":100000,"description":"How many more wait; beyond that a call is refused. Left out: four times as many as run."}}}]},"cache":{"type":"integer","minimum":0,"maximum":86400000,"description":"For so many milliseconds a result answers equal calls of the same caller. For a server whose tools only read; with trustAnnotations, for its tools that say so."},"shared":{"type":"boolean","description":"Whether all callers share one connection, and one process. They do: false is refused."},"stateful":{"type":"boolean","description":"Whether it keeps state between calls: of several replicas of the bridge one has it at a time."},"uid":{"type":"integer","minimum":1,"maximum":4294967294,"description":"As which user the program runs. Needs a bridge that runs as root."},"gid":{"type":"integer","minimum":1,"maximum":4294967294,"description":"As which group it runs; left out, that of uid."},"memoryMib":{"type":"integer","minimum":16,"maximum":1048576,"description":"The memory that the program and all that it starts may have together; beyond it is ended. On Linux."},"outputMib":{"type":"integer","minimum":1,"maximum":10,"description":"The longest message of the program that is read, 10 when left out."},"trustAnnotations":{"type":"boolean","description":"Whether to believe the server which of its tools change nothing and which may be repeated."},"pin":{"type":"string","enum":["first-sight","file","off"],"description":"Which definitions of its tools are pinned without an operator; left out, as the bridge has it: those seen first, those that stand in the file of pins only, or off: whatever it says is offered."},"description":{"type":"string","description":"For people."},"isSse":{"type":"boolean","description":"Written by the .NET original. Says nothing that type does not."}}}},"queues":{"type":"object","maxProperties":1000,"description":"Limits that servers share, by the names that they give as their queue.","additionalProperties":{"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":10000,"description":"How many calls run at once in a replica."},"waiting":{"type":"integer","minimum":0,"maximum":100000,"description":"How many more wait; beyond that a call is refused. Left out: four times as many as run."},"concurrent":{"type":"integer","minimum":1,"maximum":10000,"description":"The same as concurrency."}}}},"Mcp":{"type":"object","x-unquoted":true,"additionalProperties":false,"properties":{"Servers":{"type":"array","maxItems":1000,"description":"Programs, in the form of the .NET original.","items":{"type":"object","additionalProperties":false,"required":["Name","Command"],"properties":{"Name":{"type":"string"},"Command":{"type":"string","minLength":1,"maxLength":4096},"Arguments":{"type":"array","items":{"type":"string"}},"EnvironmentVariables":{"type":"object","additionalProperties":{"type":"string"}}}}}}}}}, validate };

@@ -1,12 +1,10 @@
 import { ConfigError, loadConfig } from "@rockbot/config";
 import { type CallLimitOptions, cleanEnvironment, type McpServerAddress, type OAuthOptions } from "@rockbot/mcp";
 import { registerSecret } from "@rockbot/redaction";
-import { type McpBridgeServers, serversSchema } from "../generated/servers.ts";
+import { type McpBridgeServers, type ServerEntry, serversSchema } from "../generated/servers.ts";
 import type { BridgedServerOptions } from "./bridged-server.ts";
 import { expandVariables } from "./expand-variables.ts";
 import { isLikelySecret } from "./is-likely-secret.ts";
-
-type ServerEntry = NonNullable<NonNullable<McpBridgeServers["mcpServers"]>[string]>;
 
 /** What agents can ask for. */
 const CATALOGUE_NAME = /^[a-z0-9][a-z0-9-]{0,38}$/;
