@@ -28,9 +28,10 @@ test("each call over which its bridge is killed ends in an answer or as of unkno
   await expect.poll(() => scene.alive(), { timeout: 20_000 }).toBe(0);
 
   const figures = tally(settled, effects);
-  const { ok = 0, outcome_unknown: unknown = 0 } = figures;
-  expect(figures).toEqual(unharmed({ ok, outcome_unknown: unknown }));
+  const { ok = 0, outcome_unknown: unknown = 0, unavailable: refused } = figures;
+  expect(figures).toEqual(unharmed({ ok, outcome_unknown: unknown, ...(refused === undefined ? {} : { unavailable: refused }) }));
   expect(settled.filter(({ id, outcome }) => outcome === "ok" && effects.get(id) !== 1)).toEqual([]);
+  expect(settled.filter(({ id, outcome }) => outcome === "unavailable" && effects.has(id))).toEqual([]); // refused, and not run
   await record({
     fault: "bridge",
     done: `${settled.length} calls over ${PAIRS * KILLS_PER_PAIR} kills of replicas of mcp-bridge, ${PAIRS + 1} to ${2 * PAIRS} of which run`,

@@ -13,5 +13,13 @@ export function announcedMcpName(server: string, tool: string): string {
   const isClear = /^[A-Za-z0-9_-]+$/.test(plain) && plain.length <= MAX_LENGTH && !server.includes(SEPARATOR) && !server.endsWith("_") && !tool.startsWith("_");
   if (isClear && !/_[0-9a-f]{8}$/.test(tool)) return plain;
   const hash = createHash("sha256").update(`${server}\0${tool}`).digest("hex").slice(0, 8);
-  return `${plain.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`;
+  return `${withoutOddCharacters(plain).slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`;
 }
+
+/** Whether a tool of the server, known or not, may be the one that is announced under the name. Case does not matter. */
+export function mayBeAnnouncedMcpName(name: string, server: string): boolean {
+  const prefix = withoutOddCharacters(`${server}${SEPARATOR}`).slice(0, MAX_LENGTH / 2);
+  return name.toLowerCase().startsWith(prefix.toLowerCase());
+}
+
+const withoutOddCharacters = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, "_");

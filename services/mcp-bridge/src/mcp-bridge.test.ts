@@ -114,6 +114,9 @@ test("a server that fails neither delays nor stops another, and is announced onc
   const { bridge, caller } = tested;
   expect(bridge.servers.find(({ name }) => name === "fine")).toMatchObject({ state: "ready" });
   expect(await caller.call("fine__echo", { n: 1 })).toMatchObject({ content: '{"n":1}' });
+  const ask = rawCaller(tested.bus); // who has heard of the tool from another replica
+  expect(await ask("BROKEN__echo", {})).toMatchObject({ code: "unavailable", details: { mayHaveRun: false } });
+  expect(await ask("brocken__echo", {})).toMatchObject({ code: "tool_not_found" });
   await expect(caller.call("fine__crash", {})).rejects.toMatchObject({ code: "outcome_unknown" });
   expect(await caller.call("fine__echo", { n: 2 })).toMatchObject({ content: '{"n":2}' });
 }, 40_000);

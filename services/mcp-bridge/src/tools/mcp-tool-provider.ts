@@ -1,4 +1,4 @@
-import { Header, nearestName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
+import { Header, mayBeAnnouncedMcpName, nearestName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
 import type { McpTool } from "@rockbot/mcp";
 import type { Tool, ToolProvider } from "@rockbot/tools";
 import type { BridgedServer } from "../servers/bridged-server.ts";
@@ -59,6 +59,7 @@ export class McpToolProvider implements ToolProvider {
   /**
    * With the header: that server's tool by its own name. Without: the tool that is announced under the name, else the
    * first server's that has one of the name. What is written exactly so comes before what differs in case.
+   * @throws {ToolError} `unavailable` if the tool may be one of a server that has not been heard here yet: another replica may have announced it
    */
   find(toolName: string, headers: Readonly<Record<string, string>>): Tool | undefined {
     const serverName = headers[Header.McpServer];
@@ -66,6 +67,8 @@ export class McpToolProvider implements ToolProvider {
     const found = firstNamed(this.tools, toolName, ({ definition }) => definition.name) ?? this.#findAnywhere(toolName);
     const refusal = found === undefined ? this.#trust?.refusalOf(toolName) : undefined;
     if (refusal !== undefined) throw refusal;
+    const away = found === undefined ? this.#pool.servers.find((server) => isUnheard(server) && mayBeAnnouncedMcpName(toolName, server.name)) : undefined;
+    if (away !== undefined) throw serverAway(away);
     return found;
   }
 
@@ -83,13 +86,7 @@ export class McpToolProvider implements ToolProvider {
     if (tool !== undefined) return this.#toolOf(server, tool);
     const refusal = this.#trust?.refusalOn(server.name, toolName);
     if (refusal !== undefined) throw refusal;
-    const { state, nextAttemptInMs = 0 } = server.health;
-    if (server.tools.length === 0 && state !== "ready") {
-      throw new ToolError(ToolErrorCode.Unavailable, `The MCP server "${server.name}" cannot be reached now. Nothing was run. Try again later.`, {
-        retryAfterMs: Math.max(1_000, nextAttemptInMs),
-        details: { mayHaveRun: false, reason: "server_away" },
-      });
-    }
+    if (isUnheard(server)) throw serverAway(server);
     const names = server.tools.map(({ name }) => name);
     const nearest = nearestName(toolName, names);
     throw new ToolError(
@@ -112,6 +109,16 @@ export class McpToolProvider implements ToolProvider {
     made.set(tool, known);
     return known;
   }
+}
+
+/** Whether it has not said what tools it has. */
+const isUnheard = ({ tools, health }: BridgedServer): boolean => tools.length === 0 && health.state !== "ready";
+
+function serverAway({ name, health: { nextAttemptInMs = 0 } }: BridgedServer): ToolError {
+  return new ToolError(ToolErrorCode.Unavailable, `The MCP server "${name}" cannot be reached now. Nothing was run. Try again later.`, {
+    retryAfterMs: Math.max(1_000, nextAttemptInMs),
+    details: { mayHaveRun: false, reason: "server_away" },
+  });
 }
 
 function firstNamed<T>(all: readonly T[], name: string, nameOf: (one: T) => string): T | undefined {
