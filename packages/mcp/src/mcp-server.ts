@@ -97,6 +97,7 @@ export class McpServer implements AsyncDisposable {
   /** As it listed them last, those left out that are not allowed here. */
   #listed: readonly McpTool[] | undefined;
   #screenings = 0;
+  #screened: Promise<void> = Promise.resolve();
   #failures = 0;
   #lastFailure: string | undefined;
   #nextAttemptAt: number | undefined;
@@ -332,11 +333,16 @@ export class McpServer implements AsyncDisposable {
     await this.#screen(this.#listed ?? unique);
   }
 
-  async #screen(listed: readonly McpTool[]): Promise<void> {
-    const screening = ++this.#screenings;
+  /** Resolves once what was asked last is decided, be it by a later asking. */
+  #screen(listed: readonly McpTool[]): Promise<void> {
+    this.#screened = this.#takeScreened(++this.#screenings, listed);
+    return this.#screened;
+  }
+
+  async #takeScreened(screening: number, listed: readonly McpTool[]): Promise<void> {
     const tools = (await this.#parts.screen?.(listed)) ?? listed;
-    const isLatest = screening === this.#screenings;
-    if (!isLatest || JSON.stringify(tools) === JSON.stringify(this.#tools)) return;
+    if (screening !== this.#screenings) return this.#screened;
+    if (JSON.stringify(tools) === JSON.stringify(this.#tools)) return;
     this.#tools = tools;
     this.#changed();
   }

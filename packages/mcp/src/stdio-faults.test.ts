@@ -161,6 +161,21 @@ test.each([
   },
 );
 
+test("a server is ready once what its screen was asked last is decided", async () => {
+  const decisions: (() => void)[] = [];
+  const screen = (tools: readonly McpTool[]) => new Promise<readonly McpTool[]>((resolve) => decisions.push(() => resolve(tools)));
+  await using server = startServer(address(), {}, { screen });
+  await expect.poll(() => decisions.length, { timeout: 20_000 }).toBe(1);
+  void server.screenAgain();
+  expect(decisions).toHaveLength(2);
+  decisions[0]?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(server.health).toMatchObject({ state: "connecting", tools: 0 });
+  decisions[1]?.();
+  await until(server, "ready");
+  expect(server.tools.map(({ name }) => name)).toContain("echo");
+});
+
 test("a call that waits for a server to come back is not sent if its tool does not pass the screen any more", async () => {
   let isApproved = true;
   const refusal = new ToolError(ToolErrorCode.Denied, "not approved");

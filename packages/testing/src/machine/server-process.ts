@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { untilStopped } from "./until-stopped.ts";
 
 export interface ServerProcessOptions {
   readonly program: string;
@@ -14,6 +15,8 @@ export interface ServerProcess {
   start(): Promise<void>;
   /** Sends a signal to all its processes, if it runs. */
   signal(name: NodeJS.Signals): void;
+  /** Resolves once all its processes stand still. */
+  pause(): Promise<void>;
   /** Ends it by SIGKILL; resolves once no process of it is left. */
   kill(): Promise<void>;
 }
@@ -39,6 +42,10 @@ export function createServerProcess({ program, args, env, untilReady }: ServerPr
       await untilReady(async () => `it says: ${output.slice(-500)}`);
     },
     signal,
+    async pause() {
+      signal("SIGSTOP");
+      if (server?.pid !== undefined) await untilStopped(server.pid);
+    },
     async kill() {
       const ended = server;
       if (ended === undefined || ended.exitCode !== null || ended.signalCode !== null) return;

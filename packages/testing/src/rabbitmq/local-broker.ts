@@ -54,7 +54,7 @@ export async function startLocalBroker(): Promise<TestBroker> {
 
   // A port mapper that is there already is used; else the broker would leave one running after its end.
   const epmd = spawn("epmd", ["-port", String(epmdPort), "-address", "127.0.0.1"], { stdio: "ignore", env });
-  const { start, signal, kill } = createServerProcess({
+  const { start, signal, pause, kill } = createServerProcess({
     program: LOCAL_SERVER,
     args: [],
     env,
@@ -87,7 +87,7 @@ export async function startLocalBroker(): Promise<TestBroker> {
       await start();
       restarted();
     },
-    pause: async () => signal("SIGSTOP"),
+    pause,
     resume: async () => signal("SIGCONT"),
     ctl,
     async importDefinitions(definitions) {

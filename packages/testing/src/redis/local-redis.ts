@@ -20,7 +20,7 @@ export async function startLocalRedis(options: StartOwnRedisOptions): Promise<Te
   const port = await freePort();
   const password = randomBytes(12).toString("hex");
   const env = { PATH: process.env["PATH"], LANG: "C.UTF-8", REDISCLI_AUTH: password };
-  const { start, signal, kill } = createServerProcess({
+  const { start, signal, pause, kill } = createServerProcess({
     program: LOCAL_REDIS,
     args: ["--bind", "127.0.0.1", "--port", String(port), "--dir", data, ...redisSettings(password, options)],
     env,
@@ -53,7 +53,7 @@ export async function startLocalRedis(options: StartOwnRedisOptions): Promise<Te
       }
       await start();
     },
-    pause: async () => signal("SIGSTOP"),
+    pause,
     resume: async () => signal("SIGCONT"),
     ctl: (...args) => run("redis-cli", ["-p", String(port), ...args], { timeoutMs: 60_000, env }),
     [Symbol.asyncDispose]: stop,
