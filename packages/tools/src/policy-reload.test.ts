@@ -28,6 +28,7 @@ test("a policy that changes under load fails no call, and each call says which r
   await using _service = await serveTools(bus, testSet(testTool("tool", async () => "ok")), { service: "tools", policy });
   await using one = await createToolCaller(bus, { agent: "one" });
   await using two = await createToolCaller(bus, { agent: "two" });
+  for (const caller of [one, two]) await expect.poll(() => caller.tools.getExecutor("tool"), { timeout: 10_000 }).toBeDefined();
 
   const changing = new AbortController();
   const changes = (async () => {
