@@ -1,5 +1,3 @@
-export type ListKind = "tools" | "prompts" | "resources";
-
 /** Changes that come within this time are told once: a service that comes with 40 tools is one piece of news. */
 const SETTLE_MS = 100;
 
@@ -8,11 +6,11 @@ const SETTLE_MS = 100;
  * that they teach, and which of them a client may see differs.
  */
 export class ChangeWatch implements Disposable {
-  readonly #tell: (kinds: readonly ListKind[]) => void;
+  readonly #tell: () => void;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(tell: (kinds: readonly ListKind[]) => void) {
+  constructor(tell: () => void) {
     this.#tell = tell;
   }
 
@@ -21,7 +19,7 @@ export class ChangeWatch implements Disposable {
     if (this.#isClosed) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#tell(["tools", "prompts", "resources"]);
+      this.#tell();
     }, SETTLE_MS).unref();
   }
 

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { ChangeWatch, type ListKind } from "./change-watch.ts";
+import { ChangeWatch } from "./change-watch.ts";
 import { createToolServer, type ToolServerOptions } from "./create-tool-server.ts";
 import type { ToolSource } from "./tool-source.ts";
 
@@ -40,7 +40,7 @@ export function serveToolsOverStdio(source: ToolSource, { input, output, onChang
     onclose?.();
     ended.resolve();
   };
-  const watch = new ChangeWatch((kinds) => servers.forEach((server) => void tell(server, kinds)));
+  const watch = new ChangeWatch(() => servers.forEach((server) => void tell(server)));
   let off = (): void => {};
   let isClosed = false;
   const listen = () => {
@@ -58,11 +58,12 @@ export function serveToolsOverStdio(source: ToolSource, { input, output, onChang
   };
 }
 
-async function tell(server: Server, kinds: readonly ListKind[]): Promise<void> {
-  const told: Readonly<Record<ListKind, () => Promise<void>>> = {
-    tools: () => server.sendToolListChanged(),
-    prompts: () => server.sendPromptListChanged(),
-    resources: () => server.sendResourceListChanged(),
-  };
-  for (const kind of kinds) await told[kind]().catch(() => {}); // a client that is gone needs no news
+async function tell(server: Server): Promise<void> {
+  try {
+    await server.sendToolListChanged();
+    await server.sendPromptListChanged();
+    await server.sendResourceListChanged();
+  } catch {
+    // a client that is gone needs no news
+  }
 }

@@ -52,7 +52,7 @@ export class GatewayEndpoint implements AsyncDisposable {
     const { policy, sessions, log } = this.#options;
     const sourceOf = (by: string | undefined) => gatewayToolSource(this.#caller, by, this.#options);
     const endpoint = this.#stack.use(new ToolEndpoint({ sourceOf, version: packageJson.version, log, ...sessions }));
-    const watch = this.#stack.use(new ChangeWatch((kinds) => endpoint.tell(kinds)));
+    const watch = this.#stack.use(new ChangeWatch(() => endpoint.tell()));
     this.#stack.defer(this.#caller.tools.onChange(() => watch.note()));
     if (policy !== undefined) this.#stack.defer(policy.onChange(() => watch.note()));
     if (this.#isStopping) endpoint.stopListening();

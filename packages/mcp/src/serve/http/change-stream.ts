@@ -1,5 +1,3 @@
-import type { ListKind } from "../change-watch.ts";
-
 const encoder = new TextEncoder();
 
 /**
@@ -22,8 +20,9 @@ export class ChangeStream {
     this.body = new ReadableStream({ pull: (controller) => this.#pull(controller), cancel: () => this.end() }, { highWaterMark: 0 });
   }
 
-  tell(kinds: readonly ListKind[]): void {
-    for (const kind of kinds) this.#send(`event: message\ndata: {"jsonrpc":"2.0","method":"notifications/${kind}/list_changed"}\n\n`);
+  tell(): void {
+    for (const list of ["tools", "prompts", "resources"])
+      this.#send(`event: message\ndata: {"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}\n\n`);
   }
 
   end(): void {

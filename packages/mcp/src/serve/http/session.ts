@@ -1,5 +1,4 @@
 import type { RequestId } from "@modelcontextprotocol/server";
-import type { ListKind } from "../change-watch.ts";
 import { ChangeStream } from "./change-stream.ts";
 
 /**
@@ -71,8 +70,8 @@ export class Session {
     return stream;
   }
 
-  tell(kinds: readonly ListKind[]): void {
-    this.#stream?.tell(kinds);
+  tell(): void {
+    this.#stream?.tell();
   }
 
   stopListening(): void {

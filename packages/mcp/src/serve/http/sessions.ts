@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { ListKind } from "../change-watch.ts";
 import { Session } from "./session.ts";
 
 export interface SessionLimits {
@@ -66,8 +65,8 @@ export class Sessions implements Disposable {
     this.#end(session);
   }
 
-  tell(kinds: readonly ListKind[]): void {
-    for (const session of this.#sessions.values()) session.tell(kinds);
+  tell(): void {
+    for (const session of this.#sessions.values()) session.tell();
   }
 
   stopListening(): void {

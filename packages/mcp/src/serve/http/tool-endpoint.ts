@@ -1,7 +1,6 @@
 import { createMcpHandler, isInitializeRequest, isLegacyRequest, type McpHttpHandler, type RequestId } from "@modelcontextprotocol/server";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { ListKind } from "../change-watch.ts";
 import { createToolServer } from "../create-tool-server.ts";
 import type { ToolSource } from "../tool-source.ts";
 import type { Session } from "./session.ts";
@@ -82,11 +81,12 @@ export class ToolEndpoint implements AsyncDisposable {
     return this.#fetchLegacy(request, { caller, body });
   }
 
-  tell(kinds: readonly ListKind[]): void {
-    this.#sessions.tell(kinds);
+  tell(): void {
+    this.#sessions.tell();
     const { notify } = this.#handler;
-    const told: Readonly<Record<ListKind, () => void>> = { tools: notify.toolsChanged, prompts: notify.promptsChanged, resources: notify.resourcesChanged };
-    for (const kind of kinds) told[kind]();
+    notify.toolsChanged();
+    notify.promptsChanged();
+    notify.resourcesChanged();
   }
 
   /** Ends the streams of changes, which would else never end, and takes no more of them. Calls go on. */
