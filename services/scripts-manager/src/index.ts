@@ -1,0 +1,6 @@
+// To run scripts.
+export { PACKAGES_FOLDER, type PackageLayer } from "./packages/package-layer.ts";
+// To make sandboxes for them.
+export { type Frame, MAX_FRAME_BYTES } from "./sandbox/frames.ts";
+export type { MakeSandboxOptions, Sandbox, SandboxEnd, SandboxMaker } from "./sandbox/sandbox.ts";
+export { type RunScriptOptions, type ScriptJob, ScriptLimit, type ScriptOutcome, type ScriptRunner } from "./script-runner.ts";

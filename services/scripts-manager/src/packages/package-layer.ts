@@ -1,0 +1,10 @@
+/** Packages that were installed together, read-only for scripts. */
+export interface PackageLayer {
+  /** Of the resolved set: the name of its folder below `PACKAGES_FOLDER` in every sandbox. */
+  readonly key: string;
+  /** What is in it, such as `numpy==2.3.5`. */
+  readonly pinned: readonly string[];
+}
+
+/** Where all layers lie in a sandbox. A layer that comes later is seen there too: a sandbox that is warm need not know which one its script wants. */
+export const PACKAGES_FOLDER = "/packages";

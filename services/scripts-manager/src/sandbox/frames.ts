@@ -1,0 +1,26 @@
+/**
+ * What the supervisor in a sandbox (`supervisor.py`) and the process outside say to each other.
+ *
+ * **In**, once: one line of JSON, `{"job":ID,"timeoutMs":N,"packages":KEY|null,"scriptBytes":N,"inputBytes":N|null,"keepBytes":N}`, then the
+ * script's and the input's UTF-8 bytes. The end of the stream before that ends the sandbox.
+ *
+ * **Out**: frames, one to a line of JSON of at most `MAX_FRAME_BYTES`, so that they come whole through whatever keeps them as a log:
+ * `ready` when a job may come, `started` right before the script's first line, `out` and `err` with base64 of what was written, `ended` last.
+ * Everything that has to do with the script comes between `started` and `ended`: a sandbox that has said `started` is never given a job again.
+ */
+export type Frame =
+  | { readonly frame: "ready"; readonly python: string }
+  | { readonly frame: "started"; readonly job: string }
+  | { readonly frame: "out" | "err"; readonly data: string }
+  | {
+      readonly frame: "ended";
+      readonly exitCode: number | null;
+      /** The number of the signal that ended the script. */
+      readonly signal: number | null;
+      readonly limit: "time" | "memory" | "processes" | null;
+      readonly droppedOut: number;
+      readonly droppedErr: number;
+      readonly runMs: number;
+    };
+
+export const MAX_FRAME_BYTES = 12_000;
