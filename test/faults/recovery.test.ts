@@ -15,6 +15,8 @@ const PER_SECOND = atScale(3, 10);
 /** A slow machine's broker is away for long: no call is to end for that, so that the next shows when it is back. */
 const TIMEOUT_MS = 120_000;
 const MAX_CALLS_IN_FLIGHT = 2_000;
+/** Of the calls; a quiet machine refuses none. */
+const MAX_PART_REFUSED = 0.1;
 const redisUrl = await sharedRedisUrl();
 
 test(`each of ${AGENTS} agents in processes of their own has answers again soon after a killed broker accepts connections: ${KILLS} times`, {
@@ -62,13 +64,16 @@ test(`each of ${AGENTS} agents in processes of their own has answers again soon 
   }
   for (const agent of agents) agent.kill("SIGTERM");
   const settled = (await Promise.all(agents.map(agentReport))).flatMap((report) => report.settled);
-  const ended = tally(settled, await ledger.count("effect"));
+  const effects = await ledger.count("effect");
+  const ended = tally(settled, effects);
   await record({
     fault: "recovery",
     done: `${settled.length} calls of ${AGENTS} agents in processes of their own over ${KILLS} kills of the broker`,
     figures: { ...ended, ...spread("an agent's first answer after the port opens", recoveries), "slowest ms": Math.max(...recoveries) },
   });
   // Redis has to answer in half a second, which it may miss on a machine with much else to do: then a call is refused before it starts.
-  const { unavailable } = ended;
-  expect(ended).toEqual(unharmed({ ok: settled.length - (unavailable ?? 0), ...(unavailable === undefined ? {} : { unavailable }) }));
+  const refused = settled.filter(({ outcome }) => outcome === "unavailable");
+  expect(refused.filter(({ id }) => effects.has(id))).toEqual([]);
+  expect(refused.length).toBeLessThanOrEqual(settled.length * MAX_PART_REFUSED);
+  expect(ended).toEqual(unharmed({ ok: settled.length - refused.length, ...(refused.length === 0 ? {} : { unavailable: refused.length }) }));
 });
