@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { NotSentError } from "../call/not-sent-error.ts";
 import type { StdioAddress } from "../server-options.ts";
@@ -10,9 +11,11 @@ import { TailText } from "./tail-text.ts";
 const STDERR_LENGTH = 8 * 1024;
 /** What a server does not read piles up to this, then it is told nothing more. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
-/** A server that talks faster than so many lines in this time is read no further until the time is over: others have a share of this process, too. */
-const MAX_LINES = 500;
-const LINES_MS = 50;
+/** A server that says more lines than so many in this time is read no further until the time is over: others have a share of this process, too. */
+const MAX_LINES = 50;
+const LINES_MS = 10;
+/** What has come is taken in pieces of so many bytes, so that what came at once is not more than that too much. */
+const PIECE_BYTES = 4 * 1024;
 /** JSON-RPC's range for errors of an implementation. */
 const TOO_LONG = -32_098;
 /** Messages that are waited for by nobody are noise, but one that says so. */
@@ -71,8 +74,10 @@ export class StdioTransport implements Transport {
     const { child } = this.#tree;
     const lines = new LineSplitter({ onLine: (line) => this.#read(line), onDropped: (bytes, ends) => this.#answerDropped(bytes, ends) }, maxMessageBytes);
     child.stdout.on("data", (chunk: Buffer) => {
-      lines.push(chunk);
-      this.#pace();
+      for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
+        if (this.#isTooFast()) return this.#rest(child.stdout, chunk.subarray(from));
+        lines.push(chunk.subarray(from, from + PIECE_BYTES));
+      }
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => this.#errors.push(text));
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => {}); // the end of the process tells
@@ -133,15 +138,18 @@ export class StdioTransport implements Transport {
     else this.onmessage?.({ jsonrpc: "2.0", id: Number(id), error: { code: TOO_LONG, message: `the answer has ${bytes} bytes` } });
   }
 
-  #pace(): void {
+  #isTooFast(): boolean {
     const now = performance.now();
     if (now - this.#readSince >= LINES_MS) {
       this.#readSince = now;
       this.#linesRead = 0;
-    } else if (this.#linesRead > MAX_LINES) {
-      const stdout = this.#tree?.child.stdout;
-      stdout?.pause();
-      setTimeout(() => stdout?.resume(), LINES_MS).unref();
     }
+    return this.#linesRead > MAX_LINES;
+  }
+
+  #rest(stdout: Readable, unread: Buffer): void {
+    stdout.pause();
+    stdout.unshift(unread);
+    setTimeout(() => stdout.resume(), LINES_MS).unref();
   }
 }
