@@ -1,5 +1,7 @@
 // To run scripts.
+
 export { PACKAGES_FOLDER, type PackageLayer } from "./packages/package-layer.ts";
+export { type PooledRunnerOptions, pooledRunner } from "./pool/pooled-runner.ts";
 // To make sandboxes for them.
 export { type Frame, MAX_FRAME_BYTES } from "./sandbox/frames.ts";
 export type { MakeSandboxOptions, Sandbox, SandboxEnd, SandboxMaker } from "./sandbox/sandbox.ts";

@@ -45,7 +45,10 @@ export interface ScriptOutcome {
 }
 
 export interface RunScriptOptions {
-  /** Ends the script with all that it has started. */
+  /**
+   * Ends the script with all that it has started. A reason that is no ToolError means that this process stops: where the runner is
+   * resumable the script then goes on, for whoever takes the job up.
+   */
   readonly signal: AbortSignal;
   /** When an outcome is of no use any more, on the clock of `performance.now()`; what a sandbox is waited for included. */
   readonly deadline: number;
@@ -55,7 +58,7 @@ export interface RunScriptOptions {
 
 /**
  * Runs Python scripts, each in a sandbox of its own that has no network, no credentials and no more than its share of the machine,
- * and that is thrown away after it. Disposal ends what runs.
+ * and that is thrown away after it. Disposal ends what runs, or, where the runner is resumable, leaves it to whoever takes it up.
  */
 export interface ScriptRunner extends AsyncDisposable {
   /** Such as "local", for people. */

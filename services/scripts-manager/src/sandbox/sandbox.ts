@@ -32,7 +32,7 @@ export interface MakeSandboxOptions {
   readonly jobId?: string | undefined;
 }
 
-/** Makes sandboxes of one kind. Disposal removes all that it has made. */
+/** Makes sandboxes of one kind. Disposal removes all that it has made; where it can `find`, those with a job stay for whoever looks for them. */
 export interface SandboxMaker extends AsyncDisposable {
   readonly kind: string;
   /** @throws {ToolError} that says why there can be none now */

@@ -1,0 +1,102 @@
+import type { Logger } from "@rockbot/bus";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { Sandbox, SandboxMaker } from "../sandbox/sandbox.ts";
+import type { RunScriptOptions, ScriptJob, ScriptOutcome, ScriptRunner } from "../script-runner.ts";
+import { SandboxFate } from "./pool-metrics.ts";
+import { SandboxPool, type TakenSandbox } from "./sandbox-pool.ts";
+
+/** Gives a sandbox its job and reads its frames up to the end. @throws {ToolError} if it broke; the signal's reason once it aborts */
+export type RunJob = (
+  sandbox: Sandbox,
+  job: ScriptJob,
+  options: { readonly signal: AbortSignal },
+) => Promise<Omit<ScriptOutcome, "durations" | "isWarm"> & { readonly runMs: number }>;
+
+export interface PooledRunnerOptions {
+  readonly runJob: RunJob;
+  /** Sandboxes that wait warm at least, also when nobody has asked for long. 0 keeps none then. */
+  readonly floor: number;
+  /** Sandboxes at most, in whatever state: so many scripts run at once. */
+  readonly ceiling: number;
+  /** What is warm above the floor is thrown away once nobody has wanted that many for this long, or for twice as long at most. */
+  readonly idleMs: number;
+  /** How many scripts wait for a sandbox; beyond, the answer is `overloaded` at once. @default 1024 */
+  readonly maxWaiting?: number | undefined;
+  /** How long the making of a sandbox may take, in milliseconds, whatever its maker says. @default 300_000 */
+  readonly makeWithinMs?: number | undefined;
+  readonly log: Logger;
+}
+
+/** A script that is left less than this when its sandbox comes is not started: `overloaded` says more than the time-out that would follow. */
+const LEAST_RUN_MS = 250;
+/** Sandboxes that somebody else has taken, or that do not take the job, before the call fails. */
+const ASSIGN_ATTEMPTS = 3;
+
+/** Runs each script in a sandbox of the maker's, warm if there is one, and throws it away afterwards. Owns the maker. */
+export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions): ScriptRunner {
+  const { maxWaiting = 1024, makeWithinMs = 300_000, runJob } = options;
+  const pool = new SandboxPool(maker, { ...options, maxWaiting, makeWithinMs });
+  const stop = new AbortController();
+  const running = new Set<Promise<ScriptOutcome>>();
+  const isResumable = maker.find !== undefined;
+  const isLeft = ({ aborted, reason }: AbortSignal): boolean => isResumable && aborted && (stop.signal.aborted || !(reason instanceof ToolError));
+
+  async function runOnce(job: ScriptJob, { signal: caller, deadline, mayHaveBegun = false }: RunScriptOptions): Promise<ScriptOutcome> {
+    const arrived = performance.now();
+    const lapse = new AbortController();
+    const timer = setTimeout(() => lapse.abort(lapsedError()), Math.max(0, deadline - arrived));
+    const signal = AbortSignal.any([caller, stop.signal, lapse.signal]);
+    let taken: TakenSandbox | undefined;
+    try {
+      taken = mayHaveBegun ? await pool.find(job.id, signal) : undefined;
+      taken ??= await takeNew(job, signal, deadline);
+      const waitMs = performance.now() - arrived;
+      const { runMs, ...outcome } = await runJob(taken.sandbox, job, { signal });
+      void taken.discard(); // its caller need not wait for that
+      return { ...outcome, durations: { waitMs, runMs }, isWarm: taken.isWarm };
+    } catch (error) {
+      if (isLeft(signal)) taken?.leave();
+      else await taken?.discard(); // whoever has ended a script may count on its end
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function takeNew(job: ScriptJob, signal: AbortSignal, deadline: number): Promise<TakenSandbox> {
+    for (let attempt = 1; ; attempt++) {
+      const taken = await pool.take(job.id, { signal, until: deadline - LEAST_RUN_MS });
+      try {
+        await taken.sandbox.assign?.(job.id);
+        signal.throwIfAborted();
+        return taken;
+      } catch (error) {
+        await taken.discard(SandboxFate.Unwanted);
+        if (signal.aborted || attempt === ASSIGN_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  return {
+    kind: maker.kind,
+    isResumable,
+    async run(job, runOptions) {
+      const run = runOnce(job, runOptions);
+      running.add(run);
+      try {
+        return await run;
+      } finally {
+        running.delete(run);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort(new ToolError(ToolErrorCode.Unavailable, "The script was ended: this service is stopping. Try again, another instance may take it."));
+      await Promise.allSettled(running);
+      await pool[Symbol.asyncDispose]();
+      await maker[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const lapsedError = (): ToolError =>
+  new ToolError(ToolErrorCode.Timeout, "The script was ended: it had not come to its end by the deadline of its call.", { details: { mayHaveRun: true } });
