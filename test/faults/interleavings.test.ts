@@ -41,14 +41,15 @@ const fewer: typeof few = [["copies"], ["crashes"], ["cancels"], ["lapses"], ["c
 test.each([
   { tool: "with effects", isIdempotent: false, scenarios: isSoak ? [...few, ...more] : few },
   { tool: "that may run twice", isIdempotent: true, scenarios: isSoak ? few : fewer },
+  { tool: "that takes up what was begun", isIdempotent: false, isResumable: true, scenarios: isSoak ? few : fewer },
 ])(
   "a call of a tool $tool has at most the effects it may, one answer, and never waits for ever, in whatever order two services and a caller get on: $tool",
   { timeout: isSoak ? 1_800_000 : 300_000 },
-  async ({ tool, isIdempotent, scenarios }) => {
+  async ({ tool, isIdempotent, isResumable, scenarios }) => {
     const sums = { states: 0, steps: 0, ends: 0, depth: 0 };
     for (const kinds of scenarios) {
       const faults = Object.fromEntries(kinds.map((kind) => [kind, 1]));
-      const found = await explore(() => CallWorld.begin({ faults, isIdempotent, advance: (ms) => void vi.advanceTimersByTime(ms) }));
+      const found = await explore(() => CallWorld.begin({ faults, isIdempotent, isResumable, advance: (ms) => void vi.advanceTimersByTime(ms) }));
       expect(found.ends, `with ${kinds.join(", ")}`).toBeGreaterThan(0);
       for (const sum of ["states", "steps", "ends"] as const) sums[sum] += found[sum];
       sums.depth = Math.max(sums.depth, found.depth);

@@ -5,6 +5,12 @@ import type { ToolContext, ToolExecutor } from "./tool-executor.ts";
 export interface Tool {
   readonly definition: ToolDefinition;
   readonly executor: ToolExecutor;
+  /**
+   * An execution that was cut off is taken up by the next one of the same caller and `toolCallId`, in whatever process, and nothing is
+   * begun twice: then a call whose first execution is lost runs again, with `mayHaveBegun`, instead of ending in `outcome_unknown`.
+   * Says nothing of two calls: it is not announced. @default false
+   */
+  readonly isResumable?: boolean | undefined;
 }
 
 /** What a tool gives back. A string is the content alone. */
@@ -22,9 +28,11 @@ export interface ToolResult<Output> {
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
   run: (input: Input, context: ToolContext) => Promise<string | ToolResult<Output>>,
+  { isResumable }: Pick<Tool, "isResumable"> = {},
 ): Tool {
   return {
     definition: definition as ToolDefinition,
+    isResumable,
     executor: {
       async execute(request, context) {
         const result = await run(context.input as Input, context);

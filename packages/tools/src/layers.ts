@@ -31,7 +31,7 @@ export function servingLayers({ concurrency, claims, rates, results }: Serving):
   const inFlight = boundInFlight();
   const queued = queue();
   const bounded = boundRunning(concurrency);
-  return ({ definition, executor }) =>
+  return ({ definition, executor, isResumable }) =>
     wrap(executor, [
       record(servingNames),
       authorize,
@@ -39,7 +39,7 @@ export function servingLayers({ concurrency, claims, rates, results }: Serving):
       rate(definition, rates),
       validate(definition),
       narrow,
-      claims.layer(definition),
+      claims.layer(definition, { isResumable }),
       deadline,
       cache(definition, results),
       queued,

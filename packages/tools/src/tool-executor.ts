@@ -24,6 +24,8 @@ export interface ToolContext {
   readonly log: Logger;
   /** Set if the request may have been delivered before: when it was sent, in Unix seconds. */
   readonly redeliveredFrom?: number | undefined;
+  /** An earlier execution of the call may have begun: one of a tool that is resumable looks for it. @default false */
+  readonly mayHaveBegun?: boolean | undefined;
   /** Called once all layers have let the call through, right before the tool runs. */
   readonly onStarted?: (() => void) | undefined;
   /** What the policy says of this call; without one nothing is refused. */

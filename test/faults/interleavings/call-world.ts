@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Bus, Delivery, Handler } from "@rockbot/bus";
 import { type ClaimOutcome, type ClaimStore, createMemoryClaimStore } from "@rockbot/claims";
-import { type Envelope, messages, ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
-import { createToolCaller, serveTools, type ToolCaller } from "@rockbot/tools";
+import { type Envelope, messages, ToolError, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import { createToolCaller, serveTools, type ToolCaller, type ToolContext } from "@rockbot/tools";
 import type { Step, World } from "./explore.ts";
 import { Gate } from "./gate.ts";
 import { gatedStore } from "./gated-store.ts";
@@ -25,6 +25,8 @@ export interface Faults {
 
 export interface CallWorldOptions {
   readonly isIdempotent: boolean;
+  /** An execution takes up what another has begun. @default false */
+  readonly isResumable?: boolean | undefined;
   readonly faults: Partial<Faults>;
   /** Moves the clock that the services and the caller see, and calls the timers that are due. */
   readonly advance: (ms: number) => void;
@@ -105,6 +107,8 @@ export class CallWorld implements World {
   /** Who has the claim, as the store has said. */
   #owner: number | undefined;
   #started = 0;
+  /** Who has begun what a resumable tool does. */
+  #begunBy: Process | undefined;
   #effects = 0;
   /** How often it had started when a service was done with its cancel. */
   #startedWhenCancelled: number | undefined;
@@ -177,14 +181,14 @@ export class CallWorld implements World {
   }
 
   brokenRules(): readonly string[] {
-    const { isIdempotent, faults } = this.#options;
+    const { isIdempotent, isResumable = false, faults } = this.#options;
     const outcome = this.#settled;
     const code = outcome instanceof ToolError ? outcome.code : undefined;
     const when = (isBroken: boolean, rule: string) => (isBroken ? [rule] : []);
     const allowed = new Set([
       ...(this.#left.cancels < (faults.cancels ?? 0) ? ["cancelled"] : []),
       ...(this.#left.deadlines < (faults.deadlines ?? 0) ? ["timeout"] : []),
-      ...(this.#hasLapsed && !isIdempotent ? ["outcome_unknown"] : []),
+      ...(this.#hasLapsed && !isIdempotent && !isResumable ? ["outcome_unknown"] : []),
     ]);
     return [
       ...this.#complaints,
@@ -232,7 +236,7 @@ export class CallWorld implements World {
       this.#queue.map(({ copy, deliveries, holder }) => [copy, deliveries, placeOf(holder?.index)]),
       [this.#stored, placeOf(this.#owner), this.#elapsedMs, this.#hasLapsed, this.#idleLapses],
       [...this.#answers].toSorted(),
-      [this.#started, this.#effects, this.#startedWhenCancelled, this.#copies, this.#left],
+      [this.#started, this.#effects, placeOf(this.#begunBy?.index), this.#startedWhenCancelled, this.#copies, this.#left],
       this.#settled === undefined ? "open" : this.#settled instanceof ToolError ? [this.#settled.code, this.#settled.details] : this.#settled.content,
     ]);
   }
@@ -364,18 +368,15 @@ export class CallWorld implements World {
   }
 
   #serve(process: Process): Promise<AsyncDisposable> {
-    const { isIdempotent } = this.#options;
+    const { isIdempotent, isResumable = false } = this.#options;
     const claims = gatedStore(this.#store, {
       pass: (operation, work) => process.gate.pass(operation, work),
       onDone: (operation, outcome) => this.#noteStored(process, operation, outcome),
     });
     const executor = {
-      execute: async () => {
+      execute: async (_request: ToolInvokeRequest, { mayHaveBegun = false }: ToolContext) => {
         this.#started++;
-        await process.gate.pass("effect", () => {
-          this.#effects++;
-          this.#learn(process, "effect");
-        });
+        await process.gate.pass("effect", () => this.#begin(process, { isResumable, mayHaveBegun }));
         await process.gate.pass("return", () => this.#learn(process, "return"));
         return { toolCallId: KEY.toolCallId, toolName: TOOL, content: "done", isError: false };
       },
@@ -388,8 +389,16 @@ export class CallWorld implements World {
       idempotent: isIdempotent,
       validateInput: Object.assign((_value: unknown): _value is unknown => true, { errors: null }),
     };
-    const set = { tools: [{ definition, executor }], guides: [{ name: SERVICE, summary: "For tests.", document: "# Tests" }] };
+    const set = { tools: [{ definition, executor, isResumable }], guides: [{ name: SERVICE, summary: "For tests.", document: "# Tests" }] };
     return serveTools(this.#busOfService(process), set, { service: SERVICE, claims });
+  }
+
+  #begin(process: Process, { isResumable, mayHaveBegun }: { readonly isResumable: boolean; readonly mayHaveBegun: boolean }): void {
+    this.#learn(process, "effect");
+    const before = isResumable ? this.#begunBy : undefined;
+    this.#begunBy ??= process;
+    if (before === undefined) this.#effects++;
+    else if (!before.isAlive && !mayHaveBegun) this.#complaints.push("a call that a dead service had begun is not said to have begun");
   }
 
   #busOfService(process: Process): Bus {

@@ -14,10 +14,12 @@ const request = { toolCallId: "call-1", toolName: "effect", arguments: "{}", ses
 const key = { caller: "agent", toolCallId: "call-1" };
 
 /** A tool that counts its runs; one executor for each owner, as if each were an instance of the service. */
-function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = false, idempotent = false } = {}) {
+function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = false, idempotent = false, isResumable = false } = {}) {
   let runs = 0;
-  const tool = testTool("effect", async () => {
+  const mayHaveBegun: (boolean | undefined)[] = [];
+  const tool = testTool("effect", async (_input, context) => {
     runs++;
+    mayHaveBegun.push(context.mayHaveBegun);
     return run();
   });
   const definition = { ...tool.definition, readOnly, idempotent };
@@ -25,8 +27,9 @@ function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = f
     servingLayers({ concurrency: 32, claims: new CallClaims(store), rates: createMemoryRateStore(), results: new ResultCache() })({
       definition,
       executor: tool.executor,
+      isResumable,
     });
-  return { instance, runs: () => runs };
+  return { instance, runs: () => runs, mayHaveBegun };
 }
 
 function context(more: Partial<ToolContext> = {}): ToolContext {
@@ -99,6 +102,7 @@ test.each([
   [{ idempotent: false }, "outcome_unknown", 0],
   [{ idempotent: true }, "done", 1],
   [{ readOnly: true }, "done", 1],
+  [{ isResumable: true }, "done", 1],
 ])("whoever ran the call is gone: a tool that is %j ends in %s", async (kind, outcome, runsExpected) => {
   await using store = createMemoryClaimStore();
   const { instance, runs } = instances(store, async () => "done", kind);
@@ -109,6 +113,20 @@ test.each([
     .catch((error: ToolError) => error);
   expect(result instanceof ToolError ? result.code : result.content).toBe(outcome);
   expect(runs()).toBe(runsExpected);
+});
+
+test("a resumable tool is told when its call may have begun before, and only then", async () => {
+  await using store = createMemoryClaimStore();
+  const { instance, mayHaveBegun } = instances(store, async () => "done", { isResumable: true });
+  const call = (toolCallId: string, more: Partial<ToolContext> = {}) => instance().execute({ ...request, toolCallId }, context(more));
+
+  await call("fresh");
+  await call("redelivered", { redeliveredFrom: Math.floor(Date.now() / 1000) + 60 });
+  await call("redelivered, and its claim is gone with the store", { redeliveredFrom: Math.floor(Date.now() / 1000) - 60 });
+  await store.claim({ ...key, toolCallId: "taken over" }, { owner: "dead", requestHash: await requestHashOf(), leaseMs: 1 });
+  await call("taken over");
+
+  expect(mayHaveBegun).toEqual([undefined, true, true, true]);
 });
 
 test.each([

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError, claimKeyText } from "@rockbot/claims";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { Tool } from "../define-tool.ts";
 import { decodeReply, encodeReplyToKeep } from "../reply.ts";
 import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";
@@ -19,6 +20,12 @@ const WATCH_MS = 250;
 const STORE_PATIENCE_MS = 5_000;
 /** Whole seconds on the caller's clock stand against milliseconds on the store's. */
 const CLOCK_TOLERANCE_MS = 2_000;
+
+/** What says whether a call may run again. */
+interface ClaimedTool {
+  readonly idempotent: boolean;
+  readonly isResumable: boolean;
+}
 
 /** The claims of one service in this process. */
 export class CallClaims {
@@ -41,10 +48,10 @@ export class CallClaims {
 
   /**
    * Runs a call effectively once, however often it is delivered. A repeat joins the run in this process, waits for the one
-   * elsewhere, or gets the result that is kept. If whoever ran it is gone, it runs again only if the tool is idempotent;
-   * else it is `outcome_unknown`; so it is if the store does not say. Read-only tools run as often as they are delivered, and pay no claim.
+   * elsewhere, or gets the result that is kept. If whoever ran it is gone, it runs again only if the tool is idempotent
+   * or resumable; else it is `outcome_unknown`; so it is if the store does not say. Read-only tools run as often as they are delivered, and pay no claim.
    */
-  layer(definition: ToolDefinition): ToolLayer {
+  layer(definition: ToolDefinition, { isResumable = false }: Pick<Tool, "isResumable"> = {}): ToolLayer {
     if (definition.readOnly) return (next) => next;
     return (next) => ({
       execute: (request, context) => {
@@ -53,7 +60,9 @@ export class CallClaims {
         const requestHash = hashOf(request);
         const running = this.#running.get(text);
         if (running !== undefined) return running.requestHash === requestHash ? running.outcome : Promise.reject(conflict(request));
-        const outcome = this.#execute(next, definition, { key, requestHash }, request, context).finally(() => this.#running.delete(text));
+        const outcome = this.#execute(next, { idempotent: definition.idempotent, isResumable }, { key, requestHash }, request, context).finally(() =>
+          this.#running.delete(text),
+        );
         this.#running.set(text, { requestHash, outcome });
         return outcome;
       },
@@ -62,7 +71,7 @@ export class CallClaims {
 
   async #execute(
     next: ToolExecutor,
-    definition: ToolDefinition,
+    tool: ClaimedTool,
     { key, requestHash }: { readonly key: ClaimKey; readonly requestHash: string },
     request: ToolInvokeRequest,
     context: ToolContext,
@@ -75,7 +84,7 @@ export class CallClaims {
         outcome = await this.#store.claim(key, { owner: this.#owner, requestHash, leaseMs: LEASE_MS });
       } catch (error) {
         if (!(error instanceof ClaimStoreUnavailableError)) throw error;
-        if (definition.idempotent) return next.execute(request, context);
+        if (tool.idempotent) return next.execute(request, context);
         if (context.redeliveredFrom === undefined) throw notStarted(request, error);
         if (performance.now() >= answerDueAt) throw unknownOutcome(request);
         await pause(Math.min(WATCH_MS, answerDueAt - performance.now()), context.signal);
@@ -84,8 +93,9 @@ export class CallClaims {
       switch (outcome.state) {
         case "taken": {
           const mayHaveRun = outcome.isTakenOver || isOlderThanStore(context, outcome.storeBornAt);
-          if (mayHaveRun && !definition.idempotent) return this.#finish(outcome.claim, request, unknownOutcome(request));
-          return this.#run(next, outcome.claim, request, context);
+          if (mayHaveRun && !tool.idempotent && !tool.isResumable) return this.#finish(outcome.claim, request, unknownOutcome(request));
+          const mayHaveBegun = mayHaveRun || context.redeliveredFrom !== undefined;
+          return this.#run(next, outcome.claim, request, mayHaveBegun ? { ...context, mayHaveBegun } : context);
         }
         case "done":
           return settle(outcome.reply === undefined ? forgotten(request) : (decodeReply(outcome.reply) ?? forgotten(request)));
