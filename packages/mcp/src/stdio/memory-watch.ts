@@ -1,4 +1,5 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
+import { readProcesses } from "./read-processes.ts";
 
 /** How often the memory of limited programs is looked at. */
 const EVERY_MS = 500;
@@ -52,15 +53,10 @@ async function look(): Promise<void> {
 }
 
 async function allProcesses(): Promise<readonly ProcessFacts[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const all = await Promise.all(
-    pids.map(async (name) => {
-      const stat = await readFile(`/proc/${name}/stat`, "latin1").catch(() => "");
-      const [, parent, group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return { pid: Number(name), parent: Number(parent), group: Number(group) };
-    }),
-  );
-  return all;
+  return (await readProcesses("stat")).map(({ pid, text }) => {
+    const [, parent, group] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return { pid, parent: Number(parent), group: Number(group) };
+  });
 }
 
 function membersOf(leader: number, processes: readonly ProcessFacts[]): number[] {

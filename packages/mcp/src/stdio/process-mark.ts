@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
-import { readdir, readFile, readlink } from "node:fs/promises";
+import { readFile, readlink } from "node:fs/promises";
+import { readProcesses } from "./read-processes.ts";
 
 /** Set in the environment of a server and so of all that it starts: by it those are found who have left its process group. */
 export const MARK = "ROCKBOT_MCP_PROCESS";
@@ -31,16 +32,12 @@ export function newMark(): string {
 /** The processes that carry a mark, where the system shows environments (Linux, those of the same user). */
 export async function markedProcesses(): Promise<MarkedProcess[]> {
   if (process.platform !== "linux") return [];
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
-      if (!environment.includes(`${MARK}=`)) return [];
-      const entry = environment.split("\0").find((variable) => variable.startsWith(`${MARK}=`));
-      return entry === undefined ? [] : [{ pid: Number(pid), mark: entry.slice(MARK.length + 1) }];
-    }),
-  );
-  return found.flat();
+  const processes = await readProcesses("environ");
+  return processes.flatMap(({ pid, text }) => {
+    if (!text.includes(`${MARK}=`)) return [];
+    const entry = text.split("\0").find((variable) => variable.startsWith(`${MARK}=`));
+    return entry === undefined ? [] : [{ pid, mark: entry.slice(MARK.length + 1) }];
+  });
 }
 
 /** Whether whoever has started the process is gone. A process of another container counts its starter otherwise, so nothing is known of it. */

@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
+import { constants, setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StdioAddress } from "../server-options.ts";
 import { MARK, markedProcesses, newMark } from "./process-mark.ts";
@@ -44,7 +45,10 @@ export function startProcessTree({ command, args, env, cwd, uid: asUser, gid: as
     ...(uid === undefined ? {} : { uid }),
     ...(gid === undefined ? {} : { gid }),
   });
-  child.once("spawn", () => goFirst(child.pid));
+  child.once("spawn", () => {
+    goFirst(child.pid);
+    stepBack(child.pid);
+  });
   let ending: Promise<void> | undefined;
 
   async function end(): Promise<void> {
@@ -104,4 +108,13 @@ async function carriersOf(wanted: string): Promise<number[]> {
 /** Where memory runs out, the system ends this one, and what it starts, before us. */
 function goFirst(pid: number | undefined): void {
   if (process.platform === "linux") void writeFile(`/proc/${pid}/oom_score_adj`, "1000").catch(() => {}); // it may be gone
+}
+
+/** Where processor time runs out, what calls and answers go through comes before the programs. */
+function stepBack(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // it may be gone
+  }
 }
