@@ -35,7 +35,10 @@ export function asyncApiDocument(definitions: SchemaDocument["definitions"]): st
             ? {}
             : {
                 reply: {
-                  address: { location: "$message.header#/replyTo", description: "The AMQP property reply-to; tool.result when it is empty." },
+                  address: {
+                    location: "$message.header#/replyTo",
+                    description: "The AMQP property reply-to; when it is empty, the topic of answers without a name.",
+                  },
                   channel: { $ref: `#/channels/${replyChannel(topic, info.reply)}` },
                   messages: info.reply.map((reply) => ({ $ref: `#/channels/${replyChannel(topic, [reply])}/messages/${reply}` })),
                 },

@@ -4,8 +4,10 @@ import type { Bus, SubscribeOptions } from "./bus.ts";
 import { BusClosedError } from "./bus-errors.ts";
 
 export interface RequesterOptions {
-  /** Where answers come; written into every request. */
+  /** Where answers come; written into every request that does not name one of `alsoHears`. */
   readonly replyTo: string;
+  /** Further topics of its own where answers come: to requests that name one of them. @default none */
+  readonly alsoHears?: readonly string[] | undefined;
   /** The subscription that takes the answers. */
   readonly subscription: Pick<SubscribeOptions, "name" | "kind">;
   /** What an answer answers: the `key` of a request. @default its correlation id */
@@ -56,7 +58,10 @@ export class RequestTimeoutError extends Error {
 }
 
 /** A requester that subscribes for answers with its first request. */
-export function createRequester(bus: Bus, { replyTo, subscription, keyOf = (reply) => reply.correlationId, onStray }: RequesterOptions): Requester {
+export function createRequester(
+  bus: Bus,
+  { replyTo, alsoHears = [], subscription, keyOf = (reply) => reply.correlationId, onStray }: RequesterOptions,
+): Requester {
   const pending = new Map<string, Pending>();
   const deadlines = new Deadlines();
   let subscribed: Promise<AsyncDisposable> | undefined;
@@ -64,7 +69,7 @@ export function createRequester(bus: Bus, { replyTo, subscription, keyOf = (repl
   let isClosed = false;
 
   function subscribe(): Promise<AsyncDisposable> {
-    const started = bus.subscribe({ ...subscription, topics: [replyTo], concurrency: 512 }, async (reply) => {
+    const started = bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512 }, async (reply) => {
       const key = keyOf(reply) ?? "";
       const waiting = pending.get(key);
       if (waiting === undefined || waiting.accept?.(reply) === false) return onStray?.(reply);
@@ -130,7 +135,9 @@ export function createRequester(bus: Bus, { replyTo, subscription, keyOf = (repl
         const ttlMs = Math.floor(dueAt - performance.now());
         if (ttlMs <= 0) return;
         const isWanted = () => pending.get(key) === waiting;
-        bus.publish({ ...message, replyTo }, { mandatory: true, ttlMs, timeoutMs: ttlMs, isWanted }).then(() => {
+        const asked = message.replyTo;
+        const answerAt = asked !== undefined && alsoHears.includes(asked) ? asked : replyTo;
+        bus.publish({ ...message, replyTo: answerAt }, { mandatory: true, ttlMs, timeoutMs: ttlMs, isWanted }).then(() => {
           if (isWanted()) onConfirmed?.();
         }, waiting.reject);
       });

@@ -23,6 +23,9 @@ export interface Station extends AsyncDisposable {
   readonly lost: Promise<void> | undefined;
 }
 
+/** Where a caller's results of scripts come: the original keeps them apart. */
+export const scriptResultTopic = (address: string): string => `script.result.${address}`;
+
 /** Takes the configured instance's name, or leases one if there are journals. Where that fails it takes a random one, which nobody finds again. */
 export async function openStation(
   bus: Bus,
@@ -33,11 +36,17 @@ export async function openStation(
   const instance = configured ?? lease?.instance ?? (mayLease ? newId().slice(0, 12) : undefined);
   const address = instance === undefined ? agent : `${agent}.${instance}`;
   const replyTo = `tool.result.${address}`;
+  const alsoHears = [scriptResultTopic(address)];
 
   await using stack = new AsyncDisposableStack();
   if (lease !== undefined) stack.use(lease);
   const requester = stack.use(
-    createRequester(bus, { replyTo, subscription: { name: `result.${address}`, kind: results }, onStray: ({ correlationId }) => onStray(correlationId) }),
+    createRequester(bus, {
+      replyTo,
+      alsoHears,
+      subscription: { name: `result.${address}`, kind: results },
+      onStray: ({ correlationId }) => onStray(correlationId),
+    }),
   );
   const progress = stack.use(progressListener(bus, { replyTo, address, isGenuine: isGenuineProgress }));
   const parts = stack.move();

@@ -11,7 +11,8 @@ const MAX_MESSAGE = 1_024;
 
 /** The topic for the progress of calls that are answered on `resultTopic`; undefined for the shared default topic. */
 export function progressTopic(resultTopic: string): string | undefined {
-  return resultTopic.startsWith("tool.result.") ? resultTopic.replace("tool.result.", "tool.progress.") : undefined;
+  const address = /^(?:tool|script)\.result\.(.+)$/.exec(resultTopic)?.[1];
+  return address === undefined ? undefined : `tool.progress.${address}`;
 }
 
 /**

@@ -1,21 +1,15 @@
-import {
-  type Bus,
-  BusClosedError,
-  BusUnavailableError,
-  MessageTooLargeError,
-  QueueFullError,
-  type Requester,
-  RequestTimeoutError,
-  UnroutableError,
-} from "@rockbot/bus";
+import { type Bus, BusClosedError, BusUnavailableError, MessageTooLargeError, QueueFullError, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, Header, messages, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
 import { type CallJournal, CallState } from "@rockbot/journal";
+import { type Station, scriptResultTopic } from "./caller-station.ts";
 import type { Identity } from "./identity.ts";
 import { MAX_REQUEST_BYTES } from "./limits.ts";
 import { answerOf } from "./reply.ts";
 import type { FoundTool, ToolDirectory } from "./tool-directory.ts";
 import type { ToolExecutor } from "./tool-executor.ts";
 
+/** Its answers have a topic of their own. */
+const SCRIPT_TOPIC = "script.invoke";
 /** When a queue or a broker that is full may have room again: a guess, so that callers do not come back at once. */
 const RETRY_AFTER_MS = 1_000;
 /** A cancel that nobody has taken by then finds no call to cancel. */
@@ -24,7 +18,7 @@ const CANCEL_TTL_MS = 60_000;
 export interface RemoteExecutorOptions {
   readonly bus: Bus;
   /** Of the name that the caller has now. */
-  readonly requester: () => Requester;
+  readonly station: () => Pick<Station, "address" | "requester">;
   readonly journal: CallJournal;
   readonly directory: ToolDirectory;
   readonly identity: Identity;
@@ -32,7 +26,7 @@ export interface RemoteExecutorOptions {
 }
 
 /** Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives up. */
-export function remoteExecutor(tool: FoundTool, { bus, requester, journal, directory, identity, source }: RemoteExecutorOptions): ToolExecutor {
+export function remoteExecutor(tool: FoundTool, { bus, station, journal, directory, identity, source }: RemoteExecutorOptions): ToolExecutor {
   const self = identity.callerNamed(source);
 
   function unavailable(cause?: unknown): ToolError {
@@ -74,12 +68,14 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, journal, direc
       const timeoutMs = Math.max(1, Math.floor(deadline - performance.now()));
       const { toolCallId } = request;
       let answer: ToolInvokeResponse | ToolError | undefined;
+      const { address, requester } = station();
       try {
         const message = createEnvelope({
           topic: tool.topic,
           type: messages.ToolInvokeRequest.type,
           source,
           body,
+          ...(tool.topic === SCRIPT_TOPIC ? { replyTo: scriptResultTopic(address) } : {}),
           messageId: toolCallId,
           correlationId: toolCallId,
           headers: {
@@ -89,7 +85,7 @@ export function remoteExecutor(tool: FoundTool, { bus, requester, journal, direc
             ...behalf(caller),
           },
         });
-        await requester().request(message, {
+        await requester.request(message, {
           timeoutMs,
           signal,
           onConfirmed: () => journal.note(toolCallId, CallState.Accepted),

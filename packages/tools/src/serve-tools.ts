@@ -36,7 +36,7 @@ import { servingLayers } from "./layers.ts";
 import { MAX_RESULT_BYTES } from "./limits.ts";
 import { progressReporter } from "./progress-reporter.ts";
 import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest } from "./read-request.ts";
-import { encodeReply } from "./reply.ts";
+import { formOf, type RequestedCall, type RequestForm, toolRequestForm } from "./request-form.ts";
 import { ResultCache } from "./result-cache.ts";
 import { RunningCalls } from "./running-calls.ts";
 import { type ServedTool, ServedTools } from "./served-tools.ts";
@@ -50,8 +50,15 @@ export interface ServeToolsOptions {
   readonly service: string;
   /** Where its requests come: `tool.invoke` for web-tools, `tool.invoke.{service}` for others. @default `tool.invoke.{service}` */
   readonly topic?: string | undefined;
-  /** How many calls run at once; as many again are looked at, refused, answered from what is kept, or wait for their turn. @default 32 */
+  /** How many calls run at once. @default 32 */
   readonly concurrency?: number | undefined;
+  /**
+   * How many further calls are looked at, refused, answered from what is kept, or wait for their turn, which callers have in rotation: who has
+   * more waiting than that has his calls in the queue of the bus, which knows no callers, before those of others. @default as many as run
+   */
+  readonly waiting?: number | undefined;
+  /** Requests that are taken besides ToolInvokeRequests. @default none */
+  readonly forms?: readonly RequestForm[] | undefined;
   /** How long disposal waits for running calls, in milliseconds. @default 20_000 */
   readonly drainMs?: number | undefined;
   /**
@@ -88,6 +95,8 @@ interface Received {
 
 /** What is known of a call beside its answer. */
 interface AnswerNotes {
+  /** Of the request. @default that of tool requests */
+  readonly form?: RequestForm | undefined;
   /** Gets its line. */
   readonly entry?: CallEntry | undefined;
   readonly decision?: Decision | undefined;
@@ -114,6 +123,8 @@ export async function serveTools(
     service,
     topic = `tool.invoke.${service}`,
     concurrency = DEFAULT_CONCURRENCY,
+    waiting = concurrency,
+    forms = [],
     drainMs = DEFAULT_DRAIN_MS,
     claims: claimStore,
     policy = holdPolicy(createPolicy(defaultPolicySource())),
@@ -147,30 +158,32 @@ export async function serveTools(
   const identity = createIdentity(bus, policy);
   const audited = createCallAudit({ audit, isRequired: isAuditRequired, service });
 
-  function entryOf(message: Envelope, sender: Sender | Stranger, request: ToolInvokeRequest | ToolError, receivedAt: number): CallEntry {
+  function entryOf(message: Envelope, sender: Sender | Stranger, read: RequestedCall | ToolError, receivedAt: number): CallEntry {
     const caller = "refusal" in sender ? (message.userId ?? message.source) : sender.caller;
-    return audited(message, caller, request instanceof ToolError ? undefined : (request.arguments ?? ""), receivedAt);
+    return audited(message, caller, read instanceof ToolError ? undefined : (read.request.arguments ?? ""), receivedAt);
   }
 
   async function handle(message: Envelope, delivery: Delivery): Promise<void> {
+    const form = formOf(message, forms);
     const sender = identity.senderOf(message);
-    const address = addressOf(message, sender);
-    const request = "refusal" in sender ? sender.refusal : readRequest(message);
-    const entry = entryOf(message, sender, request, delivery.receivedAt);
-    if (request instanceof ToolError) {
+    const address = addressOf(message, sender, form);
+    const read = "refusal" in sender ? sender.refusal : readRequest(message, form);
+    const entry = entryOf(message, sender, read, delivery.receivedAt);
+    if (read instanceof ToolError) {
       unreadable.add(1, { outcome: address === undefined ? "dead_lettered" : "answered" });
-      if (address === undefined) throw new DeadLetterError(request.message);
-      return answer(address, guessCall(message), request, delivery.receivedAt, { entry });
+      if (address === undefined) throw new DeadLetterError(read.message);
+      return answer(address, guessCall(message), read, delivery.receivedAt, { form, entry });
     }
+    const { request } = read;
     if (address === undefined || "refusal" in sender) {
       unreadable.add(1, { outcome: "dead_lettered" });
       throw new DeadLetterError(`Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: it is no topic for results of its sender`);
     }
-    const deadline = delivery.receivedAt + budgetMs(message);
+    const deadline = delivery.receivedAt + budgetMs(message, read.budgetMs);
     const found = find(request, message);
     if (found instanceof ToolError) {
       invocations.add(1, { tool_name: UNKNOWN_TOOL, status: found.code });
-      return answer(address, request, found, deadline, { entry });
+      return answer(address, request, found, deadline, { form, entry });
     }
     // Policy, limits and records know the tool by the name it is announced with, however the request names it.
     const { name, dangerous: isDangerous } = found.definition;
@@ -179,7 +192,7 @@ export async function serveTools(
     const reply = entry.refusal() ?? (await run(found.executor, named, { sender, message, delivery, deadline, decision, resultTopic: address.topic }));
     if (reply === undefined) return entry.end(named, "superseded", decision);
     const asAsked = named === request || reply instanceof ToolError ? reply : { ...reply, toolName: request.toolName };
-    await answer(address, request, asAsked, deadline, { entry, decision, toolName: name });
+    await answer(address, request, asAsked, deadline, { form, entry, decision, toolName: name });
   }
 
   /** @returns undefined if somebody else answers @throws only when the service is stopping: then the bus gives the call to somebody else */
@@ -228,14 +241,14 @@ export async function serveTools(
     request: Ids,
     reply: Reply,
     deadline: number,
-    { entry, decision, toolName = request.toolName }: AnswerNotes = {},
+    { form = toolRequestForm, entry, decision, toolName = request.toolName }: AnswerNotes = {},
   ): Promise<void> {
     let sent = reply;
-    let encoded = encodeReply(request, reply);
+    let encoded = form.write(request, reply);
     if (encoded.body.byteLength > MAX_RESULT_BYTES) {
       const found = `a result of ${encoded.body.byteLength} bytes, more than the ${MAX_RESULT_BYTES} that are carried`;
       sent = new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave ${found}. Ask for less.`);
-      encoded = encodeReply(request, sent);
+      encoded = form.write(request, sent);
     }
     await entry?.end({ ...request, toolName }, sent, decision);
     const headers = { ...labels, ...(decision === undefined ? {} : { [Header.Policy]: decision.revision }) };
@@ -253,11 +266,12 @@ export async function serveTools(
   }
 
   async function answerDeadLetter(message: Envelope, death: Death): Promise<void> {
+    const form = formOf(message, forms);
     const sender = identity.senderOf(message);
-    const address = addressOf(message, sender);
-    const request = readRequest(message);
-    const ids = request instanceof ToolError ? guessCall(message) : request;
-    await entryOf(message, sender, request, performance.now()).end(ids, "dead_lettered");
+    const address = addressOf(message, sender, form);
+    const read = readRequest(message, form);
+    const ids = read instanceof ToolError ? guessCall(message) : read.request;
+    await entryOf(message, sender, read, performance.now()).end(ids, "dead_lettered");
     if (address === undefined || death.reason === "rejected") return; // rejected: there was nobody to answer
     const error = new ToolError(
       ToolErrorCode.ExecutionFailed,
@@ -266,7 +280,7 @@ export async function serveTools(
         details: { reason: death.reason, mayHaveRun: true },
       },
     );
-    await answer(address, ids, error, performance.now());
+    await answer(address, ids, error, performance.now(), { form });
   }
 
   started.use(
@@ -283,7 +297,7 @@ export async function serveTools(
           .catch((error: unknown) => log.warn({ toolCallId: key.toolCallId, error: String(error) }, "a cancelled call could not be noted as such"));
     }),
   );
-  const handlers = 2 * concurrency; // a refusal holds one until the broker has confirmed it: no call that may run waits for that
+  const handlers = concurrency + waiting; // a refusal holds one until the broker has confirmed it: no call that may run waits for that
   started.use(
     await bus.subscribe({ name: service, topics: [topic], concurrency: handlers, prefetch: handlers, drainMs, onDeadLetter: answerDeadLetter }, handle),
   );

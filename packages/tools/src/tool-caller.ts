@@ -197,7 +197,7 @@ export async function createToolCaller(
       const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, service } = tool;
       const output = outputSchema == null ? {} : { outputSchema };
       const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, source: service };
-      registry.register(registration, remoteExecutor(tool, { bus, requester: () => station.requester, journal, directory, identity, source: agent }));
+      registry.register(registration, remoteExecutor(tool, { bus, station: () => station, journal, directory, identity, source: agent }));
       remote.add(tool.name);
     },
     onLost(name) {

@@ -5,6 +5,18 @@ import * as validators from "./validators.js";
 
 /** Every tool that the schemas define. */
 export const tools = {
+  executePythonScript: {
+    name: "execute_python_script",
+    description: "Run a Python script in a sandbox of its own, without network, credentials or anything of earlier scripts, and get what it prints. Use it to calculate, and to parse or transform data. Print the result: only stdout comes back.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["script"],"properties":{"script":{"type":"string","minLength":1,"maxLength":262144,"description":"Python source. What it prints to stdout is the result."},"input_data":{"type":["string","null"],"maxLength":1000000,"description":"Data for the script: all of it on stdin, and in the variable ROCKBOT_INPUT of the environment if it has less than 128 KiB."},"timeout_seconds":{"type":["number","string","null"],"pattern":"^\\s*-?\\d{1,9}(\\.\\d{1,9})?\\s*$","description":"How long the script may run, 30 when left out. At least 1, and no longer than the service allows, which is 300 by default."},"pip_packages":{"type":["array","null"],"maxItems":32,"items":{"type":"string","minLength":1,"maxLength":200},"description":"Packages to install for the script, such as numpy or requests==2.32.3. The script itself has no network."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["stdout","stderr","exit_code","signal","limit","duration_ms","wait_ms","timeout_seconds","truncated","dropped_bytes","is_warm","pip_packages"],"properties":{"stdout":{"type":"string","description":"Bytes that are no UTF-8 are replaced."},"stderr":{"type":"string"},"exit_code":{"type":["integer","null"],"description":"Null if a signal or a limit ended the script."},"signal":{"type":["string","null"],"description":"The signal that ended the script, such as SIGSEGV."},"limit":{"type":["string","null"],"description":"The limit that ended the script: time, memory or processes."},"duration_ms":{"type":"number","description":"From the script's first line to its end."},"wait_ms":{"type":"number","description":"From the call's arrival to a sandbox for it."},"timeout_seconds":{"type":"number","description":"How long the script was allowed to run."},"truncated":{"type":"boolean","description":"Something was printed that is not here."},"dropped_bytes":{"type":"object","additionalProperties":false,"required":["stdout","stderr"],"properties":{"stdout":{"type":"integer","minimum":0},"stderr":{"type":"integer","minimum":0}}},"is_warm":{"type":"boolean","description":"The sandbox was there before the call."},"pip_packages":{"type":"array","items":{"type":"string"},"description":"What was installed for it, with versions."}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolExecutePythonScriptInput,
+    validateOutput: validators.validateToolExecutePythonScriptOutput,
+  } as ToolDefinition<types.ToolExecutePythonScriptInput, types.ToolExecutePythonScriptOutput>,
   getToolGuide: {
     name: "get_tool_guide",
     description: "Read one guide, a markdown document on how to use a group of tools. Names come from list_tool_guides.",
@@ -116,4 +128,4 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["get_tool_guide","list_tool_guides","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","web_browse","web_search"];
+export const allToolNames: readonly string[] = ["execute_python_script","get_tool_guide","list_tool_guides","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","web_browse","web_search"];

@@ -178,6 +178,36 @@ export interface ToolAnnounceProbe {
 service?: (ServiceName | null)
 }
 /**
+ * Asks for one Python script, as agents of the .NET original do; ours send a ToolInvokeRequest. The call's id in the body is what correlates.
+ */
+export interface ScriptInvokeRequest {
+toolCallId: ToolCallId
+script: string
+inputData?: (string | null)
+/**
+ * 30 when left out, and when it is no number.
+ */
+timeoutSeconds?: (number | string | null)
+pipPackages?: (string[] | null)
+}
+/**
+ * What became of a script. One that did not run, or was ended, has the exit code -1 and says why in stderr.
+ */
+export interface ScriptInvokeResponse {
+toolCallId: ToolCallId
+/**
+ * What the script printed; of one that failed, what it wrote to stderr too.
+ */
+output?: (string | null)
+stderr?: (string | null)
+exitCode?: number
+/**
+ * Whether the exit code is 0.
+ */
+isSuccess?: boolean
+elapsedMs?: number
+}
+/**
  * What changed in an agent's index of MCP servers: first the removed ones go, then the others take the place of those with their names. With isSnapshot it is the whole index: whatever it does not name is gone.
  */
 export interface McpServersIndexed {
@@ -438,6 +468,81 @@ server_name: string
 }
 export interface ToolMcpUnregisterServerOutput {
 server_name: string
+}
+/**
+ * Run a Python script in a sandbox of its own, without network, credentials or anything of earlier scripts, and get what it prints. Use it to calculate, and to parse or transform data. Print the result: only stdout comes back.
+ */
+export interface ToolExecutePythonScript {
+input: ToolExecutePythonScriptInput
+output: ToolExecutePythonScriptOutput
+}
+export interface ToolExecutePythonScriptInput {
+/**
+ * Python source. What it prints to stdout is the result.
+ */
+script: string
+/**
+ * Data for the script: all of it on stdin, and in the variable ROCKBOT_INPUT of the environment if it has less than 128 KiB.
+ */
+input_data?: (string | null)
+/**
+ * How long the script may run, 30 when left out. At least 1, and no longer than the service allows, which is 300 by default.
+ */
+timeout_seconds?: (number | string | null)
+/**
+ * Packages to install for the script, such as numpy or requests==2.32.3. The script itself has no network.
+ * 
+ * @maxItems 32
+ */
+pip_packages?: (string[] | null)
+}
+export interface ToolExecutePythonScriptOutput {
+/**
+ * Bytes that are no UTF-8 are replaced.
+ */
+stdout: string
+stderr: string
+/**
+ * Null if a signal or a limit ended the script.
+ */
+exit_code: (number | null)
+/**
+ * The signal that ended the script, such as SIGSEGV.
+ */
+signal: (string | null)
+/**
+ * The limit that ended the script: time, memory or processes.
+ */
+limit: (string | null)
+/**
+ * From the script's first line to its end.
+ */
+duration_ms: number
+/**
+ * From the call's arrival to a sandbox for it.
+ */
+wait_ms: number
+/**
+ * How long the script was allowed to run.
+ */
+timeout_seconds: number
+/**
+ * Something was printed that is not here.
+ */
+truncated: boolean
+dropped_bytes: ScriptDroppedBytes
+/**
+ * The sandbox was there before the call.
+ */
+is_warm: boolean
+/**
+ * What was installed for it, with versions.
+ */
+pip_packages: string[]
+}
+export interface ScriptDroppedBytes {
+stdout: number
+stderr: number
 }
 /**
  * Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.

@@ -9,6 +9,8 @@ export declare const validateToolCancel: Validator<types.ToolCancel>;
 export declare const validateToolAnnouncement: Validator<types.ToolAnnouncement>;
 export declare const validateToolHeartbeat: Validator<types.ToolHeartbeat>;
 export declare const validateToolAnnounceProbe: Validator<types.ToolAnnounceProbe>;
+export declare const validateScriptInvokeRequest: Validator<types.ScriptInvokeRequest>;
+export declare const validateScriptInvokeResponse: Validator<types.ScriptInvokeResponse>;
 export declare const validateMcpServersIndexed: Validator<types.McpServersIndexed>;
 export declare const validateMcpMetadataRefreshRequest: Validator<types.McpMetadataRefreshRequest>;
 export declare const validateMcpGetServiceDetailsRequest: Validator<types.McpGetServiceDetailsRequest>;
@@ -17,6 +19,8 @@ export declare const validateMcpRegisterServerRequest: Validator<types.McpRegist
 export declare const validateMcpRegisterServerResponse: Validator<types.McpRegisterServerResponse>;
 export declare const validateMcpUnregisterServerRequest: Validator<types.McpUnregisterServerRequest>;
 export declare const validateMcpUnregisterServerResponse: Validator<types.McpUnregisterServerResponse>;
+export declare const validateToolExecutePythonScriptInput: Validator<types.ToolExecutePythonScriptInput>;
+export declare const validateToolExecutePythonScriptOutput: Validator<types.ToolExecutePythonScriptOutput>;
 export declare const validateToolGetToolGuideInput: Validator<types.ToolGetToolGuideInput>;
 export declare const validateToolGetToolGuideOutput: Validator<types.ToolGetToolGuideOutput>;
 export declare const validateToolListToolGuidesInput: Validator<types.ToolListToolGuidesInput>;
