@@ -39,10 +39,11 @@ function cell({ isAllowed, rates, concurrency, cacheSeconds, timeoutMs, argument
   return limits.length === 0 ? "yes" : `yes: ${limits.join(", ")}`;
 }
 
-function overall({ rates, bytes, inFlight, depth }: Decision): string {
+function overall({ rates, bytes, scriptSeconds, inFlight, depth }: Decision): string {
   return [
     ...rates.filter(({ scope }) => scope === "caller").map(({ amount, perMs }) => `${amount} in ${perMs / 1_000} s`),
     ...(bytes === undefined ? [] : [`${bytes.amount} bytes a day`]),
+    ...(scriptSeconds === undefined ? [] : [`scripts ${scriptSeconds.amount} s an hour`]),
     `${inFlight} at once`,
     `depth ${depth}`,
   ].join(", ");

@@ -35,6 +35,8 @@ export interface Decision {
   readonly rates: readonly RateLimit[];
   /** Takes the bytes of arguments and results. */
   readonly bytes?: RateLimit | undefined;
+  /** Takes the seconds that scripts run. */
+  readonly scriptSeconds?: RateLimit | undefined;
   /** Calls of this tool by this caller that run at once in one instance. */
   readonly concurrency?: number | undefined;
   /** How old a kept answer may be, at most; 0 is never from what is kept. */
@@ -69,6 +71,7 @@ const DANGEROUS: ReadonlySet<string> = new Set(["bash", "mcp_register_server"]);
 /** Decisions that are remembered; callers and tools are few, names that peers make up are not. */
 const MAX_REMEMBERED = 10_000;
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 
 export function createPolicy({ document, revision, argumentRules, lineOf }: PolicySource): Policy {
   const callers = new Map(entries(document.callers));
@@ -132,6 +135,10 @@ export function createPolicy({ document, revision, argumentRules, lineOf }: Poli
       revision,
       rates: [...rates.values()],
       bytes: limits.bytesPerDay === undefined ? undefined : { key: keyOf(["bytes", caller]), scope: "caller", amount: limits.bytesPerDay, perMs: DAY_MS },
+      scriptSeconds:
+        limits.scriptSecondsPerHour === undefined
+          ? undefined
+          : { key: keyOf(["script seconds", caller]), scope: "caller", amount: limits.scriptSecondsPerHour, perMs: HOUR_MS },
       concurrency: least(rules.map(({ concurrency }) => concurrency)),
       cacheSeconds: least(rules.map(({ cacheSeconds }) => cacheSeconds)),
       timeoutMs: least(rules.map(({ timeoutMs }) => timeoutMs)),
@@ -170,6 +177,7 @@ export function createPolicy({ document, revision, argumentRules, lineOf }: Poli
         ...rulesFor(use).flatMap(({ rule, path }) => describeRule(rule).map((words) => `${words}: ${at(path)}`)),
         ...(limits.callsPerSecond === undefined ? [] : [`at most ${limits.callsPerSecond} calls a second of all tools`]),
         ...(limits.bytesPerDay === undefined ? [] : [`at most ${limits.bytesPerDay} bytes a day, arguments and results together`]),
+        ...(limits.scriptSecondsPerHour === undefined ? [] : [`scripts that run at most ${limits.scriptSecondsPerHour} s an hour, added up`]),
         `at most ${inFlight} calls at once of all tools, in one instance of a service`,
         `at most ${depth} calls between the first and this one`,
         ...(queue === undefined

@@ -6,7 +6,7 @@ import type { Charge } from "./rate-store.ts";
  * @see "Generic cell rate algorithm", ITU-T I.371, annex A
  */
 export function fullAfter({ amount, perMs, cost }: Charge, fullAt: number, now: number): number {
-  return Math.max(fullAt, now) + (cost / amount) * perMs;
+  return Math.max(now, Math.max(fullAt, now) + (cost / amount) * perMs);
 }
 
 /** How long, in whole milliseconds, until a bucket that would be full at `fullAt` owes nothing; 0 if it owes nothing now. */

@@ -74,6 +74,18 @@ export function testRateStore(name: string, create: () => Promise<RateStore>): v
       expect((await store.take([bucket]))?.retryAfterMs).toBeLessThan(HOUR_MS + 60_000);
     });
 
+    test("has again what is given back, and never more than it holds", async () => {
+      await using store = await create();
+      const bucket = calls(10);
+      expect(await store.take([{ ...bucket, cost: 10 }])).toBeUndefined();
+      await store.charge({ ...bucket, cost: -4 });
+      expect(await store.take([{ ...bucket, cost: 4 }])).toBeUndefined();
+      expect(await store.take([bucket])).toMatchObject({ index: 0 });
+      await store.charge({ ...bucket, cost: -1_000 });
+      expect(await store.take([{ ...bucket, cost: 10 }])).toBeUndefined();
+      expect(await store.take([bucket])).toMatchObject({ index: 0 });
+    });
+
     test("keeps buckets apart", async () => {
       await using store = await create();
       const own = randomBytes(6).toString("hex");

@@ -6,10 +6,11 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local function fullAfter(key, amount, perMs, cost)
   local fullAt = tonumber(redis.call('GET', key) or now)
-  return math.max(fullAt, now) + cost / amount * perMs
+  return math.max(now, math.max(fullAt, now) + cost / amount * perMs)
 end
 local function keep(key, fullAt)
-  if fullAt > now then redis.call('SET', key, string.format('%.3f', fullAt), 'PX', math.ceil(fullAt - now) + 1) end
+  if fullAt > now then redis.call('SET', key, string.format('%.3f', fullAt), 'PX', math.ceil(fullAt - now) + 1)
+  else redis.call('DEL', key) end
 end`;
 
 export const commands = {
