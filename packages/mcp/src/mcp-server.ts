@@ -9,6 +9,7 @@ import { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
 import type { McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
 import { ConnectError, connectMcp, type KnownPeer, type McpCallOptions, type McpConnection } from "./connect-mcp.ts";
+import { OfferedTools } from "./offered-tools.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
 import { type ToolFilterOptions, toolFilter } from "./tool-filter.ts";
 
@@ -85,7 +86,7 @@ export class McpServer implements AsyncDisposable {
   readonly #parts: McpServerParts;
   readonly #log: Logger;
   readonly #secrets = createRedactor();
-  readonly #isOffered: (toolName: string) => boolean;
+  readonly #offered: OfferedTools;
   readonly #limit: CallLimit;
   readonly #stop = new AbortController();
   readonly #listeners = new Set<() => void>();
@@ -93,11 +94,6 @@ export class McpServer implements AsyncDisposable {
   #state: McpServerState = "connecting";
   #connection: McpConnection | undefined;
   #known: KnownPeer | undefined;
-  #tools: readonly McpTool[] = [];
-  /** As it listed them last, those left out that are not allowed here. */
-  #listed: readonly McpTool[] | undefined;
-  #screenings = 0;
-  #screened: Promise<void> = Promise.resolve();
   #failures = 0;
   #lastFailure: string | undefined;
   #nextAttemptAt: number | undefined;
@@ -119,14 +115,14 @@ export class McpServer implements AsyncDisposable {
     this.#parts = parts;
     this.#log = parts.log ?? silentLogger;
     for (const secret of options.secrets ?? []) this.#secrets.register(secret);
-    this.#isOffered = toolFilter(options);
+    this.#offered = new OfferedTools({ isAllowed: toolFilter(options), screen: parts.screen, onChange: () => this.#changed() });
     this.#limit = parts.limit ?? new CallLimit(options.queue);
     this.#run = this.#supervise();
   }
 
   /** The tools it offers, as far as they are allowed here and pass the screen; of a server that is away, those it offered last. */
   get tools(): readonly McpTool[] {
-    return this.#tools;
+    return this.#offered.tools;
   }
 
   get instructions(): string | undefined {
@@ -140,7 +136,7 @@ export class McpServer implements AsyncDisposable {
       state: this.#state,
       transport: this.#known?.type ?? address.type,
       protocolVersion: this.#protocolVersion,
-      tools: this.#tools.length,
+      tools: this.tools.length,
       failures: this.#failures,
       lastFailure: this.#lastFailure,
       nextAttemptInMs: this.#nextAttemptAt === undefined ? undefined : Math.max(0, Math.round(this.#nextAttemptAt - performance.now())),
@@ -165,12 +161,12 @@ export class McpServer implements AsyncDisposable {
 
   /** What the screen lets pass may be something else by now: asks it once more. */
   async screenAgain(): Promise<void> {
-    if (this.#listed !== undefined) await this.#screen(this.#listed);
+    await this.#offered.screenAgain();
   }
 
   /** Why a tool of the name is not called now; undefined if it is among those that are offered. */
   refusalOf(toolName: string): ToolError | undefined {
-    if (this.#tools.some(({ name }) => name === toolName)) return undefined;
+    if (this.tools.some(({ name }) => name === toolName)) return undefined;
     return (
       this.#parts.refusal?.(toolName) ??
       new ToolError(ToolErrorCode.ToolNotFound, `The MCP server "${this.name}" offers no tool "${toolName.slice(0, 80)}" any more. Nothing was run.`, {
@@ -300,7 +296,7 @@ export class McpServer implements AsyncDisposable {
       this.#protocolVersion = connection.protocolVersion;
       this.#connection = connection;
       this.#gone = gone;
-      this.#log.info({ server: this.name, protocolVersion: connection.protocolVersion, tools: this.#tools.length }, "MCP server connected");
+      this.#log.info({ server: this.name, protocolVersion: connection.protocolVersion, tools: this.tools.length }, "MCP server connected");
       this.#setState("ready");
     } catch (error) {
       if (signal.aborted) return;
@@ -326,25 +322,7 @@ export class McpServer implements AsyncDisposable {
 
   async #list(connection: McpConnection): Promise<void> {
     const tools = await connection.listTools({ timeoutMs: LIST_TIMEOUT_MS, signal: this.#stop.signal });
-    const offered = tools.filter(({ name }) => this.#isOffered(name));
-    const names = new Set<string>();
-    const unique = offered.filter(({ name }) => !names.has(name) && names.add(name));
-    if (JSON.stringify(unique) !== JSON.stringify(this.#listed)) this.#listed = unique;
-    await this.#screen(this.#listed ?? unique);
-  }
-
-  /** Resolves once what was asked last is decided, be it by a later asking. */
-  #screen(listed: readonly McpTool[]): Promise<void> {
-    this.#screened = this.#takeScreened(++this.#screenings, listed);
-    return this.#screened;
-  }
-
-  async #takeScreened(screening: number, listed: readonly McpTool[]): Promise<void> {
-    const tools = (await this.#parts.screen?.(listed)) ?? listed;
-    if (screening !== this.#screenings) return this.#screened;
-    if (JSON.stringify(tools) === JSON.stringify(this.#tools)) return;
-    this.#tools = tools;
-    this.#changed();
+    await this.#offered.take(tools);
   }
 
   #lose(connection: McpConnection, error: unknown): void {

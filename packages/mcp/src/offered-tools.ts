@@ -1,0 +1,55 @@
+import type { McpTool } from "./server-options.ts";
+
+export interface OfferedToolsOptions {
+  /** Whether a tool of the name is allowed here. */
+  readonly isAllowed: (toolName: string) => boolean;
+  /** Decides which of the allowed tools are offered, each time they are listed and by `screenAgain`. @default all */
+  readonly screen?: ((tools: readonly McpTool[]) => Promise<readonly McpTool[]>) | undefined;
+  /** Called after each change of what is offered. */
+  readonly onChange: () => void;
+}
+
+/** What a server offers of what it lists: each name once, what is allowed, and what passes the screen, which may take its time and change its mind. */
+export class OfferedTools {
+  readonly #options: OfferedToolsOptions;
+  #tools: readonly McpTool[] = [];
+  /** As listed last, those left out that are not allowed. */
+  #listed: readonly McpTool[] | undefined;
+  #screenings = 0;
+  #screened: Promise<void> = Promise.resolve();
+
+  constructor(options: OfferedToolsOptions) {
+    this.#options = options;
+  }
+
+  get tools(): readonly McpTool[] {
+    return this.#tools;
+  }
+
+  /** Resolves once it is decided what is offered of them. */
+  async take(tools: readonly McpTool[]): Promise<void> {
+    const names = new Set<string>();
+    const unique = tools.filter(({ name }) => this.#options.isAllowed(name) && !names.has(name) && names.add(name));
+    if (JSON.stringify(unique) !== JSON.stringify(this.#listed)) this.#listed = unique;
+    await this.#screen(this.#listed ?? unique);
+  }
+
+  /** What the screen lets pass may be something else by now: asks it once more. */
+  async screenAgain(): Promise<void> {
+    if (this.#listed !== undefined) await this.#screen(this.#listed);
+  }
+
+  /** Resolves once what was asked last is decided, be it by a later asking. */
+  #screen(listed: readonly McpTool[]): Promise<void> {
+    this.#screened = this.#takeScreened(++this.#screenings, listed);
+    return this.#screened;
+  }
+
+  async #takeScreened(screening: number, listed: readonly McpTool[]): Promise<void> {
+    const tools = (await this.#options.screen?.(listed)) ?? listed;
+    if (screening !== this.#screenings) return this.#screened;
+    if (JSON.stringify(tools) === JSON.stringify(this.#tools)) return;
+    this.#tools = tools;
+    this.#options.onChange();
+  }
+}
