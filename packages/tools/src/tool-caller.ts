@@ -14,8 +14,9 @@ import {
 } from "@rockbot/contracts";
 import { ANSWER_KEPT_MS, CallJournal, CallState, type JournalStore } from "@rockbot/journal";
 import type { PolicyHolder } from "@rockbot/policy";
-import { openStation, type Station } from "./caller-station.ts";
+
 import { guideTools } from "./guide-tools.ts";
+import { holdStation } from "./held-station.ts";
 import { createIdentity } from "./identity.ts";
 import { withCallingLayers, withLocalLayers } from "./layers.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_CALLS_IN_FLIGHT, MAX_TIMEOUT_MS } from "./limits.ts";
@@ -146,41 +147,14 @@ export async function createToolCaller(
     },
   };
   let isClosed = false;
-  /** Stations under names that were lost, as long as calls wait there. */
-  const left = new Set<Station>();
-  /** Where answers come now. */
-  let station = await openStation(bus, stationOptions);
-  stack.defer(async () => {
-    await Promise.all([station, ...left].map((each) => each[Symbol.asyncDispose]()));
-  });
-  const journal: CallJournal = stack.use(new CallJournal({ caller: station.address, store: journals, log }));
-  const resumed =
-    results === "copy" ? [] : await resumeCalls({ caller: station.address, store: journals, requester: station.requester, journal, identity, log });
+  const station = stack.use(await holdStation(bus, stationOptions, (address) => journal.moveTo(address)));
+  const { address, requester } = station.current;
+  const journal: CallJournal = stack.use(new CallJournal({ caller: address, store: journals, log }));
+  const resumed = results === "copy" ? [] : await resumeCalls({ caller: address, store: journals, requester, journal, identity, log });
   const resumedById = new Map(resumed.map((call) => [call.toolCallId, call]));
   for (const { toolCallId, answer } of resumed) {
     const forget = () => void setTimeout(() => resumedById.delete(toolCallId), ANSWER_KEPT_MS).unref();
     answer.then(forget, forget);
-  }
-
-  function watch({ lost }: Station): void {
-    void lost?.then(async () => {
-      if (isClosed) return;
-      const next = await openStation(bus, stationOptions);
-      if (isClosed) return next[Symbol.asyncDispose]();
-      left.add(station);
-      station = next;
-      journal.moveTo(next.address);
-      watch(next);
-    });
-  }
-  watch(station);
-
-  function leave(): void {
-    for (const old of left) {
-      if (old.requester.pending > 0) continue;
-      left.delete(old);
-      void old[Symbol.asyncDispose]();
-    }
   }
 
   const registry = createToolRegistry();
@@ -197,7 +171,7 @@ export async function createToolCaller(
       const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, service } = tool;
       const output = outputSchema == null ? {} : { outputSchema };
       const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, source: service };
-      registry.register(registration, remoteExecutor(tool, { bus, station: () => station, journal, directory, identity, source: agent }));
+      registry.register(registration, remoteExecutor(tool, { bus, station: () => station.current, journal, directory, identity, source: agent }));
       remote.add(tool.name);
     },
     onLost(name) {
@@ -238,7 +212,7 @@ export async function createToolCaller(
   /** The same for a call that has to wait before: for its progress to be heard, or for its tool to be found. */
   async function prepare(request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
     const { toolName } = request;
-    if (context.progress !== ignoreProgress) await station.progress.listen(request, context.progress);
+    if (context.progress !== ignoreProgress) await station.current.progress.listen(request, context.progress);
     if (registry.getExecutor(toolName) === undefined) await directory.lookFor(toolName);
     const executor = registry.getExecutor(toolName);
     if (executor === undefined) throw notServed(toolName, context.caller);
@@ -336,8 +310,7 @@ export async function createToolCaller(
         stopListening?.();
         calls.delete(toolCallId);
         inFlight.add(-1);
-        if (onProgress !== undefined) for (const each of [station, ...left]) each.progress.forget(toolCallId);
-        if (left.size > 0) leave();
+        station.ended(toolCallId);
       }
     },
     async [Symbol.asyncDispose]() {
