@@ -1,7 +1,7 @@
 /**
  * Generates, from `packages/contracts/schema/*.yaml` and `services/NAME/config.schema.yaml` with `services/settings.yaml`: TypeScript types, standalone
  * validators, the catalogue of messages and tools, the AsyncAPI document, each service's config module, or that of
- * another file it reads (`services/NAME/servers.schema.yaml`), and the policy's.
+ * another file it reads (`services/NAME/servers.schema.yaml`), and the policy's; from the programs that services hand to others, modules with their text.
  * `--check` writes nothing and fails when a committed file differs.
  */
 import { globSync } from "node:fs";
@@ -13,6 +13,7 @@ import { brokerRightsReference } from "./generate/broker-rights-reference.ts";
 import { configModule, pascalCase } from "./generate/config-module.ts";
 import { contractsModules } from "./generate/contracts-modules.ts";
 import { policyReference } from "./generate/policy-reference.ts";
+import { programModule } from "./generate/program-module.ts";
 import { referenceDocument } from "./generate/reference-document.ts";
 import type { SchemaDocument } from "./generate/schema-document.ts";
 import { withSettings } from "./generate/with-settings.ts";
@@ -42,6 +43,10 @@ for (const file of globSync("services/*/{config,servers}.schema.yaml").sort()) {
   const type = `${pascalCase(basename(dirname(file)))}${pascalCase(name)}`;
   const modules = await configModule({ file, name, type }, withSettings(parse(await readFile(file, "utf8")), settings));
   for (const [name, text] of Object.entries(modules)) files.set(join(dirname(file), "src/generated", name), text);
+}
+for (const file of globSync("services/*/src/**/*.py").sort()) {
+  const [service, name] = [file.split("/")[1] as string, basename(file, ".py")];
+  files.set(join("services", service, "src/generated", `${name}.ts`), programModule(file, name, await readFile(file, "utf8")));
 }
 const policySchema = "packages/policy/policy.schema.yaml";
 const policyModules = await configModule({ file: policySchema, name: "policy", type: "PolicyDocument" }, parse(await readFile(policySchema, "utf8")));

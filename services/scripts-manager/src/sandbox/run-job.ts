@@ -1,0 +1,116 @@
+import { constants } from "node:os";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { ScriptJob, ScriptOutcome } from "../script-runner.ts";
+import { encodeJob } from "./encode-job.ts";
+import type { Frame } from "./frames.ts";
+import { KeptText } from "./kept-text.ts";
+import { readFrames } from "./read-frames.ts";
+import type { Sandbox, SandboxEnd } from "./sandbox.ts";
+
+export interface RunJobOptions {
+  /** Disposes of the sandbox at once. */
+  readonly signal: AbortSignal;
+  /** Of stdout and of stderr, each. */
+  readonly keepBytes: number;
+}
+
+/** What became of the job, as far as the sandbox knows it. */
+export interface JobOutcome extends Omit<ScriptOutcome, "durations" | "isWarm"> {
+  /** From the script's first line to its end. */
+  readonly runMs: number;
+}
+
+type Ended = Extract<Frame, { frame: "ended" }>;
+
+/** How long the reason why a sandbox is gone is waited for, once its frames have ended. */
+const GONE_MS = 5_000;
+
+/**
+ * Has a job run in a sandbox, or follows it there where it has been started before. The caller disposes of the sandbox.
+ * What it keeps is bounded by `keepBytes`, whatever the sandbox says.
+ * @throws {ToolError} the sandbox's own, if it ends before the script; `execution_failed`, if what it says cannot be read; the signal's reason
+ */
+export async function runJob(sandbox: Sandbox, job: ScriptJob, { signal, keepBytes }: RunJobOptions): Promise<JobOutcome> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  aborted.promise.catch(() => {});
+  const abort = (): void => {
+    void sandbox[Symbol.asyncDispose]();
+    aborted.reject(signal.reason);
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  sandbox.input.on("error", ignored); // that nobody reads it any more is known from its output
+  try {
+    return await Promise.race([follow(sandbox, job, keepBytes), aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+async function follow(sandbox: Sandbox, job: ScriptJob, keepBytes: number): Promise<JobOutcome> {
+  const out = new KeptText(keepBytes);
+  const err = new KeptText(keepBytes);
+  let isStarted = false;
+  try {
+    for await (const frame of readFrames(sandbox.output)) {
+      // The supervisor takes one job only: written to a sandbox that has one already, this does nothing.
+      if (frame.frame === "ready" && !isStarted) sandbox.input.write(encodeJob(job, { keepBytes }));
+      else if (frame.frame === "started") {
+        if (frame.job !== job.id) throw notOurs();
+        isStarted = true;
+      } else if (frame.frame === "out") out.add(Buffer.from(frame.data, "base64"));
+      else if (frame.frame === "err") err.add(Buffer.from(frame.data, "base64"));
+      else if (frame.frame === "ended") return outcome(frame, out, err);
+    }
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    // The stream broke, which is one way for a sandbox to be gone.
+  }
+  const end = await goneInTime(sandbox.gone);
+  if (isStarted && end?.isOutOfMemory === true) return outcome(outOfMemory, out, err);
+  throw end?.error ?? silent();
+}
+
+function outcome({ exitCode, signal, limit, droppedOut, droppedErr, runMs }: Ended, out: KeptText, err: KeptText): JobOutcome {
+  const stdout = out.end(droppedOut);
+  const stderr = err.end(droppedErr);
+  return {
+    stdout: stdout.text,
+    stderr: stderr.text,
+    droppedBytes: { stdout: stdout.droppedBytes, stderr: stderr.droppedBytes },
+    exitCode,
+    signal: signal === null ? null : signalName(signal),
+    limit,
+    runMs,
+  };
+}
+
+function signalName(number: number): string {
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return name ?? `signal ${number}`;
+}
+
+/** All of the sandbox was killed for its memory, the supervisor too: it could not say so any more. */
+const outOfMemory: Ended = { frame: "ended", exitCode: null, signal: null, limit: "memory", droppedOut: 0, droppedErr: 0, runMs: 0 };
+
+async function goneInTime(gone: Promise<SandboxEnd>): Promise<SandboxEnd | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), GONE_MS);
+  try {
+    return await Promise.race([gone, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function silent(): ToolError {
+  return new ToolError(ToolErrorCode.ExecutionFailed, "The script was cut off: its sandbox says nothing any more", {
+    details: { reason: "sandbox_silent" },
+  });
+}
+
+function notOurs(): ToolError {
+  return new ToolError(ToolErrorCode.ExecutionFailed, "The script was not run: its sandbox was given another one", { details: { reason: "sandbox_taken" } });
+}
+
+function ignored(): void {}

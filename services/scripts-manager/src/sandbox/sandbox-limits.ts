@@ -1,0 +1,21 @@
+/** What one sandbox may use. */
+export interface SandboxLimits {
+  /** Of all its processes together. */
+  readonly memoryBytes: number;
+  /** Processes and threads at a time. */
+  readonly processes: number;
+  /** Of the folder that scripts may write to. */
+  readonly storageBytes: number;
+  /** Files and folders in it. */
+  readonly storageFiles: number;
+  /** Processors, such as 0.5; held where the platform can. */
+  readonly processors: number;
+}
+
+export const defaultSandboxLimits: SandboxLimits = {
+  memoryBytes: 256 * 1024 * 1024,
+  processes: 64,
+  storageBytes: 64 * 1024 * 1024,
+  storageFiles: 10_000,
+  processors: 0.5,
+};

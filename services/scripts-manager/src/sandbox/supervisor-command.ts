@@ -1,0 +1,37 @@
+import { supervisorSource } from "../generated/supervisor.ts";
+import { PACKAGES_FOLDER } from "../packages/package-layer.ts";
+import { PRELOADED_MODULES } from "./preloaded-modules.ts";
+import type { SandboxLimits } from "./sandbox-limits.ts";
+
+export interface SupervisorCommandOptions {
+  /** Imported before there is a job, as far as they are there, besides what most scripts use of the standard library. @default none */
+  readonly preload?: readonly string[] | undefined;
+  /** Whether the end of its input ends a script that runs: nobody waits for it any more. @default true */
+  readonly endsWithInput?: boolean | undefined;
+  /** Where scripts may write, as they see it. @default /tmp */
+  readonly folder?: string | undefined;
+  /** Where packages lie, as scripts see it. @default PACKAGES_FOLDER */
+  readonly packagesFolder?: string | undefined;
+}
+
+/** How many files and sockets one process of a script may have open. */
+const OPEN_FILES = 256;
+
+/** The command that starts the supervisor, as the first process of a sandbox. `python`: as it is called there. */
+export function supervisorCommand(
+  python: string,
+  limits: SandboxLimits,
+  { preload = [], endsWithInput = true, folder = "/tmp", packagesFolder = PACKAGES_FOLDER }: SupervisorCommandOptions = {},
+): string[] {
+  const config = {
+    memoryBytes: limits.memoryBytes,
+    processes: limits.processes,
+    fileBytes: limits.storageBytes,
+    openFiles: OPEN_FILES,
+    folder,
+    packagesFolder,
+    preload: [...PRELOADED_MODULES, ...preload],
+    endsWithInput,
+  };
+  return [python, "-I", "-u", "-X", "utf8", "-c", supervisorSource, JSON.stringify(config)];
+}

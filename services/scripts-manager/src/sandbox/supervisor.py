@@ -1,0 +1,668 @@
+"""
+Supervises one script in a sandbox: reads a job from stdin, runs it in a child, and tells of it in frames on stdout (`frames.ts` says which).
+
+It is the first process of a sandbox whose walls (namespaces, mounts, cgroups) stand already, and adds what can be had from within: bounds
+of the child's resources, no capabilities, no new privileges, and a filter of system calls. It counts what the sandbox uses, and ends it
+all when the script ends, its time or its memory is over, or nobody listens any more. Python 3.9 or newer, standard library only.
+
+Its one argument is JSON: `memoryBytes`, `processes`, `fileBytes`, `openFiles`, `folder` (where scripts may write), `packagesFolder`,
+`preload` (modules to import before there is a job; those that are missing are left out), `endsWithInput` (the end of stdin ends a script).
+"""
+
+import base64
+import builtins
+import ctypes
+import errno
+import gc
+import hashlib
+import importlib
+import json
+import mmap
+import os
+import platform
+import resource
+import select
+import signal
+import struct
+import sys
+import time
+import types
+
+CONFIG = json.loads(sys.argv[1])
+
+MAX_HEADER_BYTES = 4_096
+MAX_JOB_BYTES = 64 * 1024 * 1024
+# In base64 and with what stands around it: less than MAX_FRAME_BYTES of frames.ts.
+CHUNK_BYTES = 8_000
+# Output is held back for so long at most, so that a script of many small writes does not become as many frames.
+HOLD_S = 0.05
+# How often memory and processes are counted.
+WATCH_S = 0.025
+# How long frames may wait for their reader once the script has ended.
+FLUSH_S = 10
+# What the kernel takes of one variable, its name included.
+MAX_VARIABLE_BYTES = 128 * 1024 - 1
+
+# What the child notes of itself, where the supervisor sees it.
+BROKEN, MEMORY, PROCESSES = 1, 2, 3
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main():
+    prepare()
+    say(frame="ready", python=platform.python_version())
+    flush(FLUSH_S)
+    job = read_job()
+    say(frame="started", job=job["job"])
+    flush(FLUSH_S)
+    os.set_blocking(0, False)
+    script = Script(job)
+    end = script.follow()
+    say(frame="ended", **end)
+    flush(FLUSH_S)
+    os._exit(0)
+
+
+def prepare():
+    # The first process of a pid namespace gets no signal from within that it has no handler for: SIGINT has one by default.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if sys.platform == "linux":
+        set_dumpable(False)
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+    for name in CONFIG["preload"]:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            pass
+    # What is there now is shared with the child for as long as nobody writes to it, and collecting garbage writes.
+    gc.collect()
+    gc.freeze()
+
+
+# --- Frames
+
+
+pending = bytearray()
+
+
+def say(**frame):
+    pending.extend(json.dumps(frame, separators=(",", ":")).encode() + b"\n")
+
+
+def write_pending():
+    """Writes what stdout takes now. Nobody reads it any more: all is over."""
+    while pending:
+        try:
+            del pending[: os.write(1, pending[:65_536])]
+        except BlockingIOError:
+            return
+        except OSError:
+            os._exit(1)
+
+
+def flush(seconds):
+    os.set_blocking(1, False)
+    deadline = time.monotonic() + seconds
+    write_pending()
+    while pending:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            os._exit(1)
+        select.select([], [1], [], left)
+        write_pending()
+
+
+# --- The job
+
+
+def read_job():
+    """Waits for a job. If there is none, or not all of it has come, the sandbox ends without having started anything."""
+    received = bytearray()
+    while b"\n" not in received:
+        if len(received) > MAX_HEADER_BYTES:
+            fail("the job's first line is too long")
+        read_into(received)
+    line, _, rest = received.partition(b"\n")
+    job = json.loads(line)
+    script_bytes, input_bytes = job["scriptBytes"], job["inputBytes"] or 0
+    if script_bytes + input_bytes > MAX_JOB_BYTES:
+        fail("the job is too large")
+    while len(rest) < script_bytes + input_bytes:
+        read_into(rest)
+    body = bytes(rest[: script_bytes + input_bytes])
+    if hashlib.sha256(body).hexdigest() != job["sha256"]:
+        fail("the job is not what was sent")
+    job["script"] = body[:script_bytes]
+    job["input"] = None if job["inputBytes"] is None else body[script_bytes:]
+    return job
+
+
+def read_into(received):
+    data = os.read(0, 1 << 20)
+    if not data:
+        os._exit(0)
+    received += data
+
+
+def fail(reason):
+    os.write(2, f"The supervisor ends: {reason}\n".encode())
+    os._exit(1)
+
+
+# --- The script's process, seen from outside
+
+
+class Script:
+    """A child that runs the job, and what is known of it."""
+
+    def __init__(self, job):
+        self.notes = mmap.mmap(-1, 1)
+        self.outputs = [Output("out", job["keepBytes"]), Output("err", job["keepBytes"])]
+        self.input = job["input"] or b""
+        self.input_fed = 0
+        self.started_at = time.monotonic()
+        self.deadline = self.started_at + job["timeoutMs"] / 1000
+        self.limit = None
+        self.status = None
+        self.peak_bytes = 0
+        child_stdin, self.stdin = os.pipe() if self.input else (os.open(os.devnull, os.O_RDONLY), None)
+        self.pid = os.fork()
+        if self.pid == 0:
+            run_script(job, child_stdin, [output.write_end for output in self.outputs], self.notes)
+        os.close(child_stdin)
+        for output in self.outputs:
+            os.close(output.write_end)
+        if self.stdin is not None:
+            os.set_blocking(self.stdin, False)
+        self.ended = open_process(self.pid)
+
+    def follow(self):
+        """Carries input and output until the child has ended, then ends all that it has left. Returns what `ended` says."""
+        watch_at = 0
+        is_listening = True
+        while self.status is None:
+            now = time.monotonic()
+            if now >= self.deadline:
+                self.end("time")
+                break
+            if now >= watch_at:
+                self.watch()
+                watch_at = time.monotonic() + WATCH_S
+                if self.limit is not None:
+                    break
+            reads = [output.read_end for output in self.outputs if output.is_open]
+            if self.ended is not None:
+                reads.append(self.ended)
+            if is_listening:
+                reads.append(0)
+            writes = ([self.stdin] if self.stdin is not None else []) + ([1] if pending else [])
+            wait = min(self.deadline, watch_at) - now if self.ended is not None else 0.005
+            ready, writable, _ = select.select(reads, writes, [], max(0, wait))
+            if 0 in ready:
+                is_listening = self.hear()
+            for output in self.outputs:
+                if output.read_end in ready:
+                    output.read()
+                output.release(time.monotonic())
+            if self.stdin is not None and self.stdin in writable:
+                self.feed()
+            write_pending()
+            self.reap()
+        run_ms = (time.monotonic() - self.started_at) * 1000
+        self.end_all()
+        for output in self.outputs:
+            output.drain()
+        return self.outcome(run_ms)
+
+    def hear(self):
+        """Whatever comes after the job is nothing; that nothing can come any more may mean that nobody waits for the script."""
+        try:
+            data = os.read(0, 65_536)
+        except BlockingIOError:
+            return True
+        if not data and CONFIG["endsWithInput"]:
+            kill_all(self.pid)
+            os._exit(1)
+        return bool(data)
+
+    def feed(self):
+        try:
+            self.input_fed += os.write(self.stdin, self.input[self.input_fed : self.input_fed + 65_536])
+        except BlockingIOError:
+            return
+        except OSError:
+            self.input_fed = len(self.input)
+        if self.input_fed >= len(self.input):
+            os.close(self.stdin)
+            self.stdin = None
+
+    def watch(self):
+        used_bytes, processes = usage()
+        self.peak_bytes = max(self.peak_bytes, used_bytes)
+        if used_bytes > CONFIG["memoryBytes"]:
+            self.end("memory")
+        # The kernel refuses more where it counts them itself; where it does not, this is all that does.
+        elif processes > 2 * CONFIG["processes"]:
+            self.end("processes")
+        elif processes >= CONFIG["processes"] and not self.notes[0]:
+            self.notes[0] = PROCESSES
+
+    def end(self, limit):
+        self.limit = limit
+        kill_all(self.pid)
+
+    def reap(self):
+        """Takes note of the child's end, and of those whose parents have ended before them. Returns whether there is anybody left."""
+        while True:
+            try:
+                pid, status, used = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            if pid == self.pid:
+                self.status = status
+                self.peak_bytes = max(self.peak_bytes, used.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+
+    def end_all(self):
+        deadline = time.monotonic() + FLUSH_S
+        while time.monotonic() < deadline:
+            kill_all(self.pid)
+            if not self.reap():
+                return
+            time.sleep(0.001)
+
+    def outcome(self, run_ms):
+        note = self.notes[0]
+        if note == BROKEN:
+            flush(FLUSH_S)
+            fail("the script's process could not be confined")
+        status = self.status or 0
+        signalled = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        failed = status != 0
+        limit = self.limit
+        if limit is None and signalled == signal.SIGXCPU:
+            limit = "time"
+        elif limit is None and failed and (note == MEMORY or (signalled == signal.SIGKILL and self.peak_bytes > 0.7 * CONFIG["memoryBytes"])):
+            limit = "memory"
+        elif limit is None and failed and note == PROCESSES:
+            limit = "processes"
+        out, err = self.outputs
+        return {
+            "exitCode": os.WEXITSTATUS(status) if limit is None and signalled is None else None,
+            "signal": signalled if limit is None else None,
+            "limit": limit,
+            "droppedOut": out.dropped,
+            "droppedErr": err.dropped,
+            "runMs": round(run_ms, 3),
+        }
+
+
+class Output:
+    """One stream of the script. The first bytes of it become frames, the others are counted: it is read on, so that no script waits for its reader."""
+
+    def __init__(self, name, keep_bytes):
+        self.name = name
+        self.left = keep_bytes
+        self.dropped = 0
+        self.held = bytearray()
+        self.held_since = 0
+        self.is_open = True
+        self.read_end, self.write_end = os.pipe()
+        os.set_blocking(self.read_end, False)
+
+    def read(self):
+        """Returns whether there was anything."""
+        try:
+            data = os.read(self.read_end, 65_536)
+        except BlockingIOError:
+            return False
+        if not data:
+            self.is_open = False
+            return False
+        kept = data[: self.left]
+        self.left -= len(kept)
+        self.dropped += len(data) - len(kept)
+        if not self.held:
+            self.held_since = time.monotonic()
+        self.held += kept
+        return True
+
+    def release(self, now):
+        is_due = now - self.held_since >= HOLD_S
+        while len(self.held) >= CHUNK_BYTES or (self.held and is_due):
+            say(frame=self.name, data=base64.b64encode(self.held[:CHUNK_BYTES]).decode())
+            del self.held[:CHUNK_BYTES]
+
+    def drain(self):
+        """What was written before the end. Bounded by what a pipe holds, should there still be a writer."""
+        for _ in range(64):
+            if not self.read():
+                break
+        self.release(float("inf"))
+
+
+def open_process(pid):
+    """A file that can be read once the process has ended; none where there is no such thing."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return None
+
+
+def kill_all(script_pid):
+    """Everything in the sandbox; where that is no pid namespace of its own, the script and all that descends from it."""
+    if os.getpid() == 1:
+        kill(-1)
+        return
+    kill(-script_pid)
+    for pid in descendants():
+        kill(pid)
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def descendants():
+    children = {}
+    for pid in process_ids():
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+        except (OSError, IndexError, ValueError):
+            continue
+        children.setdefault(parent, []).append(pid)
+    found = []
+    waiting = [os.getpid()]
+    while waiting:
+        for pid in children.get(waiting.pop(), []):
+            found.append(pid)
+            waiting.append(pid)
+    return found
+
+
+def process_ids():
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:
+        return []
+
+
+def usage():
+    """Bytes of memory and number of threads of all processes but this one. What they share is counted once, as soon as that matters."""
+    pids = [pid for pid in process_ids() if pid != 1] if os.getpid() == 1 else descendants()
+    resident, threads = 0, 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/statm") as file:
+                resident += int(file.read().split()[1]) * PAGE_BYTES
+            threads += len(os.listdir(f"/proc/{pid}/task"))
+        except (OSError, IndexError, ValueError):
+            pass
+    if resident > CONFIG["memoryBytes"] and len(pids) > 1:
+        resident = sum(map(proportional_bytes, pids))
+    return resident, threads
+
+
+PAGE_BYTES = resource.getpagesize()
+
+
+def proportional_bytes(pid):
+    try:
+        with open(f"/proc/{pid}/smaps_rollup") as file:
+            return sum(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
+    except OSError:
+        pass
+    try:
+        with open(f"/proc/{pid}/statm") as file:
+            _, resident, shared, *_ = file.read().split()
+            return (int(resident) - int(shared)) * PAGE_BYTES
+    except (OSError, ValueError):
+        return 0
+
+
+# --- The script's process, from within
+
+
+def run_script(job, stdin, outputs, notes):
+    """Becomes the script. What is raised here ends the interpreter as it ends any script: it leaves this file's frames without a trace."""
+    folder = CONFIG["folder"]
+    path = os.path.join(folder, "script.py")
+    try:
+        os.setsid()
+        for target, source in enumerate([stdin, *outputs]):
+            os.dup2(source, target)
+        close_all_but_streams()
+        os.chdir(folder)
+        with open(path, "wb") as file:
+            file.write(job["script"])
+        packages = [] if job["packages"] is None else [os.path.join(CONFIG["packagesFolder"], job["packages"])]
+        set_environment(job["input"], packages)
+        renew_streams()
+        confine(job["timeoutMs"])
+    except BaseException as error:
+        notes[0] = BROKEN
+        os.write(2, f"{type(error).__name__}: {error}\n".encode())
+        os._exit(1)
+    script = types.ModuleType("__main__")
+    script.__dict__.update(__file__=path, __builtins__=builtins, __cached__=None)
+    sys.modules["__main__"] = script
+    sys.argv = [path]
+    sys.path[:0] = [folder, *packages]
+    source = job.pop("script")
+    job.clear()
+    try:
+        exec(compile(source, path, "exec", dont_inherit=True), script.__dict__)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        if isinstance(error, MemoryError):
+            notes[0] = MEMORY
+        elif is_refused_process(error):
+            notes[0] = PROCESSES
+        traceback = error.__traceback__.tb_next
+        sys.excepthook(type(error), error.with_traceback(traceback), traceback)
+        raise SystemExit(130 if isinstance(error, KeyboardInterrupt) else 1) from None
+    raise SystemExit(0)
+
+
+def close_all_but_streams():
+    try:
+        files = [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:
+        files = range(256)
+    for file in files:
+        if file > 2:
+            try:
+                os.close(file)
+            except OSError:
+                pass
+
+
+def is_refused_process(error):
+    return (isinstance(error, OSError) and error.errno == errno.EAGAIN) or (isinstance(error, RuntimeError) and "can't start new thread" in str(error))
+
+
+def set_environment(script_input, packages):
+    """The little that a script gets to know; the input too, where a variable may be so long."""
+    folder = CONFIG["folder"]
+    search = dict.fromkeys([os.path.dirname(sys.executable) or "/bin", "/usr/local/bin", "/usr/bin", "/bin"])
+    variables = {b"PATH": ":".join(search).encode(), b"HOME": folder.encode(), b"TMPDIR": folder.encode(), b"LANG": b"C.UTF-8"}
+    variables[b"PYTHONDONTWRITEBYTECODE"] = b"1"
+    if packages:
+        variables[b"PYTHONPATH"] = packages[0].encode()
+    name, value = b"ROCKBOT_INPUT", script_input or b""
+    if len(name) + 1 + len(value) < MAX_VARIABLE_BYTES and b"\0" not in value:
+        variables[name] = value
+    os.environ.clear()
+    os.environb.update(variables)
+
+
+def renew_streams():
+    """As any script has them, but written to at each line's end: what it has printed is there when its time is over."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)
+    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", buffering=1, closefd=False)
+    sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+    sys.dont_write_bytecode = True
+
+
+def confine(timeout_ms):
+    cpu_seconds = timeout_ms // 1000 + 2
+    lower(resource.RLIMIT_CORE, 0)
+    lower(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
+    lower(resource.RLIMIT_FSIZE, CONFIG["fileBytes"])
+    lower(resource.RLIMIT_NOFILE, CONFIG["openFiles"])
+    lower(resource.RLIMIT_STACK, 8 * 1024 * 1024)
+    if sys.platform != "linux":
+        return
+    # Addresses are no memory, and libraries reserve many: this only keeps one process from taking all before it is seen.
+    lower(resource.RLIMIT_AS, max(8 * CONFIG["memoryBytes"], 2 << 30))
+    if has_own_users():
+        lower(resource.RLIMIT_NPROC, CONFIG["processes"] + 1)  # and the supervisor
+    set_dumpable(True)
+    prefer_as_victim()
+    os.nice(5)
+    drop_capabilities()
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    filter_system_calls()
+
+
+def prefer_as_victim():
+    """When the kernel has to end something for its memory, this is it, and the supervisor can tell of it."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+    except OSError:
+        pass
+
+
+def lower(kind, soft, hard=None):
+    _, current = resource.getrlimit(kind)
+    hard = soft if hard is None else hard
+    if current != resource.RLIM_INFINITY:
+        soft, hard = min(soft, current), min(hard, current)
+    resource.setrlimit(kind, (soft, hard))
+
+
+def has_own_users():
+    """Whether processes of this user are counted in this sandbox alone."""
+    with open("/proc/self/uid_map") as file:
+        return file.read().split() != ["0", "0", "4294967295"]
+
+
+# --- Linux
+
+
+PR_SET_DUMPABLE = 4
+PR_CAPBSET_READ = 23
+PR_CAPBSET_DROP = 24
+PR_SET_SECCOMP = 22
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
+PR_CAP_AMBIENT_CLEAR_ALL = 4
+
+
+def prctl(option, value, pointer=None):
+    # Unused arguments must be 0, and all are of a register's width.
+    if libc.prctl(option, ctypes.c_ulong(value), pointer, ctypes.c_ulong(0), ctypes.c_ulong(0)) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"prctl {option}: {os.strerror(number)}")
+
+
+def set_dumpable(is_dumpable):
+    """Who is not dumpable cannot be traced, nor its memory and files opened, by others of its user."""
+    prctl(PR_SET_DUMPABLE, 1 if is_dumpable else 0)
+
+
+def drop_capabilities():
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+    for capability in range(64):
+        if libc.prctl(PR_CAPBSET_READ, ctypes.c_ulong(capability), None, None, None) != 1:
+            continue
+        # Only who has CAP_SETPCAP may; without new privileges the others cannot gain any either.
+        libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), None, None, None)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
+        raise OSError(ctypes.get_errno(), "capset")
+
+
+# Numbers of system calls on x86_64 and aarch64; None where there is no such call.
+DENIED_CALLS = {
+    "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "unshare": (272, 97), "setns": (308, 268),
+    "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432),
+    "fspick": (433, 433), "mount_setattr": (442, 442), "swapon": (167, 224), "swapoff": (168, 225), "quotactl": (179, 60),
+    "quotactl_fd": (443, 443), "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
+    "pidfd_getfd": (438, 438), "process_madvise": (440, 440), "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427), "add_key": (248, 217),
+    "request_key": (249, 218), "keyctl": (250, 219), "kexec_load": (246, 104), "kexec_file_load": (320, 294), "init_module": (175, 105),
+    "finit_module": (313, 273), "delete_module": (176, 106), "open_by_handle_at": (304, 265), "name_to_handle_at": (303, 264),
+    "fanotify_init": (300, 262), "lookup_dcookie": (212, 18), "reboot": (169, 142), "acct": (163, 89), "syslog": (103, 116),
+    "vhangup": (153, 58), "settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171), "clock_adjtime": (305, 266),
+    "sethostname": (170, 161), "setdomainname": (171, 162), "iopl": (172, None), "ioperm": (173, None), "modify_ldt": (154, None),
+    "uselib": (134, None), "nfsservctl": (180, 42), "move_pages": (279, 239), "migrate_pages": (256, 238),
+    # Memory that outlives its processes, or that no process has mapped: nobody would count it.
+    "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "memfd_create": (319, 279), "memfd_secret": (447, 447),
+}  # fmt: skip
+CLONE, CLONE3, SOCKET, PERSONALITY, IOCTL = (56, 220), (435, 435), (41, 198), (135, 92), (16, 29)
+
+NEW_NAMESPACES = 0x7E020000
+SOCKET_FAMILIES = [1, 2, 10, 16]  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
+SOCK_RAW = 3
+PERSONALITIES = [0, 0xFFFFFFFF]  # as ever, and the question which
+TERMINAL_INPUT = [0x5412, 0x541C]  # TIOCSTI, TIOCLINUX: to type into a terminal
+
+ALLOW, REFUSE, UNKNOWN, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS, 0x80000000
+LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, (16, 24)  # offsets in struct seccomp_data; of arguments, the low half
+
+
+def filter_system_calls():
+    """Refuses what no script needs and attacks on the kernel begin with. A machine that is not known has no filter, and all the other walls."""
+    machines = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+    if platform.machine() not in machines or sys.byteorder != "little":
+        return
+    column, audit_name = machines[platform.machine()]
+    program = system_call_filter(column, audit_name)
+    code = b"".join(struct.pack("HBBI", *instruction) for instruction in program)
+    buffer = ctypes.create_string_buffer(code, len(code))
+    described = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(program), ctypes.addressof(buffer)))
+    prctl(PR_SET_SECCOMP, 2, described)
+
+
+def system_call_filter(column, audit_name):
+    """Instructions as (code, jump if true, jump if false, operand)."""
+
+    def when_called(call, instructions):
+        return [(JUMP_EQUAL, 0, len(instructions), call[column]), *instructions]
+
+    def argument_must(index, mask, allowed):
+        checks = [(JUMP_EQUAL, len(allowed) - place, 0, value) for place, value in enumerate(allowed)]
+        return [(LOAD, 0, 0, ARGUMENTS[index]), (AND, 0, 0, mask), *checks, (RETURN, 0, 0, REFUSE)]
+
+    program = [(LOAD, 0, 0, ARCHITECTURE), (JUMP_EQUAL, 1, 0, audit_name), (RETURN, 0, 0, KILL), (LOAD, 0, 0, NUMBER)]
+    if column == 0:
+        # The x32 way of calling has numbers of its own.
+        program += [(JUMP_AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, UNKNOWN)]
+    for call in DENIED_CALLS.values():
+        if call[column] is not None:
+            program += when_called(call, [(RETURN, 0, 0, REFUSE)])
+    program += when_called(CLONE3, [(RETURN, 0, 0, UNKNOWN)])  # its flags cannot be seen from here; libraries then take clone
+    program += when_called(CLONE, [(LOAD, 0, 0, ARGUMENTS[0]), (JUMP_ANY_BIT, 0, 1, NEW_NAMESPACES), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)])
+    family = argument_must(0, 0xFFFFFFFF, SOCKET_FAMILIES)
+    kind = [(LOAD, 0, 0, ARGUMENTS[1]), (AND, 0, 0, 0xF), (JUMP_EQUAL, 0, 1, SOCK_RAW), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
+    program += when_called(SOCKET, family + kind)
+    program += when_called(PERSONALITY, [*argument_must(0, 0xFFFFFFFF, PERSONALITIES), (RETURN, 0, 0, ALLOW)])
+    typing = [(JUMP_EQUAL, len(TERMINAL_INPUT) - place, 0, value) for place, value in enumerate(TERMINAL_INPUT)]
+    program += when_called(IOCTL, [(LOAD, 0, 0, ARGUMENTS[1]), *typing, (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)])
+    program.append((RETURN, 0, 0, ALLOW))
+    return program
+
+
+main()
