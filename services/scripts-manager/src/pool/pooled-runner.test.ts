@@ -1,32 +1,15 @@
-import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { describe, expect, test, vi } from "vitest";
-import type { Frame } from "../sandbox/frames.ts";
 import type { ScriptJob, ScriptRunner } from "../script-runner.ts";
-import { type PooledRunnerOptions, pooledRunner, type RunJob } from "./pooled-runner.ts";
+import { type PooledRunnerOptions, pooledRunner } from "./pooled-runner.ts";
 import { type TestMaker, testMaker, testSandbox } from "./test-sandboxes.ts";
 
 const LONG_MS = 20_000;
 
-const runJob: RunJob = async (sandbox, { id, script }, { signal }) => {
-  sandbox.input.write(`${JSON.stringify({ job: id, scriptBytes: Buffer.byteLength(script), inputBytes: null })}\n${script}`);
-  let stdout = "";
-  const lines = createInterface({ input: sandbox.output, signal });
-  for await (const line of lines) {
-    const frame = JSON.parse(line) as Frame;
-    if (frame.frame === "out") stdout += Buffer.from(frame.data, "base64").toString();
-    if (frame.frame === "ended") {
-      return { stdout, stderr: "", droppedBytes: { stdout: 0, stderr: 0 }, exitCode: 0, signal: null, limit: null, runMs: frame.runMs };
-    }
-  }
-  signal.throwIfAborted();
-  throw (await sandbox.gone).error;
-};
-
 const startRunner = (maker: TestMaker, options: Partial<PooledRunnerOptions> = {}): ScriptRunner =>
-  pooledRunner(maker, { floor: 0, ceiling: 4, idleMs: LONG_MS, log: silentLogger, runJob, ...options });
+  pooledRunner(maker, { floor: 0, ceiling: 4, idleMs: LONG_MS, keepBytes: 10_000, log: silentLogger, ...options });
 
 let jobs = 0;
 const jobOf = (script: string): ScriptJob => ({ id: `job-${++jobs}`, script, timeoutMs: LONG_MS });

@@ -1,19 +1,12 @@
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type JobOutcome, runJob } from "../sandbox/run-job.ts";
 import type { Sandbox, SandboxMaker } from "../sandbox/sandbox.ts";
 import type { RunScriptOptions, ScriptJob, ScriptOutcome, ScriptRunner } from "../script-runner.ts";
 import { SandboxFate } from "./pool-metrics.ts";
 import { SandboxPool, type TakenSandbox } from "./sandbox-pool.ts";
 
-/** Gives a sandbox its job and reads its frames up to the end. @throws {ToolError} if it broke; the signal's reason once it aborts */
-export type RunJob = (
-  sandbox: Sandbox,
-  job: ScriptJob,
-  options: { readonly signal: AbortSignal },
-) => Promise<Omit<ScriptOutcome, "durations" | "isWarm"> & { readonly runMs: number }>;
-
 export interface PooledRunnerOptions {
-  readonly runJob: RunJob;
   /** Sandboxes that wait warm at least, also when nobody has asked for long. 0 keeps none then. */
   readonly floor: number;
   /** Sandboxes at most, in whatever state: so many scripts run at once. */
@@ -24,6 +17,8 @@ export interface PooledRunnerOptions {
   readonly maxWaiting?: number | undefined;
   /** How long the making of a sandbox may take, in milliseconds, whatever its maker says. @default 300_000 */
   readonly makeWithinMs?: number | undefined;
+  /** How much of stdout and of stderr is kept, each, in bytes. */
+  readonly keepBytes: number;
   readonly log: Logger;
 }
 
@@ -34,7 +29,7 @@ const ASSIGN_ATTEMPTS = 3;
 
 /** Runs each script in a sandbox of the maker's, warm if there is one, and throws it away afterwards. Owns the maker. */
 export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions): ScriptRunner {
-  const { maxWaiting = 1024, makeWithinMs = 300_000, runJob } = options;
+  const { maxWaiting = 1024, makeWithinMs = 300_000, keepBytes } = options;
   const pool = new SandboxPool(maker, { ...options, maxWaiting, makeWithinMs });
   const stop = new AbortController();
   const running = new Set<Promise<ScriptOutcome>>();
@@ -51,7 +46,7 @@ export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions):
       taken = mayHaveBegun ? await pool.find(job.id, signal) : undefined;
       taken ??= await takeNew(job, signal, deadline);
       const waitMs = performance.now() - arrived;
-      const { runMs, ...outcome } = await runJob(taken.sandbox, job, { signal });
+      const { runMs, ...outcome } = await follow(taken.sandbox, job, signal);
       void taken.discard(); // its caller need not wait for that
       return { ...outcome, durations: { waitMs, runMs }, isWarm: taken.isWarm };
     } catch (error) {
@@ -60,6 +55,22 @@ export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions):
       throw error;
     } finally {
       clearTimeout(timer);
+    }
+  }
+
+  /** A script that is left to others goes on, so its sandbox must not hear of the end. */
+  async function follow(sandbox: Sandbox, job: ScriptJob, signal: AbortSignal): Promise<JobOutcome> {
+    signal.throwIfAborted();
+    const ending = new AbortController();
+    const left = Promise.withResolvers<never>();
+    const end = (): void => (isLeft(signal) ? left.reject(signal.reason) : ending.abort(signal.reason));
+    signal.addEventListener("abort", end, { once: true });
+    const following = runJob(sandbox, job, { signal: ending.signal, keepBytes });
+    following.catch(() => {}); // of one that is left nobody hears
+    try {
+      return await Promise.race([following, left.promise]);
+    } finally {
+      signal.removeEventListener("abort", end);
     }
   }
 
