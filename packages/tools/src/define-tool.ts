@@ -13,6 +13,12 @@ export interface Tool {
   readonly isResumable?: boolean | undefined;
 }
 
+/** What a tool knows of a call beside its arguments. */
+export interface ToolCallContext extends ToolContext {
+  /** The same whenever the call is delivered: a key for whatever must not happen twice, together with `caller`. */
+  readonly toolCallId: string;
+}
+
 /** What a tool gives back. A string is the content alone. */
 export interface ToolResult<Output> {
   /** What the model reads. */
@@ -27,7 +33,7 @@ export interface ToolResult<Output> {
 /** Binds a definition to the function that does the work. The function gets arguments that passed the input schema. */
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
-  run: (input: Input, context: ToolContext) => Promise<string | ToolResult<Output>>,
+  run: (input: Input, context: ToolCallContext) => Promise<string | ToolResult<Output>>,
   { isResumable }: Pick<Tool, "isResumable"> = {},
 ): Tool {
   return {
@@ -35,7 +41,7 @@ export function defineTool<Input, Output>(
     isResumable,
     executor: {
       async execute(request, context) {
-        const result = await run(context.input as Input, context);
+        const result = await run(context.input as Input, { ...context, toolCallId: request.toolCallId });
         if (typeof result === "string") return textResponse(request, result);
         const { content, structured, isError = false, trust } = result;
         return textResponse(request, content, {

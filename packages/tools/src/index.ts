@@ -1,5 +1,5 @@
 // To offer tools.
-export { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
+export { defineTool, type Tool, type ToolCallContext, type ToolResult } from "./define-tool.ts";
 // To know who messages are from, where they are no calls.
 export { createIdentity, type Identity } from "./identity.ts";
 // To run them: executors, and the layers around them.

@@ -1,5 +1,7 @@
+// To run the service.
+export { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
+export { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
 // To run scripts.
-
 export { PACKAGES_FOLDER, type PackageLayer } from "./packages/package-layer.ts";
 export { type PooledRunnerOptions, pooledRunner } from "./pool/pooled-runner.ts";
 // To make sandboxes for them.
@@ -10,3 +12,6 @@ export { defaultSandboxLimits, type SandboxLimits } from "./sandbox/sandbox-limi
 export { type SupervisorCommandOptions, supervisorCommand } from "./sandbox/supervisor-command.ts";
 export { type UntilReadyOptions, untilReady } from "./sandbox/until-ready.ts";
 export { type RunScriptOptions, type ScriptJob, ScriptLimit, type ScriptOutcome, type ScriptRunner } from "./script-runner.ts";
+// To offer them as a tool without a bus.
+export { type ScriptToolSetOptions, scriptToolSet } from "./script-tool-set.ts";
+export { type StartScriptsManagerOptions, startScriptsManager } from "./scripts-manager.ts";

@@ -4,7 +4,7 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Frame } from "../sandbox/frames.ts";
 import type { Sandbox, SandboxEnd, SandboxMaker } from "../sandbox/sandbox.ts";
 
-/** A sandbox in memory. Its script is one word: `hold` runs until the sandbox is disposed of, all others are printed. */
+/** A sandbox in memory. Its script is one word: `hold` runs until the sandbox is disposed of, `job` prints what came with it, all others are printed. */
 export interface TestSandbox extends Sandbox {
   /** Whom it was made for. */
   readonly madeFor: string | undefined;
@@ -105,12 +105,13 @@ async function runJobFrom(input: PassThrough, say: (frame: Frame) => void): Prom
     received = Buffer.concat([received, chunk]);
     const head = received.indexOf(10);
     if (head < 0) continue;
-    const { job, scriptBytes, inputBytes } = JSON.parse(received.subarray(0, head).toString());
+    const header = JSON.parse(received.subarray(0, head).toString());
+    const { job, scriptBytes, inputBytes } = header;
     if (received.length < head + 1 + scriptBytes + (inputBytes ?? 0)) continue;
     const script = received.subarray(head + 1, head + 1 + scriptBytes).toString();
     say({ frame: "started", job });
     if (script === "hold") return void (await once(input, "close"));
-    say({ frame: "out", data: Buffer.from(script).toString("base64") });
+    say({ frame: "out", data: Buffer.from(script === "job" ? JSON.stringify(header) : script).toString("base64") });
     say({ frame: "ended", exitCode: 0, signal: null, limit: null, droppedOut: 0, droppedErr: 0, runMs: 1 });
     return;
   }

@@ -1,0 +1,14 @@
+import { type LoadConfigOptions, urlFaults } from "@rockbot/config";
+import type { ScriptsManagerConfig } from "./generated/config.ts";
+
+/** For `loadConfig`: what the schema cannot say. */
+export const checkScriptsManagerConfig: NonNullable<LoadConfigOptions<ScriptsManagerConfig>["check"]> = ({
+  busUrl,
+  redisUrl,
+  sandboxFloor = 0,
+  sandboxCeiling = Number.POSITIVE_INFINITY,
+}) => [
+  ...urlFaults("busUrl", busUrl),
+  ...urlFaults("redisUrl", redisUrl),
+  ...(sandboxFloor > sandboxCeiling ? [`sandboxFloor: expected at most sandboxCeiling, which is ${sandboxCeiling}, got ${sandboxFloor}`] : []),
+];

@@ -1,0 +1,25 @@
+import type { RateStore } from "@rockbot/rates";
+import type { ToolSet } from "@rockbot/tools";
+import type { ScriptsManagerConfig } from "./generated/config.ts";
+import type { PythonFacts } from "./python-facts.ts";
+import type { ScriptRunner } from "./script-runner.ts";
+import { scriptsGuide } from "./scripts-guide.ts";
+import { type ScriptPackages, scriptTool } from "./tool/script-tool.ts";
+
+export interface ScriptToolSetOptions {
+  readonly runner: ScriptRunner;
+  /** @default none can be had */
+  readonly packages?: ScriptPackages | undefined;
+  /** What scripts find, for the guide. @default it says less */
+  readonly python?: PythonFacts | undefined;
+  /** Counts the seconds that callers' scripts run, where the policy limits them. */
+  readonly rates: RateStore;
+}
+
+/** The tool with its guide, for whoever serves it: a process of its own over the bus, or one that runs scripts itself. */
+export function scriptToolSet(config: Readonly<ScriptsManagerConfig>, { runner, packages, python, rates }: ScriptToolSetOptions): ToolSet {
+  return {
+    tools: [scriptTool({ runner, packages, rates, bounds: config })],
+    guides: [scriptsGuide(config, { hasPackages: packages !== undefined, python })],
+  };
+}

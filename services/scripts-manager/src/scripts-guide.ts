@@ -1,0 +1,86 @@
+import type { ToolGuide } from "@rockbot/contracts";
+import type { ScriptsManagerConfig } from "./generated/config.ts";
+import type { PythonFacts } from "./python-facts.ts";
+
+type Limits = Pick<
+  ScriptsManagerConfig,
+  "maxTimeoutSeconds" | "maxScriptBytes" | "maxInputBytes" | "keepOutputBytes" | "memoryMiB" | "processes" | "storageMiB"
+>;
+
+/** Teaches the model to run scripts, with the bounds that hold here. */
+export function scriptsGuide(
+  { maxTimeoutSeconds, maxScriptBytes, maxInputBytes, keepOutputBytes, memoryMiB, processes, storageMiB }: Readonly<Limits>,
+  { hasPackages, python }: { readonly hasPackages: boolean; readonly python: PythonFacts | undefined },
+): ToolGuide {
+  return {
+    name: "scripts",
+    summary: "Run Python with execute_python_script: calculate, parse and transform data in a sandbox without network.",
+    document: [
+      "# Scripts",
+      "",
+      "`execute_python_script` runs a Python script and gives what it prints to stdout, or `(no output)`. Use it for whatever has to be exact: arithmetic, dates, counting, parsing, sorting, converting. Print what you want to know; the value of the last line is not shown.",
+      "",
+      "## What there is",
+      "",
+      `- ${python === undefined ? "Python 3" : `Python ${python.version}`} with its standard library.`,
+      ...(python === undefined || python.packages.length === 0 ? [] : [`- Also there: ${python.packages.join(", ")}.`]),
+      hasPackages
+        ? "- Packages that you name in `pip_packages`, such as `numpy` or `requests==2.32.3`: names, with versions if you like; no addresses, files or options. The operator may allow some only. They are installed before the script starts; the answer's `pip_packages` says which versions. The first call with a package takes longer."
+        : "- No other packages: `pip_packages` is refused here.",
+      "- A fresh sandbox for each call. Nothing is left of earlier scripts, neither variables nor files: put all that belongs together into one script.",
+      "- The folder `/tmp`, the only one that can be written to, gone with the script.",
+      "",
+      "## How to pass data",
+      "",
+      "Put data into `input_data`, not into the source: no quoting goes wrong. The script reads it from stdin, whatever its length, or from the environment:",
+      "",
+      "```python",
+      "import json, sys",
+      "rows = json.load(sys.stdin)",
+      'print(sum(row["amount"] for row in rows))',
+      "```",
+      "",
+      '`os.environ["ROCKBOT_INPUT"]` has the same if it is shorter than 128 KiB.',
+      "",
+      "## What is denied",
+      "",
+      "- Any network. Fetch pages with other tools first, and pass what you got as `input_data`.",
+      "- The host's files, other processes, credentials, privileges.",
+      "",
+      "## Limits",
+      "",
+      "| of | at most |",
+      "|---|---|",
+      `| time (\`timeout_seconds\`, 30 if you leave it out) | ${maxTimeoutSeconds} s, and no longer than the call's own deadline |`,
+      `| memory | ${memoryMiB} MiB |`,
+      `| processes and threads | ${processes} |`,
+      `| files in /tmp | ${storageMiB} MiB |`,
+      `| script | ${maxScriptBytes} bytes |`,
+      `| input_data | ${maxInputBytes} bytes |`,
+      `| stdout, stderr | ${keepOutputBytes} bytes each; what comes after is counted, not kept |`,
+      "",
+      "## When it fails",
+      "",
+      "A script that fails is a result marked as an error, with its exit code, the end of stderr and of stdout. Correct the script and call again; the same script fails the same way.",
+      "",
+      "| what it says | do |",
+      "|---|---|",
+      "| failed with exit code N | read the traceback, correct the script |",
+      "| timed out | do less, or give a longer `timeout_seconds` |",
+      "| used more memory than it may | read and handle data piece by piece |",
+      "| started more processes or threads than it may | do the work in one |",
+      "| ended by a signal | native code crashed: do it another way |",
+      "",
+      "Errors of the call, where the script was not run or its end is not known:",
+      "",
+      "| code | meaning | do |",
+      "|---|---|---|",
+      "| `invalid_arguments`, `too_large` | the arguments are not usable | correct or shorten them |",
+      "| `denied` | not allowed here, such as a package | do without |",
+      "| `overloaded`, `rate_limited` | too many scripts, or your share of time is used up | wait as long as the error says |",
+      "| `unavailable` | there can be no sandbox now | try again later if it says it is retryable |",
+      "| `timeout`, `cancelled`, `outcome_unknown`, `execution_failed` | as they say; a script has no effects outside, so it may be called again | call again |",
+      "",
+    ].join("\n"),
+  };
+}

@@ -1,0 +1,78 @@
+import type { ToolExecutePythonScriptOutput } from "@rockbot/contracts";
+import type { ToolResult } from "@rockbot/tools";
+import { ScriptLimit, type ScriptOutcome } from "../script-runner.ts";
+
+export interface DescribeOptions {
+  /** What the script was given. */
+  readonly timeoutMs: number;
+  readonly maxTimeoutSeconds: number;
+  /** What was installed for it. */
+  readonly pinned: readonly string[];
+}
+
+/** Of what a script that failed wrote, so much of the end stands in the words for the model, in characters; `structured` has all. */
+const SHOWN_STDERR = 4_000;
+const SHOWN_STDOUT = 2_000;
+
+/** The result of a script that ran: what it printed, alone; of one that failed what went wrong, in words for the model. */
+export function describeOutcome(outcome: ScriptOutcome, options: DescribeOptions): ToolResult<ToolExecutePythonScriptOutput> {
+  const isError = outcome.limit !== null || outcome.exitCode !== 0;
+  const content = isError ? describeFailure(outcome, options) : outcome.stdout === "" ? "(no output)" : outcome.stdout + dropped(outcome);
+  return { content, structured: fieldsOf(outcome, options), isError };
+}
+
+function fieldsOf(outcome: ScriptOutcome, { timeoutMs, pinned }: DescribeOptions): ToolExecutePythonScriptOutput {
+  const { stdout, stderr, exitCode, signal, limit, droppedBytes, durations, isWarm } = outcome;
+  return {
+    stdout,
+    stderr,
+    exit_code: exitCode,
+    signal,
+    limit,
+    duration_ms: rounded(durations.runMs),
+    wait_ms: rounded(durations.waitMs),
+    timeout_seconds: rounded(timeoutMs / 1_000),
+    truncated: droppedBytes.stdout + droppedBytes.stderr > 0,
+    dropped_bytes: droppedBytes,
+    is_warm: isWarm,
+    pip_packages: [...pinned],
+  };
+}
+
+const rounded = (value: number): number => Math.round(value * 1_000) / 1_000;
+
+function describeFailure(outcome: ScriptOutcome, options: DescribeOptions): string {
+  const { stdout, stderr } = outcome;
+  return (
+    [
+      whatEnded(outcome, options),
+      ...(stderr === "" ? [] : [section("stderr", stderr, SHOWN_STDERR)]),
+      ...(stdout === "" ? [] : [section("stdout", stdout, SHOWN_STDOUT)]),
+      ...(stderr === "" && stdout === "" ? ["It printed nothing."] : []),
+    ].join("\n\n") + dropped(outcome)
+  );
+}
+
+function whatEnded({ exitCode, signal, limit, durations }: ScriptOutcome, { timeoutMs, maxTimeoutSeconds }: DescribeOptions): string {
+  switch (limit) {
+    case ScriptLimit.Time:
+      return `The script timed out after ${rounded(timeoutMs / 1_000)} s and was ended. Let it do less, or give it more time: timeout_seconds up to ${maxTimeoutSeconds}, within the deadline of the call.`;
+    case ScriptLimit.Memory:
+      return `The script was ended after ${rounded(durations.runMs / 1_000)} s: it used more memory than it may. Let it hold less at once, for example line by line.`;
+    case ScriptLimit.Processes:
+      return "The script was ended: it started more processes or threads than it may. Let it do its work in one.";
+    case null:
+      return exitCode === null
+        ? `The script was ended by ${signal ?? "a signal"}, as when it crashes inside native code. Change it before you call again.`
+        : `The script failed with exit code ${exitCode}. Correct it and call again.`;
+  }
+}
+
+function section(name: string, text: string, shown: number): string {
+  return text.length <= shown ? `${name}:\n${text.trimEnd()}` : `${name}, the last ${shown} characters of ${text.length}:\n${text.slice(-shown).trimEnd()}`;
+}
+
+function dropped({ droppedBytes: { stdout, stderr } }: ScriptOutcome): string {
+  const parts = [...(stdout > 0 ? [`${stdout} further bytes of stdout`] : []), ...(stderr > 0 ? [`${stderr} further bytes of stderr`] : [])];
+  return parts.length === 0 ? "" : `\n\n[${parts.join(" and ")} were printed and are not kept. Print less.]`;
+}

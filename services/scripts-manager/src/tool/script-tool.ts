@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto";
+import { ToolError, ToolErrorCode, type ToolExecutePythonScriptInput, tools } from "@rockbot/contracts";
+import type { RateStore } from "@rockbot/rates";
+import { defineTool, type Tool, type ToolCallContext, type ToolContext } from "@rockbot/tools";
+import type { PackageLayer } from "../packages/package-layer.ts";
+import type { ScriptRunner } from "../script-runner.ts";
+import { describeOutcome } from "./describe-outcome.ts";
+import { takeScriptSeconds } from "./script-seconds.ts";
+import { secondsOf } from "./seconds-of.ts";
+
+/** What one script may ask for. */
+export interface ScriptBounds {
+  readonly maxTimeoutSeconds: number;
+  /** Of the script's source. */
+  readonly maxScriptBytes: number;
+  readonly maxInputBytes: number;
+}
+
+/** Installs what scripts ask for; see `src/packages`. */
+export interface ScriptPackages {
+  /** @throws {ToolError} that says what cannot be had, and why */
+  ensure(requirements: readonly string[], options: { readonly signal: AbortSignal }): Promise<PackageLayer>;
+}
+
+export interface ScriptToolOptions {
+  readonly runner: ScriptRunner;
+  /** @default none can be had */
+  readonly packages?: ScriptPackages | undefined;
+  /** Counts the seconds that callers' scripts run, where the policy limits them. */
+  readonly rates: RateStore;
+  readonly bounds: ScriptBounds;
+}
+
+/** From a script's end to its answer, with the making of room for it: a script has to end so long before the deadline of its call. */
+const ANSWER_MS = 500;
+/** No script is given less. */
+const LEAST_TIMEOUT_MS = 100;
+
+/**
+ * `execute_python_script`: what a script prints, from a sandbox of its own. A script that fails is a result with `isError`, in words for
+ * the model; a ToolError is what is not the script's doing. Runs as long as it asks for, within the bounds, and never past its call's deadline.
+ */
+export function scriptTool({ runner, packages, rates, bounds }: ScriptToolOptions): Tool {
+  return defineTool(
+    tools.executePythonScript,
+    async (input, context) => {
+      checkSizes(input, bounds);
+      const timeoutSeconds = Math.min(Math.max(secondsOf(input.timeout_seconds), 1), bounds.maxTimeoutSeconds);
+      const seconds = await takeScriptSeconds(rates, timeoutSeconds, context);
+      let usedMs = 0;
+      try {
+        const layer = await install(input, packages, context);
+        const begun = performance.now();
+        const timeoutMs = Math.max(LEAST_TIMEOUT_MS, Math.min(timeoutSeconds * 1_000, context.deadline - begun - ANSWER_MS));
+        const job = { id: jobIdOf(context), script: input.script, input: input.input_data ?? undefined, timeoutMs, packages: layer };
+        try {
+          const { signal, deadline, mayHaveBegun } = context;
+          const outcome = await runner.run(job, { signal, deadline, mayHaveBegun });
+          usedMs = outcome.durations.runMs;
+          return describeOutcome(outcome, { timeoutMs, maxTimeoutSeconds: bounds.maxTimeoutSeconds, pinned: layer?.pinned ?? [] });
+        } catch (error) {
+          if (!isNotStarted(error)) usedMs = performance.now() - begun;
+          throw error;
+        }
+      } finally {
+        seconds.giveBack(timeoutSeconds - usedMs / 1_000);
+      }
+    },
+    { isResumable: runner.isResumable },
+  );
+}
+
+const jobIdOf = ({ caller, toolCallId }: ToolCallContext): string =>
+  createHash("sha256")
+    .update(JSON.stringify([caller, toolCallId]))
+    .digest("hex")
+    .slice(0, 32);
+
+const isNotStarted = (error: unknown): boolean =>
+  error instanceof ToolError && (error.code === ToolErrorCode.Overloaded || error.code === ToolErrorCode.Unavailable);
+
+function checkSizes({ script, input_data }: ToolExecutePythonScriptInput, { maxScriptBytes, maxInputBytes }: ScriptBounds): void {
+  const faults = [...tooLarge("script", script, maxScriptBytes), ...(input_data == null ? [] : tooLarge("input_data", input_data, maxInputBytes))];
+  if (faults.length > 0) throw new ToolError(ToolErrorCode.TooLarge, `The script was not run: ${faults.join("; ")}. Send less.`);
+}
+
+function tooLarge(name: string, text: string, maxBytes: number): string[] {
+  const bytes = Buffer.byteLength(text);
+  return bytes > maxBytes ? [`${name} has ${bytes} bytes, at most ${maxBytes} are taken`] : [];
+}
+
+async function install(
+  { pip_packages }: ToolExecutePythonScriptInput,
+  packages: ScriptPackages | undefined,
+  { signal }: ToolContext,
+): Promise<PackageLayer | undefined> {
+  if (pip_packages == null || pip_packages.length === 0) return undefined;
+  if (packages === undefined) {
+    throw new ToolError(
+      ToolErrorCode.Denied,
+      "The script was not run: no packages can be installed here. Leave pip_packages out and do with Python's own library, or ask the operator.",
+      { details: { reason: "packages" } },
+    );
+  }
+  return packages.ensure(pip_packages, { signal });
+}
