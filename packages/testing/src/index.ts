@@ -13,8 +13,9 @@ export type { StartOwnRedisOptions, TestRedis } from "./redis/test-redis.ts";
 // What networks do to AMQP connections, and TLS in front of a server that has none.
 
 export { type AmqpMethod, amqpMethods } from "./amqp-method-scanner.ts";
+export { canMakeCertificates } from "./make-certificate.ts";
 export { type CutPoint, type Direction, startTcpFaultProxy, type TcpFaultProxy } from "./tcp-fault-proxy.ts";
-export { canMakeCertificates, startTlsPeer, type TlsPeer } from "./tls-peer.ts";
+export { startTlsPeer, type TlsPeer } from "./tls-peer.ts";
 
 // A program of ours as a process, and a port for it.
 
@@ -46,3 +47,14 @@ export { canRunAs } from "./mcp/can-run-as.ts";
 export { type FaultAnswer, type FaultHttpServer, httpFaults, startFaultHttpServer } from "./mcp/fault-http-server.ts";
 export { type FaultServerBehaviour, faultServer, isProcessAlive } from "./mcp/fault-server.ts";
 export { type SpyReport, spy } from "./mcp/spy.ts";
+
+// A Kubernetes cluster: an API server with nodes that run pods as processes of this machine.
+
+export { type ClusterConnection, kubeconfigOf, writeKubeconfig } from "./kubernetes/cluster-connection.ts";
+export type { ApiFault } from "./kubernetes/faults.ts";
+export { whyNoPods } from "./kubernetes/kubelet/isolation.ts";
+export type { PodEnding, StartFault } from "./kubernetes/kubelet/pod-worker.ts";
+export type { TestNode } from "./kubernetes/kubelet/test-node.ts";
+export type { KubeObject } from "./kubernetes/objects.ts";
+export type { LoggedRequest } from "./kubernetes/requests/request-log.ts";
+export { type KubernetesApi, type StartKubernetesApiOptions, startKubernetesApi } from "./kubernetes/start-kubernetes-api.ts";

@@ -1,0 +1,62 @@
+import { ApiFailure } from "./api-failure.ts";
+import { type Act, rightNameOf } from "./rights.ts";
+
+/** Which requests a fault befalls. */
+interface FaultTarget {
+  /** Such as `delete`; any if left out. */
+  readonly verb?: string;
+  /** Such as `pods` or `pods/log`; any if left out. */
+  readonly resource?: string;
+  /** How many of them, first come first served. @default 1 */
+  readonly times?: number;
+}
+
+/** What goes wrong with requests. The last four are of watches. */
+export type ApiFault = FaultTarget &
+  (
+    | { readonly kind: "status"; readonly code: number; readonly reason?: string; readonly message?: string; readonly retryAfterSeconds?: number }
+    /** Answered after so long. */
+    | { readonly kind: "slow"; readonly ms: number }
+    /** Never answered. */
+    | { readonly kind: "hang" }
+    /** The connection ends, and nothing has been done. */
+    | { readonly kind: "drop" }
+    /** All is done, and the connection ends before the answer. */
+    | { readonly kind: "commitThenDrop" }
+    /** All is done, and the answer never comes. */
+    | { readonly kind: "commitThenHang" }
+    /** Nothing is sent but the head of the answer. */
+    | { readonly kind: "silent" }
+    /** Ends after so many events. */
+    | { readonly kind: "closed"; readonly afterEvents: number }
+    /** Ends in the middle of the event after so many. */
+    | { readonly kind: "halfLine"; readonly afterEvents: number }
+    /** Ends after so many events with the error that its version is too old. */
+    | { readonly kind: "expired"; readonly afterEvents: number }
+  );
+
+/** Takes the first fault that befalls an act off the list, once it has happened as often as it is to. */
+export function takeFault(faults: ApiFault[], act: Act): ApiFault | undefined {
+  const [verb, resource] = rightNameOf(act).split(" ");
+  const index = faults.findIndex((fault) => (fault.verb ?? verb) === verb && (fault.resource ?? resource) === resource);
+  const fault = faults[index];
+  if (fault === undefined) return undefined;
+  const { times = 1 } = fault;
+  if (times > 1) faults[index] = { ...fault, times: times - 1 };
+  else faults.splice(index, 1);
+  return fault;
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+export const failureOf = ({ code, reason, message, retryAfterSeconds }: Extract<ApiFault, { kind: "status" }>): ApiFailure =>
+  new ApiFailure(code, reason ?? REASONS[code] ?? "Unknown", message ?? "something is wrong on purpose", { retryAfterSeconds });

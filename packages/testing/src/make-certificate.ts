@@ -1,0 +1,31 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Whether this machine has what makeCertificate needs. */
+export function canMakeCertificates(): boolean {
+  return spawnSync("openssl", ["version"]).status === 0;
+}
+
+export interface Certificate {
+  /** In PEM. */
+  readonly key: string;
+  /** Signed by itself for localhost and 127.0.0.1, in PEM: a client has to be told to trust it. */
+  readonly certificate: string;
+}
+
+/** A key and a certificate that holds for two days. */
+export function makeCertificate(): Certificate {
+  const folder = mkdtempSync(join(tmpdir(), "rockbot-tls-"));
+  try {
+    const [key, certificate] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+    const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+    execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", certificate, ...subject], {
+      stdio: "ignore",
+    });
+    return { key: readFileSync(key, "utf8"), certificate: readFileSync(certificate, "utf8") };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
