@@ -17,8 +17,9 @@ export { canMakeCertificates } from "./make-certificate.ts";
 export { type CutPoint, type Direction, startTcpFaultProxy, type TcpFaultProxy } from "./tcp-fault-proxy.ts";
 export { startTlsPeer, type TlsPeer } from "./tls-peer.ts";
 
-// A program of ours as a process, and a port for it.
+// A program of ours as a process, a port for it, and the Docker client.
 
+export { canRunContainers, docker } from "./machine/docker.ts";
 export { freePort } from "./machine/free-port.ts";
 export { type TemporaryFolder, temporaryFolder } from "./machine/temporary-folder.ts";
 export { type NodeProgram, type StartNodeProgramOptions, startNodeProgram } from "./node-program.ts";

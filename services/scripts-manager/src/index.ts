@@ -15,3 +15,8 @@ export { type RunScriptOptions, type ScriptJob, ScriptLimit, type ScriptOutcome,
 // To offer them as a tool without a bus.
 export { type ScriptToolSetOptions, scriptToolSet } from "./script-tool-set.ts";
 export { type StartScriptsManagerOptions, startScriptsManager } from "./scripts-manager.ts";
+
+// Sandboxes that are containers.
+
+export { type ContainerMakerOptions, containerMaker } from "./container/container-maker.ts";
+export { engineSocket } from "./container/engine-socket.ts";

@@ -19,3 +19,8 @@ export async function hasImage(image: string): Promise<boolean> {
     return false;
   }
 }
+
+/** Whether an engine answers that has, or gets, an image: for tests of what containers do. */
+export async function canRunContainers(image: string): Promise<boolean> {
+  return (await dockerAnswers()) && (await hasImage(image));
+}
