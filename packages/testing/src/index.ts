@@ -59,3 +59,9 @@ export type { TestNode } from "./kubernetes/kubelet/test-node.ts";
 export type { KubeObject } from "./kubernetes/objects.ts";
 export type { LoggedRequest } from "./kubernetes/requests/request-log.ts";
 export { type KubernetesApi, type StartKubernetesApiOptions, startKubernetesApi } from "./kubernetes/start-kubernetes-api.ts";
+
+// Python packages: wheels, and an index of them.
+
+export { type PackageIndex, type PackageIndexFault, type PackageIndexFile, startPackageIndex } from "./python/package-index.ts";
+export { type Wheel, type WheelOptions, wheel } from "./python/wheel.ts";
+export { zip } from "./python/zip.ts";

@@ -20,3 +20,8 @@ export { type StartScriptsManagerOptions, startScriptsManager } from "./scripts-
 
 export { type ContainerMakerOptions, containerMaker } from "./container/container-maker.ts";
 export { engineSocket } from "./container/engine-socket.ts";
+
+// What scripts import besides what Python has.
+
+export { installerCommand, installerLimits } from "./packages/installer-command.ts";
+export { openPackageStore, type PackageStore, type PackageStoreOptions } from "./packages/package-store.ts";

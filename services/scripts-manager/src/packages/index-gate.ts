@@ -1,0 +1,139 @@
+import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from "node:http";
+import { connect } from "node:net";
+import { type Duplex, duplexPair, pipeline } from "node:stream";
+import { serveWheelFolder, WHEELS_HOST } from "./wheel-folder.ts";
+
+export interface IndexGateOptions {
+  /** `host:port`, each of which may be reached. */
+  readonly hosts: ReadonlySet<string>;
+  /** A folder with wheels, reached as the host `WHEELS_HOST`. */
+  readonly wheelsFolder?: string | undefined;
+  /** How long a place has to accept a connection, and the longest silence on one, in milliseconds. */
+  readonly idleMs: number;
+  /** Of all that is received through it, in bytes. */
+  readonly maxBytes: number;
+}
+
+/** Why a connection through the gate came to nothing. */
+export type GateFault = { readonly kind: "refused" | "failed"; readonly host: string } | { readonly kind: "too_large" };
+
+/**
+ * A proxy for the connections of one installer: it reaches the hosts of the index and no others, and looks into none that is encrypted.
+ * It listens nowhere; its connections are handed to it. Disposal cuts them all.
+ */
+export interface IndexGate extends Disposable {
+  /** A new connection, as its client sees it. */
+  open(): Duplex;
+  /** The first thing that went wrong. */
+  readonly fault: GateFault | undefined;
+}
+
+/** Headers of one connection, not of what is asked. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  "connection",
+  "proxy-connection",
+  "keep-alive",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+export function openIndexGate({ hosts, wheelsFolder, idleMs, maxBytes }: IndexGateOptions): IndexGate {
+  const open = new Set<Duplex>();
+  let fault: GateFault | undefined;
+  let received = 0;
+
+  function count(source: Duplex | IncomingMessage): void {
+    source.on("data", (chunk: Buffer) => {
+      received += chunk.length;
+      if (received <= maxBytes) return;
+      fault ??= { kind: "too_large" };
+      source.destroy(new Error("More is received than may be"));
+    });
+  }
+
+  function refuse(host: string, kind: "refused" | "failed"): void {
+    fault ??= { kind, host };
+  }
+
+  function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const url = URL.canParse(incoming.url ?? "") ? new URL(incoming.url ?? "") : undefined;
+    if (url?.protocol !== "http:" || (incoming.method !== "GET" && incoming.method !== "HEAD")) return void outgoing.writeHead(400).end();
+    if (wheelsFolder !== undefined && url.host === WHEELS_HOST) return void serveWheelFolder(wheelsFolder, incoming.method, url.pathname, outgoing);
+    const host = `${url.hostname}:${url.port || "80"}`;
+    if (!hosts.has(host)) {
+      refuse(url.hostname, "refused");
+      return void outgoing.writeHead(403).end();
+    }
+    const headers = Object.fromEntries(Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+    const onward = requestHttp(url, { method: incoming.method, headers, agent: false, timeout: idleMs }, (answer) => {
+      if ((answer.statusCode ?? 500) >= 500) refuse(url.hostname, "failed");
+      count(answer);
+      const passedOn = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+      outgoing.writeHead(answer.statusCode ?? 502, passedOn);
+      pipeline(answer, outgoing, () => {});
+    });
+    onward.on("timeout", () => onward.destroy(new Error("The index is silent")));
+    onward.on("error", () => {
+      refuse(url.hostname, "failed");
+      if (outgoing.headersSent) outgoing.destroy();
+      else outgoing.writeHead(502).end();
+    });
+    outgoing.on("close", () => onward.destroy());
+    onward.end();
+  }
+
+  function tunnel(incoming: IncomingMessage, client: Duplex, head: Buffer): void {
+    const [, hostname = "", port = ""] = /^\[?([^\]]+)\]?:(\d{1,5})$/.exec(incoming.url ?? "") ?? [];
+    if (!hosts.has(`${hostname}:${port}`)) {
+      refuse(hostname, "refused");
+      return void client.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+    }
+    const onward = connect({ host: hostname, port: Number(port), timeout: idleMs });
+    onward.on("timeout", () => onward.destroy(new Error("The index is silent")));
+    onward.on("error", () => {
+      refuse(hostname, "failed");
+      client.destroy();
+    });
+    onward.once("connect", () => {
+      client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      onward.write(head);
+      count(onward);
+      pipeline(client, onward, client, () => {});
+    });
+    client.on("close", () => onward.destroy());
+  }
+
+  const server = createServer(forward)
+    .on("connect", tunnel)
+    .on("clientError", (_, client) => client.destroy());
+  return {
+    get fault() {
+      return fault;
+    },
+    open() {
+      const [ours, theirs] = duplexPair();
+      open.add(ours);
+      // A side that is cut off does not tell the other.
+      ours
+        .on("error", () => {})
+        .once("close", () => {
+          open.delete(ours);
+          theirs.destroy();
+        });
+      theirs
+        .on("error", () => {})
+        .once("close", () => {
+          if (!theirs.writableFinished) ours.destroy();
+        });
+      server.emit("connection", theirs);
+      return ours;
+    },
+    [Symbol.dispose]() {
+      for (const connection of open) connection.destroy();
+      server.closeAllConnections();
+    },
+  };
+}

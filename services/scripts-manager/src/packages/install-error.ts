@@ -1,0 +1,45 @@
+import { ToolError } from "@rockbot/contracts";
+import type { GateFault } from "./index-gate.ts";
+
+const MAX_WORDS = 600;
+
+/** What an installation that failed is told as: by what the gate has seen, and by what pip said at last. */
+export function installError(words: string, fault: GateFault | undefined): ToolError {
+  if (fault?.kind === "too_large") {
+    return failure("too_large", "too much is to be fetched for them, all that they need included. Take fewer or smaller ones", "packages_too_large");
+  }
+  if (fault?.kind === "refused") {
+    return failure("unavailable", `the package index sends to the host "${fault.host}", which the operator has not permitted`, "index_host_refused");
+  }
+  if (/CERTIFICATE_VERIFY_FAILED|SSLError/.test(words)) {
+    return failure("unavailable", "the package index has a certificate that cannot be verified. Its operator has to name whom to believe", "index_untrusted");
+  }
+  if (fault?.kind === "failed" || /Connection (broken|aborted|refused|reset)|Read timed out|Max retries|\b50\d (Server|Bad|Service|Gateway)/i.test(words)) {
+    return failure("unavailable", "the package index cannot be reached, or does not answer as it should. Try again later", "index_away");
+  }
+  if (/No module named pip/.test(words)) {
+    return failure("unavailable", "the Python that would install them has no pip. Its operator has to add it", "pip_missing");
+  }
+  if (/No space left on device|Cannot allocate memory|MemoryError/.test(words)) {
+    return failure("too_large", "there is not the room for them, all that they need included. Take fewer or smaller ones", "packages_too_large");
+  }
+  if (/No matching distribution|ResolutionImpossible|conflicting dependencies|Could not find a version/i.test(words)) {
+    return failure(
+      "invalid_arguments",
+      `no such packages go together. Only wheels for this Python are taken. pip says: ${sayable(words)}`,
+      "packages_not_found",
+    );
+  }
+  return failure("execution_failed", `pip did not manage to. It says: ${sayable(words)}`, "install_failed");
+}
+
+export function failure(code: string, words: string, reason: string, cause?: unknown): ToolError {
+  return new ToolError(code, `Cannot install the packages: ${words}`, { details: { reason }, cause });
+}
+
+/** Pip's errors, without addresses and paths. */
+function sayable(words: string): string {
+  const lines = words.split("\n").filter((line) => line.startsWith("ERROR:") && !/:\/\/|(^|[\s'"])\/\w/.test(line));
+  const said = lines.map((line) => line.slice("ERROR:".length).trim()).join(" ");
+  return said === "" ? "nothing that could be told" : said.replace(/[\p{Cc}\p{Cf}]/gu, "").slice(0, MAX_WORDS);
+}

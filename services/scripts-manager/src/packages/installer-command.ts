@@ -1,0 +1,14 @@
+import { installerSource } from "../generated/installer.ts";
+import type { SandboxLimits } from "../sandbox/sandbox-limits.ts";
+
+/** The command that starts the installer, as the first process of a sandbox. `python`: as it is called there. */
+export const installerCommand = (python: string): string[] => [python, "-I", "-u", "-X", "utf8", "-c", installerSource];
+
+/** What pip needs to fetch, unpack and compile what a layer may hold, all of which lies in memory. */
+export const installerLimits: SandboxLimits = {
+  memoryBytes: 2048 * 1024 * 1024,
+  processes: 32,
+  storageBytes: 1536 * 1024 * 1024,
+  storageFiles: 150_000,
+  processors: 1,
+};
