@@ -51,6 +51,7 @@ export { type SpyReport, spy } from "./mcp/spy.ts";
 
 // A Kubernetes cluster: an API server with nodes that run pods as processes of this machine.
 
+export { MANAGER_ACCOUNT, RELEASE_NAMESPACE, scriptsManifests } from "./kubernetes/chart.ts";
 export { type ClusterConnection, kubeconfigOf, writeKubeconfig } from "./kubernetes/cluster-connection.ts";
 export type { ApiFault } from "./kubernetes/faults.ts";
 export { whyNoPods } from "./kubernetes/kubelet/isolation.ts";

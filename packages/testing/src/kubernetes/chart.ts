@@ -1,0 +1,58 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+import { run } from "../machine/run.ts";
+import type { KubeObject } from "./objects.ts";
+
+/** The repository's chart. */
+export const CHART = join(rootAbove(import.meta.dirname), "helm/rockbot");
+const RELEASE = "rockbot";
+/** Where the tests' release is. */
+export const RELEASE_NAMESPACE = "rockbot";
+/** Of the manager, in RELEASE_NAMESPACE. */
+export const MANAGER_ACCOUNT = `${RELEASE}-scripts-manager`;
+
+function rootAbove(folder: string): string {
+  return existsSync(join(folder, "pnpm-workspace.yaml")) ? folder : rootAbove(dirname(folder));
+}
+
+/**
+ * What the chart makes of the scripts' namespace, from those of its files that are no templates: what Pod Security, the network and the manager's Role
+ * say there is the chart's own. That helm renders the same is tested where there is helm.
+ */
+export function scriptsManifests(namespace = "rockbot-scripts"): readonly KubeObject[] {
+  const part = (name: string): unknown => parse(readFileSync(join(CHART, "files/scripts", name), "utf8"));
+  const role = { name: MANAGER_ACCOUNT, namespace };
+  const manifests: (KubeObject & Readonly<Record<string, unknown>>)[] = [
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels: part("pod-security-labels.yaml") as Record<string, string> } },
+    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "rockbot-script", namespace }, automountServiceAccountToken: false },
+    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: MANAGER_ACCOUNT, namespace: RELEASE_NAMESPACE }, automountServiceAccountToken: false },
+    { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: role, rules: part("manager-rules.yaml") },
+    {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "RoleBinding",
+      metadata: role,
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: MANAGER_ACCOUNT },
+      subjects: [{ kind: "ServiceAccount", name: MANAGER_ACCOUNT, namespace: RELEASE_NAMESPACE }],
+    },
+    { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata: { name: "deny-all", namespace }, spec: part("network-policy-spec.yaml") },
+    {
+      apiVersion: "scheduling.k8s.io/v1",
+      kind: "PriorityClass",
+      metadata: { name: `${RELEASE}-script` },
+      value: -100,
+      globalDefault: false,
+      preemptionPolicy: "Never",
+      description: "Scripts of agents, which give way to all else.",
+    },
+  ];
+  return manifests;
+}
+
+/** All that helm makes of the chart. @throws {Error} with what helm says is wrong with the values */
+export async function renderChart(helm: string, args: readonly string[] = []): Promise<readonly KubeObject[]> {
+  const text = await run(helm, ["template", RELEASE, CHART, "--namespace", RELEASE_NAMESPACE, ...args], { timeoutMs: 60_000 });
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as KubeObject | null)
+    .filter((object) => object !== null);
+}
