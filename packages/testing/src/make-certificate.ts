@@ -21,9 +21,13 @@ export function makeCertificate(): Certificate {
   try {
     const [key, certificate] = [join(folder, "key.pem"), join(folder, "cert.pem")];
     const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-    execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", certificate, ...subject], {
-      stdio: "ignore",
-    });
+    execFileSync(
+      "openssl",
+      ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-keyout", key, "-out", certificate, ...subject],
+      {
+        stdio: "ignore",
+      },
+    );
     return { key: readFileSync(key, "utf8"), certificate: readFileSync(certificate, "utf8") };
   } finally {
     rmSync(folder, { recursive: true });

@@ -46,6 +46,9 @@ export const badRequest = (message: string): ApiFailure => new ApiFailure(400, "
 export const notFound = (resource: string, name: string): ApiFailure =>
   new ApiFailure(404, "NotFound", `${resource} "${name}" not found`, { details: { name, kind: resource } });
 
+/** For a path that leads to nothing. */
+export const noSuchResource = (): ApiFailure => new ApiFailure(404, "NotFound", "the server could not find the requested resource");
+
 export const alreadyExists = (resource: string, name: string): ApiFailure =>
   new ApiFailure(409, "AlreadyExists", `${resource} "${name}" already exists`, { details: { name, kind: resource } });
 

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocketServer } from "ws";
-import { ApiFailure, badRequest } from "../api-failure.ts";
+import { ApiFailure, badRequest, noSuchResource } from "../api-failure.ts";
 import { type ApiFault, failureOf, takeFault } from "../faults.ts";
 import type { TestNode } from "../kubelet/test-node.ts";
 import type { ObjectStore } from "../object-store.ts";
 import type { Pod } from "../objects.ts";
-import { type Act, isAllowed, type User } from "../rights.ts";
+import type { Act, User } from "../rights.ts";
 import type { Users } from "../users.ts";
 import { ATTACH_PROTOCOLS, answerAttach } from "./answer-attach.ts";
 import { discoveryAt } from "./answer-discovery.ts";
@@ -48,7 +48,10 @@ export class RequestHandler implements Disposable {
       const user = this.#options.users.of(message);
       const url = new URL(message.url ?? "/", "https://localhost");
       const request = requestOf(message.method ?? "GET", url);
-      if (request === undefined) return this.#answerOther(user, url.pathname, body, response);
+      if (request === undefined) {
+        sendJson(response, 200, discoveryAt(url.pathname));
+        return;
+      }
       const entry = this.#note(user, request.act);
       response.once("close", () => {
         if (response.headersSent) entry.status = response.statusCode;
@@ -73,7 +76,7 @@ export class RequestHandler implements Disposable {
       return;
     }
     if (act.subresource === "attach") throw badRequest("Upgrade request required");
-    if (act.subresource !== "") throw new ApiFailure(404, "NotFound", "the server could not find the requested resource");
+    if (act.subresource !== "") throw noSuchResource();
     const answer = answerObject(store, request, { headers, body, podFinalizers });
     if (fault?.kind === "commitThenDrop") response.destroy();
     else if (fault?.kind !== "commitThenHang") sendJson(response, answer.code, answer.body);
@@ -83,20 +86,6 @@ export class RequestHandler implements Disposable {
     const watch = answerWatch(this.#options.store, request, response, fault);
     this.watches.add(watch);
     response.once("close", () => this.watches.delete(watch));
-  }
-
-  #answerOther(user: User, path: string, body: unknown, response: ServerResponse): void {
-    const isReview = path === "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    const found = isReview ? this.#reviewOf(user, body) : discoveryAt(path);
-    if (found === undefined) throw new ApiFailure(404, "NotFound", "the server could not find the requested resource");
-    sendJson(response, isReview ? 201 : 200, found);
-  }
-
-  #reviewOf(user: User, body: unknown): object {
-    const { spec } = body as { readonly spec: { readonly resourceAttributes?: Partial<Act> } };
-    const { verb = "", group = "", resource = "", subresource = "", namespace, name } = spec.resourceAttributes ?? {};
-    const allowed = isAllowed(this.#options.store, user, { verb, group, resource, subresource, namespace, name });
-    return { kind: "SelfSubjectAccessReview", apiVersion: "authorization.k8s.io/v1", metadata: {}, spec, status: { allowed } };
   }
 
   async upgrade(message: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {

@@ -1,4 +1,4 @@
-import { ApiFailure } from "../api-failure.ts";
+import { noSuchResource } from "../api-failure.ts";
 import { type Resource, resourceNamed } from "../resources.ts";
 import type { Act } from "../rights.ts";
 
@@ -22,8 +22,8 @@ export function requestOf(method: string, url: URL): ApiRequest | undefined {
   const isInside = rest[0] === "namespaces" && rest.length > 2;
   const [name = "", object, subresource = ""] = isInside ? rest.slice(2) : rest;
   const resource = resourceNamed(group, name);
-  if (resource === undefined) throw new ApiFailure(404, "NotFound", "the server could not find the requested resource");
-  const namespace = isInside ? rest[1] : name === "namespaces" ? object : undefined;
+  if (resource === undefined) throw noSuchResource();
+  const namespace = isInside ? rest[1] : undefined;
   const act: Act = { verb: verbOf(method, object, url.searchParams), group, resource: name, subresource, namespace, name: object };
   return { act, resource, query: url.searchParams };
 }
