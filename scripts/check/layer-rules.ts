@@ -18,6 +18,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "ioredis", owners: ["packages/redis", "packages/testing", "test"] },
   { modules: "@opentelemetry/(?!api/)[^/]+", owners: ["packages/telemetry", "packages/testing"] },
   { modules: "pino|prom-client", owners: ["packages/telemetry"] },
+  { modules: "@kubernetes/[^/]+", owners: ["services/scripts-manager/src/kubernetes"] },
   { modules: "hono", owners: ["services/gateway", "packages/testing"] },
   { modules: "@hono/[^/]+", owners: ["services/gateway", "packages/mcp", "packages/testing"] },
   { modules: "@modelcontextprotocol/[^/]+|@cfworker/json-schema", owners: ["packages/mcp", "test"] },

@@ -1,0 +1,284 @@
+import { randomBytes } from "node:crypto";
+import { startLoop, within } from "@rockbot/async";
+import { type Logger, silentLogger } from "@rockbot/bus";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { MakeSandboxOptions, Sandbox, SandboxMaker } from "../sandbox/sandbox.ts";
+import { defaultSandboxLimits, type SandboxLimits } from "../sandbox/sandbox-limits.ts";
+import { hasStatus } from "./api-error.ts";
+import { apiFault } from "./api-fault.ts";
+import { type AttachedInput, attachInput } from "./attach-input.ts";
+import { type ClusterConfigOptions, loadClusterConfig } from "./cluster-config.ts";
+import { hasStarted } from "./pod-log.ts";
+import { APP, checkJobId, deadlineIn, PodLabel, PodState, podNameOfJob } from "./pod-marks.ts";
+import { PodReaper } from "./pod-reaper.ts";
+import { PodSandbox } from "./pod-sandbox.ts";
+import { type PodTemplate, podSpec } from "./pod-spec.ts";
+import { isOver, type PodView } from "./pod-view.ts";
+import { PodWatch } from "./pod-watch.ts";
+import { PodsApi } from "./pods-api.ts";
+import { retried } from "./retried.ts";
+import { untilPodRuns } from "./until-pod-runs.ts";
+
+export interface KubernetesMakerOptions extends ClusterConfigOptions, Omit<PodTemplate, "limits"> {
+  /** @default rockbot-scripts */
+  readonly namespace?: string | undefined;
+  /** @default defaultSandboxLimits */
+  readonly limits?: SandboxLimits | undefined;
+  /** How long a pod may wait for a node, its image and its start, in milliseconds. @default 60_000 */
+  readonly scheduleMs?: number | undefined;
+  /** The longest that a script may run, in milliseconds: the supervisor ends it before. @default 300_000 */
+  readonly maxRunMs?: number | undefined;
+  /** How long the pod of a script that has ended is kept for whoever takes up its call, in milliseconds. @default 30_000 */
+  readonly keepFinishedMs?: number | undefined;
+  readonly log?: Logger | undefined;
+}
+
+/** What a pod has beyond the time of its script: the way there and back, and clocks that differ. */
+const SLACK_MS = 30_000;
+/** How long a pod that does not run yet is there without its owner. */
+const STARTING_MS = 25_000;
+const RENEW_MS = 8_000;
+/** A pod waits warm for so long at most, and somewhat less, so that those made together do not end together. */
+const WARM_MS = 3_600_000;
+/** More of a log is not read: what a supervisor keeps of a script is less. */
+const LOG_BYTES = 16 * 1024 * 1024;
+/** What a job's pods are called one after the other, where one that never ran stays in the way. */
+const NAMES = 3;
+/** How long one that stays in the way is waited for. */
+const IN_THE_WAY_MS = 5_000;
+/** How long a supervisor may take to say its first words. */
+const READY_MS = 30_000;
+
+/**
+ * Makes sandboxes of pods, in a namespace of their own. A pod that is made for a job is named after it, so that there is one, and every
+ * pod carries its job as a label: whoever takes the job up finds it there. Once its script has been started no pod is given another.
+ * @throws {Error} if the configuration cannot be used
+ */
+export function kubernetesMaker(options: KubernetesMakerOptions): SandboxMaker {
+  return new KubernetesMaker(options);
+}
+
+class KubernetesMaker implements SandboxMaker {
+  readonly kind = "kubernetes";
+  readonly #config: ReturnType<typeof loadClusterConfig>;
+  readonly #api: PodsApi;
+  readonly #watch: PodWatch;
+  readonly #reaper: PodReaper;
+  readonly #template: PodTemplate;
+  /** Another for each process: what its predecessor has left is not its own. */
+  readonly #owner = randomBytes(8).toString("hex");
+  readonly #scheduleMs: number;
+  readonly #maxRunMs: number;
+  readonly #live = new Set<PodSandbox>();
+  readonly #stop = new AbortController();
+
+  constructor(options: KubernetesMakerOptions) {
+    const { namespace = "rockbot-scripts", limits = defaultSandboxLimits, log = silentLogger } = options;
+    this.#config = loadClusterConfig(options);
+    this.#scheduleMs = options.scheduleMs ?? 60_000;
+    this.#maxRunMs = options.maxRunMs ?? 300_000;
+    this.#template = { ...options, limits };
+    this.#api = new PodsApi(this.#config, namespace);
+    this.#watch = new PodWatch(this.#api, { log });
+    const keepFinishedMs = options.keepFinishedMs ?? 30_000;
+    this.#reaper = new PodReaper({ api: this.#api, watch: this.#watch, owner: this.#owner, keepFinishedMs, log });
+  }
+
+  async make({ signal: wanted, jobId }: MakeSandboxOptions): Promise<Sandbox> {
+    const signal = AbortSignal.any([wanted, this.#stop.signal]);
+    return await this.#faulted(signal, async () => {
+      if (jobId === undefined) return await this.#makeNamed(`${APP}-${randomBytes(16).toString("hex")}`, undefined, signal);
+      for (let again = 0; again < NAMES; again++) {
+        try {
+          return await this.#makeNamed(podNameOfJob(jobId, again), jobId, signal);
+        } catch (error) {
+          if (!hasStatus(error, 409)) throw error;
+        }
+        const found = await this.#find(jobId, signal);
+        if (found !== undefined) return found;
+      }
+      throw unavailable("name_taken", "Sandboxes that were made for this script before cannot be removed from the cluster. Try again later.");
+    });
+  }
+
+  async find(jobId: string, { signal: wanted }: { readonly signal: AbortSignal }): Promise<Sandbox | undefined> {
+    const signal = AbortSignal.any([wanted, this.#stop.signal]);
+    return await this.#faulted(signal, () => this.#find(jobId, signal));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    this.#stop.abort(unavailable("stopping", "The script was not started: this service is stopping. Try again, another instance may take it."));
+    await Promise.all([...this.#live].map((sandbox) => (sandbox.hasJob ? sandbox.leave() : sandbox[Symbol.asyncDispose]())));
+    await this.#reaper[Symbol.asyncDispose]();
+    await this.#watch[Symbol.asyncDispose]();
+    await this.#config[Symbol.asyncDispose]();
+  }
+
+  async #faulted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      throw apiFault(error);
+    }
+  }
+
+  /** @throws {ApiError} 409 if there is another pod of that name */
+  async #makeNamed(name: string, jobId: string | undefined, signal: AbortSignal): Promise<Sandbox> {
+    if (this.#isHeld(name)) throw unavailable("sandbox_taken", "This very script is running already.");
+    this.#reaper.hold(name);
+    try {
+      const pod = await this.#create(name, jobId, signal);
+      return await this.#enter(pod, { signal, state: jobId === undefined ? PodState.Warm : PodState.Busy });
+    } catch (error) {
+      this.#reaper.release(name);
+      throw error;
+    }
+  }
+
+  /** A pod that was made by an attempt whose answer got lost is as good. */
+  async #create(name: string, jobId: string | undefined, signal: AbortSignal): Promise<PodView> {
+    const attempt = randomBytes(8).toString("hex");
+    const activeMs = this.#maxRunMs + SLACK_MS + (jobId === undefined ? WARM_MS : 0);
+    try {
+      return await this.#api.create(podSpec({ name, owner: this.#owner, attempt, jobId, deadlineMs: STARTING_MS, activeMs }, this.#template), signal);
+    } catch (error) {
+      if (!hasStatus(error, 409)) throw error;
+      const pod = await this.#api.get(name, signal);
+      if (pod?.attempt !== attempt) throw error;
+      return pod;
+    }
+  }
+
+  /** Waits for a pod to run and takes hold of it. Deletes it if that fails: by then no script was started in it. */
+  async #enter(pod: PodView, { signal, state }: { readonly signal: AbortSignal; readonly state: PodState }): Promise<Sandbox> {
+    let sandbox: PodSandbox | undefined;
+    let attached: AttachedInput | undefined;
+    try {
+      await this.#untilRuns(pod, signal);
+      attached = await retried(signal, () => attachInput(this.#config, this.#api.namespace, pod.name));
+      const marked = this.#mark(pod, state, signal); // it ends with this process now, so that it may have its time
+      marked.catch(() => {});
+      sandbox = this.#sandbox(pod, attached);
+      await within(READY_MS, Promise.race([sandbox.ready(), aborted(signal)]), () =>
+        unavailable("not_ready", `The interpreter of the sandbox has not answered within ${READY_MS / 1_000} s. Try again later.`),
+      );
+      await marked;
+      signal.throwIfAborted();
+      return sandbox;
+    } catch (error) {
+      attached?.close();
+      if (sandbox === undefined)
+        await this.#api.delete(pod, AbortSignal.timeout(SLACK_MS)).catch(() => {}); // the reaper goes on with it
+      else await sandbox[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Nobody holds a pod that does not run yet: its deadline is near, and moved on while it is waited for. */
+  async #untilRuns(pod: PodView, signal: AbortSignal): Promise<void> {
+    let due = performance.now() + RENEW_MS;
+    await using _renewing = startLoop(RENEW_MS / 4, async () => {
+      if (performance.now() < due) return;
+      due = performance.now() + RENEW_MS;
+      await this.#api.mark(pod.name, { annotations: deadlineIn(STARTING_MS) }, AbortSignal.any([signal, AbortSignal.timeout(RENEW_MS)])).catch(() => {});
+    });
+    await untilPodRuns(this.#watch, pod, { scheduleMs: this.#scheduleMs, signal });
+  }
+
+  /** From now on it may be there for longer. */
+  async #mark({ name, job }: PodView, state: PodState, signal: AbortSignal): Promise<void> {
+    const ms = this.#jobMs + (job === undefined ? WARM_MS : 0);
+    const labels = { [PodLabel.State]: state, [PodLabel.Owner]: this.#owner };
+    await this.#api.mark(name, { labels, annotations: deadlineIn(ms) }, signal);
+  }
+
+  async #find(jobId: string, signal: AbortSignal): Promise<Sandbox | undefined> {
+    checkJobId(jobId);
+    const { pods } = await retried(signal, (attempt) => this.#api.list(attempt, { labelSelector: `${PodLabel.Job}=${jobId}` }));
+    for (const pod of pods) {
+      if (this.#isHeld(pod.name)) throw unavailable("sandbox_taken", "This very script is running already.");
+      this.#reaper.hold(pod.name);
+      try {
+        const found = await this.#takeUp(pod, signal);
+        if (found !== undefined) return found;
+      } catch (error) {
+        this.#reaper.release(pod.name);
+        throw error;
+      }
+      this.#reaper.release(pod.name);
+    }
+    return undefined;
+  }
+
+  /** @returns undefined if its script was never started, and never will be */
+  async #takeUp(pod: PodView, signal: AbortSignal): Promise<Sandbox | undefined> {
+    const hasRun = pod.isRunning || isOver(pod);
+    if (hasRun && (await this.#hasStarted(pod, signal))) {
+      await this.#mark(pod, PodState.Busy, signal).catch((error: unknown) => {
+        if (!hasStatus(error, 404)) throw error;
+      });
+      return this.#sandbox(pod, undefined);
+    }
+    if (!isOver(pod) && !pod.isGoing) {
+      try {
+        return await this.#enter(pod, { signal, state: PodState.Busy });
+      } catch {
+        signal.throwIfAborted(); // it could not be had, and is deleted: another takes its place
+      }
+    }
+    await this.#api.delete(pod, signal);
+    const wait = AbortSignal.any([signal, AbortSignal.timeout(IN_THE_WAY_MS)]);
+    await this.#watch.until(pod.name, (seen) => seen?.uid !== pod.uid || isOver(seen) || undefined, wait).catch(() => signal.throwIfAborted());
+    return undefined;
+  }
+
+  async #hasStarted(pod: PodView, signal: AbortSignal): Promise<boolean> {
+    try {
+      return await hasStarted(this.#api, pod.name, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new ToolError(ToolErrorCode.OutcomeUnknown, "The script was begun before, and what became of it cannot be learned: its log cannot be read.", {
+        cause: error,
+      });
+    }
+  }
+
+  #sandbox(pod: PodView, attached: AttachedInput | undefined): PodSandbox {
+    const sandbox: PodSandbox = new PodSandbox(pod, {
+      api: this.#api,
+      watch: this.#watch,
+      owner: this.#owner,
+      attached,
+      limitBytes: LOG_BYTES,
+      jobMs: this.#jobMs,
+      released: (name, isFinished) => {
+        this.#live.delete(sandbox);
+        this.#reaper.release(name, { isFinished });
+      },
+    });
+    this.#live.add(sandbox);
+    return sandbox;
+  }
+
+  get #jobMs(): number {
+    return this.#maxRunMs + SLACK_MS;
+  }
+
+  #isHeld(name: string): boolean {
+    return [...this.#live].some((sandbox) => sandbox.name === name);
+  }
+}
+
+function unavailable(reason: string, message: string): ToolError {
+  return new ToolError(ToolErrorCode.Unavailable, message, { details: { reason } });
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = (): void => reject(signal.reason);
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
+  return promise;
+}

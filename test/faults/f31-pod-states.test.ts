@@ -1,0 +1,101 @@
+import { ToolError } from "@rockbot/contracts";
+import type { ScriptRunner } from "@rockbot/scripts-manager";
+import { describe, expect, test } from "vitest";
+import { atScale, record } from "./figures.ts";
+import { noCluster, openScriptsCluster, type ScriptsCluster, uniqueJob } from "./scripts-cluster.ts";
+
+/** Pods that end in each of the ways. */
+const ROUNDS = atScale(1, 20);
+const DEADLINE_MS = 30_000;
+const { signal } = new AbortController();
+const sleeping = { lines: ["import time; time.sleep(60)"] };
+
+interface PodFault {
+  readonly code: string;
+  readonly reason: string;
+  readonly words: RegExp;
+  /** Before the script is given to the runner. */
+  readonly before?: (cluster: ScriptsCluster) => void;
+  /** Once it has started. */
+  readonly during?: (cluster: ScriptsCluster, pod: string) => Promise<void> | void;
+}
+
+const start = (fault: "ErrImagePull" | "CreateContainerConfigError" | "StartError") => (cluster: ScriptsCluster) =>
+  void nodeOf(cluster).startFaults.push(fault);
+const end = (ending: "OOMKilled" | "Evicted") => (cluster: ScriptsCluster, pod: string) => nodeOf(cluster).end("rockbot-scripts", pod, ending);
+
+const faults: Readonly<Record<string, PodFault>> = {
+  OOMKilled: { code: "", reason: "memory", words: /./, during: end("OOMKilled") },
+  Evicted: { code: "execution_failed", reason: "evicted", words: /evicted/, during: end("Evicted") },
+  "node lost": { code: "execution_failed", reason: "node_lost", words: /machine .* was lost/, during: (cluster) => nodeOf(cluster).lose() },
+  "never scheduled": {
+    code: "unavailable",
+    reason: "unschedulable",
+    words: /had room/,
+    before: (cluster) => {
+      nodeOf(cluster).isCordoned = true;
+    },
+  },
+  ImagePullBackOff: { code: "unavailable", reason: "image_pull", words: /image .* cannot be had/, before: start("ErrImagePull") },
+  CreateContainerConfigError: {
+    code: "unavailable",
+    reason: "container_config",
+    words: /CreateContainerConfigError/,
+    before: start("CreateContainerConfigError"),
+  },
+  StartError: { code: "unavailable", reason: "container_start", words: /cannot be started \(StartError\)/, before: start("StartError") },
+};
+
+describe.skipIf(noCluster.isSo)(`F31: a pod that comes to grief${noCluster.words}`, () => {
+  test("has an error of its own for each way, and is not left behind", { timeout: 60_000 + ROUNDS * 120_000 }, async () => {
+    const found: Record<string, number> = {};
+    for (let i = 0; i < ROUNDS; i++) {
+      for (const [name, { code, reason, words, before, during }] of Object.entries(faults)) {
+        await using cluster = await openScriptsCluster();
+        await using runner = cluster.runner({ scheduleMs: 3_000, keepFinishedMs: 0 });
+        before?.(cluster);
+        const job = uniqueJob(sleeping);
+        const outcome = outcomeOf(runner, job);
+        if (during !== undefined) {
+          await expect.poll(() => cluster.startsOfJobs.get(job.id), { timeout: 30_000 }).toBe(1);
+          await during(cluster, cluster.podOf(job.id));
+        }
+        const ended = await outcome;
+        expect(ended, name).toMatchObject({ code, reason, message: expect.stringMatching(words) });
+        const left = () => cluster.pods().filter(({ metadata }) => metadata.labels?.["rockbot.dev/job"] === job.id);
+        await expect.poll(() => left().length, { timeout: 30_000 }).toBe(0);
+        found[ended.reason] = (found[ended.reason] ?? 0) + 1;
+      }
+    }
+
+    expect(Object.keys(found)).toHaveLength(Object.keys(faults).length);
+    await record({
+      fault: "F31",
+      done: `${ROUNDS * Object.keys(faults).length} pods that were ${Object.keys(faults).join(", ")}`,
+      figures: { "errors told apart": `${Object.keys(found).length} of ${Object.keys(faults).length}`, "pods left": 0 },
+    });
+  });
+});
+
+interface Ended {
+  readonly code: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Memory that is used up is an outcome of the script; all else is an error. */
+async function outcomeOf(runner: ScriptRunner, job: ReturnType<typeof uniqueJob>): Promise<Ended> {
+  try {
+    const { limit } = await runner.run(job, { signal, deadline: performance.now() + DEADLINE_MS });
+    return { code: "", reason: String(limit), message: "-" };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return { code: error.code, reason: String(error.details?.["reason"]), message: error.message };
+  }
+}
+
+function nodeOf({ api }: ScriptsCluster): ScriptsCluster["api"]["nodes"][number] {
+  const [node] = api.nodes;
+  if (node === undefined) throw new Error("The cluster has no node");
+  return node;
+}

@@ -1,0 +1,52 @@
+import { ToolError } from "@rockbot/contracts";
+import { describe, expect, test } from "vitest";
+import { atScale, record } from "./figures.ts";
+import { peakMemoryMb } from "./peak-memory.ts";
+import { noCluster, openScriptsCluster, uniqueJob } from "./scripts-cluster.ts";
+
+const SCRIPTS = atScale(12, 50);
+/** As many pods as the quota grants. */
+const ROOM = 3;
+const { signal } = new AbortController();
+
+const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "scripts", namespace: "rockbot-scripts" }, spec: { hard: { pods: String(ROOM) } } };
+
+describe.skipIf(noCluster.isSo)(`F35: a cluster without room${noCluster.words}`, () => {
+  test("has scripts wait for their turn until their deadline", { timeout: 60_000 + SCRIPTS * 5_000 }, async () => {
+    await using cluster = await openScriptsCluster({ manifests: [quota] as never });
+    await using runner = cluster.runner({ ceiling: SCRIPTS });
+    const deadline = performance.now() + 40_000 + SCRIPTS * 4_000;
+    const began = performance.now();
+    const jobs = Array.from({ length: SCRIPTS }, () => uniqueJob());
+    const outcomes = await Promise.all(jobs.map((job) => runner.run(job, { signal, deadline })));
+
+    expect(outcomes.map(({ stdout }) => stdout)).toEqual(jobs.map(({ id }) => id));
+    expect([...cluster.startsOfJobs.values()].every((count) => count === 1)).toBe(true);
+    const creates = cluster.api.requests.filter(({ verb }) => verb === "create");
+    await record({
+      fault: "F35",
+      done: `${SCRIPTS} scripts at once, where a quota grants ${ROOM} pods`,
+      figures: {
+        answered: outcomes.length,
+        "all after s": Math.round((performance.now() - began) / 1_000),
+        "refused by the quota": creates.filter(({ status }) => status === 403).length,
+        "peak MB": peakMemoryMb(),
+      },
+    });
+  });
+
+  test("says so to scripts that get no turn in time", { timeout: 60_000 }, async () => {
+    const none = { ...quota, spec: { hard: { pods: "0" } } };
+    await using cluster = await openScriptsCluster({ manifests: [none] as never });
+    await using runner = cluster.runner();
+    const error = await runner.run(uniqueJob(), { signal, deadline: performance.now() + 2_000 }).catch((thrown: unknown) => thrown);
+
+    expect(error).toBeInstanceOf(ToolError);
+    expect(error).toMatchObject({
+      code: "overloaded",
+      isRetryable: true,
+      retryAfterMs: expect.any(Number),
+      message: expect.stringMatching(/As many sandboxes as the cluster grants/),
+    });
+  });
+});

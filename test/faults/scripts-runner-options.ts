@@ -1,0 +1,10 @@
+import type { ScriptJob } from "@rockbot/scripts-manager";
+
+export interface ScriptsRunnerOptions {
+  readonly kubeconfigFile: string;
+  readonly namespace: string;
+  /** Pods that it keeps warm. */
+  readonly floor: number;
+  /** What it runs, at once. */
+  readonly jobs: readonly ScriptJob[];
+}
