@@ -1,4 +1,8 @@
 // To run the service.
+
+// To see that scripts have no network.
+export { type CanaryTarget, type CanaryTargetsOptions, canaryTargets } from "./canary/canary-targets.ts";
+export { type CanaryReport, CanaryVerdict, type CheckNetworkOptions, checkNetwork } from "./canary/check-network.ts";
 export { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
 export { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
 // To run scripts.
