@@ -29,7 +29,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "ajv|ajv-formats", owners: ["packages/policy", "scripts", "test"] },
   { modules: "re2js", owners: ["packages/policy"] },
   { modules: "json-schema-to-typescript|@asyncapi/parser|esbuild", owners: ["scripts", "test"] },
-  { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "packages/(bus|claims|rates|mcp-trust)/src/conformance"] },
+  { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "(packages|services)/[^/]+/src/conformance"] },
 ];
 
 const ADAPTERS = "^packages/(bus-rabbitmq|telemetry|redis|service/src/run|(claims|journal|rates|leases|mcp-trust)/src/redis)/";

@@ -24,6 +24,10 @@ export { freePort } from "./machine/free-port.ts";
 export { type TemporaryFolder, temporaryFolder } from "./machine/temporary-folder.ts";
 export { type NodeProgram, type StartNodeProgramOptions, startNodeProgram } from "./node-program.ts";
 
+// Namespaces, and the program that makes them.
+
+export { hasBubblewrap, missingNamespaces } from "./machine/namespaces.ts";
+
 // An OpenTelemetry collector.
 
 export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";

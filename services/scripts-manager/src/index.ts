@@ -29,3 +29,7 @@ export { engineSocket } from "./container/engine-socket.ts";
 
 export { installerCommand, installerLimits } from "./packages/installer-command.ts";
 export { openPackageStore, type PackageStore, type PackageStoreOptions } from "./packages/package-store.ts";
+
+// Sandboxes that are processes of this machine.
+
+export { type LocalMakerOptions, localWays, openLocalMaker } from "./local/local-maker.ts";

@@ -613,7 +613,8 @@ DENIED_CALLS = {
 CLONE, CLONE3, SOCKET, PERSONALITY, IOCTL = (56, 220), (435, 435), (41, 198), (135, 92), (16, 29)
 
 NEW_NAMESPACES = 0x7E020000
-SOCKET_FAMILIES = [1, 2, 10, 16]  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
+AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
+SOCKET_FAMILIES = [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK]
 SOCK_RAW = 3
 PERSONALITIES = [0, 0xFFFFFFFF]  # as ever, and the question which
 TERMINAL_INPUT = [0x5412, 0x541C]  # TIOCSTI, TIOCLINUX: to type into a terminal
@@ -656,7 +657,9 @@ def system_call_filter(column, audit_name):
     program += when_called(CLONE3, [(RETURN, 0, 0, UNKNOWN)])  # its flags cannot be seen from here; libraries then take clone
     program += when_called(CLONE, [(LOAD, 0, 0, ARGUMENTS[0]), (JUMP_ANY_BIT, 0, 1, NEW_NAMESPACES), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)])
     family = argument_must(0, 0xFFFFFFFF, SOCKET_FAMILIES)
-    kind = [(LOAD, 0, 0, ARGUMENTS[1]), (AND, 0, 0, 0xF), (JUMP_EQUAL, 0, 1, SOCK_RAW), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
+    # Sockets to ask the kernel for its interfaces are raw by name only.
+    kind = [(JUMP_EQUAL, 0, 1, AF_NETLINK), (RETURN, 0, 0, ALLOW), (LOAD, 0, 0, ARGUMENTS[1]), (AND, 0, 0, 0xF)]
+    kind += [(JUMP_EQUAL, 0, 1, SOCK_RAW), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
     program += when_called(SOCKET, family + kind)
     program += when_called(PERSONALITY, [*argument_must(0, 0xFFFFFFFF, PERSONALITIES), (RETURN, 0, 0, ALLOW)])
     typing = [(JUMP_EQUAL, len(TERMINAL_INPUT) - place, 0, value) for place, value in enumerate(TERMINAL_INPUT)]

@@ -1,0 +1,119 @@
+import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import type { SandboxLimits } from "../sandbox/sandbox-limits.ts";
+import { sharedMemoryBytes } from "./enter-command.ts";
+
+/** The kernel's own count of what one sandbox uses, and its bound. */
+export interface Cgroup extends AsyncDisposable {
+  add(pids: readonly number[]): Promise<void>;
+  /** Whether something in it was ended for its memory. */
+  isOutOfMemory(): Promise<boolean>;
+}
+
+/** Makes cgroups below that of this process; undefined where it may make none. */
+export type MakeCgroup = () => Promise<Cgroup | undefined>;
+
+/** A folder in which each subfolder is a cgroup, and what bounds one. */
+interface Hierarchy {
+  readonly folder: string;
+  readonly settings: Readonly<Record<string, string>>;
+  /** The file that counts who was ended for memory. */
+  readonly events?: string;
+}
+
+/** What the supervisor and the kernel's tables need beside the script. */
+const OVERHEAD_BYTES = 32 * 1024 * 1024;
+const PERIOD_US = 100_000;
+const REMOVAL_TRIES = 50;
+
+let made = 0;
+
+/** Finds out by trial where cgroups can be made: of version 1, or of a version 2 whose controllers are handed to this process. */
+export async function findCgroups(limits: SandboxLimits): Promise<MakeCgroup> {
+  const usable: Hierarchy[] = [];
+  for (const hierarchy of await hierarchies(limits)) {
+    const cgroup = await makeCgroup([hierarchy]).catch(() => undefined);
+    if (cgroup === undefined) continue;
+    await cgroup[Symbol.asyncDispose]();
+    usable.push(hierarchy);
+  }
+  return () => (usable.length === 0 ? Promise.resolve(undefined) : makeCgroup(usable));
+}
+
+async function makeCgroup(usable: readonly Hierarchy[]): Promise<Cgroup> {
+  const name = `rockbot-sandbox-${process.pid}-${++made}`;
+  const folders: string[] = [];
+  const cgroup: Cgroup = {
+    async add(pids) {
+      for (const folder of folders) for (const pid of pids) await writeFile(join(folder, "cgroup.procs"), `${pid}`);
+    },
+    async isOutOfMemory() {
+      const counts = await Promise.all(
+        usable.flatMap(({ folder, events }) => (events === undefined ? [] : [readFile(join(folder, name, events), "utf8").catch(() => "")])),
+      );
+      return counts.some((text) => /^oom_kill [1-9]/m.test(text));
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(folders.map(remove));
+    },
+  };
+  try {
+    for (const { folder, settings } of usable) {
+      await mkdir(join(folder, name));
+      folders.push(join(folder, name));
+      for (const [file, value] of Object.entries(settings)) await writeFile(join(folder, name, file), value);
+    }
+    return cgroup;
+  } catch (error) {
+    await cgroup[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** One that has just lost its last process may be busy for a moment. */
+async function remove(folder: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await rmdir(folder);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EBUSY" || tries === REMOVAL_TRIES) return;
+      await setTimeout(20);
+    }
+  }
+}
+
+async function hierarchies(limits: SandboxLimits): Promise<Hierarchy[]> {
+  const memory = `${limits.memoryBytes + limits.storageBytes + sharedMemoryBytes(limits.storageBytes) + OVERHEAD_BYTES}`;
+  const quota = Math.round(limits.processors * PERIOD_US);
+  const processes = `${limits.processes + 3}`; // and the supervisor, and what stands around it
+  const [own, mounts] = await Promise.all(["/proc/self/cgroup", "/proc/self/mountinfo"].map((file) => readFile(file, "utf8").catch(() => "")));
+  const found: Hierarchy[] = [];
+  for (const line of (own as string).trim().split("\n")) {
+    const [, controllers = "", path = "/"] = line.split(":", 3);
+    const folder = cgroupFolder(mounts as string, controllers, path);
+    if (folder === undefined) continue;
+    if (controllers === "memory") found.push({ folder, settings: { "memory.limit_in_bytes": memory }, events: "memory.oom_control" });
+    if (controllers === "pids") found.push({ folder, settings: { "pids.max": processes } });
+    if (controllers.split(",").includes("cpu")) found.push({ folder, settings: { "cpu.cfs_period_us": `${PERIOD_US}`, "cpu.cfs_quota_us": `${quota}` } });
+    if (controllers === "") {
+      await writeFile(join(folder, "cgroup.subtree_control"), "+memory +pids +cpu").catch(() => {});
+      found.push({ folder, settings: { "memory.max": memory, "pids.max": processes, "cpu.max": `${quota} ${PERIOD_US}` }, events: "memory.events" });
+    }
+  }
+  return found;
+}
+
+/** Where the cgroup is seen: a container may see a part of a hierarchy only. */
+function cgroupFolder(mounts: string, controllers: string, path: string): string | undefined {
+  for (const line of mounts.split("\n")) {
+    const [before = "", after = ""] = line.split(" - ");
+    const [, , , root = "/", mountPoint = ""] = before.split(" ");
+    const [type, , options = ""] = after.split(" ");
+    const isIt = controllers === "" ? type === "cgroup2" : type === "cgroup" && options.split(",").includes(controllers.split(",")[0] as string);
+    if (!isIt) continue;
+    const below = relative(root, path);
+    if (!below.startsWith("..")) return join(mountPoint, below);
+  }
+  return undefined;
+}

@@ -1,0 +1,72 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Logger, silentLogger } from "@rockbot/bus";
+import { hasBubblewrap, missingNamespaces, temporaryFolder } from "@rockbot/testing";
+import { afterAll, describe, expect, test } from "vitest";
+import { testScriptRunner } from "../conformance/test-script-runner.ts";
+import { pooledRunner } from "../pool/pooled-runner.ts";
+import { defaultSandboxLimits, type SandboxLimits } from "../sandbox/sandbox-limits.ts";
+import type { ScriptRunner } from "../script-runner.ts";
+import { type LocalMakerOptions, localWays, openLocalMaker } from "./local-maker.ts";
+import type { Way } from "./way.ts";
+
+const limits: SandboxLimits = { ...defaultSandboxLimits, memoryBytes: 128 * 1024 * 1024, processes: 24, storageBytes: 24 * 1024 * 1024, storageFiles: 500 };
+const keepBytes = 64 * 1024;
+const path = process.env["PATH"] ?? "";
+
+const packages = temporaryFolder();
+afterAll(() => packages[Symbol.dispose]());
+chmodSync(packages.path, 0o755); // scripts have another user
+mkdirSync(join(packages.path, "layer"));
+writeFileSync(join(packages.path, "layer", "layered.py"), "def answer(): return 42\n");
+
+async function makeRunner(options: Partial<LocalMakerOptions>): Promise<ScriptRunner> {
+  const maker = await openLocalMaker({ log: silentLogger, limits, path, packagesFolder: packages.path, ...options });
+  return pooledRunner(maker, { floor: 0, ceiling: 4, idleMs: 60_000, keepBytes, log: silentLogger });
+}
+
+const traits = { keepBytes, limits, packages: { key: "layer", pinned: [] } };
+const noNamespaces = missingNamespaces();
+const noBubblewrap = noNamespaces ?? ((await hasBubblewrap()) ? undefined : "bubblewrap is not installed, and cannot be");
+
+testScriptRunner("local scripts by bubblewrap", () => makeRunner({ ways: [localWays.bubblewrap] }), { ...traits, skipped: noBubblewrap });
+testScriptRunner("local scripts by unshare", () => makeRunner({ ways: [localWays.unshare] }), { ...traits, skipped: noNamespaces });
+testScriptRunner("local scripts without a sandbox", () => makeRunner({ isUnsafe: true }), { ...traits, isIsolated: false });
+
+describe("openLocalMaker", () => {
+  const nothing: Way = { name: "nothing", command: ({ command }) => [...command] };
+  const open = (options: Partial<LocalMakerOptions>) => openLocalMaker({ log: silentLogger, limits, path, ...options });
+
+  test("refuses a way whose sandboxes have gaps, and names them", async () => {
+    await expect(open({ ways: [nothing] })).rejects.toMatchObject({
+      code: "unavailable",
+      isRetryable: false,
+      message: expect.stringMatching(/gives no sandbox \(nothing: .*it sees the machine's processes.*Install bubblewrap.*--unsafe-local-scripts/),
+    });
+  });
+
+  test("names the program that a way would need", async () => {
+    const missing: Way = { name: "missing", command: () => ["no-such-program"] };
+
+    await expect(open({ ways: [missing] })).rejects.toMatchObject({ message: expect.stringContaining("missing: it is not installed") });
+  });
+
+  test("says so when there is no Python", async () => {
+    await expect(open({ python: "no-such-python" })).rejects.toMatchObject({
+      message: expect.stringContaining("no Python 3.9 or newer called no-such-python"),
+    });
+  });
+
+  test("runs nothing without a sandbox in a cluster", async () => {
+    await expect(open({ isUnsafe: true, isInCluster: true })).rejects.toMatchObject({ message: expect.stringContaining("never run in a cluster") });
+  });
+
+  test("says loudly that scripts run without a sandbox", async () => {
+    const said: string[] = [];
+    const log: Logger = { ...silentLogger, warn: (...words: unknown[]) => void said.push(String(words[1])) };
+    await using maker = await open({ isUnsafe: true, log });
+
+    expect(maker.kind).toBe("unsafe");
+    expect(said).toEqual([expect.stringContaining("WITHOUT a sandbox")]);
+  });
+});

@@ -1,0 +1,147 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Logger } from "@rockbot/bus";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { runJob } from "../sandbox/run-job.ts";
+import type { MakeSandboxOptions, Sandbox, SandboxMaker } from "../sandbox/sandbox.ts";
+import { defaultSandboxLimits, type SandboxLimits } from "../sandbox/sandbox-limits.ts";
+import { supervisorCommand } from "../sandbox/supervisor-command.ts";
+import { bubblewrap } from "./bubblewrap.ts";
+import { findCgroups } from "./cgroup.ts";
+import { findPython, type Python } from "./find-python.ts";
+import { startLocalSandbox } from "./local-sandbox.ts";
+import { sandboxTree } from "./sandbox-tree.ts";
+import { unshare } from "./unshare.ts";
+import type { Way } from "./way.ts";
+
+export interface LocalMakerOptions {
+  readonly log: Logger;
+  /** @default defaultSandboxLimits */
+  readonly limits?: SandboxLimits | undefined;
+  /** Name or path of an interpreter. @default python3 */
+  readonly python?: string | undefined;
+  /** Where programs are looked for, as the variable PATH has it. @default /usr/local/bin:/usr/bin:/bin */
+  readonly path?: string | undefined;
+  /** Modules to import before there is a job, besides those of the standard library. */
+  readonly preload?: readonly string[] | undefined;
+  /** Where layers of packages lie; it must exist. @default none */
+  readonly packagesFolder?: string | undefined;
+  /** The ways to make walls, in the order of trial. @default bubblewrap, unshare */
+  readonly ways?: readonly Way[] | undefined;
+  /** Runs scripts without walls: they can do what this process can. Where this is set, no walls are tried. @default false */
+  readonly isUnsafe?: boolean | undefined;
+  /** Whether this process runs in a cluster, where nothing is ever run without walls. @default false */
+  readonly isInCluster?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export const localWays = { bubblewrap, unshare } satisfies Record<string, Way>;
+
+/**
+ * Makes sandboxes of processes of this machine, in namespaces of their own. Which way there is found out by trial: one that does not hold a
+ * script that looks for a gap is not used.
+ * @throws {ToolError} `unavailable`, if this machine has no Python or gives no walls; it says what is missing, and what to do
+ */
+export async function openLocalMaker(options: LocalMakerOptions): Promise<SandboxMaker> {
+  const { log, isUnsafe = false, isInCluster = false, path = "/usr/local/bin:/usr/bin:/bin" } = options;
+  if (isUnsafe && isInCluster) throw cannot("scripts without a sandbox are never run in a cluster. Leave --unsafe-local-scripts out");
+  const python = await findPython({ python: options.python, path });
+  if (python === undefined) throw cannot(`there is no Python 3.9 or newer called ${options.python ?? "python3"}. Install it`);
+  if (isUnsafe) {
+    log.warn({}, "scripts run WITHOUT a sandbox: each can read and change whatever this process can, and reach every network. For development only");
+    return unsafeMaker(python, { ...options, path });
+  }
+  const faults: string[] = [];
+  for (const way of options.ways ?? [bubblewrap, unshare]) {
+    const maker = await walledMaker(way, python, { ...options, path });
+    const fault = await trial(maker, options.signal);
+    if (fault === undefined) return maker;
+    faults.push(`${way.name}: ${fault}`);
+  }
+  throw cannot(
+    `this machine gives no sandbox (${faults.join("; ")}). Install bubblewrap, and let users make namespaces (in a container: --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or use the container runner); for development only, --unsafe-local-scripts does without`,
+  );
+}
+
+async function walledMaker(way: Way, python: Python, options: LocalMakerOptions & { readonly path: string }): Promise<SandboxMaker> {
+  const { limits = defaultSandboxLimits, preload, packagesFolder, path } = options;
+  const isRoot = process.getuid?.() === 0;
+  const tree = await sandboxTree(python, packagesFolder);
+  const command = way.command({ python, tree, limits, command: supervisorCommand(python.executable, limits, { preload }) }, isRoot);
+  const newCgroup = await findCgroups(limits);
+  return new LocalMaker("local", async ({ signal }) => await startLocalSandbox(command, { signal, path, cgroup: await newCgroup() }));
+}
+
+function unsafeMaker(
+  python: Python,
+  { limits = defaultSandboxLimits, preload, packagesFolder, path }: LocalMakerOptions & { readonly path: string },
+): SandboxMaker {
+  return new LocalMaker("unsafe", async ({ signal }) => {
+    const folder = await mkdtemp(join(tmpdir(), "rockbot-script-"));
+    const clean = (): Promise<void> => rm(folder, { recursive: true, force: true });
+    return await startLocalSandbox(supervisorCommand(python.executable, limits, { preload, folder, packagesFolder }), { signal, path, clean });
+  });
+}
+
+class LocalMaker implements SandboxMaker {
+  readonly kind: string;
+  readonly #start: (options: MakeSandboxOptions) => Promise<Sandbox>;
+  readonly #sandboxes = new Set<Sandbox>();
+
+  constructor(kind: string, start: (options: MakeSandboxOptions) => Promise<Sandbox>) {
+    this.kind = kind;
+    this.#start = start;
+  }
+
+  async make(options: MakeSandboxOptions): Promise<Sandbox> {
+    options.signal.throwIfAborted();
+    const sandbox = await this.#start(options).catch((error: Error) => {
+      options.signal.throwIfAborted();
+      throw new ToolError(ToolErrorCode.Unavailable, "Cannot make a sandbox for a script now. Try again", { cause: error });
+    });
+    this.#sandboxes.add(sandbox);
+    void sandbox.gone.then(() => this.#sandboxes.delete(sandbox));
+    return sandbox;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#sandboxes].map((sandbox) => sandbox[Symbol.asyncDispose]()));
+  }
+}
+
+/** Prints what is open that must be shut. */
+const LOOK_FOR_GAPS = `
+import os, socket
+gaps = []
+if [name for _, name in socket.if_nameindex()] != ["lo"]: gaps.append("it has a network")
+if os.getpid() > 100: gaps.append("it sees the machine's processes")
+if os.getuid() == 0: gaps.append("it runs as root")
+for path in ("/", "/usr/bin", "/dev"):
+    if os.access(path, os.W_OK): gaps.append(path + " can be written to")
+for name in ("/home", "/etc/passwd", "/etc/shadow", "/var"):
+    if os.path.exists(name): gaps.append("it sees the machine's files")
+print("; ".join(gaps))
+`;
+
+/** @returns what is wrong with the sandboxes of a maker, if anything is */
+async function trial(maker: SandboxMaker, signal = AbortSignal.timeout(60_000)): Promise<string | undefined> {
+  try {
+    await using sandbox = await maker.make({ signal });
+    const job = { id: "trial", script: LOOK_FOR_GAPS, timeoutMs: 30_000 };
+    const { stdout, stderr, exitCode } = await runJob(sandbox, job, { signal, keepBytes: 4_096 });
+    return exitCode === 0 ? stdout.trim() || undefined : `a script failed in it: ${lastLine(stderr)}`;
+  } catch (error) {
+    signal.throwIfAborted();
+    const { cause, message } = error as Error;
+    return cause instanceof Error ? cause.message : message;
+  }
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
+}
+
+function cannot(reason: string): ToolError {
+  return new ToolError(ToolErrorCode.Unavailable, `Cannot run scripts: ${reason}`, { isRetryable: false });
+}

@@ -1,0 +1,19 @@
+import type { SandboxLimits } from "../sandbox/sandbox-limits.ts";
+import type { Python } from "./find-python.ts";
+import type { SandboxTree } from "./sandbox-tree.ts";
+
+/** What is to be run within walls. */
+export interface Inside {
+  readonly python: Python;
+  readonly tree: SandboxTree;
+  readonly limits: SandboxLimits;
+  /** The supervisor's. */
+  readonly command: readonly string[];
+}
+
+/** A program of the machine that makes namespaces. */
+export interface Way {
+  readonly name: string;
+  /** @param isRoot whether this process may do all: then what runs inside gets another user before it begins */
+  command(inside: Inside, isRoot: boolean): string[];
+}
