@@ -41,14 +41,15 @@ not exist, or arguments that it does not take), 130 ended by Ctrl-C.`,
   program
     .command("up")
     .description("Start the services in one process and keep them running until Ctrl-C.")
-    .option("--only <services>", "only these, separated by commas: web-tools, mcp-bridge, gateway")
+    .option("--only <services>", "only these, separated by commas: web-tools, mcp-bridge, scripts-manager, gateway")
     .option("--bus <url>", BUS)
     .option("--port <number>", "the gateway's port; 0 takes any free one (default 8480)")
     .option("--host <address>", "the address the gateway listens on (default 127.0.0.1); others need the variable GATEWAY_TOKEN")
     .option("--allow-address <address>", ALLOW, collect)
     .option("--mcp-config <file>", MCP_CONFIG)
+    .option("--unsafe-local-scripts", "run scripts without a sandbox where this machine gives none; for development, and callers whose policy names the tool")
     .option("--audit <file>", "append a line to this file for each call; see rockbot audit")
-    .option("--config <file>", "YAML or JSON with the sections webTools, mcpBridge and gateway")
+    .option("--config <file>", "YAML or JSON with the sections webTools, mcpBridge, scriptsManager and gateway")
     .option("--policy <file>", POLICY)
     .addHelpText(
       "after",

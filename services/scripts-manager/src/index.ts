@@ -1,13 +1,14 @@
-// To run the service.
-
 // To see that scripts have no network.
 export { type CanaryTarget, type CanaryTargetsOptions, canaryTargets } from "./canary/canary-targets.ts";
 export { type CanaryReport, CanaryVerdict, type CheckNetworkOptions, checkNetwork } from "./canary/check-network.ts";
+// To run the service.
 export { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
+export { type CreateRunnerOptions, createRunner } from "./create-runner.ts";
 export { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
 // To run scripts.
 export { PACKAGES_FOLDER, type PackageLayer } from "./packages/package-layer.ts";
 export { type PooledRunnerOptions, pooledRunner } from "./pool/pooled-runner.ts";
+export { type PythonFacts, readPythonFacts } from "./python-facts.ts";
 // To make sandboxes for them.
 export { type Frame, MAX_FRAME_BYTES } from "./sandbox/frames.ts";
 export { type JobOutcome, type RunJobOptions, runJob } from "./sandbox/run-job.ts";

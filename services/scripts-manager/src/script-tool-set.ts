@@ -19,7 +19,7 @@ export interface ScriptToolSetOptions {
 /** The tool with its guide, for whoever serves it: a process of its own over the bus, or one that runs scripts itself. */
 export function scriptToolSet(config: Readonly<ScriptsManagerConfig>, { runner, packages, python, rates }: ScriptToolSetOptions): ToolSet {
   return {
-    tools: [scriptTool({ runner, packages, rates, bounds: config })],
+    tools: [scriptTool({ runner, packages, rates, bounds: config, isDangerous: config.unsafeLocalScripts })],
     guides: [scriptsGuide(config, { hasPackages: packages !== undefined, python })],
   };
 }

@@ -2,12 +2,14 @@ import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { openPolicy, type PolicyHolder } from "@rockbot/policy";
+import { checkScriptsManagerConfig, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
 import { createToolCaller } from "@rockbot/tools";
 import { checkWebToolsConfig, configSchema, startWebTools, webToolsOff } from "@rockbot/web-tools";
 import { MEMORY_BUS } from "../bus-url.ts";
 import { terminalText } from "../terminal-text.ts";
 import { callerClient } from "./caller-client.ts";
 import { lockFileBeside } from "./lock-file.ts";
+import { type LocalScripts, startScripts } from "./start-scripts.ts";
 import type { ToolClient } from "./tool-client.ts";
 
 export interface LocalClientOptions {
@@ -28,7 +30,9 @@ export async function openLocalClient({ allowAddress, mcpConfig, policyFile, env
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const policy = started.use(await openPolicy(policyFile));
-  started.use(await startWebTools(bus, config, { policy }));
+  const [webTools, scripts] = await Promise.all([startWebTools(bus, config, { policy }), startLocalScripts(bus, { env, policy })]);
+  started.use(webTools);
+  started.use(scripts);
   if (mcpConfig !== undefined) await startMcp(bus, mcpConfig, { env, policy, started });
   const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy", policy }));
   if (mcpConfig !== undefined) {
@@ -39,11 +43,17 @@ export async function openLocalClient({ allowAddress, mcpConfig, policyFile, env
   return {
     ...client,
     async call(name, args, options) {
-      const off = webToolsOff(config).find(({ tool }) => tool === name);
+      const off = [...webToolsOff(config), ...(scripts.off === undefined ? [] : [scripts.off])].find(({ tool }) => tool === name);
       if (off !== undefined) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": it is off. ${off.reason}`, { isRetryable: false });
       return await client.call(name, args, options);
     },
   };
+}
+
+/** Nothing is kept warm for one command. */
+async function startLocalScripts(bus: Bus, { env, policy }: { readonly env: LocalClientOptions["env"]; readonly policy: PolicyHolder }): Promise<LocalScripts> {
+  const config = loadConfig(scriptsSchema, { env, overrides: { busUrl: MEMORY_BUS, sandboxFloor: 0 }, check: checkScriptsManagerConfig });
+  return startScripts(bus, config, { env, policy });
 }
 
 /** Resolves once each server is connected or has failed. */

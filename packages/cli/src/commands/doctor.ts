@@ -1,9 +1,10 @@
 import { createServer } from "node:net";
-import type { Bus } from "@rockbot/bus";
+import { type Bus, silentLogger } from "@rockbot/bus";
 import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
 import { loadConfig } from "@rockbot/config";
 import { configSchema } from "@rockbot/gateway";
 import { openPolicy } from "@rockbot/policy";
+import { checkScriptsManagerConfig, createRunner, readPythonFacts, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
 import packageJson from "../../package.json" with { type: "json" };
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
@@ -21,6 +22,7 @@ interface Finding {
 }
 
 const BROKER_MS = 5000;
+const SCRIPT_MS = 20_000;
 const TRUSTED = "trusted: whoever is on this bus can speak for any agent";
 
 export interface DoctorOptions {
@@ -40,6 +42,7 @@ export async function doctor({ bus, policy: option, json = false }: DoctorOption
     policy.finding,
     ...(await broker(url, policy.identity)),
     key(env),
+    await scripts(env),
     ...(url === MEMORY_BUS ? [running.finding] : []),
     await port(env, running.isRunning),
   ];
@@ -121,6 +124,20 @@ function key({ BRAVE_API_KEY, BRAVE_API_KEY_FILE }: Readonly<Record<string, stri
     state: isSet ? "ok" : "missing",
     message: isSet ? "set" : "not set: there is no web_search. A key comes from the Brave Search API; web_browse needs none",
   };
+}
+
+/** What the sandbox of this machine gives, found out by a script. */
+async function scripts(env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
+  const what = "scripts";
+  try {
+    const config = loadConfig(scriptsSchema, { env, overrides: { sandboxFloor: 0 }, check: checkScriptsManagerConfig });
+    await using runner = await createRunner(config, { log: silentLogger, isInCluster: env["KUBERNETES_SERVICE_HOST"] !== undefined });
+    const { version } = await readPythonFacts(runner, { signal: new AbortController().signal, withinMs: SCRIPT_MS });
+    if (config.unsafeLocalScripts) return { what, state: "missing", message: `Python ${version}, WITHOUT a sandbox: UNSAFE_LOCAL_SCRIPTS is set` };
+    return { what, state: "ok", message: `Python ${version} in a sandbox (${runner.kind}), without network` };
+  } catch (error) {
+    return { what, state: "missing", message: `there is no execute_python_script: ${error instanceof Error ? error.message : String(error)}` };
+  }
 }
 
 /** Whether `rockbot up` runs, and whether it could. */

@@ -2,6 +2,7 @@ import { ConfigError, type ConfigSchema, type LoadConfigOptions, loadConfig } fr
 import { nearestName } from "@rockbot/contracts";
 import { checkGatewayConfig, type GatewayConfig, configSchema as gatewaySchema } from "@rockbot/gateway";
 import { checkMcpBridgeConfig, type McpBridgeConfig, configSchema as mcpBridgeSchema } from "@rockbot/mcp-bridge";
+import { checkScriptsManagerConfig, type ScriptsManagerConfig, configSchema as scriptsManagerSchema } from "@rockbot/scripts-manager";
 import { checkWebToolsConfig, type WebToolsConfig, configSchema as webToolsSchema } from "@rockbot/web-tools";
 import { lockFileBeside } from "../client/lock-file.ts";
 import { UsageError } from "../usage-error.ts";
@@ -16,6 +17,7 @@ export interface UpOptions {
   readonly mcpConfig?: string;
   readonly policy?: string;
   readonly audit?: string;
+  readonly unsafeLocalScripts?: boolean;
 }
 
 /** What `rockbot up` starts. A service that is left out has no configuration. */
@@ -27,18 +29,20 @@ export interface UpConfig {
   readonly webTools: Readonly<WebToolsConfig> | undefined;
   /** Also left out if no file names servers. */
   readonly mcpBridge: Readonly<McpBridgeConfig> | undefined;
+  readonly scriptsManager: Readonly<ScriptsManagerConfig> | undefined;
   readonly gateway: Readonly<GatewayConfig> | undefined;
 }
 
-const services = ["web-tools", "mcp-bridge", "gateway"];
-const sections = ["webTools", "mcpBridge", "gateway"];
+const services = ["web-tools", "mcp-bridge", "scripts-manager", "gateway"];
+const toolServiceNames = services.filter((name) => name !== "gateway");
+const sections = ["webTools", "mcpBridge", "scriptsManager", "gateway"];
 
 /**
  * Reads the options, the file and the environment, as the services' own mains would.
  * @throws {UsageError} or {ConfigError} with all faults at once
  */
 export function readUpConfig(
-  { only, bus, port, host, allowAddress, config: file, mcpConfig, policy, audit }: UpOptions,
+  { only, bus, port, host, allowAddress, config: file, mcpConfig, policy, audit, unsafeLocalScripts }: UpOptions,
   env: Readonly<Record<string, string | undefined>>,
 ): UpConfig {
   const chosen = new Set(only === undefined ? services : only.split(",").map((name) => name.trim()));
@@ -49,8 +53,10 @@ export function readUpConfig(
   }
   if (!chosen.has("web-tools") && allowAddress !== undefined) faults.push("--allow-address: belongs to web-tools, which --only leaves out");
   if (!chosen.has("mcp-bridge") && mcpConfig !== undefined) faults.push("--mcp-config: belongs to mcp-bridge, which --only leaves out");
-  if (!chosen.has("web-tools") && !chosen.has("mcp-bridge") && audit !== undefined)
-    faults.push("--audit: belongs to web-tools and mcp-bridge, which --only leaves out");
+  if (!chosen.has("scripts-manager") && unsafeLocalScripts !== undefined)
+    faults.push("--unsafe-local-scripts: belongs to scripts-manager, which --only leaves out");
+  if (audit !== undefined && !toolServiceNames.some((name) => chosen.has(name)))
+    faults.push("--audit: belongs to web-tools, mcp-bridge and scripts-manager, which --only leaves out");
   if (port !== undefined && !/^\d{1,5}$/.test(port)) faults.push(`--port: expected a whole number from 0 to 65535, got ${JSON.stringify(port)}`);
   if (faults.length > 0) throw new UsageError(faults);
 
@@ -83,12 +89,15 @@ export function readUpConfig(
     : undefined;
   const bridge = chosen.has("mcp-bridge") ? load(mcpBridgeSchema, "mcpBridge", { mcpConfig, auditFile: audit }, checkMcpBridgeConfig) : undefined;
   const mcpBridge = bridge?.mcpConfig === undefined && only === undefined ? undefined : withLockFile(bridge);
+  const scriptsManager = chosen.has("scripts-manager")
+    ? load(scriptsManagerSchema, "scriptsManager", { unsafeLocalScripts, auditFile: audit }, checkScriptsManagerConfig)
+    : undefined;
   const gateway = chosen.has("gateway")
     ? load(gatewaySchema, "gateway", { host, port: port === undefined ? undefined : Number(port) }, checkGatewayConfig)
     : undefined;
 
-  const all = [webTools, bridge, gateway];
-  const toolServices = [webTools, bridge];
+  const all = [webTools, bridge, scriptsManager, gateway];
+  const toolServices = [webTools, bridge, scriptsManager];
   const busUrls = distinct(all.map((config) => config?.busUrl));
   const policyFiles = distinct(all.map((config) => config?.policyFile));
   const auditFiles = distinct(toolServices.map((config) => config?.auditFile));
@@ -96,9 +105,9 @@ export function readUpConfig(
   if (policyFiles.length > 1) configFaults.push("policyFile: the sections name different files, and one process has one. Use --policy");
   if (auditFiles.length > 1) configFaults.push("auditFile: the sections name different files, and one process has one. Use --audit");
   if (distinct(toolServices.map((config) => config?.redisUrl)).length > 1)
-    configFaults.push("redisUrl: the sections webTools and mcpBridge name different ones, and the limits of a caller are counted in one");
+    configFaults.push("redisUrl: the sections of the tool services name different ones, and the limits of a caller are counted in one");
   if (configFaults.length > 0) throw new ConfigError([...new Set(configFaults)]);
-  return { busUrl: busUrls[0] ?? "memory:", policyFile: policyFiles[0], auditFile: auditFiles[0], webTools, mcpBridge, gateway };
+  return { busUrl: busUrls[0] ?? "memory:", policyFile: policyFiles[0], auditFile: auditFiles[0], webTools, mcpBridge, scriptsManager, gateway };
 }
 
 /** What is approved of servers is to outlive this process. */

@@ -10,6 +10,7 @@ import { createToolCaller } from "@rockbot/tools";
 import { startWebTools, webToolsOff } from "@rockbot/web-tools";
 import packageJson from "../../package.json" with { type: "json" };
 import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
+import { type LocalScripts, startScripts } from "../client/start-scripts.ts";
 import { CommandError } from "../command-error.ts";
 import { operatorApp } from "../runtime/operator-app.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
@@ -21,15 +22,15 @@ export type { UpOptions } from "./up-config.ts";
 /** `rockbot up`: the services in one process, until a signal. The one place that composes services. */
 export async function up(options: UpOptions): Promise<void> {
   const config = readUpConfig(options, process.env);
-  const { busUrl, policyFile, auditFile, webTools, mcpBridge, gateway } = config;
+  const { busUrl, policyFile, auditFile, webTools, mcpBridge, scriptsManager, gateway } = config;
   const isMemory = busUrl === MEMORY_BUS;
-  const graceMs = Math.max(webTools?.shutdownGraceMs ?? 0, mcpBridge?.shutdownGraceMs ?? 0, gateway?.shutdownGraceMs ?? 0);
+  const graceMs = Math.max(...[webTools, mcpBridge, scriptsManager, gateway].map((service) => service?.shutdownGraceMs ?? 0));
 
   using shutdown = onShutdown({ graceMs });
   await using telemetry = await startTelemetry({
     service: "rockbot",
     version: packageJson.version,
-    logLevel: (gateway ?? webTools ?? mcpBridge)?.logLevel,
+    logLevel: (gateway ?? webTools ?? mcpBridge ?? scriptsManager)?.logLevel,
     logTo: "stderr",
   });
   const { log } = telemetry;
@@ -45,14 +46,15 @@ export async function up(options: UpOptions): Promise<void> {
   await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log });
   const inRedis = async <Store>(url: string | undefined, connect: (url: string, options: { readonly log: Logger }) => Promise<Store>) =>
     url === undefined ? undefined : connect(url, { log });
-  const [webRedis, mcpRedis] = [webTools?.redisUrl, mcpBridge?.redisUrl];
-  await using rates = await inRedis(webRedis ?? mcpRedis, async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
-  await using claims = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/claims/redis")).connectRedisClaimStore(...at));
+  const [webRedis, mcpRedis, scriptsRedis] = [webTools?.redisUrl, mcpBridge?.redisUrl, scriptsManager?.redisUrl];
+  await using rates = await inRedis(webRedis ?? mcpRedis ?? scriptsRedis, async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
+  await using claims = await inRedis(mcpRedis ?? scriptsRedis, async (...at) => (await import("@rockbot/claims/redis")).connectRedisClaimStore(...at));
   await using trustStore = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/mcp-trust/redis")).connectRedisTrustStore(...at));
   await using leases = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/leases/redis")).connectRedisLeaseStore(...at));
   const common = { audit, log, policy, rates, signal: shutdown.signal };
   await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, common);
   await using bridge = mcpBridge === undefined ? undefined : await startMcpBridge(bus, mcpBridge, { ...common, env: process.env, claims, leases, trustStore });
+  await using scripts = scriptsManager === undefined ? undefined : await startScripts(bus, scriptsManager, { ...common, claims, env: process.env });
   await using journals = await inRedis(gateway?.redisUrl, async (...at) => (await import("@rockbot/journal/redis")).connectRedisJournalStore(...at));
   await using runningGateway =
     gateway === undefined
@@ -78,7 +80,13 @@ export async function up(options: UpOptions): Promise<void> {
         );
 
   console.error(
-    describe(config, { running: runningGateway, socket: socket?.path, revision: policy.current().revision, verifiesSender: bus.traits.verifiesSender }),
+    describe(config, {
+      running: runningGateway,
+      scripts,
+      socket: socket?.path,
+      revision: policy.current().revision,
+      verifiesSender: bus.traits.verifiesSender,
+    }),
   );
   console.error(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
@@ -102,15 +110,24 @@ const operatorOf =
 
 /** What runs, where, and the one command to try. */
 function describe(
-  { busUrl, policyFile, webTools, mcpBridge, gateway }: UpConfig,
+  { busUrl, policyFile, webTools, mcpBridge, scriptsManager, gateway }: UpConfig,
   {
     running,
+    scripts,
     socket,
     revision,
     verifiesSender,
-  }: { readonly running: Gateway | undefined; readonly socket: string | undefined; readonly revision: string; readonly verifiesSender: boolean },
+  }: {
+    readonly running: Gateway | undefined;
+    readonly scripts: LocalScripts | undefined;
+    readonly socket: string | undefined;
+    readonly revision: string;
+    readonly verifiesSender: boolean;
+  },
 ): string {
-  const names = Object.entries({ "web-tools": webTools, "mcp-bridge": mcpBridge, gateway }).flatMap(([name, config]) => (config === undefined ? [] : [name]));
+  const names = Object.entries({ "web-tools": webTools, "mcp-bridge": mcpBridge, "scripts-manager": scriptsManager, gateway }).flatMap(([name, config]) =>
+    config === undefined ? [] : [name],
+  );
   const lines = [`rockbot ${packageJson.version}: ${new Intl.ListFormat("en", { style: "long" }).format(names)} over ${displayBusUrl(busUrl)}`];
   if (running !== undefined) lines.push(`  gateway   ${running.url}, ${running.access}; for MCP clients ${running.url}/mcp`);
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
@@ -120,6 +137,8 @@ function describe(
   );
   lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: whoever is on this bus can speak for any agent"}`);
   for (const { tool, reason } of webTools === undefined ? [] : webToolsOff(webTools)) lines.push(`  off       ${tool}. ${reason}`);
+  if (scripts?.off !== undefined) lines.push(`  off       ${scripts.off.tool}. ${scripts.off.reason}`);
+  if (scriptsManager?.unsafeLocalScripts) lines.push("  UNSAFE    scripts run without a sandbox, for callers whose policy names execute_python_script in full");
   if (running !== undefined) {
     const auth = running.access === "open to this machine" ? "" : ' -H "authorization: Bearer $TOKEN"';
     lines.push(`  try       curl -s${auth} ${running.url}/v1/tools/web_browse/invoke -H 'content-type: application/json' -d '{"url":"https://example.com/"}'`);

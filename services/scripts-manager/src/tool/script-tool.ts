@@ -29,6 +29,8 @@ export interface ScriptToolOptions {
   /** Counts the seconds that callers' scripts run, where the policy limits them. */
   readonly rates: RateStore;
   readonly bounds: ScriptBounds;
+  /** Scripts run without a sandbox: then a policy has to name the tool in full. @default false */
+  readonly isDangerous?: boolean | undefined;
 }
 
 /** From a script's end to its answer, with the making of room for it: a script has to end so long before the deadline of its call. */
@@ -40,9 +42,9 @@ const LEAST_TIMEOUT_MS = 100;
  * `execute_python_script`: what a script prints, from a sandbox of its own. A script that fails is a result with `isError`, in words for
  * the model; a ToolError is what is not the script's doing. Runs as long as it asks for, within the bounds, and never past its call's deadline.
  */
-export function scriptTool({ runner, packages, rates, bounds }: ScriptToolOptions): Tool {
+export function scriptTool({ runner, packages, rates, bounds, isDangerous = false }: ScriptToolOptions): Tool {
   return defineTool(
-    tools.executePythonScript,
+    { ...tools.executePythonScript, dangerous: isDangerous },
     async (input, context) => {
       checkSizes(input, bounds);
       const timeoutSeconds = Math.min(Math.max(secondsOf(input.timeout_seconds), 1), bounds.maxTimeoutSeconds);

@@ -1,0 +1,22 @@
+import { loadConfig } from "@rockbot/config";
+import { runBusService } from "@rockbot/service/run-on-bus";
+import { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
+import { createRunner } from "./create-runner.ts";
+import { configSchema } from "./generated/config.ts";
+import { SCRIPTS_MANAGER, startScriptsManager } from "./scripts-manager.ts";
+
+const { env } = process;
+
+await runBusService({
+  service: SCRIPTS_MANAGER,
+  load: () => loadConfig(configSchema, { env, check: checkScriptsManagerConfig }),
+  async start({ bus, config, inRedis, ...parts }) {
+    const claims = await inRedis(async (...at) => (await import("@rockbot/claims/redis")).connectRedisClaimStore(...at));
+    const rates = await inRedis(async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
+    await using started = new AsyncDisposableStack();
+    const isInCluster = env["KUBERNETES_SERVICE_HOST"] !== undefined;
+    const runner = started.use(await createRunner(config, { ...parts, isInCluster }));
+    started.use(await startScriptsManager(bus, config, { ...parts, runner, claims, rates }));
+    return started.move();
+  },
+});
