@@ -64,6 +64,7 @@ export type { TestNode } from "./kubernetes/kubelet/test-node.ts";
 export type { KubeObject } from "./kubernetes/objects.ts";
 export type { LoggedRequest } from "./kubernetes/requests/request-log.ts";
 export { type KubernetesApi, type StartKubernetesApiOptions, startKubernetesApi } from "./kubernetes/start-kubernetes-api.ts";
+export { type TestCluster, testCluster, whyNoFaults } from "./kubernetes/test-cluster.ts";
 
 // Python packages: wheels, and an index of them.
 

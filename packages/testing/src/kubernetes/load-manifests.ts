@@ -1,3 +1,4 @@
+import { createNamespace } from "./namespaces.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { KubeObject } from "./objects.ts";
 import { resourceOfKind } from "./resources.ts";
@@ -8,8 +9,7 @@ export function loadManifests(store: ObjectStore, manifests: readonly KubeObject
   const given = manifests.filter(({ kind }) => kind === "Namespace");
   const missing = [...named].filter((name) => !given.some(({ metadata }) => metadata.name === name)).map((name): KubeObject => ({ metadata: { name } }));
   for (const { apiVersion: _version, kind: _kind, ...namespace } of [...given, ...missing]) {
-    store.create("namespaces", namespace);
-    store.create("serviceaccounts", { metadata: { name: "default", namespace: namespace.metadata.name } });
+    createNamespace(store, namespace);
   }
   for (const { apiVersion = "v1", kind = "", ...object } of manifests.filter((one) => one.kind !== "Namespace")) {
     store.create(resourceOfKind(apiVersion, kind).name, object);

@@ -92,12 +92,16 @@ export async function startKubernetesApi({
   const scheduler = new Scheduler(store, nodes);
   loadManifests(store, manifests);
 
-  const connect = (user: User): ClusterConnection => ({ server: url, certificate, token: users.add(user), user: user.name });
+  const admin: User = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
   return {
     url,
-    admin: connect({ name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] }),
-    connectionFor: ({ namespace, name }) =>
-      connect({ name: serviceAccountUser(namespace, name), groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"] }),
+    admin: { server: url, certificate, token: users.add(admin), user: admin.name },
+    connectionFor: ({ namespace, name }) => ({
+      server: url,
+      certificate,
+      token: users.addServiceAccount(namespace, name),
+      user: serviceAccountUser(namespace, name),
+    }),
     requests: handler.log,
     usedRights: (user) => users.usedBy(user),
     grantedRights: (user, namespace) => rightsOf(store, { name: user, groups: [] }, namespace),

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { ApiFailure, forbidden } from "./api-failure.ts";
 import type { ObjectStore } from "./object-store.ts";
-import { type Act, isAllowed, rightNameOf, type User } from "./rights.ts";
+import { type Act, isAllowed, rightNameOf, serviceAccountUser, type User } from "./rights.ts";
 
 /** Verbs of streams into pods that nobody has, whatever a Role says. */
 const REFUSED_TO_ALL = ["exec", "portforward"];
@@ -22,6 +22,11 @@ export class Users {
     const token = randomBytes(16).toString("hex");
     this.#byToken.set(token, user);
     return token;
+  }
+
+  addServiceAccount(namespace: string, name: string): string {
+    const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];
+    return this.add({ name: serviceAccountUser(namespace, name), groups });
   }
 
   /** @throws {ApiFailure} 401 */

@@ -75,6 +75,12 @@ export class RequestHandler implements Disposable {
       answerLog(nodes, this.#podOf(act), query, response);
       return;
     }
+    if (act.subresource === "token" && act.verb === "create") {
+      const { namespace = "", name = "" } = store.get(act.resource, act.namespace, act.name ?? "").metadata;
+      const token = this.#options.users.addServiceAccount(namespace, name);
+      sendJson(response, 201, { kind: "TokenRequest", apiVersion: "authentication.k8s.io/v1", metadata: { name, namespace }, status: { token } });
+      return;
+    }
     if (act.subresource === "attach") throw badRequest("Upgrade request required");
     if (act.subresource !== "") throw noSuchResource();
     const answer = answerObject(store, request, { headers, body, podFinalizers });

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { admitPod } from "../admission/admit-pod.ts";
 import { metadataFaults } from "../admission/validate-metadata.ts";
 import { ApiFailure, badRequest, conflict, invalid } from "../api-failure.ts";
+import { createNamespace, removeNamespace } from "../namespaces.ts";
 import type { ObjectStore } from "../object-store.ts";
 import { type KubeObject, type Pod, timestamp } from "../objects.ts";
 import { patchObject } from "../patch-object.ts";
@@ -29,7 +30,7 @@ export function createObject(store: ObjectStore, { act, resource }: ApiRequest, 
   }
   const faults = metadataFaults(metadata);
   if (faults.length > 0) throw invalid(resource.kind, fullName, faults);
-  return store.create(act.resource, object);
+  return act.resource === "namespaces" ? createNamespace(store, object) : store.create(act.resource, object);
 }
 
 const suffix = (): string => [...randomBytes(5)].map((byte) => SUFFIX_LETTERS[byte % SUFFIX_LETTERS.length]).join("");
@@ -88,6 +89,7 @@ export function deleteObject(store: ObjectStore, { act, query }: ApiRequest, bod
   const { gracePeriodSeconds = graceIn(query), preconditions = {} } = (body ?? {}) as DeleteOptions;
   checkPreconditions(act.resource, object, preconditions);
   if (gracePeriodSeconds !== undefined && gracePeriodSeconds < 0) throw badRequest("gracePeriodSeconds must be greater than or equal to 0");
+  if (act.resource === "namespaces") return removeNamespace(store, name);
   if (act.resource !== "pods") return store.remove(act.resource, act.namespace, name);
   const pod = object as Pod;
   const hasEnded = pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";

@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { whyNoPods } from "./kubelet/isolation.ts";
+
+const why = whyNoPods();
+
+/** Runs an API server with one pod, says so, and waits. */
+const program = (marker: string): string => `
+  import { request } from "node:https";
+  import { startKubernetesApi } from ${JSON.stringify(join(import.meta.dirname, "start-kubernetes-api.ts"))};
+  import { testPod } from ${JSON.stringify(join(import.meta.dirname, "test-pod.ts"))};
+  const { admin } = await startKubernetesApi();
+  const code = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', '${marker}'], start_new_session=True).wait()";
+  const pod = testPod("one", { command: ["python3", "-c", code, "${marker}"] });
+  const headers = { authorization: "Bearer " + admin.token, "content-type": "application/json" };
+  request(admin.server + "/api/v1/namespaces/default/pods", { method: "POST", ca: admin.certificate, headers }).end(JSON.stringify(pod));
+  console.log("started");
+`;
+
+/** How many processes of the machine have a word in their command line as the last argument. */
+function countOf(marker: string): number {
+  return globSync("/proc/[0-9]*/cmdline").filter((file) => {
+    try {
+      return existsSync(file) && readFileSync(file, "utf8").endsWith(`\0${marker}\0`);
+    } catch {
+      return false; // it has ended
+    }
+  }).length;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let left = 300; left > 0 && !isSo(); left--) await sleep(50);
+}
+
+test.skipIf(why !== undefined)(
+  `no process of a pod is left when the server's is killed${why === undefined ? "" : ` (skipped: ${why})`}`,
+  async () => {
+    const marker = `pod-of-${process.pid}-${Date.now()}`;
+    const server = spawn(process.execPath, ["--input-type=module", "--eval", program(marker)], { stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void server.kill("SIGKILL"));
+    await once(server.stdout, "data");
+    // The container's first process, with its child: what puts them apart has the same last argument.
+    await until(() => countOf(marker) >= 3);
+    expect(countOf(marker)).toBeGreaterThanOrEqual(3);
+
+    server.kill("SIGKILL");
+    await until(() => countOf(marker) === 0);
+    expect(countOf(marker)).toBe(0);
+  },
+  60_000,
+);
