@@ -1,9 +1,12 @@
+import { chmodSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiException, Attach, CoreV1Api, KubeConfig, Log, type LogOptions, PatchStrategy, setHeaderOptions, type V1Pod, Watch } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../machine/temporary-folder.ts";
 import { kubeconfigOf } from "./cluster-connection.ts";
+import { createControlGroup } from "./kubelet/control-group.ts";
 import { whyNoPods } from "./kubelet/isolation.ts";
 import type { KubeObject, Pod } from "./objects.ts";
 import { type KubernetesApi, startKubernetesApi } from "./start-kubernetes-api.ts";
@@ -27,6 +30,13 @@ function configOf(api: KubernetesApi): KubeConfig {
   const config = new KubeConfig();
   config.loadFromString(kubeconfigOf(api.admin));
   return config;
+}
+
+/** Whether this machine lets processes be limited together, as a node does. */
+function canLimitMemory(): boolean {
+  const group = createControlGroup("probe", { memoryBytes: 2 ** 24, cpus: undefined, processes: 1 });
+  group?.remove();
+  return group !== undefined;
 }
 
 const createPod = (core: CoreV1Api, pod: Pod): Promise<V1Pod> => core.createNamespacedPod({ namespace: NAMESPACE, body: pod as unknown as V1Pod });
@@ -144,6 +154,64 @@ describe.skipIf(why !== undefined)(`a pod of the test API server${why === undefi
     });
     expect(await untilSeen(config, "too-long", hasEnded)).toMatchObject({ status: { phase: "Failed", reason: "DeadlineExceeded" } });
     expect(await untilSeen(config, "forced", hasEnded)).toMatchObject({ status: { phase: "Failed", reason: "Evicted" } });
+  });
+
+  test("is killed for want of memory, and says so", async () => {
+    await using api = await startApi();
+    const config = configOf(api);
+    const core = config.makeApiClient(CoreV1Api);
+    // Where the kernel lets the tests set no limit, the node is told to end the pod so.
+    await createPod(core, testPod("one", { command: ["python3", "-c", "import time; hoard = bytearray(256 * 2**20); time.sleep(600)"] }));
+    const running = await untilSeen(config, "one", (type, pod) => isRunning(type, pod) || hasEnded(type, pod));
+    if (!canLimitMemory() && running.status?.phase === "Running") await api.nodes[0]?.end(NAMESPACE, "one", "OOMKilled");
+
+    expect(await untilSeen(config, "one", hasEnded)).toMatchObject({
+      status: { phase: "Failed", containerStatuses: [{ state: { terminated: { exitCode: 137, reason: "OOMKilled" } } }] },
+    });
+  });
+
+  test("reaches the machine's network where no policy is enforced, and has its account's token unless it refuses it", async () => {
+    await using api = await startApi({ enforcesNetworkPolicies: false });
+    const config = configOf(api);
+    const script = [
+      "import os, socket",
+      "socket.create_connection(('127.0.0.1', int(os.environ['KUBERNETES_SERVICE_PORT'])), 5)",
+      "print('reached', len(open('/var/run/secrets/kubernetes.io/serviceaccount/token').read()) > 0)",
+    ].join("\n");
+    await createPod(config.makeApiClient(CoreV1Api), testPod("one", { command: ["python3", "-c", script], spec: { automountServiceAccountToken: true } }));
+    await untilSeen(config, "one", hasEnded);
+
+    expect(await logOf(config, "one")).toBe("reached True\n");
+  });
+
+  test("shows a claimed volume's folder, for reading only, and folders of its own of a size", async () => {
+    using folder = temporaryFolder();
+    folder.write("wheel", "packed");
+    await using api = await startApi({ claims: { packages: folder.path } });
+    const config = configOf(api);
+    const script = [
+      "print(open('/packages/wheel').read())",
+      "for path in ['/packages/more', '/tmp/small', '/tmp/large']:",
+      "  try: open(path, 'w').write('x' * (1000 if path == '/tmp/small' else 2_000_000))",
+      "  except OSError as fault: print(fault.strerror)",
+    ].join("\n");
+    const pod = testPod("one", { command: ["python3", "-c", script] });
+    const volumeMounts = [
+      { name: "packages", mountPath: "/packages", readOnly: true },
+      { name: "tmp", mountPath: "/tmp" },
+    ];
+    const volumes = [
+      { name: "packages", persistentVolumeClaim: { claimName: "packages", readOnly: true } },
+      { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: "1Mi" } },
+    ];
+    chmodSync(folder.path, 0o755);
+    await createPod(config.makeApiClient(CoreV1Api), {
+      ...pod,
+      spec: { ...pod.spec, volumes, containers: pod.spec.containers.map((one) => ({ ...one, volumeMounts })) },
+    });
+    await untilSeen(config, "one", hasEnded);
+
+    expect(await logOf(config, "one")).toBe("packed\nRead-only file system\nNo space left on device\n");
   });
 
   test("waits for a node that has room, and says so", async () => {

@@ -48,7 +48,7 @@ while [ "$1" != -- ]; do
       if [ "${rest%%:*}" = ro ]; then read_only "$root$path"; fi
       ;;
     cgroup) echo 0 > "$rest" ;;
-    hostname) echo "$path" > /proc/sys/kernel/hostname || true ;;
+    hostname) { echo "$path" > /proc/sys/kernel/hostname; } 2> /dev/null || true ;;
   esac
   shift
 done

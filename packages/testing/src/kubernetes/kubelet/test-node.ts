@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Change, ObjectStore } from "../object-store.ts";
@@ -43,6 +43,7 @@ export class TestNode implements AsyncDisposable {
     this.memoryBytes = options.memoryBytes;
     this.#store = store;
     this.#options = options;
+    chmodSync(this.#secrets, 0o755); // pods have other users
     writeFileSync(join(this.#secrets, "token"), "a service account's token", { mode: 0o644 });
     this.#unlisten = store.onChange((change) => this.#see(change));
   }
