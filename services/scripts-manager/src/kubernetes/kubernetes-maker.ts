@@ -85,6 +85,7 @@ class KubernetesMaker implements SandboxMaker {
   }
 
   async make({ signal: wanted, jobId }: MakeSandboxOptions): Promise<Sandbox> {
+    if (jobId !== undefined) checkJobId(jobId);
     const signal = AbortSignal.any([wanted, this.#stop.signal]);
     return await this.#faulted(signal, async () => {
       if (jobId === undefined) return await this.#makeNamed(`${APP}-${randomBytes(16).toString("hex")}`, undefined, signal);
@@ -102,6 +103,7 @@ class KubernetesMaker implements SandboxMaker {
   }
 
   async find(jobId: string, { signal: wanted }: { readonly signal: AbortSignal }): Promise<Sandbox | undefined> {
+    checkJobId(jobId);
     const signal = AbortSignal.any([wanted, this.#stop.signal]);
     return await this.#faulted(signal, () => this.#find(jobId, signal));
   }
@@ -195,7 +197,6 @@ class KubernetesMaker implements SandboxMaker {
   }
 
   async #find(jobId: string, signal: AbortSignal): Promise<Sandbox | undefined> {
-    checkJobId(jobId);
     const { pods } = await retried(signal, (attempt) => this.#api.list(attempt, { labelSelector: `${PodLabel.Job}=${jobId}` }));
     for (const pod of pods) {
       if (this.#isHeld(pod.name)) throw unavailable("sandbox_taken", "This very script is running already.");

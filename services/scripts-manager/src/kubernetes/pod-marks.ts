@@ -35,12 +35,10 @@ export const ALL_PODS = `${PodLabel.App}=${APP}`;
 /** The annotation of a deadline that is so far away. */
 export const deadlineIn = (ms: number): Readonly<Record<string, string>> => ({ [PodAnnotation.Deadline]: new Date(Date.now() + ms).toISOString() });
 
-/** Where the pod of a job is, if it was made for it. @throws {TypeError} if `jobId` is not 32 hex digits, which names and labels take as they are */
-export function podNameOfJob(jobId: string, again = 0): string {
-  checkJobId(jobId);
-  return again === 0 ? `${APP}-${jobId}` : `${APP}-${jobId}-${again}`;
-}
+/** The name of the pod that is made for a job, or the next one where that is taken for good. */
+export const podNameOfJob = (jobId: string, again = 0): string => (again === 0 ? `${APP}-${jobId}` : `${APP}-${jobId}-${again}`);
 
+/** @throws {TypeError} if it is not 32 hex digits, which names and labels take as they are */
 export function checkJobId(jobId: string): void {
   if (!/^[0-9a-f]{32}$/.test(jobId)) throw new TypeError("Cannot name a pod after a job: its id must be 32 hex digits");
 }
