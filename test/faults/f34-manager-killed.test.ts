@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { startProgram } from "../services/start-service.ts";
 import { atScale, record, seed } from "./figures.ts";
-import { noCluster, openScriptsCluster, runCold, type ScriptsCluster, uniqueJob } from "./scripts-cluster.ts";
-import { NAMESPACE } from "./scripts-namespace.ts";
+import { NAMESPACE, noCluster, openScriptsCluster, runCold, type ScriptsCluster, uniqueJob } from "./scripts-cluster.ts";
 import type { ScriptsRunnerOptions } from "./scripts-runner-options.ts";
 
 /** Managers that are killed. */

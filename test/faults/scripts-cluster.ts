@@ -5,12 +5,20 @@ import { join } from "node:path";
 import { silentLogger } from "@rockbot/bus";
 import { pooledRunner, runJob, type SandboxMaker, type ScriptJob, type ScriptRunner } from "@rockbot/scripts-manager";
 import { type KubernetesMakerOptions, kubernetesMaker } from "@rockbot/scripts-manager/kubernetes";
-import { type KubernetesApi, type StartKubernetesApiOptions, startKubernetesApi, whyNoPods, writeKubeconfig } from "@rockbot/testing";
-import { MANAGER, NAMESPACE, scriptsNamespace } from "./scripts-namespace.ts";
+import {
+  type KubernetesApi,
+  MANAGER_ACCOUNT,
+  RELEASE_NAMESPACE,
+  type StartKubernetesApiOptions,
+  scriptsManifests,
+  startKubernetesApi,
+  whyNoPods,
+  writeKubeconfig,
+} from "@rockbot/testing";
 
-/** Why there can be no cluster on this machine, as part of a test's name; empty if there can. */
 const why = whyNoPods();
-export const noCluster = { isSo: why !== undefined, words: why === undefined ? "" : ` (skipped: ${why})` };
+/** Whether this machine can have no cluster, why, and the same as the end of a test's name. */
+export const noCluster = { isSo: why !== undefined, why, words: why === undefined ? "" : ` (skipped: ${why})` };
 
 /** A test API server with a namespace for scripts, seen from outside. */
 export interface ScriptsCluster extends AsyncDisposable {
@@ -42,7 +50,11 @@ export interface PodLike {
   readonly status?: { readonly phase?: string };
 }
 
-const KEEP_BYTES = 64 * 1024;
+export const NAMESPACE = "rockbot-scripts";
+/** Of stdout and of stderr, each. */
+export const RUNNER_KEEPS_BYTES = 64 * 1024;
+/** As the chart has the manager name them. */
+const chartNames = { serviceAccountName: "rockbot-script", priorityClassName: "rockbot-script" };
 /** How often the pods are looked at: none is there for a shorter time. */
 const LOOK_MS = 10;
 
@@ -50,8 +62,8 @@ export async function openScriptsCluster(options: StartKubernetesApiOptions = {}
   await using opening = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "rockbot-cluster-"));
   opening.defer(() => rm(folder, { recursive: true, force: true }));
-  const api = opening.use(await startKubernetesApi({ ...options, manifests: [...scriptsNamespace, ...(options.manifests ?? [])] }));
-  const connection = api.connectionFor(MANAGER);
+  const api = opening.use(await startKubernetesApi({ ...options, manifests: [...scriptsManifests(NAMESPACE), ...(options.manifests ?? [])] }));
+  const connection = api.connectionFor({ namespace: RELEASE_NAMESPACE, name: MANAGER_ACCOUNT });
   const kubeconfigFile = join(folder, "kubeconfig");
   writeKubeconfig(kubeconfigFile, connection);
   const podsOfJobs = new Map<string, Set<string>>();
@@ -68,14 +80,14 @@ export async function openScriptsCluster(options: StartKubernetesApiOptions = {}
   const looking = setInterval(look, LOOK_MS);
   opening.defer(() => clearInterval(looking));
   const opened = opening.move();
-  const maker: ScriptsCluster["maker"] = (more) => kubernetesMaker({ kubeconfigFile, namespace: NAMESPACE, ...more });
+  const maker: ScriptsCluster["maker"] = (more) => kubernetesMaker({ kubeconfigFile, namespace: NAMESPACE, ...chartNames, ...more });
   return {
     api,
     kubeconfigFile,
     user: connection.user,
     maker,
     runner: ({ floor = 0, ceiling = 8, ...rest } = {}) =>
-      pooledRunner(maker(rest), { floor, ceiling, idleMs: 60_000, keepBytes: KEEP_BYTES, log: silentLogger }),
+      pooledRunner(maker(rest), { floor, ceiling, idleMs: 60_000, keepBytes: RUNNER_KEEPS_BYTES, log: silentLogger }),
     pods,
     podOf(job) {
       const [pod, another] = pods().filter(({ metadata }) => metadata.labels?.["rockbot.dev/job"] === job);
@@ -119,6 +131,6 @@ export async function runCold(maker: SandboxMaker, job: ScriptJob, signal: Abort
   const began = performance.now();
   await using sandbox = await maker.make({ jobId: job.id, signal });
   const waitMs = performance.now() - began;
-  const { stdout } = await runJob(sandbox, job, { signal, keepBytes: KEEP_BYTES });
+  const { stdout } = await runJob(sandbox, job, { signal, keepBytes: RUNNER_KEEPS_BYTES });
   return { stdout, waitMs };
 }

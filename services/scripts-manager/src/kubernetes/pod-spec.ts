@@ -36,6 +36,8 @@ export interface PodIdentity {
   readonly activeMs: number;
 }
 
+/** What the supervisor has for itself, so that it is still there to tell of a script that takes all the rest; a quarter where there is little. */
+const SUPERVISOR_BYTES = 32 * 1024 * 1024;
 /** Nobody. */
 const USER = 65_534;
 const MB = 1024 * 1024;
@@ -108,7 +110,7 @@ export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: P
           image: template.image ?? "python:3.12-slim",
           imagePullPolicy: "IfNotPresent",
           // The end of stdin ends what waits for a job, and not a script: whoever takes its job up finds how it ended.
-          command: supervisorCommand("python3", limits, { preload, endsWithInput: false }),
+          command: supervisorCommand("python3", { ...limits, memoryBytes: scriptBytes(limits) }, { preload, endsWithInput: false }),
           workingDir: "/tmp",
           stdin: true,
           stdinOnce: true,
@@ -138,3 +140,5 @@ export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: P
     },
   };
 }
+
+const scriptBytes = ({ memoryBytes }: SandboxLimits): number => memoryBytes - Math.min(SUPERVISOR_BYTES, Math.floor(memoryBytes / 4));
