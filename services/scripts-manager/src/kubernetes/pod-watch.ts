@@ -35,6 +35,7 @@ export class PodWatch implements AsyncDisposable {
   readonly #doubts: AsyncDisposable;
   #heardAt = 0;
   #isWatching = false;
+  #isFailing = false;
   #isListed = false;
   #current = new AbortController();
 
@@ -108,11 +109,17 @@ export class PodWatch implements AsyncDisposable {
       try {
         await this.#listAndWatch(AbortSignal.any([signal, this.#current.signal]));
       } catch (error) {
-        if (!signal.aborted) this.#log.warn({ error: String(error) }, "the watch of the pods is begun anew");
+        if (!signal.aborted) this.#noteFailure(error);
       }
       const left = CYCLE_MS - (performance.now() - began);
       if (left > 0) await setTimeout(left, undefined, { signal }).catch(() => {});
     }
+  }
+
+  /** Once, until it has worked again: a cluster may be away for long. */
+  #noteFailure(error: unknown): void {
+    if (!this.#isFailing) this.#log.warn({ error: String(error) }, "the watch of the pods failed: it is begun anew");
+    this.#isFailing = true;
   }
 
   async #listAndWatch(signal: AbortSignal): Promise<void> {
@@ -125,6 +132,7 @@ export class PodWatch implements AsyncDisposable {
       const stream = await this.#api.watch(list.resourceVersion, AbortSignal.any([signal, silence.signal]));
       for await (const line of readLines(stream, MAX_LINE_BYTES)) {
         timer.refresh();
+        this.#isFailing = false;
         this.#heardAt = performance.now();
         this.#apply(JSON.parse(line) as WatchLine);
       }
