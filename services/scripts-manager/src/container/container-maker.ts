@@ -18,9 +18,10 @@ export interface ContainerMakerOptions {
   readonly command: readonly string[];
   readonly limits: SandboxLimits;
   /**
-   * The name of this scripts manager, which no other one on the engine has: what an earlier process of it has left there is removed.
+   * The name of this scripts manager, which no other one on the engine has: what an earlier process of it has left there is removed at once. @default a new
+   * one: what is left ends by itself, and is removed at its deadline if it does not
    */
-  readonly owner: string;
+  readonly owner?: string | undefined;
   /** The packages' folder as the engine knows it: a path on its machine, or the name of one of its volumes. */
   readonly packagesSource?: string | undefined;
   /** How long a container may be there at the most, idle or not, in milliseconds: after that any scripts manager on the engine removes it. @default 6 h */
@@ -36,9 +37,9 @@ const SIX_HOURS_MS = 6 * 3600 * 1000;
 
 /** Makes sandboxes that are containers of a Docker engine. They end by themselves when this process does. */
 export function containerMaker(options: ContainerMakerOptions): SandboxMaker {
-  const { socketPath, owner, timeoutMs = 15_000, lifetimeMs = SIX_HOURS_MS, log = silentLogger } = options;
-  const api = connectEngine({ socketPath, timeoutMs });
   const process = randomUUID();
+  const { socketPath, owner = process, timeoutMs = 15_000, lifetimeMs = SIX_HOURS_MS, log = silentLogger } = options;
+  const api = connectEngine({ socketPath, timeoutMs });
   const sandboxes = new Map<string, ContainerSandbox>();
   const removals = new Set<Promise<void>>();
   const stop = new AbortController();
