@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@rockbot/testing";
+import { missingNamespaces, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { runCli, startCli, startPage, startUp } from "./test-cli.ts";
 
@@ -99,6 +99,22 @@ test("with nothing running, call starts the tool itself; the answer alone is on 
   expect(stdout).toContain("# A page");
   expect(stdout).toMatch(/From a page of our own\.\n$/);
 });
+
+const noSandbox = missingNamespaces();
+
+test.skipIf(noSandbox)(
+  `with nothing running, call runs a script, whose output alone is on stdout${noSandbox === undefined ? "" : ` (skipped: ${noSandbox})`}`,
+  { timeout: 60_000 },
+  async () => {
+    using folder = temporaryFolder();
+    const call = (script: string) => runCli(["call", "execute_python_script", JSON.stringify({ script, input_data: "12" })], { folder: folder.path });
+    const [squared, failed, doctor] = await Promise.all([call("print(int(input()) ** 2)"), call("1 / 0"), runCli(["doctor"], { folder: folder.path })]);
+
+    expect(squared).toMatchObject({ code: 0, stdout: "144\n", stderr: "" });
+    expect(failed).toMatchObject({ code: 1, stdout: expect.stringMatching(/exit code 1\..*ZeroDivisionError/s) });
+    expect(doctor.stdout).toMatch(/^ok +scripts +Python 3\.\d+\.\d+ in a sandbox/m);
+  },
+);
 
 test("--json prints the whole response, and - reads the arguments from stdin", async () => {
   using folder = temporaryFolder();

@@ -8,8 +8,8 @@ import type { ScriptRunner } from "./script-runner.ts";
 
 export interface CreateRunnerOptions {
   readonly log: Logger;
-  /** Whether this process runs in a cluster, where no script is ever run without a sandbox. */
-  readonly isInCluster: boolean;
+  /** Where programs are found, and whether this is a pod of a cluster, where no script is ever run without a sandbox. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -17,7 +17,15 @@ type OpenMaker = (config: Readonly<ScriptsManagerConfig>, options: CreateRunnerO
 
 /** Each kind of runner is a maker of sandboxes; all else is the same. */
 const makers: Readonly<Record<ScriptsManagerConfig["runner"], OpenMaker>> = {
-  local: ({ unsafeLocalScripts, ...config }, options) => openLocalMaker({ ...options, limits: limitsOf(config), isUnsafe: unsafeLocalScripts }),
+  local: (config, { env, log, signal }) =>
+    openLocalMaker({
+      log,
+      signal,
+      limits: limitsOf(config),
+      path: env["PATH"],
+      isUnsafe: config.unsafeLocalScripts,
+      isInCluster: env["KUBERNETES_SERVICE_HOST"] !== undefined,
+    }),
 };
 
 /**

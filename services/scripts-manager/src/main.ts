@@ -1,5 +1,6 @@
 import { loadConfig } from "@rockbot/config";
 import { runBusService } from "@rockbot/service/run-on-bus";
+import { canaryTargets } from "./canary/canary-targets.ts";
 import { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
 import { createRunner } from "./create-runner.ts";
 import { configSchema } from "./generated/config.ts";
@@ -14,9 +15,11 @@ await runBusService({
     const claims = await inRedis(async (...at) => (await import("@rockbot/claims/redis")).connectRedisClaimStore(...at));
     const rates = await inRedis(async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
     await using started = new AsyncDisposableStack();
-    const isInCluster = env["KUBERNETES_SERVICE_HOST"] !== undefined;
-    const runner = started.use(await createRunner(config, { ...parts, isInCluster }));
-    started.use(await startScriptsManager(bus, config, { ...parts, runner, claims, rates }));
+    const runner = started.use(await createRunner(config, { ...parts, env }));
+    const brokerUrl = config.busUrl === "memory:" ? undefined : new URL(config.busUrl);
+    // Scripts without a sandbox reach all that this process does, and its operator has said so.
+    const mustNotReach = config.unsafeLocalScripts ? undefined : canaryTargets({ brokerUrl });
+    started.use(await startScriptsManager(bus, config, { ...parts, runner, mustNotReach, claims, rates }));
     return started.move();
   },
 });

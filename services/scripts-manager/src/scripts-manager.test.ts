@@ -218,6 +218,17 @@ test("of two callers, the one that comes later with few calls does not wait for 
   expect(order.lastIndexOf("few")).toBeLessThan(10);
 });
 
+test("nothing is served where it cannot be shown that scripts have no network", async () => {
+  await using bus = createMemoryBus();
+  await using runner = pooledRunner(testMaker(), { floor: 0, ceiling: 1, idleMs: 60_000, keepBytes: 10_000, log: silentLogger });
+  const unreachable = { name: "the broker", host: "127.0.0.1", port: 1, isRequired: true };
+
+  const starting = startScriptsManager(bus, loadConfig(configSchema, { env: {} }), { runner, mustNotReach: [unreachable] });
+
+  await expect(starting).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("the broker") });
+  expect(await bus.inspect("scripts-manager")).toBeUndefined();
+});
+
 async function acceptedBy({ journal }: ToolCaller): Promise<number> {
   return (await journal.recent(100)).filter(({ state }) => state === "accepted").length;
 }

@@ -1,9 +1,12 @@
 import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { ClaimStore } from "@rockbot/claims";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createMemoryRateStore, type RateStore } from "@rockbot/rates";
 import { serveTools } from "@rockbot/tools";
+import type { CanaryTarget } from "./canary/canary-targets.ts";
+import { checkNetwork } from "./canary/check-network.ts";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 import { readPythonFacts } from "./python-facts.ts";
 import type { ScriptRunner } from "./script-runner.ts";
@@ -22,6 +25,8 @@ export interface StartScriptsManagerOptions {
   readonly runner: ScriptRunner;
   /** Installs what scripts ask for. @default none can be had */
   readonly packages?: ScriptPackages | undefined;
+  /** What scripts must not reach. It is tried at the start, and if a script reaches any of it nothing is served. @default nothing is tried */
+  readonly mustNotReach?: readonly CanaryTarget[] | undefined;
   /** Gets a line for each call. @default nobody */
   readonly audit?: AuditLog | undefined;
   /** Keeps a call from running twice. @default claims of this process alone */
@@ -40,15 +45,17 @@ export interface StartScriptsManagerOptions {
  * sandboxes, so that others stay with the bus for further instances, and `queueLength` more: the bus gives calls in the order of their coming, and a caller that
  * sends many at once would have all of its own before those of others; of the calls that are here, callers have their turns in
  * rotation. Disposal waits for running scripts, at most `shutdownGraceMs`; those of a runner that is resumable are then left to the next instance.
+ * @throws {ToolError} `unavailable`, if scripts reach what they must not, or it cannot be tried
  */
 export async function startScriptsManager(
   bus: Bus,
   config: Readonly<ScriptsManagerConfig>,
-  { runner, packages, audit, claims, log = silentLogger, policy, rates: shared, signal }: StartScriptsManagerOptions,
+  { runner, packages, mustNotReach, audit, claims, log = silentLogger, policy, rates: shared, signal }: StartScriptsManagerOptions,
 ): Promise<AsyncDisposable> {
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
   const rates = shared ?? started.use(createMemoryRateStore());
+  if (mustNotReach !== undefined) await refuseReach(runner, mustNotReach, { log, signal });
   const python = await readPythonFacts(runner, { signal: signal ?? new AbortController().signal, withinMs: FACTS_WITHIN_MS }).catch((error: unknown) => {
     signal?.throwIfAborted();
     log.warn({ kind: runner.kind, error: String(error) }, "no script could be run at the start: calls are taken all the same");
@@ -72,4 +79,14 @@ export async function startScriptsManager(
     }),
   );
   return started.move();
+}
+
+async function refuseReach(
+  runner: ScriptRunner,
+  targets: readonly CanaryTarget[],
+  { log, signal = new AbortController().signal }: { readonly log: Logger; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  const { verdicts, refusal } = await checkNetwork(runner, targets, { signal });
+  log.info({ kind: runner.kind, verdicts }, "tried what scripts reach");
+  if (refusal !== undefined) throw new ToolError(ToolErrorCode.Unavailable, refusal, { details: { reason: "network", verdicts } });
 }

@@ -1,6 +1,6 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { allToolNames, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { openPolicy, type PolicyHolder } from "@rockbot/policy";
 import { checkScriptsManagerConfig, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
 import { createToolCaller } from "@rockbot/tools";
@@ -16,6 +16,8 @@ export interface LocalClientOptions {
   readonly allowAddress: readonly string[];
   /** A file of MCP servers, whose tools are started as well. */
   readonly mcpConfig: string | undefined;
+  /** The one tool that is called, if it is one: another's sandboxes would only take time. */
+  readonly tool?: string | undefined;
   readonly policyFile: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -24,15 +26,16 @@ export interface LocalClientOptions {
 const SETTLE_MS = 60_000;
 
 /** Starts the tools' owner in this process, over a bus of its own. */
-export async function openLocalClient({ allowAddress, mcpConfig, policyFile, env }: LocalClientOptions): Promise<ToolClient> {
+export async function openLocalClient({ allowAddress, mcpConfig, tool, policyFile, env }: LocalClientOptions): Promise<ToolClient> {
   const overrides = { busUrl: MEMORY_BUS, ...(allowAddress.length > 0 ? { allowAddresses: allowAddress } : {}) };
   const config = loadConfig(configSchema, { env, overrides, check: checkWebToolsConfig });
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const policy = started.use(await openPolicy(policyFile));
-  const [webTools, scripts] = await Promise.all([startWebTools(bus, config, { policy }), startLocalScripts(bus, { env, policy })]);
+  const mayRunScripts = tool === undefined || tool === tools.executePythonScript.name || !allToolNames.includes(tool);
+  const [webTools, scripts] = await Promise.all([startWebTools(bus, config, { policy }), mayRunScripts ? startLocalScripts(bus, { env, policy }) : undefined]);
   started.use(webTools);
-  started.use(scripts);
+  if (scripts !== undefined) started.use(scripts);
   if (mcpConfig !== undefined) await startMcp(bus, mcpConfig, { env, policy, started });
   const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy", policy }));
   if (mcpConfig !== undefined) {
@@ -43,7 +46,7 @@ export async function openLocalClient({ allowAddress, mcpConfig, policyFile, env
   return {
     ...client,
     async call(name, args, options) {
-      const off = [...webToolsOff(config), ...(scripts.off === undefined ? [] : [scripts.off])].find(({ tool }) => tool === name);
+      const off = [...webToolsOff(config), ...(scripts?.off === undefined ? [] : [scripts.off])].find(({ tool }) => tool === name);
       if (off !== undefined) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": it is off. ${off.reason}`, { isRetryable: false });
       return await client.call(name, args, options);
     },

@@ -10,6 +10,8 @@ export interface OpenToolClientOptions {
   readonly allowAddress: readonly string[];
   /** The option `--mcp-config`: servers for tools in this process. */
   readonly mcpConfig: string | undefined;
+  /** The one tool that is called, if it is one. */
+  readonly tool?: string | undefined;
   /** The option `--policy`. */
   readonly policy?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -19,7 +21,7 @@ export interface OpenToolClientOptions {
  * With a broker's address: the services behind that broker. Else the running `rockbot up`, if its socket answers. Else
  * the tools' owner, started in this process over an in-memory bus.
  */
-export async function openToolClient({ bus, allowAddress, mcpConfig, policy, env }: OpenToolClientOptions): Promise<ToolClient> {
+export async function openToolClient({ bus, allowAddress, mcpConfig, tool, policy, env }: OpenToolClientOptions): Promise<ToolClient> {
   const url = chooseBusUrl(bus, env);
   const policyFile = policy ?? (env["POLICY_FILE"] || undefined);
   if (url !== MEMORY_BUS) {
@@ -35,7 +37,7 @@ export async function openToolClient({ bus, allowAddress, mcpConfig, policy, env
     return openSocketClient(socket.path);
   }
   const { openLocalClient } = await import("./local-client.ts");
-  return openLocalClient({ allowAddress, mcpConfig: chooseMcpConfig(mcpConfig, env), policyFile, env });
+  return openLocalClient({ allowAddress, mcpConfig: chooseMcpConfig(mcpConfig, env), tool, policyFile, env });
 }
 
 function noteUnused({ allowAddress, mcpConfig }: Pick<OpenToolClientOptions, "allowAddress" | "mcpConfig">, where: string): void {

@@ -15,9 +15,8 @@ export async function startScripts(
   { env, log = silentLogger, ...options }: Omit<StartScriptsManagerOptions, "runner"> & { readonly env: Readonly<Record<string, string | undefined>> },
 ): Promise<LocalScripts> {
   await using started = new AsyncDisposableStack();
-  const isInCluster = env["KUBERNETES_SERVICE_HOST"] !== undefined;
   try {
-    const runner = started.use(await createRunner(config, { log, isInCluster, signal: options.signal }));
+    const runner = started.use(await createRunner(config, { log, env, signal: options.signal }));
     started.use(await startScriptsManager(bus, config, { ...options, log, runner }));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;

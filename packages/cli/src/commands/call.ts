@@ -37,7 +37,7 @@ export async function call(
 
   using interrupted = interruption();
   const { signal } = interrupted;
-  await using client = await openToolClient({ bus, allowAddress, mcpConfig, policy, env: process.env });
+  await using client = await openToolClient({ bus, allowAddress, mcpConfig, tool: name, policy, env: process.env });
   using progress = showProgress(process.stderr);
   const toolCallId = newId();
   try {
