@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,9 @@ const ENTER = join(import.meta.dirname, "enter-container.sh");
 /** The environment of the `python` image. */
 const IMAGE_ENVIRONMENT = { PATH: "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8" };
 const MAX_SETUP_FAULT = 2_000;
+/** How often, and how many times, the first process of a container is looked for that has only just been started. */
+const FIRST_TRY_MS = 5;
+const FIRST_TRIES = 1_000;
 
 export interface Mount {
   readonly path: string;
@@ -109,13 +112,34 @@ export function startContainerProcess(options: ContainerOptions): ContainerProce
     }),
     terminate() {
       const first = child.pid === undefined ? undefined : firstChildOf(child.pid);
-      if (first !== undefined) process.kill(first, "SIGTERM");
+      if (first !== undefined) signal(first, "SIGTERM");
     },
     kill() {
+      if (isKilled) return;
       isKilled = true;
-      child.kill("SIGKILL");
+      killFirst(child);
     },
   };
+}
+
+/**
+ * Kills the first process in the new namespace, with which all in it end. What has made it is not killed before: one that has only just been made, or is
+ * about to give up its rights, would not notice that, and go on.
+ */
+function killFirst(child: ChildProcess, triesLeft = FIRST_TRIES): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const first = firstChildOf(child.pid);
+  if (first !== undefined) signal(first, "SIGKILL");
+  else if (triesLeft === 0) child.kill("SIGKILL");
+  else setTimeout(killFirst, FIRST_TRY_MS, child, triesLeft - 1);
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has just ended.
+  }
 }
 
 function firstChildOf(pid: number): number | undefined {
