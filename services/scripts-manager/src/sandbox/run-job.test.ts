@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import { ToolError } from "@rockbot/contracts";
+import { expect, test } from "vitest";
+import type { ScriptJob } from "../script-runner.ts";
+import { type Frame, MAX_FRAME_BYTES } from "./frames.ts";
+import { type JobOutcome, runJob } from "./run-job.ts";
+import type { Sandbox, SandboxEnd } from "./sandbox.ts";
+
+const job: ScriptJob = { id: "0123456789abcdef0123456789abcdef", script: "print('é')", input: "in", timeoutMs: 1_000 };
+const started: Frame = { frame: "started", job: job.id };
+const ended: Frame = { frame: "ended", exitCode: 0, signal: null, limit: null, droppedOut: 0, droppedErr: 0, runMs: 1 };
+const cutOff = new ToolError("execution_failed", "the sandbox ended");
+
+/** A sandbox that says what it is told to say, whatever it is given. */
+function saying(...said: readonly (Frame | Buffer)[]) {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const gone = Promise.withResolvers<SandboxEnd>();
+  const sandbox = {
+    input,
+    output,
+    gone: gone.promise,
+    disposals: 0,
+    end: (end: Partial<SandboxEnd> = {}) => {
+      output.end();
+      gone.resolve({ isOutOfMemory: false, error: cutOff, ...end });
+    },
+    async [Symbol.asyncDispose]() {
+      sandbox.disposals++;
+    },
+  } satisfies Sandbox & Record<string, unknown>;
+  for (const one of said) output.write(Buffer.isBuffer(one) ? one : `${JSON.stringify(one)}\n`);
+  return sandbox;
+}
+
+const run = (sandbox: Sandbox, { signal = new AbortController().signal, keepBytes = 100 } = {}): Promise<JobOutcome> =>
+  runJob(sandbox, job, { signal, keepBytes });
+
+const out = (text: string): Frame => ({ frame: "out", data: Buffer.from(text).toString("base64") });
+
+test("a job is written once the sandbox is ready, in bytes", async () => {
+  const sandbox = saying({ frame: "ready", python: "3.12" });
+  const running = run(sandbox);
+  await once(sandbox.input, "readable");
+  const [header = "", body] = String(sandbox.input.read()).split("\n");
+  sandbox.output.write(`${JSON.stringify(started)}\n${JSON.stringify(ended)}\n`);
+
+  expect(JSON.parse(header)).toMatchObject({ job: job.id, timeoutMs: 1_000, packages: null, scriptBytes: 11, inputBytes: 2, keepBytes: 100 });
+  expect(body).toBe("print('é')in");
+  expect(await running).toMatchObject({ exitCode: 0 });
+});
+
+test("a sandbox that has started another job is left alone", async () => {
+  await expect(run(saying({ frame: "started", job: "another" }))).rejects.toMatchObject({ details: { reason: "sandbox_taken" } });
+});
+
+test("frames of a kind that is not known are left out", async () => {
+  expect(await run(saying(started, { frame: "news" } as never, { frame: "constructor" } as never, out("x"), ended))).toMatchObject({ stdout: "x" });
+});
+
+test.each<[string, Buffer]>([
+  ["no JSON", Buffer.from("hello\n")],
+  ["no object", Buffer.from("3\n")],
+  ["no frame", Buffer.from("{}\n")],
+  ["a frame without what belongs to it", Buffer.from('{"frame":"ended"}\n')],
+  ["a line without end", Buffer.alloc(MAX_FRAME_BYTES + 1, "x")],
+  ["bytes that are no text", Buffer.from([0xff, 0x00, 0x0a])],
+])("%s from a sandbox fails the script", async (_, bytes) => {
+  const outcome = run(saying(started, bytes, ended));
+
+  await expect(outcome).rejects.toMatchObject({ code: "execution_failed", details: { reason: "sandbox_broken" } });
+});
+
+test("output is bounded whatever the sandbox says, and no character is cut", async () => {
+  const outcome = await run(saying(started, out("éé"), out("éé"), { ...ended, droppedOut: 7 }), { keepBytes: 5 });
+
+  expect(outcome).toMatchObject({ stdout: "éé", droppedBytes: { stdout: 10, stderr: 0 } });
+});
+
+test("a sandbox that is gone before its script has ended fails it with its own reason", async () => {
+  const sandbox = saying(started, out("x"));
+  sandbox.end();
+
+  await expect(run(sandbox)).rejects.toBe(cutOff);
+});
+
+test("a sandbox that was ended for its memory is an outcome of the script", async () => {
+  const sandbox = saying(started, out("so far"));
+  sandbox.end({ isOutOfMemory: true });
+
+  expect(await run(sandbox)).toMatchObject({ stdout: "so far", exitCode: null, limit: "memory" });
+});
+
+test("a sandbox that was ended for its memory before it began has run nothing", async () => {
+  const sandbox = saying({ frame: "ready", python: "3.12" });
+  sandbox.end({ isOutOfMemory: true });
+
+  await expect(run(sandbox)).rejects.toBe(cutOff);
+});
+
+test("who gives up is answered at once, and the sandbox is disposed of", async () => {
+  const sandbox = saying(started);
+  const giveUp = new AbortController();
+  const running = run(sandbox, { signal: giveUp.signal });
+  giveUp.abort(new Error("given up"));
+
+  await expect(running).rejects.toThrow("given up");
+  expect(sandbox.disposals).toBe(1);
+});
