@@ -166,6 +166,7 @@ class Script:
         self.limit = None
         self.status = None
         self.peak_bytes = 0
+        self.killed_before = killed_for_memory()
         child_stdin, self.stdin = os.pipe() if self.input else (os.open(os.devnull, os.O_RDONLY), None)
         self.pid = os.fork()
         if self.pid == 0:
@@ -240,7 +241,7 @@ class Script:
     def watch(self):
         used_bytes, processes = usage()
         self.peak_bytes = max(self.peak_bytes, used_bytes)
-        if used_bytes > CONFIG["memoryBytes"]:
+        if used_bytes > CONFIG["memoryBytes"] or killed_for_memory() > self.killed_before:
             self.end("memory")
         # The kernel refuses more where it counts them itself; where it does not, this is all that does.
         elif processes > 2 * CONFIG["processes"]:
@@ -284,6 +285,8 @@ class Script:
         limit = self.limit
         if limit is None and signalled == signal.SIGXCPU:
             limit = "time"
+        elif limit is None and failed and killed_for_memory() > self.killed_before:
+            limit = "memory"
         elif limit is None and failed and (note == MEMORY or (signalled == signal.SIGKILL and self.peak_bytes > 0.7 * CONFIG["memoryBytes"])):
             limit = "memory"
         elif limit is None and failed and note == PROCESSES:
@@ -410,6 +413,19 @@ def usage():
 
 
 PAGE_BYTES = resource.getpagesize()
+# Of its own cgroup, where a sandbox sees it: version 2, and 1.
+MEMORY_EVENTS = ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"]
+
+
+def killed_for_memory():
+    """How many processes the kernel has ended as memory was used up: it ends one, and the others go on."""
+    for path in MEMORY_EVENTS:
+        try:
+            with open(path) as file:
+                return sum(int(line.split()[1]) for line in file if line.startswith("oom_kill "))
+        except (OSError, IndexError, ValueError):
+            pass
+    return 0
 
 
 def proportional_bytes(pid):
