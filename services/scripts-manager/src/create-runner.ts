@@ -1,9 +1,15 @@
 import type { Logger } from "@rockbot/bus";
+import { containerMaker } from "./container/container-maker.ts";
+import { engineSocket } from "./container/engine-socket.ts";
+import { createPackages, packagesFolderOf } from "./create-packages.ts";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 import { openLocalMaker } from "./local/local-maker.ts";
+import { installerCommand, installerLimits } from "./packages/installer-command.ts";
+import type { PackageStore } from "./packages/package-store.ts";
 import { pooledRunner } from "./pool/pooled-runner.ts";
 import type { SandboxMaker } from "./sandbox/sandbox.ts";
 import type { SandboxLimits } from "./sandbox/sandbox-limits.ts";
+import { supervisorCommand } from "./sandbox/supervisor-command.ts";
 import type { ScriptRunner } from "./script-runner.ts";
 
 export interface CreateRunnerOptions {
@@ -13,35 +19,99 @@ export interface CreateRunnerOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type OpenMaker = (config: Readonly<ScriptsManagerConfig>, options: CreateRunnerOptions) => Promise<SandboxMaker>;
+/** A runner, and where the API server of its cluster is, if it has one: what scripts must not reach first of all. */
+export interface CreatedRunner extends AsyncDisposable {
+  readonly runner: ScriptRunner;
+  readonly apiServer: URL | undefined;
+}
+
+interface MakerParts extends CreateRunnerOptions {
+  readonly config: Readonly<ScriptsManagerConfig>;
+}
+
+interface OpenMaker {
+  /** Makes sandboxes for scripts. */
+  scripts(parts: MakerParts): Promise<SandboxMaker & { readonly apiServer?: URL | undefined }>;
+  /** Makes sandboxes of the same kind for what installs packages; absent where there are none. */
+  installer?(parts: MakerParts): Promise<SandboxMaker>;
+}
 
 /** Each kind of runner is a maker of sandboxes; all else is the same. */
 const makers: Readonly<Record<ScriptsManagerConfig["runner"], OpenMaker>> = {
-  local: (config, { env, log, signal }) =>
-    openLocalMaker({
-      log,
-      signal,
-      limits: limitsOf(config),
-      path: env["PATH"],
-      isUnsafe: config.unsafeLocalScripts,
-      isInCluster: env["KUBERNETES_SERVICE_HOST"] !== undefined,
-    }),
+  local: {
+    scripts: async ({ config, ...parts }) =>
+      openLocalMaker({ ...machineOf(parts), isUnsafe: config.unsafeLocalScripts, limits: limitsOf(config), packagesFolder: await packagesFolderOf(config) }),
+    installer: ({ config, ...parts }) =>
+      openLocalMaker({ ...machineOf(parts), isUnsafe: config.unsafeLocalScripts, limits: installerLimits, command: installerCommand }),
+  },
+  container: {
+    async scripts({ config, log }) {
+      const limits = limitsOf(config);
+      const packagesSource = config.packagesVolume ?? (await packagesFolderOf(config));
+      const command = supervisorCommand("python3", limits);
+      return containerMaker({ ...engineOf(config), owner: config.containerOwner, command, limits, packagesSource, log });
+    },
+    installer: async ({ config, log }) => {
+      const owner = config.containerOwner && `${config.containerOwner}.installer`;
+      return containerMaker({ ...engineOf(config), owner, command: installerCommand("python3"), limits: installerLimits, log });
+    },
+  },
+  kubernetes: {
+    async scripts({ config, log }) {
+      const { kubernetesMaker } = await import("./kubernetes/kubernetes-maker.ts"); // its client takes long to load
+      return kubernetesMaker({
+        kubeconfigFile: config.kubeconfigFile,
+        allowUnverifiedTls: config.kubernetesUnverifiedTls,
+        namespace: config.kubernetesNamespace,
+        image: config.kubernetesImage,
+        serviceAccountName: config.kubernetesServiceAccount,
+        priorityClassName: config.kubernetesPriorityClass,
+        runtimeClassName: config.kubernetesRuntimeClass,
+        scheduleMs: config.kubernetesScheduleMs,
+        maxRunMs: config.maxTimeoutSeconds * 1_000,
+        limits: limitsOf(config),
+        log,
+      });
+    },
+  },
 };
 
 /**
  * The runner that the settings name, with its pool of warm sandboxes. Disposal ends what it runs.
  * @throws {ToolError} `unavailable`, in words for the operator, if there can be no sandboxes here
  */
-export async function createRunner(config: Readonly<ScriptsManagerConfig>, options: CreateRunnerOptions): Promise<ScriptRunner> {
-  const maker = await makers[config.runner](config, options);
-  return pooledRunner(maker, {
+export async function createRunner(config: Readonly<ScriptsManagerConfig>, options: CreateRunnerOptions): Promise<CreatedRunner> {
+  const maker = await makers[config.runner].scripts({ ...options, config });
+  const runner = pooledRunner(maker, {
     floor: config.sandboxFloor,
     ceiling: config.sandboxCeiling,
     idleMs: config.sandboxIdleMs,
     keepBytes: config.keepOutputBytes,
     log: options.log,
   });
+  return { runner, apiServer: maker.apiServer, [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose]() };
 }
+
+/**
+ * What installs packages for the scripts of that runner, if the settings say where they come from.
+ * @throws as `createPackages`
+ */
+export async function createRunnerPackages(
+  config: Readonly<ScriptsManagerConfig>,
+  options: CreateRunnerOptions,
+): Promise<(PackageStore & AsyncDisposable) | undefined> {
+  const { installer } = makers[config.runner];
+  if (installer === undefined || (config.pipIndexUrl === undefined && config.pipWheels === undefined)) return undefined;
+  return await createPackages(config, {
+    openMaker: () => installer({ ...options, config }),
+    environment: config.runner === "container" ? config.containerImage : config.runner,
+    log: options.log,
+  });
+}
+
+const machineOf = ({ env, log, signal }: CreateRunnerOptions) => ({ log, signal, path: env["PATH"], isInCluster: env["KUBERNETES_SERVICE_HOST"] !== undefined });
+
+const engineOf = ({ containerSocket, containerImage: image }: Readonly<ScriptsManagerConfig>) => ({ socketPath: engineSocket(containerSocket), image });
 
 const MIB = 1024 * 1024;
 /** Files and folders for each MiB that they may hold. */

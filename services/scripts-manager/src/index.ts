@@ -3,7 +3,7 @@ export { type CanaryTarget, type CanaryTargetsOptions, canaryTargets } from "./c
 export { type CanaryReport, CanaryVerdict, type CheckNetworkOptions, checkNetwork } from "./canary/check-network.ts";
 // To run the service.
 export { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
-export { type CreateRunnerOptions, createRunner } from "./create-runner.ts";
+export { type CreateRunnerOptions, createRunner, createRunnerPackages } from "./create-runner.ts";
 export { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
 // To run scripts.
 export { PACKAGES_FOLDER, type PackageLayer } from "./packages/package-layer.ts";

@@ -2,7 +2,7 @@ import { loadConfig } from "@rockbot/config";
 import { runBusService } from "@rockbot/service/run-on-bus";
 import { canaryTargets } from "./canary/canary-targets.ts";
 import { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
-import { createRunner } from "./create-runner.ts";
+import { createRunner, createRunnerPackages } from "./create-runner.ts";
 import { configSchema } from "./generated/config.ts";
 import { SCRIPTS_MANAGER, startScriptsManager } from "./scripts-manager.ts";
 
@@ -15,11 +15,12 @@ await runBusService({
     const claims = await inRedis(async (...at) => (await import("@rockbot/claims/redis")).connectRedisClaimStore(...at));
     const rates = await inRedis(async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
     await using started = new AsyncDisposableStack();
-    const runner = started.use(await createRunner(config, { ...parts, env }));
+    const packages = started.use(await createRunnerPackages(config, { ...parts, env }));
+    const { runner, apiServer } = started.use(await createRunner(config, { ...parts, env }));
     const brokerUrl = config.busUrl === "memory:" ? undefined : new URL(config.busUrl);
     // Scripts without a sandbox reach all that this process does, and its operator has said so.
-    const mustNotReach = config.unsafeLocalScripts ? undefined : canaryTargets({ brokerUrl });
-    started.use(await startScriptsManager(bus, config, { ...parts, runner, mustNotReach, claims, rates }));
+    const mustNotReach = config.unsafeLocalScripts ? undefined : canaryTargets({ apiServer, brokerUrl });
+    started.use(await startScriptsManager(bus, config, { ...parts, runner, packages, mustNotReach, claims, rates }));
     return started.move();
   },
 });

@@ -1,6 +1,6 @@
 import { type Bus, silentLogger } from "@rockbot/bus";
 import { ToolError, tools } from "@rockbot/contracts";
-import { createRunner, type ScriptsManagerConfig, type StartScriptsManagerOptions, startScriptsManager } from "@rockbot/scripts-manager";
+import { createRunner, createRunnerPackages, type ScriptsManagerConfig, type StartScriptsManagerOptions, startScriptsManager } from "@rockbot/scripts-manager";
 
 /** Scripts in this process. */
 export interface LocalScripts extends AsyncDisposable {
@@ -16,8 +16,9 @@ export async function startScripts(
 ): Promise<LocalScripts> {
   await using started = new AsyncDisposableStack();
   try {
-    const runner = started.use(await createRunner(config, { log, env, signal: options.signal }));
-    started.use(await startScriptsManager(bus, config, { ...options, log, runner }));
+    const packages = started.use(await createRunnerPackages(config, { log, env, signal: options.signal }));
+    const { runner } = started.use(await createRunner(config, { log, env, signal: options.signal }));
+    started.use(await startScriptsManager(bus, config, { ...options, log, runner, packages }));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return { off: { tool: tools.executePythonScript.name, reason: error.message }, async [Symbol.asyncDispose]() {} };

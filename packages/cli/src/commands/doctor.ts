@@ -131,7 +131,8 @@ async function scripts(env: Readonly<Record<string, string | undefined>>): Promi
   const what = "scripts";
   try {
     const config = loadConfig(scriptsSchema, { env, overrides: { sandboxFloor: 0 }, check: checkScriptsManagerConfig });
-    await using runner = await createRunner(config, { log: silentLogger, env });
+    await using created = await createRunner(config, { log: silentLogger, env });
+    const { runner } = created;
     const { version } = await readPythonFacts(runner, { signal: new AbortController().signal, withinMs: SCRIPT_MS });
     if (config.unsafeLocalScripts) return { what, state: "missing", message: `Python ${version}, WITHOUT a sandbox: UNSAFE_LOCAL_SCRIPTS is set` };
     return { what, state: "ok", message: `Python ${version} in a sandbox (${runner.kind}), without network` };

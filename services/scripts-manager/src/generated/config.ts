@@ -8,9 +8,9 @@ export interface ScriptsManagerConfig {
  */
 busUrl: string
 /**
- * Where scripts run: in namespaces of this machine (local).
+ * Where scripts run: in namespaces of this machine (local), or in containers of a Docker engine (container).
  */
-runner: "local"
+runner: ("local" | "container")
 /**
  * Whether the local runner runs scripts without a sandbox, with all that this process can do and reach. For development: the tool is then dangerous, so that a policy has to name it in full.
  */
@@ -64,6 +64,66 @@ processors: number
  */
 storageMiB: number
 /**
+ * The container engine's socket, unix:///path, for the container runner: who may use it is root on its machine. Default: where Docker has it.
+ */
+containerSocket?: string
+/**
+ * The image with python3 of the container runner, which the engine has already; by digest where it matters which.
+ */
+containerImage: string
+/**
+ * A name that no other scripts manager on the container engine has: what an earlier process of this one has left there is removed at its start. Without one it is removed at its deadline, if it has not ended by itself.
+ */
+containerOwner?: string
+/**
+ * The package index that pip_packages come from, such as https://pypi.org/simple; a user and a password may stand in it. Without it and pipWheels no packages are installed.
+ */
+pipIndexUrl?: string
+/**
+ * Hosts that the index's files lie on besides its own, HOST or HOST:PORT; nobody else is reached while packages are installed. Default for https://pypi.org: files.pythonhosted.org.
+ */
+pipFileHosts?: string[]
+/**
+ * A folder with wheels that pip_packages are taken from, besides the index or instead of it.
+ */
+pipWheels?: string
+/**
+ * A file, in PEM, with the authorities to believe of the index instead of those that pip knows.
+ */
+pipCertificates?: string
+/**
+ * Packages that scripts may have, and that these may need; * for all.
+ */
+pipAllow: string[]
+/**
+ * Packages that they may not have though pipAllow names them.
+ */
+pipDeny: string[]
+/**
+ * The longest that packages may take to install.
+ */
+pipTimeoutSeconds: number
+/**
+ * How long the same pip_packages mean the same versions, without the index being asked again.
+ */
+pipHoldHours: number
+/**
+ * What is installed for one script at most.
+ */
+pipLayerMiB: number
+/**
+ * Where installed packages lie, which all sandboxes see; instances may share it.
+ */
+packagesFolder: string
+/**
+ * The name under which the container engine knows packagesFolder as a volume of its own, where it does not see the folder itself.
+ */
+packagesVolume?: string
+/**
+ * All installed packages together; beyond, those that were not wanted for longest go.
+ */
+packagesMiB: number
+/**
  * Where calls are claimed and counted together with the other instances, redis(s)://user:password@host:port/database. Without it each instance does so by itself.
  */
 redisUrl?: string
@@ -97,4 +157,4 @@ auditRequired: boolean
 logLevel: ("debug" | "info" | "warn" | "error")
 }
 
-export const configSchema: ConfigSchema<ScriptsManagerConfig> = { schema: {"type":"object","additionalProperties":false,"properties":{"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"runner":{"type":"string","enum":["local"],"default":"local","description":"Where scripts run: in namespaces of this machine (local)."},"unsafeLocalScripts":{"type":"boolean","default":false,"description":"Whether the local runner runs scripts without a sandbox, with all that this process can do and reach. For development: the tool is then dangerous, so that a policy has to name it in full."},"sandboxFloor":{"type":"integer","minimum":0,"maximum":1000,"default":1,"description":"Sandboxes that wait warm at least; 0 keeps none while nobody asks."},"sandboxCeiling":{"type":"integer","minimum":1,"maximum":1000,"default":4,"description":"Sandboxes at most, warm ones included: so many scripts run at once."},"sandboxIdleMs":{"type":"integer","minimum":1000,"maximum":86400000,"default":60000,"description":"After what time without so much demand sandboxes above sandboxFloor are thrown away; twice as long at most."},"queueLength":{"type":"integer","minimum":0,"maximum":10000,"default":128,"description":"Calls that wait here for a sandbox at most, from which callers have their turns in rotation; further ones wait at the bus."},"maxTimeoutSeconds":{"type":"integer","minimum":1,"maximum":1200,"default":300,"description":"The longest that a script may run."},"maxScriptBytes":{"type":"integer","minimum":1000,"maximum":1000000,"default":262144,"description":"The largest source of a script."},"maxInputBytes":{"type":"integer","minimum":0,"maximum":1000000,"default":900000,"description":"The largest input of a script."},"keepOutputBytes":{"type":"integer","minimum":1000,"maximum":400000,"default":262144,"description":"How much of a script's stdout, and of its stderr, is kept; what comes after is counted."},"memoryMiB":{"type":"integer","minimum":32,"maximum":65536,"default":256,"description":"The memory of all processes of a script together."},"processes":{"type":"integer","minimum":1,"maximum":4096,"default":64,"description":"Processes and threads of a script at a time."},"processors":{"type":"number","minimum":0.05,"maximum":64,"default":0.5,"description":"Processors that a script may use; held where the platform can."},"storageMiB":{"type":"integer","minimum":1,"maximum":65536,"default":64,"description":"What a script may write to /tmp, which lies in memory."},"redisUrl":{"type":"string","pattern":"^rediss?://","x-secret":true,"description":"Where calls are claimed and counted together with the other instances, redis(s)://user:password@host:port/database. Without it each instance does so by itself."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."}}}, validate };
+export const configSchema: ConfigSchema<ScriptsManagerConfig> = { schema: {"type":"object","additionalProperties":false,"properties":{"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"runner":{"type":"string","enum":["local","container"],"default":"local","description":"Where scripts run: in namespaces of this machine (local), or in containers of a Docker engine (container)."},"unsafeLocalScripts":{"type":"boolean","default":false,"description":"Whether the local runner runs scripts without a sandbox, with all that this process can do and reach. For development: the tool is then dangerous, so that a policy has to name it in full."},"sandboxFloor":{"type":"integer","minimum":0,"maximum":1000,"default":1,"description":"Sandboxes that wait warm at least; 0 keeps none while nobody asks."},"sandboxCeiling":{"type":"integer","minimum":1,"maximum":1000,"default":4,"description":"Sandboxes at most, warm ones included: so many scripts run at once."},"sandboxIdleMs":{"type":"integer","minimum":1000,"maximum":86400000,"default":60000,"description":"After what time without so much demand sandboxes above sandboxFloor are thrown away; twice as long at most."},"queueLength":{"type":"integer","minimum":0,"maximum":10000,"default":128,"description":"Calls that wait here for a sandbox at most, from which callers have their turns in rotation; further ones wait at the bus."},"maxTimeoutSeconds":{"type":"integer","minimum":1,"maximum":1200,"default":300,"description":"The longest that a script may run."},"maxScriptBytes":{"type":"integer","minimum":1000,"maximum":1000000,"default":262144,"description":"The largest source of a script."},"maxInputBytes":{"type":"integer","minimum":0,"maximum":1000000,"default":900000,"description":"The largest input of a script."},"keepOutputBytes":{"type":"integer","minimum":1000,"maximum":400000,"default":262144,"description":"How much of a script's stdout, and of its stderr, is kept; what comes after is counted."},"memoryMiB":{"type":"integer","minimum":32,"maximum":65536,"default":256,"description":"The memory of all processes of a script together."},"processes":{"type":"integer","minimum":1,"maximum":4096,"default":64,"description":"Processes and threads of a script at a time."},"processors":{"type":"number","minimum":0.05,"maximum":64,"default":0.5,"description":"Processors that a script may use; held where the platform can."},"storageMiB":{"type":"integer","minimum":1,"maximum":65536,"default":64,"description":"What a script may write to /tmp, which lies in memory."},"containerSocket":{"type":"string","maxLength":200,"description":"The container engine's socket, unix:///path, for the container runner: who may use it is root on its machine. Default: where Docker has it."},"containerImage":{"type":"string","minLength":1,"maxLength":500,"default":"python:3.12-slim","description":"The image with python3 of the container runner, which the engine has already; by digest where it matters which."},"containerOwner":{"type":"string","pattern":"^[A-Za-z0-9._-]{1,64}$","description":"A name that no other scripts manager on the container engine has: what an earlier process of this one has left there is removed at its start. Without one it is removed at its deadline, if it has not ended by itself."},"pipIndexUrl":{"type":"string","maxLength":2000,"x-secret":true,"description":"The package index that pip_packages come from, such as https://pypi.org/simple; a user and a password may stand in it. Without it and pipWheels no packages are installed."},"pipFileHosts":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?$"},"description":"Hosts that the index's files lie on besides its own, HOST or HOST:PORT; nobody else is reached while packages are installed. Default for https://pypi.org: files.pythonhosted.org."},"pipWheels":{"type":"string","minLength":1,"description":"A folder with wheels that pip_packages are taken from, besides the index or instead of it."},"pipCertificates":{"type":"string","minLength":1,"description":"A file, in PEM, with the authorities to believe of the index instead of those that pip knows."},"pipAllow":{"type":"array","items":{"type":"string","minLength":1,"maxLength":200},"default":["*"],"description":"Packages that scripts may have, and that these may need; * for all."},"pipDeny":{"type":"array","items":{"type":"string","minLength":1,"maxLength":200},"default":[],"description":"Packages that they may not have though pipAllow names them."},"pipTimeoutSeconds":{"type":"integer","minimum":1,"maximum":1200,"default":180,"description":"The longest that packages may take to install."},"pipHoldHours":{"type":"integer","minimum":0,"maximum":8760,"default":24,"description":"How long the same pip_packages mean the same versions, without the index being asked again."},"pipLayerMiB":{"type":"integer","minimum":1,"maximum":1024,"default":512,"description":"What is installed for one script at most."},"packagesFolder":{"type":"string","minLength":1,"default":".rockbot/packages","description":"Where installed packages lie, which all sandboxes see; instances may share it."},"packagesVolume":{"type":"string","minLength":1,"maxLength":200,"description":"The name under which the container engine knows packagesFolder as a volume of its own, where it does not see the folder itself."},"packagesMiB":{"type":"integer","minimum":1,"maximum":1048576,"default":8192,"description":"All installed packages together; beyond, those that were not wanted for longest go."},"redisUrl":{"type":"string","pattern":"^rediss?://","x-secret":true,"description":"Where calls are claimed and counted together with the other instances, redis(s)://user:password@host:port/database. Without it each instance does so by itself."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."}}}, validate };

@@ -27,6 +27,8 @@ export interface LocalMakerOptions {
   readonly preload?: readonly string[] | undefined;
   /** Where layers of packages lie; it must exist. @default none */
   readonly packagesFolder?: string | undefined;
+  /** What runs first in a sandbox, given the interpreter's path, in place of the supervisor. */
+  readonly command?: ((python: string) => readonly string[]) | undefined;
   /** The ways to make walls, in the order of trial. @default bubblewrap, unshare */
   readonly ways?: readonly Way[] | undefined;
   /** Runs scripts without walls: they can do what this process can. Where this is set, no walls are tried. @default false */
@@ -54,9 +56,9 @@ export async function openLocalMaker(options: LocalMakerOptions): Promise<Sandbo
   }
   const faults: string[] = [];
   for (const way of options.ways ?? [bubblewrap, unshare]) {
-    const maker = await walledMaker(way, python, { ...options, path });
+    const maker = await walledMaker(way, python, { ...options, command: undefined, path });
     const fault = await trial(maker, options.signal);
-    if (fault === undefined) return maker;
+    if (fault === undefined) return options.command === undefined ? maker : await walledMaker(way, python, { ...options, path });
     faults.push(`${way.name}: ${fault}`);
   }
   throw cannot(
@@ -66,21 +68,23 @@ export async function openLocalMaker(options: LocalMakerOptions): Promise<Sandbo
 
 async function walledMaker(way: Way, python: Python, options: LocalMakerOptions & { readonly path: string }): Promise<SandboxMaker> {
   const { limits = defaultSandboxLimits, preload, packagesFolder, path } = options;
+  const inside = options.command?.(python.executable) ?? supervisorCommand(python.executable, limits, { preload });
   const isRoot = process.getuid?.() === 0;
   const tree = await sandboxTree(python, packagesFolder);
-  const command = way.command({ python, tree, limits, command: supervisorCommand(python.executable, limits, { preload }) }, isRoot);
+  const command = way.command({ python, tree, limits, command: inside }, isRoot);
   const newCgroup = await findCgroups(limits);
   return new LocalMaker("local", async ({ signal }) => await startLocalSandbox(command, { signal, path, cgroup: await newCgroup() }));
 }
 
 function unsafeMaker(
   python: Python,
-  { limits = defaultSandboxLimits, preload, packagesFolder, path }: LocalMakerOptions & { readonly path: string },
+  { limits = defaultSandboxLimits, preload, packagesFolder, command, path }: LocalMakerOptions & { readonly path: string },
 ): SandboxMaker {
   return new LocalMaker("unsafe", async ({ signal }) => {
     const folder = await mkdtemp(join(tmpdir(), "rockbot-script-"));
     const clean = (): Promise<void> => rm(folder, { recursive: true, force: true });
-    return await startLocalSandbox(supervisorCommand(python.executable, limits, { preload, folder, packagesFolder }), { signal, path, clean });
+    const inside = command?.(python.executable) ?? supervisorCommand(python.executable, limits, { preload, folder, packagesFolder });
+    return await startLocalSandbox(inside, { signal, path, clean });
   });
 }
 

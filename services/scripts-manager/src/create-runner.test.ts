@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { silentLogger } from "@rockbot/bus";
+import { loadConfig } from "@rockbot/config";
+import { canRunContainers, hasBubblewrap, missingNamespaces, temporaryFolder, wheel } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { createRunner, createRunnerPackages } from "./create-runner.ts";
+import { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
+import { pythonWithPip } from "./packages/test-installer-maker.ts";
+
+const hasContainers = await canRunContainers("python:3.12-slim");
+const hasLocal = pythonWithPip !== undefined && missingNamespaces() === undefined && (await hasBubblewrap());
+const runners = { container: hasContainers, local: hasLocal } satisfies Partial<Record<ScriptsManagerConfig["runner"], boolean>>;
+
+for (const [runner, isThere] of Object.entries(runners)) {
+  // What a machine does not have is not run: an engine with the image, or namespaces and a Python with pip.
+  test.runIf(isThere)(`the settings give the runner ${runner}, with packages from a folder of wheels`, { timeout: 240_000 }, async () => {
+    using folder = temporaryFolder();
+    const { fileName, bytes } = wheel("colors", "2.5");
+    folder.write(fileName, bytes);
+    const env = { RUNNER: runner, PIP_WHEELS: folder.path, PACKAGES_FOLDER: join(folder.path, "packages"), CONTAINER_SOCKET: process.env["DOCKER_HOST"] };
+    const config = loadConfig<ScriptsManagerConfig>(configSchema, { env });
+    const options = { log: silentLogger, env: process.env, signal: AbortSignal.timeout(200_000) };
+    await using packages = await createRunnerPackages(config, options);
+    await using created = await createRunner(config, options);
+
+    const layer = await packages?.ensure(["colors"], options);
+    const job = { id: "0".repeat(32), script: "import colors; print(colors.version)", timeoutMs: 30_000, packages: layer };
+    expect(await created.runner.run(job, { signal: options.signal, deadline: performance.now() + 120_000 })).toMatchObject({ stdout: "2.5\n", stderr: "" });
+  });
+}
+
+test("without an index or a folder of wheels there are no packages", async () => {
+  const config = loadConfig<ScriptsManagerConfig>(configSchema, { env: {} });
+  expect(await createRunnerPackages(config, { log: silentLogger, env: {} })).toBeUndefined();
+});
