@@ -52,7 +52,7 @@ export interface PodLike {
 
 export const NAMESPACE = "rockbot-scripts";
 /** Of stdout and of stderr, each. */
-const RUNNER_KEEPS_BYTES = 64 * 1024;
+export const RUNNER_KEEPS_BYTES = 64 * 1024;
 /** As the chart has the manager name them. */
 const chartNames = { serviceAccountName: "rockbot-script", priorityClassName: "rockbot-script" };
 /** How often the pods are looked at: none is there for a shorter time. */

@@ -5,10 +5,16 @@ import type { ScriptsManagerConfig } from "./generated/config.ts";
 export const checkScriptsManagerConfig: NonNullable<LoadConfigOptions<ScriptsManagerConfig>["check"]> = ({
   busUrl,
   redisUrl,
+  runner,
+  pipIndexUrl,
+  pipWheels,
   sandboxFloor = 0,
   sandboxCeiling = Number.POSITIVE_INFINITY,
 }) => [
   ...urlFaults("busUrl", busUrl),
   ...urlFaults("redisUrl", redisUrl),
   ...(sandboxFloor > sandboxCeiling ? [`sandboxFloor: expected at most sandboxCeiling, which is ${sandboxCeiling}, got ${sandboxFloor}`] : []),
+  ...(runner === "kubernetes" && (pipIndexUrl ?? pipWheels) !== undefined
+    ? ["pipIndexUrl, pipWheels: expected neither with the runner kubernetes, whose image has to hold the packages, got one"]
+    : []),
 ];

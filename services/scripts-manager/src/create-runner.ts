@@ -109,7 +109,12 @@ export async function createRunnerPackages(
   });
 }
 
-const machineOf = ({ env, log, signal }: CreateRunnerOptions) => ({ log, signal, path: env["PATH"], isInCluster: env["KUBERNETES_SERVICE_HOST"] !== undefined });
+const machineOf = ({ env, log, signal }: CreateRunnerOptions) => ({
+  log,
+  signal,
+  path: env["PATH"],
+  isInCluster: env["KUBERNETES_SERVICE_HOST"] !== undefined,
+});
 
 const engineOf = ({ containerSocket, containerImage: image }: Readonly<ScriptsManagerConfig>) => ({ socketPath: engineSocket(containerSocket), image });
 

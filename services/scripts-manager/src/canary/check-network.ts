@@ -76,7 +76,8 @@ async function reachedBySandbox(
   const job = { id: randomBytes(16).toString("hex"), script: canaryScript, input, timeoutMs: SCRIPT_MS };
   const { stdout, stderr, exitCode } = await runner.run(job, { signal, deadline: performance.now() + timeoutMs });
   if (exitCode !== 0) throw new Error(`the script that tries it failed: ${stderr.slice(-500)}`);
-  return JSON.parse(stdout) as readonly string[];
+  const reached = JSON.parse(stdout) as readonly string[];
+  return targets.map(({ name }) => name).filter((name) => reached.includes(name));
 }
 
 function reachedRefusal(names: readonly string[]): string {

@@ -54,7 +54,7 @@ const READY_MS = 30_000;
  * pod carries its job as a label: whoever takes the job up finds it there. Once its script has been started no pod is given another.
  * @throws {Error} if the configuration cannot be used
  */
-export function kubernetesMaker(options: KubernetesMakerOptions): SandboxMaker {
+export function kubernetesMaker(options: KubernetesMakerOptions): SandboxMaker & { readonly apiServer: URL } {
   return new KubernetesMaker(options);
 }
 
@@ -82,6 +82,10 @@ class KubernetesMaker implements SandboxMaker {
     this.#watch = new PodWatch(this.#api, { log });
     const keepFinishedMs = options.keepFinishedMs ?? 30_000;
     this.#reaper = new PodReaper({ api: this.#api, watch: this.#watch, owner: this.#owner, keepFinishedMs, log });
+  }
+
+  get apiServer(): URL {
+    return new URL(this.#config.getCurrentCluster()?.server ?? "");
   }
 
   async make({ signal: wanted, jobId }: MakeSandboxOptions): Promise<Sandbox> {
