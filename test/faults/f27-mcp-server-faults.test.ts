@@ -31,21 +31,26 @@ test("F27: a program that misbehaves costs the calls that meet it a typed error,
   await expect.poll(() => [...names, "calm"].filter((name) => caller.tools.getExecutor(`${name}__echo`) === undefined), { timeout: 30_000 }).toEqual([]);
   const idle = await durations(scene, atScale(20, 500));
   const escaped: number[] = [];
-  const faults = Promise.all(
-    names.map(async (name) => {
-      const met: SettledCall[] = [];
-      for (let i = 0; i < FAULTS; i++) {
-        const { timeoutMs = DEADLINE_MS } = programFaults[name] as McpFault;
-        const settled = await settleCall(caller, `${name}__${name}`, { id: String(i) }, { timeoutMs });
-        met.push(settled);
-        if (name === "escaped") escaped.push(Number(settled.content));
-        // One that floods goes on with it: only its end ends that.
-        if (name === "flood" || name === "escaped") await settleCall(caller, `${name}__crash`, { id: "end" }, { timeoutMs: DEADLINE_MS });
-        await untilBack(caller, name);
-      }
-      return [name, met] as const;
-    }),
-  );
+  /** One server misbehaves at a time, as often as it can: what others' calls take is its doing, not that of a machine full of starting programs. */
+  async function misbehave(name: string): Promise<SettledCall[]> {
+    const met: SettledCall[] = [];
+    for (let i = 0; i < FAULTS; i++) {
+      const { timeoutMs = DEADLINE_MS } = programFaults[name] as McpFault;
+      const settled = await settleCall(caller, `${name}__${name}`, { id: String(i) }, { timeoutMs });
+      met.push(settled);
+      if (name === "escaped") escaped.push(Number(settled.content));
+      // One that floods goes on with it: only its end ends that.
+      if (name === "flood" || name === "escaped") await settleCall(caller, `${name}__crash`, { id: "end" }, { timeoutMs: DEADLINE_MS });
+      await untilBack(caller, name);
+    }
+    return met;
+  }
+  async function misbehaveInTurn(): Promise<(readonly [string, readonly SettledCall[]])[]> {
+    const met: (readonly [string, readonly SettledCall[]])[] = [];
+    for (const name of names) met.push([name, await misbehave(name)]);
+    return met;
+  }
+  const faults = misbehaveInTurn();
   const [met, meanwhile] = await Promise.all([faults, durationsWhile(scene, faults)]);
   bridge.kill("SIGTERM");
   expect(await bridge.ended).toBe(0);
