@@ -1,4 +1,5 @@
 import { exitOnConfigError } from "@rockbot/config";
+import { ToolError } from "@rockbot/contracts";
 import { type Log, type LogLevel, startTelemetry } from "@rockbot/telemetry";
 import { exitOnCrash } from "../exit-on-crash.ts";
 import { onShutdown } from "../on-shutdown.ts";
@@ -17,7 +18,7 @@ export interface RunServiceOptions<Config, Parts> {
   readonly service: string;
   /** Reads the configuration. A ConfigError ends the process with code 2. */
   readonly load: () => Config;
-  /** Starts what the process is for. Disposal of what it returns drains. */
+  /** Starts what the process is for. Disposal of what it returns drains. A ToolError is a refusal in words: it is logged, and ends the process with code 1. */
   readonly start: (parts: Parts) => Promise<AsyncDisposable>;
 }
 
@@ -45,7 +46,14 @@ export async function runService<Config extends ServiceConfig>({ service, load, 
   exitOnCrash(log);
   const reasons = [(): string | undefined => (shutdown.isRequested ? "the process is stopping" : undefined)];
   await using stack = new AsyncDisposableStack();
-  stack.use(await start({ config, log, signal: shutdown.signal, stack, unreadyWhile: (reason) => reasons.push(reason) }));
+  try {
+    stack.use(await start({ config, log, signal: shutdown.signal, stack, unreadyWhile: (reason) => reasons.push(reason) }));
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    log.error({ code: error.code, details: error.details }, `The service does not start: ${error.message}`);
+    process.exitCode = 1;
+    return;
+  }
   await using _health = await serveHealth({
     port: config.healthPort,
     host: config.healthHost,
