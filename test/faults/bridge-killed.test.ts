@@ -27,6 +27,7 @@ test("each call over which its bridge is killed ends in an answer or as of unkno
   expect(await last.ended).toBe(0);
   await expect.poll(() => scene.alive(), { timeout: 20_000 }).toBe(0);
 
+  expect(settled.filter(({ outcome }) => !["ok", "outcome_unknown", "unavailable"].includes(outcome))).toEqual([]); // says what they were told
   const figures = tally(settled, effects);
   const { ok = 0, outcome_unknown: unknown = 0, unavailable: refused } = figures;
   expect(figures).toEqual(unharmed({ ok, outcome_unknown: unknown, ...(refused === undefined ? {} : { unavailable: refused }) }));

@@ -9,6 +9,8 @@ export interface SettledCall {
   readonly outcome: string;
   /** What the answer says; the id, if it is the right one. */
   readonly content: string | undefined;
+  /** What its error says. */
+  readonly reason?: string | undefined;
   readonly ms: number;
   /** It had not ended when a timer of this process for its deadline and the grace went off: a process that gets no processor time is not blamed. */
   readonly isLate: boolean;
@@ -34,13 +36,13 @@ export async function settleCall(
     }),
     deadlines.after(timeoutMs + LOST_AFTER_MS, () => lose("lost")),
   ];
-  const settled = (outcome: string, content?: string) => ({ id: input.id, outcome, content, ms: performance.now() - start, isLate });
+  const settled = (outcome: string, content?: string, reason?: string) => ({ id: input.id, outcome, content, reason, ms: performance.now() - start, isLate });
   try {
     const answer = await Promise.race([caller.call(tool, input, options), lost]);
     if (answer === "lost") return settled("lost");
     return settled(answer.isError ? "tool_error" : "ok", answer.content ?? undefined);
   } catch (error) {
-    return settled(error instanceof ToolError ? error.code : `threw ${String(error)}`);
+    return error instanceof ToolError ? settled(error.code, undefined, error.message) : settled(`threw ${String(error)}`);
   } finally {
     for (const callOff of callOffs) callOff();
   }

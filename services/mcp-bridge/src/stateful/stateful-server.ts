@@ -18,6 +18,8 @@ export interface StatefulServerParts {
   readonly connect: () => McpServer;
   /** Takes in which of its tools are held by what its owner has seen. Never rejects. */
   readonly follow: () => Promise<void>;
+  /** Whether nothing is offered of it only because it cannot be read what is approved. */
+  readonly isBlind: () => boolean;
   /** How long calls that run may go on from now when the server is given to another replica. */
   readonly drainLeftMs: () => number;
   readonly log: Logger;
@@ -198,7 +200,7 @@ export class StatefulServer implements BridgedServer {
     const { leases, owner } = this.#parts;
     try {
       if (this.#own !== undefined) {
-        if (this.#own.health.state === "connecting") return; // what is known of it is what the owner before knew
+        if (this.#own.health.state === "connecting" || this.#parts.isBlind()) return; // what is known of it is what the owner before knew
         const note = noteOf(this.#own);
         if (note.tag === this.#noteTag) return;
         await leases.leaveNote(this.#leaseName, owner, note);

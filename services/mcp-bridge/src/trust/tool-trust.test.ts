@@ -107,10 +107,12 @@ test("while it cannot be read what is approved nothing is offered, and a call is
   };
   await using tested = await startTestBridge(() => ({ peer: limited("echo") }), { trustStore: { ...real, read } });
   expect(announcedTools(tested.caller)).toEqual([]);
-  expect(await rawCaller(tested.bus)("echo", { [Header.McpServer]: "peer" })).toMatchObject({
-    code: "unavailable",
-    message: expect.stringContaining("approved"),
-  });
+  const ask = rawCaller(tested.bus);
+  for (const [name, headers] of [
+    ["echo", { [Header.McpServer]: "peer" }],
+    ["peer__echo", {}], // as another replica, which could read what is approved, has announced it
+  ] as const)
+    expect(await ask(name, headers)).toMatchObject({ code: "unavailable", message: expect.stringContaining("approved") });
   isAway = false;
   await announced(tested.caller).toEqual(["peer__echo"]);
 });

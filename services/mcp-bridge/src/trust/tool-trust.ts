@@ -1,6 +1,6 @@
 import { metrics, type ObservableResult } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
-import { announcedMcpName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { announcedMcpName, mayBeAnnouncedMcpName, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { McpTool } from "@rockbot/mcp";
 import { type HeldTool, PinBook, type PinMode, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
 import type { BridgedServerOptions } from "../servers/bridged-server.ts";
@@ -44,6 +44,11 @@ export class ToolTrust implements Disposable {
     return this.#unreadable.size > 0;
   }
 
+  /** The same of one server. */
+  isBlindTo(server: string): boolean {
+    return this.#unreadable.has(server);
+  }
+
   /** What decides for a server which of its tools are offered; undefined if all are. */
   screenOf({ name, pin = this.#pin }: BridgedServerOptions): ((tools: readonly McpTool[]) => Promise<readonly McpTool[]>) | undefined {
     if (pin === "off") return undefined;
@@ -73,12 +78,7 @@ export class ToolTrust implements Disposable {
 
   /** Why a server's tool that it does not offer is not called, if it is for want of approval. */
   refusalOn(server: string, toolName: string): ToolError | undefined {
-    if (this.#unreadable.has(server))
-      return new ToolError(
-        ToolErrorCode.Unavailable,
-        `Nothing of the MCP server "${server}" is called now: which of its tools are approved cannot be read. Nothing was run. Try again later.`,
-        { details: { mayHaveRun: false, reason: "approvals_unreadable" } },
-      );
+    if (this.isBlindTo(server)) return unreadableError(server);
     const lower = toolName.toLowerCase();
     const held = this.heldOn(server).find(({ name }) => name.toLowerCase() === lower);
     return held === undefined ? undefined : heldError(server, held);
@@ -90,6 +90,7 @@ export class ToolTrust implements Disposable {
     for (const server of this.#screened) {
       const held = this.heldOn(server).find(({ name }) => name.toLowerCase() === lower || announcedMcpName(server, name).toLowerCase() === lower);
       if (held !== undefined) return heldError(server, held);
+      if (this.isBlindTo(server) && mayBeAnnouncedMcpName(toolName, server)) return unreadableError(server);
     }
     return undefined;
   }
@@ -128,6 +129,14 @@ const WHY: Readonly<Record<HeldTool["reason"], string>> = {
   renamed: "it is a tool that was approved under another name",
   suspicious: "its description looks as if it was written to mislead",
 };
+
+function unreadableError(server: string): ToolError {
+  return new ToolError(
+    ToolErrorCode.Unavailable,
+    `Nothing of the MCP server "${server}" is called now: which of its tools are approved cannot be read. Nothing was run. Try again later.`,
+    { details: { mayHaveRun: false, reason: "approvals_unreadable" } },
+  );
+}
 
 function heldError(server: string, { name, reason }: HeldTool): ToolError {
   const shown = name.slice(0, 80);

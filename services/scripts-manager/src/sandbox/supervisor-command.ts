@@ -33,5 +33,5 @@ export function supervisorCommand(
     preload: [...PRELOADED_MODULES, ...preload],
     endsWithInput,
   };
-  return [python, "-I", "-u", "-X", "utf8", "-c", supervisorSource, JSON.stringify(config)];
+  return [python, "-I", "-S", "-u", "-X", "utf8", "-c", supervisorSource, JSON.stringify(config)];
 }

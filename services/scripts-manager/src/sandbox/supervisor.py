@@ -23,6 +23,7 @@ import platform
 import resource
 import select
 import signal
+import site
 import struct
 import sys
 import time
@@ -70,6 +71,7 @@ def prepare():
     if sys.platform == "linux":
         set_dumpable(False)
         prctl(PR_SET_CHILD_SUBREAPER, 1)
+    find_packages()
     for name in CONFIG["preload"]:
         try:
             importlib.import_module(name)
@@ -78,6 +80,16 @@ def prepare():
     # What is there now is shared with the child for as long as nobody writes to it, and collecting garbage writes.
     gc.collect()
     gc.freeze()
+
+
+def find_packages():
+    """What `site` does at the start, had the interpreter not been told to leave it: but for the code in .pth files, which may take longer than all else."""
+    site.setquit()
+    site.setcopyright()
+    site.sethelper()
+    own = os.path.dirname(os.path.dirname(sys.executable))
+    prefixes = [own if os.path.exists(os.path.join(own, "pyvenv.cfg")) else sys.prefix]
+    sys.path += [folder for folder in site.getsitepackages(prefixes) if os.path.isdir(folder)]
 
 
 # --- Frames
