@@ -99,6 +99,21 @@ sys.stdout.write("no line end ")
         expect((await run(script)).stdout).toBe("no line end thread\nat exit\n");
       });
 
+      test("has what it had left to its end: files that are open, and objects that are deleted", async () => {
+        const script = `
+import atexit
+left_open = open("/dev/stdout", "w")
+left_open.write("left open\\n")
+class Last:
+    def __del__(self):
+        print("deleted")
+last = Last()
+last.itself = last
+atexit.register(print, "at exit")
+`;
+        expect((await run(script)).stdout.trim().split("\n").sort()).toEqual(["at exit", "deleted", "left open"]);
+      });
+
       test("keeps text of any script, controls included, and replaces bytes that are no text", async () => {
         const { stdout } = await run(String.raw`import sys; sys.stdout.buffer.write("é 漢 🦉 \x1b[31m\0|".encode() + b"\xff\xfe|")`);
 

@@ -6,9 +6,10 @@ of the child's resources, no capabilities, no new privileges, and a filter of sy
 all when the script ends, its time or its memory is over, or nobody listens any more. Python 3.9 or newer, standard library only.
 
 Its one argument is JSON: `memoryBytes`, `processes`, `fileBytes`, `openFiles`, `folder` (where scripts may write), `packagesFolder`,
-`preload` (modules to import before there is a job; those that are missing are left out), `endsWithInput` (the end of stdin ends a script).
+`preload` (modules to import while there is no job; those that are missing are left out), `endsWithInput` (the end of stdin ends a script).
 """
 
+import atexit
 import base64
 import builtins
 import ctypes
@@ -54,6 +55,7 @@ def main():
     prepare()
     say(frame="ready", python=platform.python_version())
     flush(FLUSH_S)
+    preload()
     job = read_job()
     say(frame="started", job=job["job"])
     flush(FLUSH_S)
@@ -72,7 +74,13 @@ def prepare():
         set_dumpable(False)
         prctl(PR_SET_CHILD_SUBREAPER, 1)
     find_packages()
+
+
+def preload():
+    """Imports what scripts may want, for as long as there is no job: one that is there already does not wait for what it may not want."""
     for name in CONFIG["preload"]:
+        if select.select([0], [], [], 0)[0]:
+            break
         try:
             importlib.import_module(name)
         except ImportError:
@@ -486,8 +494,9 @@ def run_script(job, stdin, outputs, notes):
     job.clear()
     try:
         exec(compile(source, path, "exec", dont_inherit=True), script.__dict__)
-    except SystemExit:
-        raise
+        status = 0
+    except SystemExit as end:
+        status = exit_status(end.code)
     except BaseException as error:
         if isinstance(error, MemoryError):
             notes[0] = MEMORY
@@ -495,8 +504,35 @@ def run_script(job, stdin, outputs, notes):
             notes[0] = PROCESSES
         traceback = error.__traceback__.tb_next
         sys.excepthook(type(error), error.with_traceback(traceback), traceback)
-        raise SystemExit(130 if isinstance(error, KeyboardInterrupt) else 1) from None
-    raise SystemExit(0)
+        status = 130 if isinstance(error, KeyboardInterrupt) else 1
+    finish(script, status)
+
+
+def exit_status(code):
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    print(code, file=sys.stderr)
+    return 1
+
+
+def finish(script, status):
+    """What the interpreter does at its end, without taking apart what was imported before the script: that takes as long as all else together."""
+    try:
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
+        atexit._run_exitfuncs()
+        script.__dict__.clear()  # closes, and so writes, the files that it has left open
+        gc.collect()
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):  # the script has put something else there, or closed it
+            status = status or 120
+    os._exit(status)
 
 
 def close_all_but_streams():
