@@ -6,7 +6,8 @@ import { sharedMemoryBytes } from "./enter-command.ts";
 
 /** The kernel's own count of what one sandbox uses, and its bound. */
 export interface Cgroup extends AsyncDisposable {
-  add(pids: readonly number[]): Promise<void>;
+  /** Counts a process, and what it starts from then on. */
+  add(pid: number): Promise<void>;
   /** Whether something in it was ended for its memory. */
   isOutOfMemory(): Promise<boolean>;
 }
@@ -45,8 +46,8 @@ async function makeCgroup(usable: readonly Hierarchy[]): Promise<Cgroup> {
   const name = `rockbot-sandbox-${process.pid}-${++made}`;
   const folders: string[] = [];
   const cgroup: Cgroup = {
-    async add(pids) {
-      for (const folder of folders) for (const pid of pids) await writeFile(join(folder, "cgroup.procs"), `${pid}`);
+    async add(pid) {
+      await Promise.all(folders.map((folder) => writeFile(join(folder, "cgroup.procs"), `${pid}`))); // each waits for the kernel, 2 to 20 ms
     },
     async isOutOfMemory() {
       const counts = await Promise.all(
@@ -86,7 +87,7 @@ async function remove(folder: string): Promise<void> {
 async function hierarchies(limits: SandboxLimits): Promise<Hierarchy[]> {
   const memory = `${limits.memoryBytes + limits.storageBytes + sharedMemoryBytes(limits.storageBytes) + OVERHEAD_BYTES}`;
   const quota = Math.round(limits.processors * PERIOD_US);
-  const processes = `${limits.processes + 3}`; // and the supervisor, and what stands around it
+  const processes = `${limits.processes + 1}`; // and the supervisor
   const [own, mounts] = await Promise.all(["/proc/self/cgroup", "/proc/self/mountinfo"].map((file) => readFile(file, "utf8").catch(() => "")));
   const found: Hierarchy[] = [];
   for (const line of (own as string).trim().split("\n")) {

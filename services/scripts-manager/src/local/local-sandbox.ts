@@ -76,7 +76,7 @@ class LocalSandbox implements Sandbox {
     const { pid } = this.#process;
     if (pid === undefined) return;
     this.#firstId = await firstProcess(pid);
-    await this.#cgroup?.add([pid, ...(this.#firstId === undefined ? [] : [this.#firstId])]);
+    await this.#cgroup?.add(this.#firstId ?? pid);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
