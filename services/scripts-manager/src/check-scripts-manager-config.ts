@@ -6,6 +6,7 @@ export const checkScriptsManagerConfig: NonNullable<LoadConfigOptions<ScriptsMan
   busUrl,
   redisUrl,
   runner,
+  unsafeLocalScripts,
   pipIndexUrl,
   pipWheels,
   sandboxFloor = 0,
@@ -14,6 +15,9 @@ export const checkScriptsManagerConfig: NonNullable<LoadConfigOptions<ScriptsMan
   ...urlFaults("busUrl", busUrl),
   ...urlFaults("redisUrl", redisUrl),
   ...(sandboxFloor > sandboxCeiling ? [`sandboxFloor: expected at most sandboxCeiling, which is ${sandboxCeiling}, got ${sandboxFloor}`] : []),
+  ...(unsafeLocalScripts && runner !== undefined && runner !== "local"
+    ? [`unsafeLocalScripts: expected with the runner local only, since scripts of others always have a sandbox, got it with ${runner}`]
+    : []),
   ...(runner === "kubernetes" && (pipIndexUrl ?? pipWheels) !== undefined
     ? ["pipIndexUrl, pipWheels: expected neither with the runner kubernetes, whose image has to hold the packages, got one"]
     : []),

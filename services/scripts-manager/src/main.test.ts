@@ -10,6 +10,12 @@ test("a wrong configuration ends the process with code 2 and every fault", { tim
   expect([await main.ended, main.stderr()]).toEqual([2, expect.stringMatching(/2 faults\n.*runner, from the variable RUNNER/s)]);
 });
 
+test("what is unsafe cannot be asked of runners that have a sandbox, whose network it would leave untried", { timeout: 60_000 }, async () => {
+  await using main = startMain({ RUNNER: "container", UNSAFE_LOCAL_SCRIPTS: "true" });
+
+  expect([await main.ended, main.stderr()]).toEqual([2, expect.stringMatching(/unsafeLocalScripts: expected with the runner local only/)]);
+});
+
 test("scripts without a sandbox are refused in a cluster, in words, whatever is set", { timeout: 60_000 }, async () => {
   await using main = startMain({ UNSAFE_LOCAL_SCRIPTS: "true", KUBERNETES_SERVICE_HOST: "10.0.0.1" });
 
