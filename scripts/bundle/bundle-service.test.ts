@@ -1,17 +1,21 @@
-import { fork } from "node:child_process";
+import { fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { eagerFiles } from "../measure/eager-files.ts";
 import { measureService } from "../measure/measure-service.ts";
 import { bundleService } from "./bundle-service.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 const services = globSync("services/*/src/main.ts", { cwd: root }).map((file) => file.split("/")[1] ?? "");
 
-test.each(services)("the bundle of %s starts, gets ready and stops in a folder that holds nothing else", async (service) => {
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+test.for(services)("the bundle of %s starts, gets ready and stops in a folder that holds nothing else", async (service, { skip }) => {
+  skip(service === "scripts-manager" && !hasPython, "scripts-manager is not ready before Python is, and there is none");
   const folder = await mkdtemp(join(tmpdir(), "bundle-"));
   try {
     const bundle = await bundleService(root, service);
@@ -39,4 +43,12 @@ test("the bundle of web-tools holds the program that converts pages, which runs 
     program.kill("SIGKILL");
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+test("the bundle of scripts-manager loads the clients of container engines and clusters only when its runner is of that kind", async () => {
+  const { metafile } = await bundleService(root, "scripts-manager");
+  const clientsOf = (files: Iterable<string>) => [...files].flatMap((file) => /.*node_modules\/(undici|@kubernetes\/client-node)\//.exec(file)?.[1] ?? []);
+
+  expect(new Set(clientsOf(Object.keys(metafile.inputs)))).toEqual(new Set(["undici", "@kubernetes/client-node"]));
+  expect(clientsOf(eagerFiles(metafile))).toEqual([]);
 });

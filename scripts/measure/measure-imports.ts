@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { build, type Metafile } from "esbuild";
+import { eagerFiles } from "./eager-files.ts";
 import { median } from "./median.ts";
 
 export interface ImportCost {
@@ -58,15 +59,6 @@ function libraries(metafile: Metafile): Map<string, { readonly importer: string;
     }
   }
   return found;
-}
-
-/** The files that run at start: those to which static imports alone lead from `main.ts`. */
-function eagerFiles({ inputs, outputs }: Metafile): Set<string> {
-  const reached = new Set(Object.values(outputs).flatMap(({ entryPoint }) => (entryPoint?.endsWith("/src/main.ts") ? entryPoint : [])));
-  for (const file of reached) {
-    for (const { path, kind } of inputs[file]?.imports ?? []) if (kind !== "dynamic-import") reached.add(path);
-  }
-  return reached;
 }
 
 async function bundleAlone(specifier: string, resolveDir: string, outfile: string): Promise<void> {

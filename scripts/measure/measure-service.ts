@@ -17,8 +17,8 @@ export interface ServiceRun {
 const POLL_MS = 5;
 const READY_DEADLINE_MS = 20_000;
 const STOP_DEADLINE_MS = 10_000;
-/** What some services do not start without. */
-const REQUIRED = { MCP_TOKEN: "token-of-a-measurement", OPENROUTER_API_KEY: "key-of-a-measurement" };
+/** What some services do not start without: scripts, which nobody sends here, have no sandbox on every machine. */
+const REQUIRED = { MCP_TOKEN: "token-of-a-measurement", OPENROUTER_API_KEY: "key-of-a-measurement", UNSAFE_LOCAL_SCRIPTS: "true" };
 const IDLE_AFTER_MS = 1_000;
 
 /**

@@ -1,5 +1,5 @@
 import type { Logger } from "@rockbot/bus";
-import { containerMaker } from "./container/container-maker.ts";
+import type { ContainerMakerOptions } from "./container/container-maker.ts";
 import { engineSocket } from "./container/engine-socket.ts";
 import { createPackages, packagesFolderOf } from "./create-packages.ts";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
@@ -36,6 +36,11 @@ interface OpenMaker {
   installer?(parts: MakerParts): Promise<SandboxMaker>;
 }
 
+async function openContainerMaker(options: ContainerMakerOptions): Promise<SandboxMaker> {
+  const { containerMaker } = await import("./container/container-maker.ts"); // its client takes long to load
+  return containerMaker(options);
+}
+
 /** Each kind of runner is a maker of sandboxes; all else is the same. */
 const makers: Readonly<Record<ScriptsManagerConfig["runner"], OpenMaker>> = {
   local: {
@@ -49,11 +54,11 @@ const makers: Readonly<Record<ScriptsManagerConfig["runner"], OpenMaker>> = {
       const limits = limitsOf(config);
       const packagesSource = config.packagesVolume ?? (await packagesFolderOf(config));
       const command = supervisorCommand("python3", limits);
-      return containerMaker({ ...engineOf(config), owner: config.containerOwner, command, limits, packagesSource, log });
+      return await openContainerMaker({ ...engineOf(config), owner: config.containerOwner, command, limits, packagesSource, log });
     },
     installer: async ({ config, log }) => {
       const owner = config.containerOwner && `${config.containerOwner}.installer`;
-      return containerMaker({ ...engineOf(config), owner, command: installerCommand("python3"), limits: installerLimits, log });
+      return await openContainerMaker({ ...engineOf(config), owner, command: installerCommand("python3"), limits: installerLimits, log });
     },
   },
   kubernetes: {
