@@ -1,7 +1,7 @@
 /**
  * Generates, from `packages/contracts/schema/*.yaml` and `services/NAME/config.schema.yaml` with `services/settings.yaml`: TypeScript types, standalone
  * validators, the catalogue of messages and tools, the AsyncAPI document, each service's config module, or that of
- * another file it reads (`services/NAME/servers.schema.yaml`), and the policy's; from the programs that services hand to others, modules with their text.
+ * another file it reads (`services/NAME/servers.schema.yaml`), and the policy's; the schema of the chart's values, from `helm/values.schema.yaml` too; from the programs that services hand to others, modules with their text.
  * `--check` writes nothing and fails when a committed file differs.
  */
 import { globSync } from "node:fs";
@@ -10,12 +10,13 @@ import { basename, dirname, join } from "node:path";
 import { parse } from "yaml";
 import { asyncApiDocument } from "./generate/async-api.ts";
 import { brokerRightsReference } from "./generate/broker-rights-reference.ts";
+import { chartSchema } from "./generate/chart-schema.ts";
 import { configModule, pascalCase } from "./generate/config-module.ts";
 import { contractsModules } from "./generate/contracts-modules.ts";
 import { policyReference } from "./generate/policy-reference.ts";
 import { programModule } from "./generate/program-module.ts";
 import { referenceDocument } from "./generate/reference-document.ts";
-import type { SchemaDocument } from "./generate/schema-document.ts";
+import type { JsonSchema, SchemaDocument } from "./generate/schema-document.ts";
 import { withSettings } from "./generate/with-settings.ts";
 
 const root = dirname(import.meta.dirname);
@@ -38,16 +39,21 @@ for (const [name, text] of Object.entries(await contractsModules(definitions))) 
 files.set(join(contracts, "asyncapi.yaml"), asyncApiDocument(definitions));
 files.set("docs/tools.md", referenceDocument(definitions));
 const settings = parse(await readFile("services/settings.yaml", "utf8")) as Record<string, object>;
+const configs = new Map<string, JsonSchema>();
 for (const file of globSync("services/*/{config,servers}.schema.yaml").sort()) {
   const name = basename(file, ".schema.yaml");
   const type = `${pascalCase(basename(dirname(file)))}${pascalCase(name)}`;
-  const modules = await configModule({ file, name, type }, withSettings(parse(await readFile(file, "utf8")), settings));
+  const schema = withSettings(parse(await readFile(file, "utf8")), settings);
+  if (name === "config") configs.set(basename(dirname(file)), schema);
+  const modules = await configModule({ file, name, type }, schema);
   for (const [name, text] of Object.entries(modules)) files.set(join(dirname(file), "src/generated", name), text);
 }
 for (const file of globSync("services/*/src/**/*.py").sort()) {
   const [service, name] = [file.split("/")[1] as string, basename(file, ".py")];
   files.set(join("services", service, "src/generated", `${name}.ts`), programModule(file, name, await readFile(file, "utf8")));
 }
+const valuesSchema = parse(await readFile("helm/values.schema.yaml", "utf8")) as JsonSchema;
+files.set("helm/rockbot/values.schema.json", chartSchema(valuesSchema, configs));
 const policySchema = "packages/policy/policy.schema.yaml";
 const policyModules = await configModule({ file: policySchema, name: "policy", type: "PolicyDocument" }, parse(await readFile(policySchema, "utf8")));
 for (const [name, text] of Object.entries(policyModules)) files.set(join(dirname(policySchema), "src/generated", name), text);

@@ -50,7 +50,9 @@ describe.skipIf("why" in found)(name, () => {
       "--set",
       "scripts.namespace.name=elsewhere",
       "--set",
-      "scriptsManager.settings.sandboxCeiling=12000000",
+      "scriptsManager.settings.kubernetesScheduleMs=1200000",
+      "--set",
+      "scriptsManager.settings.memoryMiB=512",
       "--set",
       "scripts.runtimeClassName=gvisor",
     ];
@@ -62,7 +64,8 @@ describe.skipIf("why" in found)(name, () => {
       RUNNER: "kubernetes",
       KUBERNETES_NAMESPACE: "elsewhere",
       KUBERNETES_RUNTIME_CLASS: "gvisor",
-      SANDBOX_CEILING: "12000000",
+      KUBERNETES_SCHEDULE_MS: "1200000",
+      MEMORY_MI_B: "512",
     });
     expect(rendered.filter(({ metadata }) => metadata.namespace !== undefined).map(({ metadata }) => metadata.namespace)).toEqual(
       expect.arrayContaining(["elsewhere", RELEASE_NAMESPACE]),
@@ -76,15 +79,21 @@ describe.skipIf("why" in found)(name, () => {
     const filledIn = ["--set", `scriptsManager.image.digest=${digest}`, "--set", `scripts.admissionPolicy.allowedImages={python@${digest}}`];
 
     await expect(renderChart(helm, production)).rejects.toThrow("digest");
-    const rendered = await renderChart(helm, [...production, ...filledIn]);
+    await expect(renderChart(helm, [...production, ...filledIn])).rejects.toThrow("kubernetesImage");
+    const rendered = await renderChart(helm, [...production, ...filledIn, "--set", `scriptsManager.settings.kubernetesImage=python@${digest}`]);
     expect(JSON.stringify(rendered)).toContain(`rockbot/scripts-manager@${digest}`);
     expect(rendered.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ResourceQuota", "LimitRange"]),
     );
   });
 
-  test("refuses values that nothing reads", async () => {
-    await expect(renderChart(helm, ["--set", "scripts.admisionPolicy.enabled=true"])).rejects.toThrow("admisionPolicy");
-    await expect(renderChart(helm, ["--set", "scriptsManager.settings.runner=local"])).rejects.toThrow("runner");
+  test.each([
+    ["scripts.admisionPolicy.enabled=true", "admisionPolicy"],
+    ["scriptsManager.settings.sandboxCieling=4", "sandboxCieling"],
+    ["scriptsManager.settings.sandboxCeiling=0", "sandboxCeiling"],
+    ["scriptsManager.settings.runner=local", "runner"],
+    ["scriptsManager.settings.pipIndexUrl=https://pypi.org/simple", "pipIndexUrl"],
+  ])("refuses %s, which the manager would not take or the chart decides", async (value, name) => {
+    await expect(renderChart(helm, ["--set", value])).rejects.toThrow(name);
   });
 });
