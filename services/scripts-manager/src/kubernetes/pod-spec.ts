@@ -1,5 +1,4 @@
 import type { V1Pod } from "@kubernetes/client-node";
-import { PACKAGES_FOLDER } from "../packages/package-layer.ts";
 import type { SandboxLimits } from "../sandbox/sandbox-limits.ts";
 import { supervisorCommand } from "../sandbox/supervisor-command.ts";
 import { APP, CONTAINER, deadlineIn, PodAnnotation, PodLabel, PodState } from "./pod-marks.ts";
@@ -9,20 +8,12 @@ export interface PodTemplate {
   /** By digest where nobody else may say what it is. @default python:3.12-slim */
   readonly image?: string | undefined;
   readonly limits: SandboxLimits;
-  /** Imported before there is a job. */
-  readonly preload?: readonly string[] | undefined;
   /** Such as that of gVisor: it takes the kernel out of scripts' reach. @default the cluster's */
   readonly runtimeClassName?: string | undefined;
   /** @default the cluster's */
   readonly priorityClassName?: string | undefined;
   /** One without rights; its token is not mounted in any case. @default the namespace's */
   readonly serviceAccountName?: string | undefined;
-  /** A claim of a volume with packages, mounted for reading. @default no packages */
-  readonly packagesClaim?: string | undefined;
-  /** Where pods go. @default anywhere */
-  readonly nodeSelector?: Readonly<Record<string, string>> | undefined;
-  /** Whether a pod has users of its own, apart from the node's, where nodes can do so. @default false */
-  readonly hasOwnUsers?: boolean | undefined;
 }
 
 export interface PodIdentity {
@@ -48,7 +39,7 @@ const MB = 1024 * 1024;
  * the kubelet's `podPidsLimit`: a pod cannot ask for that.
  */
 export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: PodIdentity, template: PodTemplate): V1Pod {
-  const { limits, preload, runtimeClassName, priorityClassName, serviceAccountName, packagesClaim, nodeSelector, hasOwnUsers = false } = template;
+  const { limits, runtimeClassName, priorityClassName, serviceAccountName } = template;
   const resources = {
     memory: `${Math.ceil(limits.memoryBytes / MB)}Mi`,
     "ephemeral-storage": `${Math.ceil(limits.storageBytes / MB)}Mi`,
@@ -85,11 +76,9 @@ export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: P
       hostPID: false,
       hostIPC: false,
       shareProcessNamespace: false,
-      ...(hasOwnUsers ? { hostUsers: false } : {}),
       ...(serviceAccountName === undefined ? {} : { serviceAccountName }),
       ...(runtimeClassName === undefined ? {} : { runtimeClassName }),
       ...(priorityClassName === undefined ? {} : { priorityClassName }),
-      ...(nodeSelector === undefined ? {} : { nodeSelector: { ...nodeSelector } }),
       // A node that is lost is lost for a script too: by default pods wait five minutes for it.
       tolerations: ["not-ready", "unreachable"].map((taint) => ({
         key: `node.kubernetes.io/${taint}`,
@@ -110,7 +99,7 @@ export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: P
           image: template.image ?? "python:3.12-slim",
           imagePullPolicy: "IfNotPresent",
           // The end of stdin ends what waits for a job, and not a script: whoever takes its job up finds how it ended.
-          command: supervisorCommand("python3", { ...limits, memoryBytes: scriptBytes(limits) }, { preload, endsWithInput: false }),
+          command: supervisorCommand("python3", { ...limits, memoryBytes: scriptBytes(limits) }, { endsWithInput: false }),
           workingDir: "/tmp",
           stdin: true,
           stdinOnce: true,
@@ -127,16 +116,10 @@ export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: P
             capabilities: { drop: ["ALL"] },
             seccompProfile: { type: "RuntimeDefault" },
           },
-          volumeMounts: [
-            { name: "tmp", mountPath: "/tmp" },
-            ...(packagesClaim === undefined ? [] : [{ name: "packages", mountPath: PACKAGES_FOLDER, readOnly: true }]),
-          ],
+          volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
         },
       ],
-      volumes: [
-        { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: `${Math.ceil(limits.storageBytes / MB)}Mi` } },
-        ...(packagesClaim === undefined ? [] : [{ name: "packages", persistentVolumeClaim: { claimName: packagesClaim, readOnly: true } }]),
-      ],
+      volumes: [{ name: "tmp", emptyDir: { medium: "Memory", sizeLimit: `${Math.ceil(limits.storageBytes / MB)}Mi` } }],
     },
   };
 }

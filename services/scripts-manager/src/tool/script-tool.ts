@@ -100,7 +100,7 @@ async function install(
   if (packages === undefined) {
     throw new ToolError(
       ToolErrorCode.Denied,
-      "The script was not run: no packages can be installed here. Leave pip_packages out and do with Python's own library, or ask the operator.",
+      "The script was not run: no packages can be installed here. Leave pip_packages out and do with what is there, which the guide `scripts` names, or ask the operator.",
       { details: { reason: "packages" } },
     );
   }
