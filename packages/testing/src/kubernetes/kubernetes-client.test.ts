@@ -269,7 +269,10 @@ describe.skipIf(why !== undefined)(`a pod of the test API server${why === undefi
     api.nodes[0]?.lose();
     const lost = await core.readNamespacedPod({ namespace: NAMESPACE, name: "one" });
 
-    expect(lost.status).toMatchObject({ reason: "NodeLost", phase: "Running" });
+    expect(lost.status).toMatchObject({
+      phase: "Running",
+      conditions: expect.arrayContaining([expect.objectContaining({ type: "DisruptionTarget", reason: "DeletionByTaintManager" })]),
+    });
     await expect(logOf(config, "one")).rejects.toBeInstanceOf(ApiException);
     await core.deleteNamespacedPod({ namespace: NAMESPACE, name: "one", gracePeriodSeconds: 0 });
     await expect(core.readNamespacedPod({ namespace: NAMESPACE, name: "one" })).rejects.toMatchObject({ code: 404 });

@@ -51,6 +51,8 @@ export interface KubernetesApi extends AsyncDisposable {
   closeWatches(): void;
   /** Sends nothing to the watches that are open, which stay open. */
   silenceWatches(): void;
+  /** The same to the logs that are followed. */
+  silenceLogs(): void;
   bookmarkWatches(): void;
   /** Forgets past changes: a watch or a list that goes on from before gets 410. */
   compact(): void;
@@ -113,6 +115,9 @@ export async function startKubernetesApi({
     },
     silenceWatches() {
       for (const watch of handler.watches) watch.silence();
+    },
+    silenceLogs() {
+      for (const log of handler.logs) log.silence();
     },
     bookmarkWatches() {
       for (const watch of handler.watches) watch.bookmark();

@@ -1,5 +1,6 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { ApiError } from "./api-error.ts";
+import { FOR_OPERATOR } from "./pod-fault.ts";
 
 /** A guess: when there may be room again. */
 const ROOM_AFTER_MS = 1_000;
@@ -26,8 +27,6 @@ export function apiFault(error: unknown): ToolError {
     retryAfterMs: error.retryAfterMs ?? ROOM_AFTER_MS,
   });
 }
-
-const FOR_OPERATOR = "This is for the operator to set right: trying again does not help.";
 
 interface FaultOptions {
   readonly cause: unknown;

@@ -15,10 +15,12 @@ export interface FollowLogOptions {
 
 /** In a row, of a log that does not change any more. */
 const MOST_FAILURES = 5;
+/** A log that says nothing for so long after its pod is over has a connection that was forgotten on the way. */
+const SILENT_MS = 3_000;
 
 /**
- * The lines of a pod's log from the first on, each once, until there are no more. Where the connection breaks it goes on behind the
- * last line; a log that cannot be read is tried again until its pod is over.
+ * The lines of a pod's log from the first on, each once, until there are no more. Where the connection breaks, or stays silent though the
+ * pod is over, it goes on behind the last line; a log that cannot be read is tried again until its pod is over.
  * @throws the signal's reason
  */
 export async function* followLog(api: PodsApi, name: string, { isOver, limitBytes, signal }: FollowLogOptions): AsyncGenerator<string> {
@@ -27,9 +29,11 @@ export async function* followLog(api: PodsApi, name: string, { isOver, limitByte
     const wasOver = isOver();
     let line = 0;
     let bytes = 0;
+    using silence = silenceAfter(isOver);
     try {
-      const log = await api.log(name, { follow: !wasOver, limitBytes }, signal);
+      const log = await api.log(name, { follow: !wasOver, limitBytes }, AbortSignal.any([signal, silence.signal]));
       for await (const text of readLines(log, MAX_FRAME_BYTES)) {
+        silence.heard();
         bytes += Buffer.byteLength(text) + 1;
         if (++line <= told) continue;
         told++;
@@ -43,4 +47,18 @@ export async function* followLog(api: PodsApi, name: string, { isOver, limitByte
     }
     await setTimeout(backoffMs(++failures, { leastPart: 0.5 }), undefined, { signal }).catch(() => signal.throwIfAborted());
   }
+}
+
+/** A signal that aborts once the pod is over and nothing was heard for a while. */
+function silenceAfter(isOver: () => boolean): Disposable & { readonly signal: AbortSignal; heard(): void } {
+  const silence = new AbortController();
+  let heardAt = performance.now();
+  const heard = (): void => {
+    heardAt = performance.now();
+  };
+  const looking = setInterval(() => {
+    if (!isOver()) heard();
+    else if (performance.now() - heardAt >= SILENT_MS) silence.abort(new Error(`nothing was heard for ${SILENT_MS / 1_000} s`));
+  }, SILENT_MS / 4).unref();
+  return { signal: silence.signal, heard, [Symbol.dispose]: () => clearInterval(looking) };
 }

@@ -8,6 +8,7 @@ import { hasStatus } from "./api-error.ts";
 import { apiFault } from "./api-fault.ts";
 import { type AttachedInput, attachInput } from "./attach-input.ts";
 import { type ClusterConfigOptions, loadClusterConfig } from "./cluster-config.ts";
+import { unavailable } from "./pod-fault.ts";
 import { hasStarted } from "./pod-log.ts";
 import { APP, checkJobId, deadlineIn, PodLabel, PodState, podNameOfJob } from "./pod-marks.ts";
 import { PodReaper } from "./pod-reaper.ts";
@@ -46,6 +47,8 @@ const LOG_BYTES = 16 * 1024 * 1024;
 const NAMES = 3;
 /** How long one that stays in the way is waited for. */
 const IN_THE_WAY_MS = 5_000;
+/** How long the watch may take to tell of a pod that a list has shown. */
+const SEEN_MS = 5_000;
 /** How long a supervisor may take to say its first words. */
 const READY_MS = 30_000;
 
@@ -115,8 +118,9 @@ class KubernetesMaker implements SandboxMaker {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#stop.signal.aborted) return;
     this.#stop.abort(unavailable("stopping", "The script was not started: this service is stopping. Try again, another instance may take it."));
-    await Promise.all([...this.#live].map((sandbox) => (sandbox.hasJob ? sandbox.leave() : sandbox[Symbol.asyncDispose]())));
+    await Promise.all([...this.#live].filter(({ hasJob }) => !hasJob).map((sandbox) => sandbox[Symbol.asyncDispose]()));
     await this.#reaper[Symbol.asyncDispose]();
+    for (const sandbox of this.#live) sandbox.leave(); // after the reaper, which deletes what nobody holds
     await this.#watch[Symbol.asyncDispose]();
     await this.#config[Symbol.asyncDispose]();
   }
@@ -132,7 +136,7 @@ class KubernetesMaker implements SandboxMaker {
 
   /** @throws {ApiError} 409 if there is another pod of that name */
   async #makeNamed(name: string, jobId: string | undefined, signal: AbortSignal): Promise<Sandbox> {
-    if (this.#isHeld(name)) throw unavailable("sandbox_taken", "This very script is running already.");
+    if (this.#isHeld(name)) throw isRunning();
     this.#reaper.hold(name);
     try {
       const pod = await this.#create(name, jobId, signal);
@@ -167,7 +171,7 @@ class KubernetesMaker implements SandboxMaker {
       const marked = this.#mark(pod, state, signal); // it ends with this process now, so that it may have its time
       marked.catch(() => {});
       sandbox = this.#sandbox(pod, attached);
-      await within(READY_MS, Promise.race([sandbox.ready(), aborted(signal)]), () =>
+      await within(READY_MS, unlessAborted(sandbox.ready(), signal), () =>
         unavailable("not_ready", `The interpreter of the sandbox has not answered within ${READY_MS / 1_000} s. Try again later.`),
       );
       await marked;
@@ -203,7 +207,7 @@ class KubernetesMaker implements SandboxMaker {
   async #find(jobId: string, signal: AbortSignal): Promise<Sandbox | undefined> {
     const { pods } = await retried(signal, (attempt) => this.#api.list(attempt, { labelSelector: `${PodLabel.Job}=${jobId}` }));
     for (const pod of pods) {
-      if (this.#isHeld(pod.name)) throw unavailable("sandbox_taken", "This very script is running already.");
+      if (this.#isHeld(pod.name)) throw isRunning();
       this.#reaper.hold(pod.name);
       try {
         const found = await this.#takeUp(pod, signal);
@@ -224,6 +228,7 @@ class KubernetesMaker implements SandboxMaker {
       await this.#mark(pod, PodState.Busy, signal).catch((error: unknown) => {
         if (!hasStatus(error, 404)) throw error;
       });
+      await this.#untilSeen(pod, signal);
       return this.#sandbox(pod, undefined);
     }
     if (!isOver(pod) && !pod.isGoing) {
@@ -237,6 +242,12 @@ class KubernetesMaker implements SandboxMaker {
     const wait = AbortSignal.any([signal, AbortSignal.timeout(IN_THE_WAY_MS)]);
     await this.#watch.until(pod.name, (seen) => seen?.uid !== pod.uid || isOver(seen) || undefined, wait).catch(() => signal.throwIfAborted());
     return undefined;
+  }
+
+  /** A watch that is late must not make it seem gone; it may be gone by now. */
+  async #untilSeen({ name, uid }: PodView, signal: AbortSignal): Promise<void> {
+    const wait = AbortSignal.any([signal, AbortSignal.timeout(SEEN_MS)]);
+    await this.#watch.until(name, (seen) => seen?.uid === uid || undefined, wait).catch(() => signal.throwIfAborted());
   }
 
   async #hasStarted(pod: PodView, signal: AbortSignal): Promise<boolean> {
@@ -276,14 +287,17 @@ class KubernetesMaker implements SandboxMaker {
   }
 }
 
-function unavailable(reason: string, message: string): ToolError {
-  return new ToolError(ToolErrorCode.Unavailable, message, { details: { reason } });
-}
+const isRunning = (): ToolError => unavailable("sandbox_taken", "This very script is running already.");
 
-function aborted(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
+/** A listener that stays would keep its signal for as long as this process has one that it is made of. @throws the signal's reason */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
   const end = (): void => reject(signal.reason);
-  if (signal.aborted) end();
-  else signal.addEventListener("abort", end, { once: true });
-  return promise;
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
 }

@@ -2,20 +2,20 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { SandboxEnd } from "../sandbox/sandbox.ts";
 import { isOver, type PodView } from "./pod-view.ts";
 
-const OPERATOR = "This is for the operator to set right: trying again does not help before that.";
+export const FOR_OPERATOR = "This is for the operator to set right: trying again does not help before that.";
 
 /** Why a container does not start, by what its kubelet says; what is not here passes. */
 const waitingFaults: Readonly<Record<string, readonly [reason: string, message: string]>> = {
   ...Object.fromEntries(
     ["ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "ImageInspectError"].map((waiting) => [
       waiting,
-      ["image_pull", `The image of the sandbox cannot be had (${waiting}). ${OPERATOR}`],
+      ["image_pull", `The image of the sandbox cannot be had (${waiting}). ${FOR_OPERATOR}`],
     ]),
   ),
-  CreateContainerConfigError: ["container_config", `The sandbox refers to something that is not in the cluster (CreateContainerConfigError). ${OPERATOR}`],
-  CreateContainerError: ["container_config", `The sandbox cannot be made as it is configured (CreateContainerError). ${OPERATOR}`],
-  RunContainerError: ["container_start", `The interpreter of the sandbox cannot be started (RunContainerError). ${OPERATOR}`],
-  CrashLoopBackOff: ["container_start", `The interpreter of the sandbox does not stay up (CrashLoopBackOff). ${OPERATOR}`],
+  CreateContainerConfigError: ["container_config", `The sandbox refers to something that is not in the cluster (CreateContainerConfigError). ${FOR_OPERATOR}`],
+  CreateContainerError: ["container_config", `The sandbox cannot be made as it is configured (CreateContainerError). ${FOR_OPERATOR}`],
+  RunContainerError: ["container_start", `The interpreter of the sandbox cannot be started (RunContainerError). ${FOR_OPERATOR}`],
+  CrashLoopBackOff: ["container_start", `The interpreter of the sandbox does not stay up (CrashLoopBackOff). ${FOR_OPERATOR}`],
 };
 
 /** Containers that ended before a line of Python ran. */
@@ -43,15 +43,17 @@ export function lateFault(pod: PodView | undefined, scheduleMs: number): ToolErr
 /** How a pod ended that is over, going or lost; undefined: that is gone. */
 export function podEnd(pod: PodView | undefined): SandboxEnd {
   if (pod === undefined) return ended("deleted", "Its sandbox was deleted by somebody else.");
-  const { reason, terminated } = pod;
+  const { reason, disruption, terminated } = pod;
   if (terminated?.reason === "OOMKilled") return { ...ended("out_of_memory", "It used more memory than a sandbox has."), isOutOfMemory: true };
   if (reason === "Evicted") return ended("evicted", "Its sandbox was evicted: the machine that it ran on was short of something.");
-  if (reason === "Preempting" || reason === "Preempted") return ended("preempted", "Its sandbox had to make room for something of a higher priority.");
+  if (disruption === "EvictionByEvictionAPI") return ended("evicted", "Its sandbox was evicted: the machine that it ran on is to be emptied.");
+  if (reason === "Preempting" || disruption === "PreemptionByScheduler")
+    return ended("preempted", "Its sandbox had to make room for something of a higher priority.");
   if (reason === "DeadlineExceeded") return ended("deadline_exceeded", "Its sandbox was at the end of its time.");
   if (terminated?.reason !== undefined && START_REASONS.has(terminated.reason)) {
     return {
       isOutOfMemory: false,
-      error: unavailable("container_start", `The interpreter of the sandbox cannot be started (${terminated.reason}). ${OPERATOR}`),
+      error: unavailable("container_start", `The interpreter of the sandbox cannot be started (${terminated.reason}). ${FOR_OPERATOR}`),
     };
   }
   if (pod.isNodeLost) return ended("node_lost", "The machine that its sandbox ran on was lost.");
@@ -67,6 +69,7 @@ function ended(reason: string, words: string): SandboxEnd {
   };
 }
 
-function unavailable(reason: string, message: string): ToolError {
+/** There is no sandbox, and the script was not begun. */
+export function unavailable(reason: string, message: string): ToolError {
   return new ToolError(ToolErrorCode.Unavailable, message, { details: { reason } });
 }

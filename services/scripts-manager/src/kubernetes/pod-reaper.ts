@@ -41,7 +41,7 @@ export class PodReaper implements AsyncDisposable {
 
   constructor(options: PodReaperOptions) {
     this.#options = options;
-    this.#loop = startLoop(EVERY_MS, () => this.#reap((pod) => this.#isDue(pod), AbortSignal.timeout(DELETE_MS)));
+    this.#loop = startLoop(EVERY_MS, (stop) => this.#reap((pod) => this.#isDue(pod), AbortSignal.any([stop, AbortSignal.timeout(DELETE_MS)])));
   }
 
   /** The pod of that name is in use here, or is about to be made. */
@@ -58,6 +58,7 @@ export class PodReaper implements AsyncDisposable {
   /** Deletes what its owner has left, but for what has a job that another may take up. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#loop[Symbol.asyncDispose]();
+    this.#tried.clear();
     await this.#reap(
       ({ name, owner, job, isGoing }) => owner === this.#options.owner && !isGoing && (job === undefined || this.#kept.has(name)),
       AbortSignal.timeout(STOP_MS),

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { PassThrough, type Readable, type Writable } from "node:stream";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { ToolError } from "@rockbot/contracts";
 import type { Sandbox, SandboxEnd } from "../sandbox/sandbox.ts";
 import { hasStatus } from "./api-error.ts";
 import { apiFault } from "./api-fault.ts";
 import type { AttachedInput } from "./attach-input.ts";
 import { followLog } from "./follow-log.ts";
-import { podEnd } from "./pod-fault.ts";
+import { podEnd, unavailable } from "./pod-fault.ts";
 import { checkJobId, deadlineIn, PodLabel, PodState } from "./pod-marks.ts";
 import { isOver, type PodView } from "./pod-view.ts";
 import type { PodWatch } from "./pod-watch.ts";
@@ -41,7 +41,7 @@ export class PodSandbox implements Sandbox {
   readonly #options: PodSandboxOptions;
   readonly #output = new PassThrough();
   readonly #stop = new AbortController();
-  readonly #endings: (() => void)[] = [];
+  readonly #endLooking: () => void;
   readonly #ready = Promise.withResolvers<void>();
   readonly #gone = Promise.withResolvers<SandboxEnd>();
   #job: string | undefined;
@@ -56,7 +56,7 @@ export class PodSandbox implements Sandbox {
     this.output = this.#output;
     this.gone = this.#gone.promise;
     this.#ready.promise.catch(() => {});
-    this.#endings.push(options.watch.onChange(pod.name, () => this.#lookForEnd()));
+    this.#endLooking = options.watch.onChange(pod.name, () => this.#lookForEnd());
     void options.attached?.lost.then(() => this.#lost());
     void this.#follow();
   }
@@ -174,12 +174,11 @@ export class PodSandbox implements Sandbox {
   #end(end: SandboxEnd): void {
     if (this.#stop.signal.aborted) return;
     this.#options.released(this.name, this.#isFinished);
-    for (const ending of this.#endings.splice(0)) ending();
+    this.#endLooking();
     this.#ready.reject(end.error);
     this.#gone.resolve(end);
     this.#stop.abort();
   }
 }
 
-const taken = (): ToolError =>
-  new ToolError(ToolErrorCode.Unavailable, "The sandbox was given another script. Try again.", { details: { reason: "sandbox_taken" } });
+const taken = (): ToolError => unavailable("sandbox_taken", "The sandbox was given another script. Try again.");

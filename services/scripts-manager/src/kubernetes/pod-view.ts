@@ -18,6 +18,8 @@ export interface PodView {
   readonly reason: string | undefined;
   /** What the scheduler says while it has no node for it. */
   readonly unschedulable: string | undefined;
+  /** Why a cluster is about to end the pod, such as PreemptionByScheduler. */
+  readonly disruption: string | undefined;
   /** Its node does not answer. */
   readonly isNodeLost: boolean;
   /** Why its container does not run yet, such as ImagePullBackOff. */
@@ -63,6 +65,7 @@ export function viewPod({ metadata = {}, status = {} }: PodLike): PodView {
   const state = status.containerStatuses?.find(({ name }) => name === CONTAINER)?.state ?? {};
   const condition = (type: string) => status.conditions?.find((one) => one.type === type);
   const scheduled = condition("PodScheduled");
+  const disruption = condition("DisruptionTarget")?.reason;
   return {
     name: metadata.name ?? "",
     uid: metadata.uid ?? "",
@@ -76,7 +79,8 @@ export function viewPod({ metadata = {}, status = {} }: PodLike): PodView {
     phase: status.phase ?? "Pending",
     reason: status.reason,
     unschedulable: scheduled?.status === "False" && scheduled.reason === "Unschedulable" ? (scheduled.message ?? "") : undefined,
-    isNodeLost: status.phase === "Unknown" || status.reason === "NodeLost" || condition("Ready")?.reason === "NodeNotReady",
+    disruption,
+    isNodeLost: status.phase === "Unknown" || status.reason === "NodeLost" || disruption === "DeletionByTaintManager",
     waiting: state.waiting?.reason,
     isRunning: state.running !== undefined,
     terminated: state.terminated && {

@@ -1,5 +1,5 @@
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { lateFault, startFault } from "./pod-fault.ts";
+import type { ToolError } from "@rockbot/contracts";
+import { lateFault, startFault, unavailable } from "./pod-fault.ts";
 import type { PodView } from "./pod-view.ts";
 import type { PodWatch } from "./pod-watch.ts";
 
@@ -25,5 +25,4 @@ export async function untilPodRuns(watch: PodWatch, { name, uid }: PodView, { sc
   if (found !== true) throw found;
 }
 
-const deleted = (): ToolError =>
-  new ToolError(ToolErrorCode.Unavailable, "The sandbox was deleted by somebody else before it ran. Try again.", { details: { reason: "deleted" } });
+const deleted = (): ToolError => unavailable("deleted", "The sandbox was deleted by somebody else before it ran. Try again.");

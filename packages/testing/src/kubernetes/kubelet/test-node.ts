@@ -74,16 +74,10 @@ export class TestNode implements AsyncDisposable {
       if (pod.spec.nodeName !== this.name || pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed") continue;
       const conditions = [
         ...(pod.status?.conditions ?? []).filter(({ type }) => type !== "Ready"),
-        conditionOf(pod, "Ready", false, { reason: "NodeNotReady" }),
+        conditionOf(pod, "Ready", false),
         conditionOf(pod, "DisruptionTarget", true, { reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" }),
       ];
-      const status = {
-        ...pod.status,
-        phase: pod.status?.phase ?? "Pending",
-        reason: "NodeLost",
-        message: `Node ${this.name} which was running pod ${pod.metadata.name} is unresponsive`,
-        conditions,
-      };
+      const status = { ...pod.status, phase: pod.status?.phase ?? "Pending", conditions };
       const metadata = { ...pod.metadata, deletionTimestamp: timestamp(), deletionGracePeriodSeconds: pod.spec.terminationGracePeriodSeconds ?? 30 };
       this.#store.update("pods", { ...pod, metadata, status });
     }

@@ -17,15 +17,24 @@ export function containerNamed(pod: Pod, name: string | null): string {
   return names[0] ?? "";
 }
 
-/** Sends what a container has written, and on request what it writes from then on, until it ends. @throws {ApiFailure} */
-export function answerLog(nodes: readonly TestNode[], pod: Pod, query: URLSearchParams, response: ServerResponse): void {
+/** A log that is followed, and that a test can do things to. */
+export interface OpenLog {
+  /** Sends nothing any more, and stays open. */
+  silence(): void;
+}
+
+/** Sends what a container has written, and on request what it writes from then on, until it ends. @returns undefined if that was all @throws {ApiFailure} */
+export function answerLog(nodes: readonly TestNode[], pod: Pod, query: URLSearchParams, response: ServerResponse): OpenLog | undefined {
   const name = containerNamed(pod, query.get("container"));
   const limitBytes = positive(query, "limitBytes") ?? Number.POSITIVE_INFINITY;
   const tailLines = query.has("tailLines") ? Number(query.get("tailLines")) : undefined;
   const since = sinceIn(query);
   if (query.get("timestamps") === "true" || query.get("previous") === "true")
     throw badRequest("the test API server keeps no times of lines and no previous containers");
-  if (pod.spec.nodeName === undefined) return void response.writeHead(200, { "content-type": "text/plain" }).end();
+  if (pod.spec.nodeName === undefined) {
+    response.writeHead(200, { "content-type": "text/plain" }).end();
+    return undefined;
+  }
   const { log } = runningContainer(nodes, pod, name);
   response.writeHead(200, { "content-type": "text/plain" });
   let left = limitBytes;
@@ -38,12 +47,16 @@ export function answerLog(nodes: readonly TestNode[], pod: Pod, query: URLSearch
   const kept = log.read({ tailLines, since });
   if (kept.length > 0) send(kept);
   else response.flushHeaders();
-  if (query.get("follow") !== "true" || log.isEnded || left <= 0) return void response.end();
+  if (query.get("follow") !== "true" || log.isEnded || left <= 0) {
+    response.end();
+    return undefined;
+  }
   const stop = log.follow(
     (data) => left > 0 && send(data),
     () => response.end(),
   );
   response.once("close", stop);
+  return { silence: stop };
 }
 
 function runningContainer(nodes: readonly TestNode[], pod: Pod, name: string): RunningContainer {

@@ -44,7 +44,7 @@ function ready({ spec, status }: Pod): string {
 }
 
 function statusWord({ metadata, status }: Pod): string {
-  if (metadata.deletionTimestamp !== undefined) return status?.reason === "NodeLost" ? "Unknown" : "Terminating";
+  if (metadata.deletionTimestamp !== undefined) return "Terminating";
   const states = (status?.containerStatuses ?? []).map(({ state }) => state.waiting?.reason ?? state.terminated?.reason);
   return status?.reason ?? states.find((reason) => reason !== undefined) ?? status?.phase ?? "Unknown";
 }

@@ -11,7 +11,7 @@ import type { Act, User } from "../rights.ts";
 import type { Users } from "../users.ts";
 import { ATTACH_PROTOCOLS, answerAttach } from "./answer-attach.ts";
 import { discoveryAt } from "./answer-discovery.ts";
-import { answerLog, containerNamed } from "./answer-log.ts";
+import { answerLog, containerNamed, type OpenLog } from "./answer-log.ts";
 import { answerObject } from "./answer-object.ts";
 import { answerWatch, type OpenWatch } from "./answer-watch.ts";
 import { asFailure, MAX_BODY_BYTES, readBody, sendFailure, sendJson } from "./http-body.ts";
@@ -31,6 +31,7 @@ export class RequestHandler implements Disposable {
   readonly log: LoggedRequest[] = [];
   readonly faults: ApiFault[] = [];
   readonly watches = new Set<OpenWatch>();
+  readonly logs = new Set<OpenLog>();
   readonly #options: RequestHandlerOptions;
   readonly #webSockets = new WebSocketServer({
     noServer: true,
@@ -68,11 +69,12 @@ export class RequestHandler implements Disposable {
     const { store, nodes, podFinalizers } = this.#options;
     const { act, query } = request;
     if (act.verb === "watch") {
-      this.#watch(request, response, fault);
+      keepWhileOpen(this.watches, answerWatch(store, request, response, fault), response);
       return;
     }
     if (act.subresource === "log" && act.verb === "get") {
-      answerLog(nodes, this.#podOf(act), query, response);
+      const log = answerLog(nodes, this.#podOf(act), query, response);
+      if (log !== undefined) keepWhileOpen(this.logs, log, response);
       return;
     }
     if (act.subresource === "token" && act.verb === "create") {
@@ -86,12 +88,6 @@ export class RequestHandler implements Disposable {
     const answer = answerObject(store, request, { headers, body, podFinalizers });
     if (fault?.kind === "commitThenDrop") response.destroy();
     else if (fault?.kind !== "commitThenHang") sendJson(response, answer.code, answer.body);
-  }
-
-  #watch(request: ApiRequest, response: ServerResponse, fault: ApiFault | undefined): void {
-    const watch = answerWatch(this.#options.store, request, response, fault);
-    this.watches.add(watch);
-    response.once("close", () => this.watches.delete(watch));
   }
 
   async upgrade(message: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -137,6 +133,11 @@ export class RequestHandler implements Disposable {
   [Symbol.dispose](): void {
     for (const socket of this.#webSockets.clients) socket.terminate();
   }
+}
+
+function keepWhileOpen<Stream>(open: Set<Stream>, stream: Stream, response: ServerResponse): void {
+  open.add(stream);
+  response.once("close", () => open.delete(stream));
 }
 
 /** @returns whether the request is answered all the same @throws {ApiFailure} that it is answered with */
