@@ -1,9 +1,10 @@
 import type { ScriptRunner } from "@rockbot/scripts-manager";
 import { describe, expect, test } from "vitest";
+import { noOwnCluster, uniqueJob } from "../scripts/scripts-cluster.ts";
+import { type FaultyCluster, openFaultyCluster } from "./faulty-cluster.ts";
 import { atScale, record } from "./figures.ts";
-import { noCluster, openScriptsCluster, type ScriptsCluster, uniqueJob } from "./scripts-cluster.ts";
 
-type Fault = ScriptsCluster["api"]["faults"][number];
+type Fault = FaultyCluster["api"]["faults"][number];
 
 /** Calls while each of the faults happens. */
 const CALLS = atScale(2, 40);
@@ -65,9 +66,9 @@ const refused: Readonly<Record<string, { readonly fault: Fault; readonly reason:
 
 const run = (runner: ScriptRunner, job = uniqueJob()) => runner.run(job, { signal, deadline: performance.now() + DEADLINE_MS });
 
-describe.skipIf(noCluster.isSo)(`F29: a cluster that answers with errors${noCluster.words}`, () => {
+describe.skipIf(noOwnCluster.isSo)(`F29: a cluster that answers with errors${noOwnCluster.words}`, () => {
   test("costs a call that passes through them time, and neither its answer nor a second pod", { timeout: 60_000 + CALLS * 60_000 }, async () => {
-    await using cluster = await openScriptsCluster();
+    await using cluster = await openFaultyCluster();
     await using runner = cluster.runner({ keepFinishedMs: 0 });
     for (let i = 0; i < CALLS; i++) {
       for (const [name, fault] of Object.entries(passing)) {
@@ -92,7 +93,7 @@ describe.skipIf(noCluster.isSo)(`F29: a cluster that answers with errors${noClus
 
   test("is told apart, in words for whoever can set it right", { timeout: 60_000 }, async () => {
     for (const [name, { fault, reason, words }] of Object.entries(refused)) {
-      await using cluster = await openScriptsCluster();
+      await using cluster = await openFaultyCluster();
       await using runner = cluster.runner();
       cluster.api.faults.push(fault);
 
@@ -106,14 +107,14 @@ describe.skipIf(noCluster.isSo)(`F29: a cluster that answers with errors${noClus
   });
 
   test("uses every right that it is granted, and no other", { timeout: 60_000 }, async () => {
-    await using cluster = await openScriptsCluster();
+    await using cluster = await openFaultyCluster();
     {
       await using runner = cluster.runner();
       cluster.api.faults.push({ verb: "create", resource: "pods", kind: "commitThenDrop" }); // what is there has to be looked at
       await run(runner);
     }
-    const { user, api } = cluster;
+    const { manager, namespace, api } = cluster;
 
-    expect(api.usedRights(user)).toEqual(api.grantedRights(user, "rockbot-scripts"));
+    expect(api.usedRights(manager.user)).toEqual(api.grantedRights(manager.user, namespace));
   });
 });

@@ -1,8 +1,10 @@
+import { runJob } from "@rockbot/scripts-manager";
 import { describe, expect, test } from "vitest";
+import { noOwnCluster, RUNNER_KEEPS_BYTES, runCold, uniqueJob } from "../scripts/scripts-cluster.ts";
+import { type FaultyCluster, openFaultyCluster } from "./faulty-cluster.ts";
 import { atScale, record } from "./figures.ts";
-import { noCluster, openScriptsCluster, runCold, type ScriptsCluster, uniqueJob } from "./scripts-cluster.ts";
 
-type Fault = ScriptsCluster["api"]["faults"][number];
+type Fault = FaultyCluster["api"]["faults"][number];
 
 /** Scripts that start during each of the faults. */
 const CALLS = atScale(1, 40);
@@ -20,9 +22,9 @@ const faults: Readonly<Record<string, Fault>> = {
   dropped: { kind: "drop" },
 };
 
-describe.skipIf(noCluster.isSo)(`F30: a watch that fails${noCluster.words}`, () => {
+describe.skipIf(noOwnCluster.isSo)(`F30: a watch that fails${noOwnCluster.words}`, () => {
   test("delays a script by seconds at most, and none is missed", { timeout: 60_000 + CALLS * 300_000 }, async () => {
-    await using cluster = await openScriptsCluster();
+    await using cluster = await openFaultyCluster();
     await using maker = cluster.maker();
     const waits: number[] = [];
     for (let i = 0; i < CALLS; i++) {
@@ -47,7 +49,7 @@ describe.skipIf(noCluster.isSo)(`F30: a watch that fails${noCluster.words}`, () 
   });
 
   test("that has gone silent while a pod starts is not waited for", { timeout: 60_000 }, async () => {
-    await using cluster = await openScriptsCluster();
+    await using cluster = await openFaultyCluster();
     await using maker = cluster.maker();
     await runCold(maker, uniqueJob(), AbortSignal.timeout(DEADLINE_MS));
     cluster.api.silenceWatches();
@@ -56,8 +58,26 @@ describe.skipIf(noCluster.isSo)(`F30: a watch that fails${noCluster.words}`, () 
     expect((await runCold(maker, job, AbortSignal.timeout(DEADLINE_MS))).stdout).toBe(job.id);
   });
 
+  test("does not make a script seem gone that is taken up", { timeout: 60_000 }, async () => {
+    await using cluster = await openFaultyCluster();
+    await using second = cluster.maker();
+    await expect.poll(() => cluster.api.requests.some(({ verb }) => verb === "watch"), { timeout: 30_000 }).toBe(true);
+    cluster.api.silenceWatches();
+    const job = uniqueJob({ lines: ["import time; time.sleep(3)"] });
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    {
+      await using first = cluster.maker();
+      const sandbox = await first.make({ jobId: job.id, signal });
+      void runJob(sandbox, job, { signal, keepBytes: RUNNER_KEEPS_BYTES }).catch(() => {});
+      await expect.poll(() => cluster.startsOf(job.id), { timeout: 30_000 }).toBe(1);
+    }
+    await using found = await second.find?.(job.id, { signal });
+
+    expect(found && (await runJob(found, job, { signal, keepBytes: RUNNER_KEEPS_BYTES })).stdout).toBe(job.id);
+  });
+
   test("asks the API server for no more than one thing a second, and goes on once it is back", { timeout: 90_000 }, async () => {
-    await using cluster = await openScriptsCluster();
+    await using cluster = await openFaultyCluster();
     const { api } = cluster;
     api.faults.push({ verb: "watch", resource: "pods", kind: "status", code: 500, times: 5 });
     const began = performance.now();

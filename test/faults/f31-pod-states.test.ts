@@ -1,8 +1,9 @@
 import { ToolError } from "@rockbot/contracts";
 import type { ScriptRunner } from "@rockbot/scripts-manager";
 import { describe, expect, test } from "vitest";
+import { jobOf, noOwnCluster, uniqueJob } from "../scripts/scripts-cluster.ts";
+import { type FaultyCluster, openFaultyCluster } from "./faulty-cluster.ts";
 import { atScale, record } from "./figures.ts";
-import { noCluster, openScriptsCluster, type ScriptsCluster, uniqueJob } from "./scripts-cluster.ts";
 
 /** Pods that end in each of the ways. */
 const ROUNDS = atScale(1, 20);
@@ -15,14 +16,13 @@ interface PodFault {
   readonly reason: string;
   readonly words: RegExp;
   /** Before the script is given to the runner. */
-  readonly before?: (cluster: ScriptsCluster) => void;
+  readonly before?: (cluster: FaultyCluster) => void;
   /** Once it has started. */
-  readonly during?: (cluster: ScriptsCluster, pod: string) => Promise<void> | void;
+  readonly during?: (cluster: FaultyCluster, pod: string) => Promise<void> | void;
 }
 
-const start = (fault: "ErrImagePull" | "CreateContainerConfigError" | "StartError") => (cluster: ScriptsCluster) =>
-  void nodeOf(cluster).startFaults.push(fault);
-const end = (ending: "OOMKilled" | "Evicted") => (cluster: ScriptsCluster, pod: string) => nodeOf(cluster).end("rockbot-scripts", pod, ending);
+const start = (fault: "ErrImagePull" | "CreateContainerConfigError" | "StartError") => (cluster: FaultyCluster) => void nodeOf(cluster).startFaults.push(fault);
+const end = (ending: "OOMKilled" | "Evicted") => (cluster: FaultyCluster, pod: string) => nodeOf(cluster).end("rockbot-scripts", pod, ending);
 
 const faults: Readonly<Record<string, PodFault>> = {
   OOMKilled: { code: "", reason: "memory", words: /./, during: end("OOMKilled") },
@@ -46,12 +46,12 @@ const faults: Readonly<Record<string, PodFault>> = {
   StartError: { code: "unavailable", reason: "container_start", words: /cannot be started \(StartError\)/, before: start("StartError") },
 };
 
-describe.skipIf(noCluster.isSo)(`F31: a pod that comes to grief${noCluster.words}`, () => {
+describe.skipIf(noOwnCluster.isSo)(`F31: a pod that comes to grief${noOwnCluster.words}`, () => {
   test("has an error of its own for each way, and is not left behind", { timeout: 60_000 + ROUNDS * 120_000 }, async () => {
     const found: Record<string, number> = {};
     for (let i = 0; i < ROUNDS; i++) {
       for (const [name, { code, reason, words, before, during }] of Object.entries(faults)) {
-        await using cluster = await openScriptsCluster();
+        await using cluster = await openFaultyCluster();
         await using runner = cluster.runner({ scheduleMs: 3_000, keepFinishedMs: 0 });
         before?.(cluster);
         const job = uniqueJob(sleeping);
@@ -62,8 +62,7 @@ describe.skipIf(noCluster.isSo)(`F31: a pod that comes to grief${noCluster.words
         }
         const ended = await outcome;
         expect(ended, name).toMatchObject({ code, reason, message: expect.stringMatching(words) });
-        const left = () => cluster.pods().filter(({ metadata }) => metadata.labels?.["rockbot.dev/job"] === job.id);
-        await expect.poll(() => left().length, { timeout: 30_000 }).toBe(0);
+        await expect.poll(async () => (await cluster.pods()).filter((pod) => jobOf(pod) === job.id), { timeout: 30_000 }).toEqual([]);
         found[ended.reason] = (found[ended.reason] ?? 0) + 1;
       }
     }
@@ -94,7 +93,7 @@ async function outcomeOf(runner: ScriptRunner, job: ReturnType<typeof uniqueJob>
   }
 }
 
-function nodeOf({ api }: ScriptsCluster): ScriptsCluster["api"]["nodes"][number] {
+function nodeOf({ api }: FaultyCluster): FaultyCluster["api"]["nodes"][number] {
   const [node] = api.nodes;
   if (node === undefined) throw new Error("The cluster has no node");
   return node;

@@ -1,8 +1,9 @@
 import { ToolError } from "@rockbot/contracts";
 import { describe, expect, test } from "vitest";
+import { noOwnCluster, uniqueJob } from "../scripts/scripts-cluster.ts";
+import { openFaultyCluster } from "./faulty-cluster.ts";
 import { atScale, record } from "./figures.ts";
 import { peakMemoryMb } from "./peak-memory.ts";
-import { noCluster, openScriptsCluster, uniqueJob } from "./scripts-cluster.ts";
 
 const SCRIPTS = atScale(12, 50);
 /** As many pods as the quota grants. */
@@ -11,9 +12,9 @@ const { signal } = new AbortController();
 
 const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "scripts", namespace: "rockbot-scripts" }, spec: { hard: { pods: String(ROOM) } } };
 
-describe.skipIf(noCluster.isSo)(`F35: a cluster without room${noCluster.words}`, () => {
+describe.skipIf(noOwnCluster.isSo)(`F35: a cluster without room${noOwnCluster.words}`, () => {
   test("has scripts wait for their turn until their deadline", { timeout: 60_000 + SCRIPTS * 5_000 }, async () => {
-    await using cluster = await openScriptsCluster({ manifests: [quota] as never });
+    await using cluster = await openFaultyCluster({ manifests: [quota] as never });
     await using runner = cluster.runner({ ceiling: SCRIPTS });
     const deadline = performance.now() + 40_000 + SCRIPTS * 4_000;
     const began = performance.now();
@@ -37,7 +38,7 @@ describe.skipIf(noCluster.isSo)(`F35: a cluster without room${noCluster.words}`,
 
   test("says so to scripts that get no turn in time", { timeout: 60_000 }, async () => {
     const none = { ...quota, spec: { hard: { pods: "0" } } };
-    await using cluster = await openScriptsCluster({ manifests: [none] as never });
+    await using cluster = await openFaultyCluster({ manifests: [none] as never });
     await using runner = cluster.runner();
     const error = await runner.run(uniqueJob(), { signal, deadline: performance.now() + 2_000 }).catch((thrown: unknown) => thrown);
 

@@ -1,24 +1,14 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { defaultSandboxLimits, type SandboxLimits, type ScriptRunner } from "@rockbot/scripts-manager";
 import { testScriptRunner } from "@rockbot/scripts-manager/conformance";
-import { temporaryFolder } from "@rockbot/testing";
-import { afterAll } from "vitest";
-import { noCluster, openScriptsCluster, RUNNER_KEEPS_BYTES } from "../faults/scripts-cluster.ts";
+import { noCluster, openScriptsCluster, RUNNER_KEEPS_BYTES } from "./scripts-cluster.ts";
 
 const limits: SandboxLimits = { ...defaultSandboxLimits, memoryBytes: 128 * 1024 * 1024, processes: 24, storageBytes: 24 * 1024 * 1024, processors: 1 };
 
-const packages = temporaryFolder();
-afterAll(() => packages[Symbol.dispose]());
-chmodSync(packages.path, 0o755); // scripts have another user
-mkdirSync(join(packages.path, "layer"));
-writeFileSync(join(packages.path, "layer", "layered.py"), "def answer(): return 42\n");
-
-/** With a cluster of its own. */
+/** With a cluster, or a namespace, of its own. */
 async function makeRunner(): Promise<ScriptRunner> {
   await using opening = new AsyncDisposableStack();
-  const cluster = opening.use(await openScriptsCluster({ claims: { packages: packages.path } }));
-  const runner = opening.use(cluster.runner({ ceiling: 4, limits, packagesClaim: "packages" }));
+  const cluster = opening.use(await openScriptsCluster());
+  const runner = opening.use(cluster.runner({ ceiling: 4, limits }));
   const opened = opening.move();
   return {
     kind: runner.kind,
@@ -32,6 +22,5 @@ testScriptRunner("scripts in pods", makeRunner, {
   keepBytes: RUNNER_KEEPS_BYTES,
   limits,
   boundsFiles: false, // a pod cannot ask for that
-  packages: { key: "layer", pinned: [] },
   ...(noCluster.isSo ? { skipped: noCluster.why } : {}),
 });

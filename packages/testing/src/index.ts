@@ -55,16 +55,15 @@ export { type SpyReport, spy } from "./mcp/spy.ts";
 
 // A Kubernetes cluster: an API server with nodes that run pods as processes of this machine.
 
-export { MANAGER_ACCOUNT, RELEASE_NAMESPACE, scriptsManifests } from "./kubernetes/chart.ts";
 export { type ClusterConnection, kubeconfigOf, writeKubeconfig } from "./kubernetes/cluster-connection.ts";
 export type { ApiFault } from "./kubernetes/faults.ts";
 export { whyNoPods } from "./kubernetes/kubelet/isolation.ts";
 export type { PodEnding, StartFault } from "./kubernetes/kubelet/pod-worker.ts";
 export type { TestNode } from "./kubernetes/kubelet/test-node.ts";
-export type { KubeObject } from "./kubernetes/objects.ts";
+export type { KubeObject, Pod } from "./kubernetes/objects.ts";
 export type { LoggedRequest } from "./kubernetes/requests/request-log.ts";
-export { type KubernetesApi, type StartKubernetesApiOptions, startKubernetesApi } from "./kubernetes/start-kubernetes-api.ts";
-export { type TestCluster, testCluster, whyNoFaults } from "./kubernetes/test-cluster.ts";
+export type { KubernetesApi, StartKubernetesApiOptions } from "./kubernetes/start-kubernetes-api.ts";
+export { logIn, type TestCluster, testCluster, whyNoFaults } from "./kubernetes/test-cluster.ts";
 
 // Python packages: wheels, and an index of them.
 

@@ -11,6 +11,10 @@ const RELEASE = "rockbot";
 export const RELEASE_NAMESPACE = "rockbot";
 /** Of the manager, in RELEASE_NAMESPACE. */
 export const MANAGER_ACCOUNT = `${RELEASE}-scripts-manager`;
+/** Of scripts, in their namespace. */
+export const SCRIPT_ACCOUNT = "rockbot-script";
+/** Of scripts. */
+export const PRIORITY_CLASS = `${RELEASE}-script`;
 
 function rootAbove(folder: string): string {
   return existsSync(join(folder, "pnpm-workspace.yaml")) ? folder : rootAbove(dirname(folder));
@@ -25,7 +29,7 @@ export function scriptsManifests(namespace = "rockbot-scripts", managerNamespace
   const role = { name: MANAGER_ACCOUNT, namespace };
   const manifests: (KubeObject & Readonly<Record<string, unknown>>)[] = [
     { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels: part("pod-security-labels.yaml") as Record<string, string> } },
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "rockbot-script", namespace }, automountServiceAccountToken: false },
+    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: SCRIPT_ACCOUNT, namespace }, automountServiceAccountToken: false },
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: MANAGER_ACCOUNT, namespace: managerNamespace }, automountServiceAccountToken: false },
     { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: role, rules: part("manager-rules.yaml") },
     {
@@ -39,7 +43,7 @@ export function scriptsManifests(namespace = "rockbot-scripts", managerNamespace
     {
       apiVersion: "scheduling.k8s.io/v1",
       kind: "PriorityClass",
-      metadata: { name: `${RELEASE}-script` },
+      metadata: { name: PRIORITY_CLASS },
       value: -100,
       globalDefault: false,
       preemptionPolicy: "Never",

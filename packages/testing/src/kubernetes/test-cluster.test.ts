@@ -47,6 +47,7 @@ describe.skipIf("why" in tool)(`a cluster that is given${"why" in tool ? ` (skip
       expect(whyNoFaults()).toContain("ROCKBOT_TEST_KUBECONFIG");
       expect(await createPod(cluster)).toBe(201);
       expect(await createPod(cluster, "default")).toBe(403);
+      expect((await cluster.pods()).map(({ metadata }) => metadata.name)).toEqual(["one"]);
     }
     expect(api.list("namespaces").map(({ metadata }) => metadata.name)).toEqual(["default"]);
   });

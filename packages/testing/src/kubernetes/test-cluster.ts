@@ -2,8 +2,9 @@ import { randomBytes } from "node:crypto";
 import { kubernetesTool } from "../machine/kubernetes-tools.ts";
 import { run } from "../machine/run.ts";
 import { temporaryFolder } from "../machine/temporary-folder.ts";
-import { MANAGER_ACCOUNT, RELEASE_NAMESPACE, scriptsManifests } from "./chart.ts";
+import { MANAGER_ACCOUNT, PRIORITY_CLASS, RELEASE_NAMESPACE, SCRIPT_ACCOUNT, scriptsManifests } from "./chart.ts";
 import type { ClusterConnection } from "./cluster-connection.ts";
+import type { Pod } from "./objects.ts";
 import { type KubernetesApi, type StartKubernetesApiOptions, startKubernetesApi } from "./start-kubernetes-api.ts";
 
 /** The variable that names a kubeconfig of a cluster that tests may use. It asks for somebody who may make namespaces. */
@@ -17,6 +18,12 @@ export interface TestCluster extends AsyncDisposable {
   readonly namespace: string;
   /** Somebody with the manager's rights. */
   readonly manager: ClusterConnection;
+  /** What the chart has the manager name in its pods; the class of priorities is of all namespaces, so that a real cluster is given none. */
+  readonly podNames: { readonly serviceAccountName: string; readonly priorityClassName?: string };
+  /** Those of the namespace that are there, finished or not. */
+  pods(): Promise<readonly Pod[]>;
+  /** What the only container of a pod has written; nothing, where there is none yet or any more. */
+  logOf(pod: Pod): Promise<string>;
   /** Undefined on a real cluster: what needs it is to be skipped there. */
   readonly api: KubernetesApi | undefined;
 }
@@ -35,9 +42,18 @@ export async function testCluster(options: StartKubernetesApiOptions = {}): Prom
   return {
     namespace,
     manager: api.connectionFor({ namespace: RELEASE_NAMESPACE, name: MANAGER_ACCOUNT }),
+    podNames: { serviceAccountName: SCRIPT_ACCOUNT, priorityClassName: PRIORITY_CLASS },
+    pods: async () => api.list("pods", namespace) as readonly Pod[],
+    logOf: async (pod) => logIn(api, pod),
     api,
     [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
   };
+}
+
+/** What the only container of a pod has written so far. */
+export function logIn({ nodes }: KubernetesApi, pod: Pod): string {
+  const name = pod.spec.containers[0]?.name ?? "";
+  return String(nodes.map((node) => node.container(pod, name)?.log.read()).find((log) => log !== undefined) ?? "");
 }
 
 function realKubeconfig(): string | undefined {
@@ -67,6 +83,12 @@ async function prepareCluster(kubeconfig: string): Promise<TestCluster> {
   return {
     namespace,
     manager: { server, certificate: Buffer.from(authority, "base64").toString(), token: status.token, user },
+    podNames: { serviceAccountName: SCRIPT_ACCOUNT },
+    async pods() {
+      const { items } = JSON.parse(await kubectl("get", "pods", "--namespace", namespace, "--output", "json")) as { readonly items: readonly Pod[] };
+      return items;
+    },
+    logOf: ({ metadata }) => kubectl("logs", "--namespace", namespace, metadata.name).catch(() => ""),
     api: undefined,
     async [Symbol.asyncDispose]() {
       await kubectl("delete", "namespace", namespace, "--wait=false");
