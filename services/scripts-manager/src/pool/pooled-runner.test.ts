@@ -193,6 +193,50 @@ describe("pooledRunner", () => {
     expect((await waiting).stdout).toBe("later");
   });
 
+  test("where the maker has room for few, tries no more than replace those that end, and keeps to the order of coming", async () => {
+    let room = 1;
+    let refused = 0;
+    const maker = testMaker({
+      beforeMake: () => {
+        if (room === 0) {
+          refused++;
+          throw new ToolError(ToolErrorCode.Overloaded, "the quota is used up");
+        }
+        room--;
+      },
+      beforeGone: async () => {
+        room++;
+      },
+    });
+    await using runner = startRunner(maker, { ceiling: 12 });
+    const names = Array.from({ length: 12 }, (_, index) => `${index}`);
+    const order: string[] = [];
+
+    await Promise.all(names.map((name) => runner.run(jobOf(name), inTime()).then(({ stdout }) => order.push(stdout))));
+
+    expect(order).toEqual(names);
+    expect(refused).toBeLessThanOrEqual(2 * names.length); // were all to try whenever one ends, it would be six times as many
+  });
+
+  test("takes failures of sandboxes that were made side by side for one: who waits is not refused for them", async () => {
+    const broken = Promise.withResolvers<void>();
+    let isBroken = true;
+    const maker = testMaker({
+      beforeMake: async () => {
+        if (!isBroken) return;
+        await broken.promise;
+        throw unavailable("the engine is away");
+      },
+    });
+    await using runner = startRunner(maker, { ceiling: 8 });
+    const runs = Promise.allSettled(Array.from({ length: 4 }, () => runner.run(jobOf("hello"), inTime())));
+    await vi.waitFor(() => expect(maker.asked).toHaveLength(8));
+    isBroken = false;
+    broken.resolve();
+
+    expect((await runs).map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled", "fulfilled"]);
+  });
+
   test("answers for a sandbox that breaks under its script, and does not run it again", async () => {
     const maker = testMaker();
     await using runner = startRunner(maker);
@@ -265,6 +309,24 @@ describe("pooledRunner", () => {
     expect((await both).map((one) => one.status === "rejected" && one.reason.code)).toEqual(["unavailable", "unavailable"]);
     expect(maker.alive).toHaveLength(0);
     await expect(runner.run(jobOf("never"), inTime())).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  test("when disposed of, waits for sandboxes that are being made to be none", async () => {
+    let isMaking = false;
+    const maker = testMaker({
+      beforeMake: async (signal) => {
+        isMaking = true;
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+        await wait(50);
+        isMaking = false;
+      },
+    });
+    const runner = startRunner(maker, { floor: 1 });
+    await vi.waitFor(() => expect(isMaking).toBe(true));
+
+    await runner[Symbol.asyncDispose]();
+
+    expect(isMaking).toBe(false);
   });
 
   test("leaves what runs to whoever takes it up when the process stops, but ends what is cancelled", async () => {

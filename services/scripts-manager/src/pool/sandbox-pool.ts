@@ -3,7 +3,7 @@ import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Sandbox, SandboxMaker } from "../sandbox/sandbox.ts";
 import { Demand } from "./demand.ts";
-import { MakingPause } from "./making-pause.ts";
+import { type FailedAttempt, MakingPause } from "./making-pause.ts";
 import { type PoolCounts, type PoolMetrics, poolMetrics, SandboxFate } from "./pool-metrics.ts";
 
 export interface SandboxPoolOptions {
@@ -39,10 +39,14 @@ export interface TakenSandbox {
 
 /** One that does not end in this time is not waited for any more, nor counted. */
 const END_WITHIN_MS = 30_000;
+/** How long disposal waits for those that are being made. */
+const ATTEMPTS_END_WITHIN_MS = 5_000;
 /** A guess, so that callers do not come back at once. */
 const RETRY_AFTER_MS = 1_000;
 
 interface Waiter {
+  /** The order of coming. */
+  readonly turn: number;
   readonly jobId: string;
   readonly signal: AbortSignal;
   grant(taken: TakenSandbox): void;
@@ -54,7 +58,7 @@ interface Waiter {
  * finds none has one made for it, as long as there are fewer than the ceiling; else it waits, in the order of coming. After a sandbox
  * could not be made, or did not last, the next attempt waits, twice as long each time, up to 30 s; from the third in a row on jobs
  * that find no warm one are refused at once, with the reason. Where a maker says `overloaded`, there is no room for more: its job
- * goes on waiting.
+ * goes on waiting, in its place, and as many as there are then stay the measure (`MakingPause`).
  */
 export class SandboxPool implements AsyncDisposable {
   readonly #maker: SandboxMaker;
@@ -69,6 +73,8 @@ export class SandboxPool implements AsyncDisposable {
   /** Who has no sandbox and none that is being made for it; the first comes next. */
   readonly #line: Waiter[] = [];
   readonly #endings = new Set<Promise<void>>();
+  readonly #attempts = new Set<Promise<void>>();
+  #turns = 0;
   #makingWarm = 0;
   #makingForJobs = 0;
   #busy = 0;
@@ -90,7 +96,7 @@ export class SandboxPool implements AsyncDisposable {
     return {
       warm: this.#warm.length,
       busy: this.#busy,
-      making: this.#makingWarm + this.#makingForJobs,
+      making: this.#making,
       ending: this.#endings.size,
       waiting: this.#line.length + this.#makingForJobs,
     };
@@ -108,7 +114,7 @@ export class SandboxPool implements AsyncDisposable {
     const giveUp = new AbortController();
     const timer = setTimeout(() => giveUp.abort(this.#overloadedError()), Math.max(0, until - performance.now()));
     const asked = performance.now();
-    const waiter: Waiter = { jobId, signal: AbortSignal.any([signal, giveUp.signal]), grant: resolve, refuse: reject };
+    const waiter: Waiter = { turn: this.#turns++, jobId, signal: AbortSignal.any([signal, giveUp.signal]), grant: resolve, refuse: reject };
     const leave = (): void => {
       const index = this.#line.indexOf(waiter);
       if (index >= 0) this.#line.splice(index, 1);
@@ -134,13 +140,16 @@ export class SandboxPool implements AsyncDisposable {
     return sandbox === undefined ? undefined : this.#taken(sandbox, false);
   }
 
-  /** Refuses who waits and throws away what is warm; whoever has taken one has to discard it. Does not dispose of the maker. */
+  /** Refuses who waits, and throws away what is warm or being made; whoever has taken one has to discard it. Does not dispose of the maker. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(stoppingError());
     clearTimeout(this.#pauseTimer);
     await this.#periods[Symbol.asyncDispose]();
     for (const waiter of this.#line.splice(0)) waiter.refuse(stoppingError());
     for (const sandbox of this.#warm.splice(0)) void this.#end(sandbox, SandboxFate.Idle);
+    await within(ATTEMPTS_END_WITHIN_MS, Promise.all(this.#attempts), () => new Error("late")).catch(() =>
+      this.#options.log.error({ kind: this.#maker.kind }, "sandboxes are still being made, and nobody waits for them any more"),
+    );
     while (this.#endings.size > 0) await Promise.all(this.#endings);
     this.#metrics[Symbol.dispose]();
   }
@@ -149,12 +158,21 @@ export class SandboxPool implements AsyncDisposable {
     return this.#busy + this.#makingForJobs + this.#line.length;
   }
 
-  get #hasRoom(): boolean {
-    return this.#warm.length + this.#makingWarm + this.#makingForJobs + this.#busy + this.#endings.size < this.#options.ceiling;
+  get #making(): number {
+    return this.#makingWarm + this.#makingForJobs;
+  }
+
+  /** Those that take up room and are not being made. */
+  get #lasting(): number {
+    return this.#warm.length + this.#busy + this.#endings.size;
+  }
+
+  get #existing(): number {
+    return this.#lasting + this.#making;
   }
 
   get #mayMake(): boolean {
-    return this.#hasRoom && this.#pause.isOver && !(this.#pause.allowsOneOnly && this.#makingWarm + this.#makingForJobs > 0);
+    return this.#existing < this.#options.ceiling && this.#pause.allows(this.#existing, this.#making);
   }
 
   /** How many should be warm. */
@@ -177,7 +195,7 @@ export class SandboxPool implements AsyncDisposable {
   #serveFirst(): boolean {
     const warm = this.#warm.shift();
     if (warm !== undefined) {
-      this.#pause.end();
+      this.#pause.succeeded(this.#lasting + 1);
       this.#line.shift()?.grant(this.#taken(warm, true));
       return true;
     }
@@ -191,16 +209,17 @@ export class SandboxPool implements AsyncDisposable {
   }
 
   async #makeFor(waiter: Waiter): Promise<void> {
+    const begunAt = performance.now();
     this.#makingForJobs++;
     try {
       const sandbox = await this.#make(waiter.signal, waiter.jobId);
-      this.#pause.end();
+      this.#pause.succeeded(this.#lasting + 1);
       if (waiter.signal.aborted) void this.#end(sandbox, SandboxFate.Unwanted);
       else waiter.grant(this.#taken(sandbox, false));
     } catch (error) {
       if (waiter.signal.aborted) return;
-      const reason = this.#makingFailed(error);
-      if (reason.code === ToolErrorCode.Overloaded) this.#line.unshift(waiter);
+      const reason = this.#makingFailed(error, { begunAt, others: this.#existing - 1 });
+      if (reason.code === ToolErrorCode.Overloaded) this.#waitAgain(waiter);
       else waiter.refuse(reason);
     } finally {
       this.#makingForJobs--;
@@ -208,12 +227,18 @@ export class SandboxPool implements AsyncDisposable {
     }
   }
 
+  #waitAgain(waiter: Waiter): void {
+    const next = this.#line.findIndex(({ turn }) => turn > waiter.turn);
+    this.#line.splice(next < 0 ? this.#line.length : next, 0, waiter);
+  }
+
   async #makeWarm(): Promise<void> {
+    const begunAt = performance.now();
     this.#makingWarm++;
     try {
-      this.#keep(await this.#make(this.#stop.signal));
+      this.#keep(await this.#make(this.#stop.signal), begunAt);
     } catch (error) {
-      if (!this.#stop.signal.aborted) this.#makingFailed(error);
+      if (!this.#stop.signal.aborted) this.#makingFailed(error, { begunAt, others: this.#existing - 1 });
     } finally {
       this.#makingWarm--;
       this.#serve();
@@ -232,20 +257,25 @@ export class SandboxPool implements AsyncDisposable {
       const isOver = Promise.withResolvers<never>();
       const end = (): void => isOver.reject(signal.reason);
       signal.addEventListener("abort", end, { once: true });
-      making.then(
-        (sandbox) => {
+      const attempt = making
+        .then(
+          (sandbox) => {
+            if (signal.aborted) void this.#end(sandbox, SandboxFate.Unwanted);
+          },
+          () => {},
+        )
+        .then(() => {
           signal.removeEventListener("abort", end);
-          if (signal.aborted) void this.#end(sandbox, SandboxFate.Unwanted);
-        },
-        () => signal.removeEventListener("abort", end),
-      );
+          this.#attempts.delete(attempt);
+        });
+      this.#attempts.add(attempt);
       return await Promise.race([making, isOver.promise]);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  #keep(sandbox: Sandbox): void {
+  #keep(sandbox: Sandbox, begunAt: number): void {
     if (this.#stop.signal.aborted) {
       void this.#end(sandbox, SandboxFate.Unwanted);
       return;
@@ -255,7 +285,7 @@ export class SandboxPool implements AsyncDisposable {
       const index = this.#warm.indexOf(sandbox);
       if (index < 0) return;
       this.#warm.splice(index, 1);
-      this.#makingFailed(error);
+      this.#makingFailed(error, { begunAt, others: this.#existing });
       void this.#end(sandbox, SandboxFate.Gone);
     });
   }
@@ -286,16 +316,15 @@ export class SandboxPool implements AsyncDisposable {
       .catch((error: unknown) => log.error({ error: String(error), kind: this.#maker.kind }, "a sandbox could not be removed"))
       .then(() => {
         this.#endings.delete(ending);
-        if (this.#pause.isForRoom) this.#pause.end();
         this.#serve();
       });
     this.#endings.add(ending);
     return ending;
   }
 
-  #makingFailed(thrown: unknown): ToolError {
+  #makingFailed(thrown: unknown, attempt: FailedAttempt): ToolError {
     const error = thrown instanceof ToolError ? thrown : new ToolError(ToolErrorCode.Unavailable, "A sandbox could not be made.", { cause: thrown });
-    this.#pause.failed(error);
+    this.#pause.failed(error, attempt);
     this.#metrics.makingFailed();
     this.#options.log.warn(
       { kind: this.#maker.kind, code: error.code, error: String(thrown), nextInMs: Math.round(this.#pause.leftMs) },
@@ -321,7 +350,8 @@ export class SandboxPool implements AsyncDisposable {
 
   #overloadedError(): ToolError {
     const { ceiling } = this.#options;
-    const reason = this.#pause.lastError === undefined ? "" : ` The last that was to be made failed: ${this.#pause.lastError.message}`;
+    const isFull = this.#lasting >= ceiling;
+    const reason = isFull || this.#pause.lastError === undefined ? "" : ` The last that was to be made failed: ${this.#pause.lastError.message}`;
     return new ToolError(
       ToolErrorCode.Overloaded,
       `The script was not started: no sandbox became free in time, of ${ceiling} that there may be at once.${reason} Try again later.`,
