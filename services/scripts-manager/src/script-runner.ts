@@ -1,3 +1,4 @@
+import { ToolError } from "@rockbot/contracts";
 import type { PackageLayer } from "./packages/package-layer.ts";
 
 /** One script to run, once. */
@@ -54,6 +55,11 @@ export interface RunScriptOptions {
   readonly deadline: number;
   /** The job may have been given to a runner before: it is looked for, and taken up where it is. @default false */
   readonly mayHaveBegun?: boolean | undefined;
+}
+
+/** Whether a script whose signal is this goes on for whoever takes its job up. */
+export function goesOn({ isResumable }: Pick<ScriptRunner, "isResumable">, { aborted, reason }: AbortSignal): boolean {
+  return isResumable && aborted && !(reason instanceof ToolError);
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type JobOutcome, runJob } from "../sandbox/run-job.ts";
 import type { Sandbox, SandboxMaker } from "../sandbox/sandbox.ts";
-import type { RunScriptOptions, ScriptJob, ScriptOutcome, ScriptRunner } from "../script-runner.ts";
+import { goesOn, type RunScriptOptions, type ScriptJob, type ScriptOutcome, type ScriptRunner } from "../script-runner.ts";
 import { SandboxFate } from "./pool-metrics.ts";
 import { SandboxPool, type TakenSandbox } from "./sandbox-pool.ts";
 
@@ -34,7 +34,7 @@ export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions):
   const stop = new AbortController();
   const running = new Set<Promise<ScriptOutcome>>();
   const isResumable = maker.find !== undefined;
-  const isLeft = ({ aborted, reason }: AbortSignal): boolean => isResumable && aborted && (stop.signal.aborted || !(reason instanceof ToolError));
+  const isLeft = (signal: AbortSignal): boolean => (isResumable && stop.signal.aborted) || goesOn({ isResumable }, signal);
 
   async function runOnce(job: ScriptJob, { signal: caller, deadline, mayHaveBegun = false }: RunScriptOptions): Promise<ScriptOutcome> {
     const arrived = performance.now();

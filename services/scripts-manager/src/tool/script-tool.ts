@@ -3,7 +3,7 @@ import { ToolError, ToolErrorCode, type ToolExecutePythonScriptInput, tools } fr
 import type { RateStore } from "@rockbot/rates";
 import { defineTool, type Tool, type ToolCallContext, type ToolContext } from "@rockbot/tools";
 import type { PackageLayer } from "../packages/package-layer.ts";
-import type { ScriptRunner } from "../script-runner.ts";
+import { goesOn, type ScriptRunner } from "../script-runner.ts";
 import { describeOutcome } from "./describe-outcome.ts";
 import { takeScriptSeconds } from "./script-seconds.ts";
 import { secondsOf } from "./seconds-of.ts";
@@ -65,7 +65,7 @@ export function scriptTool({ runner, packages, rates, bounds, isDangerous = fals
           throw error;
         }
       } finally {
-        seconds.giveBack(timeoutSeconds - usedMs / 1_000);
+        if (!goesOn(runner, context.signal)) seconds.giveBack(timeoutSeconds - usedMs / 1_000); // else whoever takes it up does
       }
     },
     { isResumable: runner.isResumable },
