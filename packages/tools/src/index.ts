@@ -7,9 +7,10 @@ export { CallClaims } from "./layers/claim.ts";
 export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers.ts";
 export { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 export { type ListedTool, listTools } from "./list-tools.ts";
+// To take requests in other forms than the bus's own.
+export { readCall } from "./read-request.ts";
 // To play parked calls again.
 export { createReplayer, type ReplayAnswer, type Replayer, type ReplayOptions, ReplayRefusedError } from "./replay-parked.ts";
-// To take requests in other forms than the bus's own.
 export type { RequestForm } from "./request-form.ts";
 export { ResultCache, type ResultCacheOptions } from "./result-cache.ts";
 // To call tools.

@@ -2,7 +2,7 @@ import { headerBytesBeyond, MAX_HEADER_BYTES } from "@rockbot/bus";
 import { type Envelope, Header, parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Sender, Stranger } from "./identity.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
-import type { RequestedCall, RequestForm } from "./request-form.ts";
+import { formOf, type RequestedCall, type RequestForm } from "./request-form.ts";
 
 /** The trace's headers come on top of what a sender may send: `tracestate` has 512 bytes at most. */
 const MAX_RECEIVED_HEADER_BYTES = MAX_HEADER_BYTES + 1024;
@@ -20,7 +20,12 @@ export function addressOf(message: Envelope, { mayHear }: Sender | Stranger, { r
   return mayHear?.(replyTo) ? { topic: replyTo, correlationId, destination: source } : undefined;
 }
 
-/** The call that a message asks for, or why it asks for none. */
+/** The call that a message asks for in one of the forms, or in that of all services; or why it asks for none. */
+export function readCall(message: Envelope, forms: readonly RequestForm[]): RequestedCall | ToolError {
+  return readRequest(message, formOf(message, forms));
+}
+
+/** The call that a message asks for in this form, or why it asks for none. */
 export function readRequest(message: Envelope, form: RequestForm): RequestedCall | ToolError {
   if (message.body.byteLength > MAX_REQUEST_BYTES) {
     return new ToolError(ToolErrorCode.TooLarge, `The request has ${message.body.byteLength} bytes; at most ${MAX_REQUEST_BYTES} are taken`);

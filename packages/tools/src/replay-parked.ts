@@ -3,7 +3,7 @@ import { type Envelope, Header, newId, ToolError, ToolErrorCode, type ToolInvoke
 import type { PolicyHolder } from "@rockbot/policy";
 import { createIdentity } from "./identity.ts";
 import { MAX_TIMEOUT_MS } from "./limits.ts";
-import { decodeReply } from "./reply.ts";
+import { formOf, type RequestForm } from "./request-form.ts";
 
 /** Who asks in the operator's name: a word in the topic for answers. */
 const OPERATOR = "operator";
@@ -11,6 +11,8 @@ const OPERATOR = "operator";
 export interface CreateReplayerOptions {
   /** Who is believed to have sent what was parked, where the bus verifies senders. @default see createIdentity */
   readonly policy?: PolicyHolder | undefined;
+  /** Requests that services take besides ToolInvokeRequests. @default none */
+  readonly forms?: readonly RequestForm[] | undefined;
 }
 
 export interface ReplayOptions {
@@ -23,7 +25,7 @@ export interface ReplayOptions {
 }
 
 export interface ReplayAnswer {
-  /** Undefined if what came is no answer to a tool call, such as one of a service that speaks other messages. */
+  /** Undefined if what came is no answer to such a request, such as one of a service that speaks other messages. */
   readonly reply: ToolInvokeResponse | ToolError | undefined;
   /** Whether asking again would give the same: an error that may pass is not the last word. */
   readonly isFinal: boolean;
@@ -57,7 +59,7 @@ export class ReplayRefusedError extends Error {
 }
 
 /** Subscribes for answers with the first replay; the queue ends with the replayer. */
-export function createReplayer(bus: Bus, { policy }: CreateReplayerOptions = {}): Replayer {
+export function createReplayer(bus: Bus, { policy, forms = [] }: CreateReplayerOptions = {}): Replayer {
   const identity = createIdentity(bus, policy);
   const address = `${bus.traits.user ?? OPERATOR}.${newId().slice(0, 12)}`;
   const requester = createRequester(bus, { replyTo: `tool.result.${address}`, subscription: { name: `result.${address}`, kind: "copy" } });
@@ -72,7 +74,7 @@ export function createReplayer(bus: Bus, { policy }: CreateReplayerOptions = {})
         throw new ReplayRefusedError(`Cannot play the message again: no instance of "${service}" runs. Start one and try again`, false);
       }
       const answer = await requester.request(toSend, { timeoutMs, signal });
-      const reply = decodeReply(answer.body, answer.type);
+      const reply = formOf(message, forms).readReply(answer.body, answer.type);
       return { reply, isFinal: !(reply instanceof ToolError && (reply.isRetryable || reply.code === ToolErrorCode.Denied)) };
     },
     [Symbol.asyncDispose]: () => requester[Symbol.asyncDispose](),

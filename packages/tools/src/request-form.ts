@@ -1,5 +1,5 @@
 import { decodeMessage, messages, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
-import { type EncodedReply, encodeReply } from "./reply.ts";
+import { decodeReply, type EncodedReply, encodeReply } from "./reply.ts";
 
 /** The call that an answer names. */
 type Ids = Pick<ToolInvokeRequest, "toolCallId" | "toolName">;
@@ -24,6 +24,8 @@ export interface RequestForm {
   read(body: Uint8Array): RequestedCall | ToolError;
   /** The answer's form on the wire, without the secrets of this process. */
   write(request: Ids, reply: ToolInvokeResponse | ToolError): EncodedReply;
+  /** What a written answer says, as far as this form can; undefined if it is in another. */
+  readReply(body: Uint8Array, type: string): ToolInvokeResponse | ToolError | undefined;
 }
 
 /** The form that every service takes. */
@@ -36,9 +38,10 @@ export const toolRequestForm: RequestForm = {
     return new ToolError(ToolErrorCode.InvalidArguments, decoded.fault.message, { details: { reason: decoded.fault.reason, faults: decoded.fault.faults } });
   },
   write: encodeReply,
+  readReply: decodeReply,
 };
 
 /** The form that a message has; that of tool requests if it has none of them. */
 export function formOf({ type }: { readonly type: string }, forms: readonly RequestForm[]): RequestForm {
-  return forms.find((form) => type === form.type || type.toLowerCase() === form.type.toLowerCase()) ?? toolRequestForm;
+  return forms.find((form) => type.toLowerCase() === form.type.toLowerCase()) ?? toolRequestForm;
 }

@@ -14,7 +14,6 @@ import {
 } from "@rockbot/contracts";
 import { ANSWER_KEPT_MS, CallJournal, CallState, type JournalStore } from "@rockbot/journal";
 import type { PolicyHolder } from "@rockbot/policy";
-
 import { guideTools } from "./guide-tools.ts";
 import { holdStation } from "./held-station.ts";
 import { createIdentity } from "./identity.ts";

@@ -11,12 +11,14 @@ import {
   type ScriptInvokeResponse,
 } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
-import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import { createMemoryRateStore } from "@rockbot/rates";
+import { createReplayer, createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { expect, test, vi } from "vitest";
 import { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
 import { pooledRunner } from "./pool/pooled-runner.ts";
 import { type TestMaker, testMaker } from "./pool/test-sandboxes.ts";
 import { startScriptsManager } from "./scripts-manager.ts";
+import { scriptRequestForm } from "./tool/script-request-form.ts";
 
 const TOOL = "execute_python_script";
 
@@ -119,6 +121,19 @@ test("to the original, a body that cannot be read is an answer, too", async () =
   expect(await answerOf(heard)).toMatchObject({ toolCallId: "call-1", exitCode: -1, stderr: expect.stringContaining("script") });
 });
 
+test("an operator who plays a request of the original again gets what its script prints; one that could not run may yet", async () => {
+  await using started = await start();
+  await using replayer = createReplayer(started.bus, { forms: [scriptRequestForm] });
+  const replay = (request: Partial<ScriptInvokeRequest>) =>
+    replayer.replay(asOriginal({ toolCallId: newId(), script: "hello", ...request }), "scripts-manager", { timeoutMs: 20_000 });
+
+  expect(await replay({})).toMatchObject({ reply: { toolName: TOOL, content: "hello", isError: false }, isFinal: true });
+  expect(await replay({ pipPackages: ["numpy"] })).toMatchObject({
+    reply: { code: "execution_failed", message: expect.stringContaining("no packages can be installed here") },
+    isFinal: false,
+  });
+});
+
 test.each<[unknown, number]>([
   [undefined, 30_000],
   [null, 30_000],
@@ -193,6 +208,25 @@ test("script seconds are taken when a script starts, and what it has not used is
   hold.abort();
   await held;
   await vi.waitFor(async () => expect((await started.caller.call(TOOL, { script: "quick", timeout_seconds: 90 })).content).toBe("quick"), { timeout: 10_000 });
+});
+
+test("script seconds of a script that goes on without its manager stay taken", async () => {
+  await using bus = createMemoryBus();
+  await using rates = createMemoryRateStore();
+  const maker = testMaker({ find: async () => undefined });
+  await using runner = pooledRunner(maker, { floor: 0, ceiling: 4, idleMs: 60_000, keepBytes: 10_000, log: silentLogger });
+  const policy = holdPolicy(createPolicy(await readPolicy("callers: { agent: { limits: { scriptSecondsPerHour: 100 } } }", "test")));
+  const startManager = () => startScriptsManager(bus, loadConfig(configSchema, { env: {}, overrides: { shutdownGraceMs: 1 } }), { runner, policy, rates });
+  const stopped = await startManager();
+  await using caller = await createToolCaller(bus, { agent: "agent" });
+  await caller.discovered();
+  caller.call(TOOL, { script: "hold", timeout_seconds: 90 }).catch(() => {});
+  await vi.waitFor(() => expect(maker.alive.some(({ assigned }) => assigned.length > 0)).toBe(true));
+
+  await stopped[Symbol.asyncDispose]();
+  await using _next = await startManager();
+
+  await expect(caller.call(TOOL, { script: "quick", timeout_seconds: 50 })).rejects.toMatchObject({ code: "rate_limited" });
 });
 
 test("of two callers, the one that comes later with few calls does not wait for all calls of the other", async () => {

@@ -1,6 +1,10 @@
 import type { ParkedMessage, ParkingReason } from "@rockbot/bus";
-import { decodeMessage, Header, messages } from "@rockbot/contracts";
-import { MAX_REQUEST_BYTES } from "@rockbot/tools";
+import { Header, ToolError } from "@rockbot/contracts";
+import { scriptRequestForm } from "@rockbot/scripts-manager";
+import { readCall } from "@rockbot/tools";
+
+/** Those that services of this repository take besides ToolInvokeRequests. */
+export const requestForms = [scriptRequestForm];
 
 /** A parked message as operators see it. Whatever strangers wrote is still in it as they wrote it: see printable. */
 export interface ParkedRecord {
@@ -30,7 +34,8 @@ export interface ParkedRecord {
 
 export function parkedRecord(service: string, { message, reason, why, parkedAt }: ParkedMessage, maxBodyBytes: number): ParkedRecord {
   const { messageId: id, topic, type, source, correlationId, replyTo, timestamp, headers, body } = message;
-  const { toolName, toolCallId } = callOf(type, body);
+  const call = readCall(message, requestForms);
+  const { toolName, toolCallId } = call instanceof ToolError ? {} : call.request;
   return {
     service,
     id,
@@ -50,12 +55,6 @@ export function parkedRecord(service: string, { message, reason, why, parkedAt }
     bytes: body.byteLength,
     body: Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, maxBodyBytes)).toString("utf8"),
   };
-}
-
-function callOf(type: string, body: Uint8Array): { readonly toolName?: string; readonly toolCallId?: string } {
-  if (type.toLowerCase() !== messages.ToolInvokeRequest.type.toLowerCase() || body.byteLength > MAX_REQUEST_BYTES) return {};
-  const decoded = decodeMessage("ToolInvokeRequest", body);
-  return decoded.ok ? { toolName: decoded.value.toolName, toolCallId: decoded.value.toolCallId } : {};
 }
 
 /** Undefined for what is no time that a date can hold. */

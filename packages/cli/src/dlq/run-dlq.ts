@@ -4,12 +4,12 @@ import type { PolicyHolder } from "@rockbot/policy";
 import { createReplayer, type ReplayAnswer, ReplayRefusedError, type ToolCaller } from "@rockbot/tools";
 import type { DlqEvent } from "./dlq-client.ts";
 import type { DlqRequest } from "./dlq-request.ts";
-import { parkedRecord } from "./parked-record.ts";
+import { parkedRecord, requestForms } from "./parked-record.ts";
 
 const LISTED_BODY_BYTES = 200;
 const SHOWN_BODY_BYTES = 16 * 1024;
 /** Those of this repository that take calls; others are found by what they announce. */
-const OWN_SERVICES = ["web-tools"];
+const OWN_SERVICES = ["web-tools", "mcp-bridge", "scripts-manager"];
 
 type Emit = (event: DlqEvent) => void | Promise<void>;
 
@@ -103,7 +103,7 @@ async function replay(
   emit: Emit,
   signal: AbortSignal,
 ): Promise<void> {
-  await using replayer = createReplayer(bus, { policy });
+  await using replayer = createReplayer(bus, { policy, forms: requestForms });
   const over = new AbortController();
   let isFound = false;
   let stopped: string | undefined;

@@ -35,7 +35,7 @@ export async function runJob(sandbox: Sandbox, job: ScriptJob, { signal, keepByt
   const aborted = Promise.withResolvers<never>();
   aborted.promise.catch(() => {});
   const abort = (): void => {
-    void sandbox[Symbol.asyncDispose]();
+    sandbox[Symbol.asyncDispose]().catch(ignored); // whoever disposes of it again hears of that
     aborted.reject(signal.reason);
   };
   signal.addEventListener("abort", abort, { once: true });

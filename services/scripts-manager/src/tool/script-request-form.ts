@@ -43,6 +43,15 @@ export const scriptRequestForm: RequestForm = {
     const response = reply instanceof ToolError ? errorReply(toolCallId, reply) : responseTo(toolCallId, reply);
     return { type: messages.ScriptInvokeResponse.type, body: encodeMessage("ScriptInvokeResponse", redactValue(response)) };
   },
+  readReply(body, type) {
+    const decoded = type === messages.ScriptInvokeResponse.type ? decodeMessage("ScriptInvokeResponse", body) : undefined;
+    if (decoded?.ok !== true) return undefined;
+    const { toolCallId, output, stderr, exitCode, isSuccess = exitCode === 0 } = decoded.value;
+    const content = output ?? stderr ?? "";
+    // The code of the error is lost, so another time may be better.
+    if (exitCode === NO_EXIT_CODE) return new ToolError(ToolErrorCode.ExecutionFailed, content, { isRetryable: true });
+    return { toolCallId, toolName: tools.executePythonScript.name, content, isError: !isSuccess };
+  },
 };
 
 /** The original looks for "timed out" in `stderr`. */
