@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { startOwnBroker } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
@@ -14,6 +15,12 @@ const settings = ({ kubeconfigFile, namespace, podNames }: ScriptsCluster, busUr
   ...(podNames.priorityClassName === undefined ? {} : { KUBERNETES_PRIORITY_CLASS: podNames.priorityClassName }),
 });
 
+const command = (cluster: ScriptsCluster, busUrl: string, ...args: string[]) =>
+  startProgram("packages/cli/src/main.ts", {
+    args,
+    env: { ...settings(cluster, busUrl), ROCKBOT_RUNTIME_DIR: join(dirname(cluster.kubeconfigFile), "run") },
+  });
+
 describe.skipIf(noCluster.isSo)(`scripts-manager with a cluster${noCluster.words}`, { timeout: 180_000 }, () => {
   test("runs scripts in pods, once it has seen that they reach neither the API server nor the broker", async () => {
     await using broker = await startOwnBroker();
@@ -24,8 +31,23 @@ describe.skipIf(noCluster.isSo)(`scripts-manager with a cluster${noCluster.words
     await caller.discovered();
     const { content } = await caller.call("execute_python_script", { script: "print(6 * 7)" }, { timeoutMs: 60_000 });
 
+    await using doctor = command(cluster, broker.url, "doctor");
+    await doctor.ended;
+
     expect(content).toBe("42\n");
     expect(manager.stdout()).toMatch(/"the API server":"blocked","the broker":"blocked"/);
+    expect(doctor.stdout()).toMatch(/^ok +scripts +Python .* in a sandbox \(kubernetes\), without network; the API server blocked; the broker blocked/m);
+  });
+
+  test("is not offered by a command either where scripts are seen to reach the API server", async () => {
+    await using cluster = await openScriptsCluster({ enforcesNetworkPolicies: false });
+    await using call = command(cluster, "memory:", "call", "execute_python_script", '{"script":"print(1)"}');
+    await using doctor = command(cluster, "memory:", "doctor");
+
+    expect(await call.ended).not.toBe(0);
+    expect(call.stdout() + call.stderr()).toMatch(/it is off\. No scripts are run: a script reaches the API server/);
+    await doctor.ended;
+    expect(doctor.stdout()).toMatch(/^missing +scripts +there is no execute_python_script\. No scripts are run: a script reaches the API server/m);
   });
 
   test.skipIf(noOwnCluster.isSo)(`refuses to start where a policy is a text that nothing enforces${noOwnCluster.words}`, async () => {

@@ -29,6 +29,25 @@ for (const [runner, isThere] of Object.entries(runners)) {
   });
 }
 
+test("a cluster that is not configured is a reason in words, as any that there can be no sandboxes", async () => {
+  const config = loadConfig<ScriptsManagerConfig>(configSchema, { env: { RUNNER: "kubernetes", KUBECONFIG_FILE: "/nowhere/kubeconfig" } });
+
+  await expect(createRunner(config, { log: silentLogger, env: {} })).rejects.toMatchObject({
+    code: "unavailable",
+    isRetryable: false,
+    message: expect.stringMatching(/^Cannot run scripts: .*no such file/),
+  });
+});
+
+test("so is a file for packages that is not there", async () => {
+  const config = loadConfig<ScriptsManagerConfig>(configSchema, { env: { PIP_INDEX_URL: "https://index.test/simple", PIP_CERTIFICATES: "/nowhere/ca.pem" } });
+
+  await expect(createRunnerPackages(config, { log: silentLogger, env: {} })).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringMatching(/^Cannot run scripts: .*no such file/),
+  });
+});
+
 test("without an index or a folder of wheels there are no packages", async () => {
   const config = loadConfig<ScriptsManagerConfig>(configSchema, { env: {} });
   expect(await createRunnerPackages(config, { log: silentLogger, env: {} })).toBeUndefined();

@@ -1,4 +1,6 @@
 import type { Logger } from "@rockbot/bus";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type CanaryTarget, canaryTargets } from "./canary/canary-targets.ts";
 import type { ContainerMakerOptions } from "./container/container-maker.ts";
 import { engineSocket } from "./container/engine-socket.ts";
 import { createPackages, packagesFolderOf } from "./create-packages.ts";
@@ -19,10 +21,10 @@ export interface CreateRunnerOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A runner, and where the API server of its cluster is, if it has one: what scripts must not reach first of all. */
 export interface CreatedRunner extends AsyncDisposable {
   readonly runner: ScriptRunner;
-  readonly apiServer: URL | undefined;
+  /** What its scripts must not reach; undefined if they run without a sandbox, as their operator has said they may. */
+  readonly mustNotReach: readonly CanaryTarget[] | undefined;
 }
 
 interface MakerParts extends CreateRunnerOptions {
@@ -83,10 +85,10 @@ const makers: Readonly<Record<ScriptsManagerConfig["runner"], OpenMaker>> = {
 
 /**
  * The runner that the settings name, with its pool of warm sandboxes. Disposal ends what it runs.
- * @throws {ToolError} `unavailable`, in words for the operator, if there can be no sandboxes here
+ * @throws {ToolError} `unavailable`, in words for the operator, if there can be no sandboxes here; the signal's reason
  */
 export async function createRunner(config: Readonly<ScriptsManagerConfig>, options: CreateRunnerOptions): Promise<CreatedRunner> {
-  const maker = await makers[config.runner].scripts({ ...options, config });
+  const maker = await makers[config.runner].scripts({ ...options, config }).catch(inWords(options));
   const runner = pooledRunner(maker, {
     floor: config.sandboxFloor,
     ceiling: config.sandboxCeiling,
@@ -94,12 +96,14 @@ export async function createRunner(config: Readonly<ScriptsManagerConfig>, optio
     keepBytes: config.keepOutputBytes,
     log: options.log,
   });
-  return { runner, apiServer: maker.apiServer, [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose]() };
+  const brokerUrl = config.busUrl === "memory:" ? undefined : new URL(config.busUrl);
+  const mustNotReach = config.unsafeLocalScripts ? undefined : canaryTargets({ apiServer: maker.apiServer, brokerUrl });
+  return { runner, mustNotReach, [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose]() };
 }
 
 /**
  * What installs packages for the scripts of that runner, if the settings say where they come from.
- * @throws as `createPackages`
+ * @throws as `createRunner`
  */
 export async function createRunnerPackages(
   config: Readonly<ScriptsManagerConfig>,
@@ -111,8 +115,17 @@ export async function createRunnerPackages(
     openMaker: () => installer({ ...options, config }),
     environment: config.runner === "container" ? config.containerImage : config.runner,
     log: options.log,
-  });
+  }).catch(inWords(options));
 }
+
+const inWords =
+  ({ signal }: CreateRunnerOptions) =>
+  (error: unknown): never => {
+    signal?.throwIfAborted();
+    if (error instanceof ToolError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ToolError(ToolErrorCode.Unavailable, `Cannot run scripts: ${reason}`, { isRetryable: false, cause: error });
+  };
 
 const machineOf = ({ env, log, signal }: CreateRunnerOptions) => ({
   log,

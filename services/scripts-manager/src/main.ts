@@ -1,6 +1,5 @@
 import { loadConfig } from "@rockbot/config";
 import { runBusService } from "@rockbot/service/run-on-bus";
-import { canaryTargets } from "./canary/canary-targets.ts";
 import { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
 import { createRunner, createRunnerPackages } from "./create-runner.ts";
 import { configSchema } from "./generated/config.ts";
@@ -16,10 +15,7 @@ await runBusService({
     const rates = await inRedis(async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
     await using started = new AsyncDisposableStack();
     const packages = started.use(await createRunnerPackages(config, { ...parts, env }));
-    const { runner, apiServer } = started.use(await createRunner(config, { ...parts, env }));
-    const brokerUrl = config.busUrl === "memory:" ? undefined : new URL(config.busUrl);
-    // Scripts without a sandbox reach all that this process does, and its operator has said so.
-    const mustNotReach = config.unsafeLocalScripts ? undefined : canaryTargets({ apiServer, brokerUrl });
+    const { runner, mustNotReach } = started.use(await createRunner(config, { ...parts, env }));
     started.use(await startScriptsManager(bus, config, { ...parts, runner, packages, mustNotReach, claims, rates }));
     return started.move();
   },

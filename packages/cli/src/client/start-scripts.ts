@@ -1,6 +1,14 @@
 import { type Bus, silentLogger } from "@rockbot/bus";
 import { ToolError, tools } from "@rockbot/contracts";
-import { createRunner, createRunnerPackages, type ScriptsManagerConfig, type StartScriptsManagerOptions, startScriptsManager } from "@rockbot/scripts-manager";
+import {
+  type CreatedRunner,
+  type CreateRunnerOptions,
+  createRunner,
+  createRunnerPackages,
+  type ScriptsManagerConfig,
+  type StartScriptsManagerOptions,
+  startScriptsManager,
+} from "@rockbot/scripts-manager";
 
 /** Scripts in this process. */
 export interface LocalScripts extends AsyncDisposable {
@@ -8,17 +16,31 @@ export interface LocalScripts extends AsyncDisposable {
   readonly off: { readonly tool: string; readonly reason: string } | undefined;
 }
 
+/**
+ * The runner that the settings name, and what its scripts must not reach as far as that has to be tried: the local runner has shown
+ * by trial that its sandboxes have no network.
+ * @throws as `createRunner`
+ */
+export async function openScriptRunner(config: Readonly<ScriptsManagerConfig>, options: CreateRunnerOptions): Promise<CreatedRunner> {
+  const created = await createRunner(config, options);
+  return config.runner === "local" ? { ...created, mustNotReach: undefined } : created;
+}
+
+export interface StartScriptsOptions extends Omit<StartScriptsManagerOptions, "runner" | "mustNotReach" | "packages"> {
+  readonly env: CreateRunnerOptions["env"];
+}
+
 /** Serves scripts, if they can be run here; other services do not depend on that. */
 export async function startScripts(
   bus: Bus,
   config: Readonly<ScriptsManagerConfig>,
-  { env, log = silentLogger, ...options }: Omit<StartScriptsManagerOptions, "runner"> & { readonly env: Readonly<Record<string, string | undefined>> },
+  { env, log = silentLogger, ...options }: StartScriptsOptions,
 ): Promise<LocalScripts> {
   await using started = new AsyncDisposableStack();
   try {
     const packages = started.use(await createRunnerPackages(config, { log, env, signal: options.signal }));
-    const { runner } = started.use(await createRunner(config, { log, env, signal: options.signal }));
-    started.use(await startScriptsManager(bus, config, { ...options, log, runner, packages }));
+    const { runner, mustNotReach } = started.use(await openScriptRunner(config, { log, env, signal: options.signal }));
+    started.use(await startScriptsManager(bus, config, { ...options, log, runner, mustNotReach, packages }));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return { off: { tool: tools.executePythonScript.name, reason: error.message }, async [Symbol.asyncDispose]() {} };

@@ -4,9 +4,10 @@ import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
 import { loadConfig } from "@rockbot/config";
 import { configSchema } from "@rockbot/gateway";
 import { openPolicy } from "@rockbot/policy";
-import { checkScriptsManagerConfig, createRunner, readPythonFacts, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
+import { checkNetwork, checkScriptsManagerConfig, readPythonFacts, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
 import packageJson from "../../package.json" with { type: "json" };
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
+import { openScriptRunner } from "../client/start-scripts.ts";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
@@ -22,7 +23,7 @@ interface Finding {
 }
 
 const BROKER_MS = 5000;
-const SCRIPT_MS = 20_000;
+const SCRIPT_MS = 30_000;
 const TRUSTED = "trusted: whoever is on this bus can speak for any agent";
 
 export interface DoctorOptions {
@@ -42,7 +43,7 @@ export async function doctor({ bus, policy: option, json = false }: DoctorOption
     policy.finding,
     ...(await broker(url, policy.identity)),
     key(env),
-    await scripts(env),
+    await scripts(url, env),
     ...(url === MEMORY_BUS ? [running.finding] : []),
     await port(env, running.isRunning),
   ];
@@ -126,16 +127,20 @@ function key({ BRAVE_API_KEY, BRAVE_API_KEY_FILE }: Readonly<Record<string, stri
   };
 }
 
-/** What the sandbox of this machine gives, found out by a script. */
-async function scripts(env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
+/** What the sandboxes give that the settings name, found out by a script. */
+async function scripts(busUrl: string, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
   const what = "scripts";
   try {
-    const config = loadConfig(scriptsSchema, { env, overrides: { sandboxFloor: 0 }, check: checkScriptsManagerConfig });
-    await using created = await createRunner(config, { log: silentLogger, env });
-    const { runner } = created;
-    const { version } = await readPythonFacts(runner, { signal: new AbortController().signal, withinMs: SCRIPT_MS });
+    const config = loadConfig(scriptsSchema, { env, overrides: { busUrl, sandboxFloor: 0 }, check: checkScriptsManagerConfig });
+    await using opened = await openScriptRunner(config, { log: silentLogger, env });
+    const { runner, mustNotReach = [] } = opened;
+    const { signal } = new AbortController();
+    const { verdicts, refusal } = await checkNetwork(runner, mustNotReach, { signal, timeoutMs: SCRIPT_MS });
+    if (refusal !== undefined) return { what, state: "missing", message: `there is no execute_python_script. ${refusal}` };
+    const { version } = await readPythonFacts(runner, { signal, withinMs: SCRIPT_MS });
     if (config.unsafeLocalScripts) return { what, state: "missing", message: `Python ${version}, WITHOUT a sandbox: UNSAFE_LOCAL_SCRIPTS is set` };
-    return { what, state: "ok", message: `Python ${version} in a sandbox (${runner.kind}), without network` };
+    const tried = Object.entries(verdicts).map(([target, verdict]) => `; ${target} ${verdict}`);
+    return { what, state: "ok", message: `Python ${version} in a sandbox (${runner.kind}), without network${tried.join("")}` };
   } catch (error) {
     return { what, state: "missing", message: `there is no execute_python_script: ${error instanceof Error ? error.message : String(error)}` };
   }
