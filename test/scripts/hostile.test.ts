@@ -1,60 +1,19 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { silentLogger } from "@rockbot/bus";
-import {
-  containerMaker,
-  defaultSandboxLimits,
-  engineSocket,
-  localWays,
-  openLocalMaker,
-  pooledRunner,
-  type SandboxMaker,
-  type ScriptOutcome,
-  type ScriptRunner,
-  supervisorCommand,
-} from "@rockbot/scripts-manager";
-import { canRunContainers, hasBubblewrap, missingNamespaces } from "@rockbot/testing";
+import { defaultSandboxLimits, pooledRunner, type ScriptOutcome, type ScriptRunner } from "@rockbot/scripts-manager";
 import { describe, expect, test, vi } from "vitest";
 import { hostileScripts } from "./hostile-scripts.ts";
 import { livePidNamespaces, PRINT_NAMESPACE } from "./namespace-census.ts";
+import { containers, localMakers } from "./open-makers.ts";
 
 const limits = { ...defaultSandboxLimits, memoryBytes: 128 * 1024 * 1024, processes: 32, storageBytes: 16 * 1024 * 1024, storageFiles: 1_000 };
 const KEEP_BYTES = 64 * 1024;
 /** What the manager may grow by while scripts flood it: what it keeps, and what is on its way. */
 const MANAGER_BYTES = 64 * 1024 * 1024;
-
-const IMAGE = process.env["ROCKBOT_TEST_PYTHON_IMAGE"] ?? "python:3.12-slim";
-
-const noNamespaces = missingNamespaces();
-const runners = {
-  "local scripts by unshare": { skipped: noNamespaces, open: () => openLocal("unshare") },
-  "local scripts by bubblewrap": {
-    skipped: noNamespaces ?? ((await hasBubblewrap()) ? undefined : "bubblewrap is not installed, and cannot be"),
-    open: () => openLocal("bubblewrap"),
-  },
-  "scripts in containers": {
-    skipped: (await canRunContainers(IMAGE)) ? undefined : `no Docker engine has ${IMAGE}`,
-    open: async () =>
-      pooled(
-        containerMaker({
-          socketPath: engineSocket(process.env["DOCKER_HOST"]),
-          image: IMAGE,
-          command: supervisorCommand("python3", limits),
-          limits,
-          owner: `test-${randomUUID()}`,
-        }),
-      ),
-  },
-};
-
-async function openLocal(way: keyof typeof localWays): Promise<ScriptRunner> {
-  return pooled(await openLocalMaker({ log: silentLogger, limits, ways: [localWays[way]], path: process.env["PATH"] }));
-}
-
-function pooled(maker: SandboxMaker): ScriptRunner {
-  return pooledRunner(maker, { floor: 2, ceiling: 4, idleMs: 60_000, keepBytes: KEEP_BYTES, log: silentLogger });
-}
+/** Innocent scripts without a hostile one, against which those beside one are held. */
+const ALONE = 50;
 
 function run(runner: ScriptRunner, script: string, timeoutMs: number): Promise<ScriptOutcome> {
   return runner.run(
@@ -63,14 +22,14 @@ function run(runner: ScriptRunner, script: string, timeoutMs: number): Promise<S
   );
 }
 
-/** Runs innocent scripts one after another beside `work`. @returns how long each took, in milliseconds */
-async function innocentsBeside(runner: ScriptRunner, work: Promise<unknown>): Promise<number[]> {
+/** Runs innocent scripts one after another beside `work`, `least` of them at least. @returns how long each took, in milliseconds */
+async function innocentsBeside(runner: ScriptRunner, work: Promise<unknown>, least = 5): Promise<number[]> {
   let isOver = false;
   const ended = work.finally(() => {
     isOver = true;
   });
   const times: number[] = [];
-  while (!isOver || times.length < 5) {
+  while (!isOver || times.length < least) {
     const begun = performance.now();
     expect(await run(runner, "print(sum(range(1000)))", 60_000)).toMatchObject({ stdout: "499500\n", exitCode: 0 });
     times.push(performance.now() - begun);
@@ -87,9 +46,9 @@ function isAlive(namespace: string): boolean {
 
 const p99 = (times: readonly number[]): string => `${times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1]?.toFixed(0)} ms`;
 
-for (const [name, { skipped, open }] of Object.entries(runners)) {
-  const label = skipped === undefined ? name : `${name} (skipped: ${skipped})`;
-  describe.runIf(skipped === undefined)(label, () => {
+for (const { kind, missing, open } of [...localMakers, containers]) {
+  const name = `sandboxes of the kind ${kind}`;
+  describe.runIf(missing === undefined)(missing === undefined ? name : `${name} (skipped: ${missing})`, () => {
     test("hold hostile scripts: nothing survives them, nothing is learned, nothing gets out", { timeout: 600_000 }, async () => {
       vi.stubEnv("SECRET", "SECRET-OF-THE-MANAGER");
       let visits = 0;
@@ -97,8 +56,9 @@ for (const [name, { skipped, open }] of Object.entries(runners)) {
       await once(visited, "listening");
       const report: string[] = [];
       {
-        await using runner = await open();
-        const alone = await innocentsBeside(runner, Promise.resolve());
+        await using opened = await open(limits);
+        await using runner = pooledRunner(opened.maker, { floor: 2, ceiling: 4, idleMs: 60_000, keepBytes: KEEP_BYTES, log: silentLogger });
+        const alone = await innocentsBeside(runner, Promise.resolve(), ALONE);
         report.push(`${"innocents alone".padEnd(36)} p99 ${p99(alone)}`);
         for (const { name: what, script, timeoutMs = 10_000, limit, prints } of hostileScripts((visited.address() as { port: number }).port)) {
           const rssBefore = process.memoryUsage.rss();

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { silentLogger } from "@rockbot/bus";
-import { pooledRunner, runJob, type SandboxMaker } from "@rockbot/scripts-manager";
-import { openMakers } from "./open-makers.ts";
+import { defaultSandboxLimits, pooledRunner, runJob, type SandboxMaker } from "@rockbot/scripts-manager";
+import { containers, localMakers, pods } from "./open-makers.ts";
 
 const CALLS = Number(process.env["ROCKBOT_BENCH_CALLS"] ?? 200);
 const KEEP_BYTES = 64 * 1024;
@@ -24,15 +24,15 @@ const rows = new Map<string, readonly number[]>();
 const notMeasured: string[] = [];
 const python = (await run("python3", ["-c", "import os, sys; print(os.path.realpath(sys.executable))"])).stdout.trim();
 await measure("the interpreter itself, `-c pass`", async () => await timed(() => run(python, ["-c", "pass"])));
-for (const { kind, open } of openMakers) {
-  const maker = await open();
-  if (typeof maker === "string") {
-    notMeasured.push(`${kind}: ${maker}`);
+for (const { kind, missing, open } of [...localMakers, containers, pods]) {
+  if (missing !== undefined) {
+    notMeasured.push(`${kind}: ${missing}`);
     continue;
   }
-  await using _ = maker;
-  await measure(`${kind}, cold`, () => cold(maker.maker));
-  await using runner = pooledRunner(maker.maker, { floor: 4, ceiling: 6, idleMs: 600_000, keepBytes: KEEP_BYTES, log: silentLogger });
+  await using opened = await open(defaultSandboxLimits);
+  const { maker } = opened;
+  await measure(`${kind}, cold`, () => cold(maker));
+  await using runner = pooledRunner(maker, { floor: 4, ceiling: 6, idleMs: 600_000, keepBytes: KEEP_BYTES, log: silentLogger });
   await measure(`${kind}, warm`, async () => {
     for (;;) {
       let isWarm = false;
