@@ -3,19 +3,13 @@ export { type CanaryTarget, type CanaryTargetsOptions, canaryTargets } from "./c
 export { type CanaryReport, CanaryVerdict, type CheckNetworkOptions, checkNetwork } from "./canary/check-network.ts";
 // To run the service.
 export { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
-// To make sandboxes for them.
-export { type ContainerMakerOptions, containerMaker } from "./container/container-maker.ts";
-export { engineSocket } from "./container/engine-socket.ts";
 export { type CreatedRunner, type CreateRunnerOptions, createRunner, createRunnerPackages } from "./create-runner.ts";
 export { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
-export { type LocalMakerOptions, localWays, openLocalMaker } from "./local/local-maker.ts";
-// To install what they import besides what Python has.
-export { installerCommand, installerLimits } from "./packages/installer-command.ts";
 // To run scripts.
 export { PACKAGES_FOLDER, type PackageLayer } from "./packages/package-layer.ts";
-export { openPackageStore, type PackageStore, type PackageStoreOptions } from "./packages/package-store.ts";
 export { type PooledRunnerOptions, pooledRunner } from "./pool/pooled-runner.ts";
 export { type PythonFacts, readPythonFacts } from "./python-facts.ts";
+// To make sandboxes for them.
 export { type Frame, MAX_FRAME_BYTES } from "./sandbox/frames.ts";
 export { type JobOutcome, type RunJobOptions, runJob } from "./sandbox/run-job.ts";
 export type { MakeSandboxOptions, Sandbox, SandboxEnd, SandboxMaker } from "./sandbox/sandbox.ts";
@@ -28,3 +22,17 @@ export { type ScriptToolSetOptions, scriptToolSet } from "./script-tool-set.ts";
 export { type StartScriptsManagerOptions, startScriptsManager } from "./scripts-manager.ts";
 // To read requests for them that are parked.
 export { scriptRequestForm } from "./tool/script-request-form.ts";
+
+// Sandboxes that are containers.
+
+export { type ContainerMakerOptions, containerMaker } from "./container/container-maker.ts";
+export { engineSocket } from "./container/engine-socket.ts";
+
+// What scripts import besides what Python has.
+
+export { installerCommand, installerLimits } from "./packages/installer-command.ts";
+export { openPackageStore, type PackageStore, type PackageStoreOptions } from "./packages/package-store.ts";
+
+// Sandboxes that are processes of this machine.
+
+export { type LocalMakerOptions, localWays, openLocalMaker } from "./local/local-maker.ts";

@@ -102,7 +102,10 @@ export class ServerPool implements AsyncDisposable {
     const connect = (): McpServer =>
       new McpServer(options, { log, backOffMs, admit: this.#admit, limit: this.#queueOf(options), screen: trust?.screenOf(options), refusal });
     const follow = async (): Promise<void> => trust?.follow(options);
-    const server = options.isStateful === true && stateful !== undefined ? stateful.start(options, { connect, follow, isBlind: () => trust?.isBlindTo(options.name) ?? false }) : connect();
+    const server =
+      options.isStateful === true && stateful !== undefined
+        ? stateful.start(options, { connect, follow, isBlind: () => trust?.isBlindTo(options.name) ?? false })
+        : connect();
     server.onChange(() => this.#changed([]));
     return server;
   }
