@@ -43,6 +43,14 @@ export async function openMcpScene(
   const file = (name: string) => join(folder, name);
   const lines = (name: string) => readFileSync(file(name), { encoding: "utf8", flag: "a+" }).split("\n").filter(Boolean);
   const cache = { NODE_COMPILE_CACHE: file("compiled") }; // most of what it takes to start a process
+  /** The number of a process that has ended may be another's by now: of those of the scene, the environment names its file. */
+  function isOfScene(pid: number): boolean {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, "latin1").includes(file(PIDS));
+    } catch {
+      return false; // it has ended
+    }
+  }
   const env = { PIDS_FILE: file(PIDS), ...(redis === undefined ? {} : { REDIS_URL: redis.url }), ...cache };
   const entries = Object.entries(servers).map(([name, entry]) => [name, "url" in entry ? entry : { env, ...entry }]);
   await writeFile(file("mcp.json"), JSON.stringify({ mcpServers: Object.fromEntries(entries) }));
@@ -65,7 +73,7 @@ export async function openMcpScene(
       await expect.poll(() => waitFor.filter((server) => !isConnected(server)), { timeout: 60_000 }).toEqual([]);
       return bridge;
     },
-    alive: (more = []) => new Set([...lines(PIDS).map(Number), ...more].filter(isProcessAlive)).size,
+    alive: (more = []) => new Set([...lines(PIDS).map(Number).filter(isOfScene), ...more.filter(isProcessAlive)]).size,
     get started() {
       return lines(PIDS).length;
     },
