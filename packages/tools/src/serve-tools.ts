@@ -30,7 +30,7 @@ import { createMemoryRateStore, type RateStore } from "@rockbot/rates";
 import { type AnnouncedList, announceTools, RESERVED_SERVICE } from "./announce-tools.ts";
 import { type CallEntry, createCallAudit } from "./call-audit.ts";
 import { createIdentity, type Sender, type Stranger } from "./identity.ts";
-import { CallClaims } from "./layers/claim.ts";
+import { CallClaims, unknownOutcome } from "./layers/claim.ts";
 import { servingNames, UNKNOWN_TOOL } from "./layers/record.ts";
 import { servingLayers } from "./layers.ts";
 import { MAX_RESULT_BYTES } from "./limits.ts";
@@ -183,7 +183,9 @@ export async function serveTools(
     const found = find(request, message);
     if (found instanceof ToolError) {
       invocations.add(1, { tool_name: UNKNOWN_TOOL, status: found.code });
-      return answer(address, request, found, deadline, { form, entry });
+      // What cannot be had here now may have been run by whoever got the call before.
+      const mayHaveRun = delivery.isRedelivered && found.code === ToolErrorCode.Unavailable;
+      return answer(address, request, mayHaveRun ? unknownOutcome(request) : found, deadline, { form, entry });
     }
     // Policy, limits and records know the tool by the name it is announced with, however the request names it.
     const { name, dangerous: isDangerous } = found.definition;

@@ -204,7 +204,8 @@ function notStarted({ toolName }: ToolInvokeRequest, cause: ClaimStoreUnavailabl
   );
 }
 
-function unknownOutcome({ toolName }: ToolInvokeRequest): ToolError {
+/** Of a call that was delivered before, to somebody of whom nothing is known. */
+export function unknownOutcome({ toolName }: Pick<ToolInvokeRequest, "toolName">): ToolError {
   return new ToolError(
     ToolErrorCode.OutcomeUnknown,
     `"${toolName}" may have been started by a service that is gone, and its outcome is lost. It may have had effects: find out before you call it again.`,
