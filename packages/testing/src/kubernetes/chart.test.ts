@@ -92,7 +92,7 @@ describe.skipIf("why" in found)(name, () => {
     ["scriptsManager.settings.sandboxCieling=4", "sandboxCieling"],
     ["scriptsManager.settings.sandboxCeiling=0", "sandboxCeiling"],
     ["scriptsManager.settings.runner=local", "runner"],
-    ["scriptsManager.settings.pipIndexUrl=https://pypi.org/simple", "pipIndexUrl"],
+    ["scriptsManager.settings.pipIndexUrl=https://index.example/simple", "pipIndexUrl"],
   ])("refuses %s, which the manager would not take or the chart decides", async (value, name) => {
     await expect(renderChart(helm, ["--set", value])).rejects.toThrow(name);
   });

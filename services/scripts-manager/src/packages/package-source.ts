@@ -2,7 +2,7 @@ import { WHEELS_HOST } from "./wheel-folder.ts";
 
 /** Where packages come from: an index, a folder of wheels, or both. */
 export interface PackageSourceOptions {
-  /** Of an index's simple pages (PEP 503 or 691), such as https://pypi.org/simple; may hold a user and a password. */
+  /** Of an index's simple pages (PEP 503 or 691), such as https://index.example/simple; may hold a user and a password. */
   readonly indexUrl?: string | undefined;
   /** Hosts that the index's files lie on besides its own, `host` or `host:port`. @default that of PyPI for PyPI */
   readonly fileHosts?: readonly string[] | undefined;
@@ -37,7 +37,7 @@ export function packageSource({ indexUrl, fileHosts, wheelsFolder }: PackageSour
 function indexAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
-    throw new TypeError("Cannot use the configured package index: expected an http or https address, such as https://pypi.org/simple");
+    throw new TypeError("Cannot use the configured package index: expected an http or https address, such as https://index.example/simple");
   }
   return url;
 }
