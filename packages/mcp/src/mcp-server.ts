@@ -167,12 +167,12 @@ export class McpServer implements AsyncDisposable {
   /** Why a tool of the name is not called now; undefined if it is among those that are offered. */
   refusalOf(toolName: string): ToolError | undefined {
     if (this.tools.some(({ name }) => name === toolName)) return undefined;
-    return (
-      this.#parts.refusal?.(toolName) ??
-      new ToolError(ToolErrorCode.ToolNotFound, `The MCP server "${this.name}" offers no tool "${toolName.slice(0, 80)}" any more. Nothing was run.`, {
-        details: { mayHaveRun: false },
-      })
-    );
+    const refusal = this.#parts.refusal?.(toolName);
+    if (refusal !== undefined) return refusal;
+    if (this.tools.length === 0) return this.#away(0); // it has been connected, and what it may offer is not known yet
+    return new ToolError(ToolErrorCode.ToolNotFound, `The MCP server "${this.name}" offers no tool "${toolName.slice(0, 80)}" any more. Nothing was run.`, {
+      details: { mayHaveRun: false },
+    });
   }
 
   /** Waits until no call is in flight, at most `drainMs` milliseconds, then ends as disposal does. */
