@@ -7,4 +7,5 @@ export { OldestFirstMap } from "./oldest-first-map.ts";
 export { RecentMap } from "./recent-map.ts";
 export { retryAfterMs } from "./retry-after.ts";
 export { startLoop } from "./start-loop.ts";
+export { unlessAborted } from "./unless-aborted.ts";
 export { within } from "./within.ts";

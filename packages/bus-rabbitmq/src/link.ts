@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
-import { within } from "@rockbot/async";
+import { unlessAborted, within } from "@rockbot/async";
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from "amqplib";
 import { internalsOf, numberOf, readingOf } from "./amqplib-internals.ts";
 import type { BrokerAddress } from "./broker-address.ts";
@@ -51,11 +51,8 @@ export async function openLink(
     { ...address, heartbeat: heartbeatSeconds, frameMax: MAX_FRAME_BYTES, maxFrameSize: MAX_FRAME_BYTES },
     { ...tls, noDelay: true, keepAlive: true, timeout: patienceMs, clientProperties: { connection_name: name } },
   ).then(toLink); // in this very turn: an event before its listener would be lost, or end the process
-  const { promise: givenUp, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await within(HANDSHAKE_DEADLINE_MS, Promise.race([opening, givenUp]), () => new NoHandshakeError(`no handshake within ${HANDSHAKE_DEADLINE_MS} ms`));
+    return await within(HANDSHAKE_DEADLINE_MS, unlessAborted(opening, signal), () => new NoHandshakeError(`no handshake within ${HANDSHAKE_DEADLINE_MS} ms`));
   } catch (error) {
     opening.then(
       (late) => late.destroy(new Error("too late")),
@@ -66,8 +63,6 @@ export async function openLink(
     if (!/got <ConnectionClose/.test((error as Error).message)) throw error;
     const reason = `the broker refuses the virtual host "${address.vhost}": it does not exist, is not up, is not for the user "${user}", or has all connections it may have`;
     throw Object.assign(new Error(reason), { code: NOT_ALLOWED });
-  } finally {
-    signal.removeEventListener("abort", onAbort);
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { startLoop, within } from "@rockbot/async";
+import { startLoop, unlessAborted, within } from "@rockbot/async";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { MakeSandboxOptions, Sandbox, SandboxMaker } from "../sandbox/sandbox.ts";
@@ -288,16 +288,3 @@ class KubernetesMaker implements SandboxMaker {
 }
 
 const isRunning = (): ToolError => unavailable("sandbox_taken", "This very script is running already.");
-
-/** A listener that stays would keep its signal for as long as this process has one that it is made of. @throws the signal's reason */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const end = (): void => reject(signal.reason);
-  signal.addEventListener("abort", end, { once: true });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", end);
-  }
-}

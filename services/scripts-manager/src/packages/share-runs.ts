@@ -1,3 +1,5 @@
+import { unlessAborted } from "@rockbot/async";
+
 interface SharedRun<Result> {
   readonly result: Promise<Result>;
   readonly stop: AbortController;
@@ -26,13 +28,9 @@ export function shareRuns<Result>(): (key: string, signal: AbortSignal, run: (si
     signal.throwIfAborted();
     const shared = running.get(key) ?? begin(key, run);
     shared.waiting++;
-    const { promise: givenUp, reject } = Promise.withResolvers<never>();
-    const giveUp = (): void => reject(signal.reason);
-    signal.addEventListener("abort", giveUp, { once: true });
     try {
-      return await Promise.race([shared.result, givenUp]);
+      return await unlessAborted(shared.result, signal);
     } finally {
-      signal.removeEventListener("abort", giveUp);
       if (--shared.waiting === 0) {
         if (running.get(key) === shared) running.delete(key); // who comes now must not join what is being stopped
         shared.stop.abort(signal.reason);

@@ -1,4 +1,4 @@
-import { startLoop, within } from "@rockbot/async";
+import { startLoop, unlessAborted, within } from "@rockbot/async";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Sandbox, SandboxMaker } from "../sandbox/sandbox.ts";
@@ -254,9 +254,6 @@ export class SandboxPool implements AsyncDisposable {
     const timer = setTimeout(() => giveUp.abort(late), makeWithinMs);
     try {
       const making = this.#maker.make({ signal, jobId });
-      const isOver = Promise.withResolvers<never>();
-      const end = (): void => isOver.reject(signal.reason);
-      signal.addEventListener("abort", end, { once: true });
       const attempt = making
         .then(
           (sandbox) => {
@@ -264,12 +261,9 @@ export class SandboxPool implements AsyncDisposable {
           },
           () => {},
         )
-        .then(() => {
-          signal.removeEventListener("abort", end);
-          this.#attempts.delete(attempt);
-        });
+        .then(() => void this.#attempts.delete(attempt));
       this.#attempts.add(attempt);
-      return await Promise.race([making, isOver.promise]);
+      return await unlessAborted(making, signal);
     } finally {
       clearTimeout(timer);
     }

@@ -1,11 +1,12 @@
 import { constants } from "node:os";
+import { within } from "@rockbot/async";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { ScriptJob, ScriptOutcome } from "../script-runner.ts";
 import { encodeJob } from "./encode-job.ts";
 import type { Frame } from "./frames.ts";
 import { KeptText } from "./kept-text.ts";
 import { readFrames } from "./read-frames.ts";
-import type { Sandbox, SandboxEnd } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
 
 export interface RunJobOptions {
   /** Disposes of the sandbox at once. */
@@ -66,9 +67,9 @@ async function follow(sandbox: Sandbox, job: ScriptJob, keepBytes: number): Prom
     if (error instanceof ToolError) throw error;
     // The stream broke, which is one way for a sandbox to be gone.
   }
-  const end = await goneInTime(sandbox.gone);
-  if (isStarted && end?.isOutOfMemory === true) return outcome(outOfMemory, out, err);
-  throw end?.error ?? silent();
+  const end = await within(GONE_MS, sandbox.gone, silent);
+  if (isStarted && end.isOutOfMemory) return outcome(outOfMemory, out, err);
+  throw end.error;
 }
 
 function outcome({ exitCode, signal, limit, droppedOut, droppedErr, runMs }: Ended, out: KeptText, err: KeptText): JobOutcome {
@@ -92,16 +93,6 @@ function signalName(number: number): string {
 
 /** All of the sandbox was killed for its memory, the supervisor too: it could not say so any more. */
 const outOfMemory: Ended = { frame: "ended", exitCode: null, signal: null, limit: "memory", droppedOut: 0, droppedErr: 0, runMs: 0 };
-
-async function goneInTime(gone: Promise<SandboxEnd>): Promise<SandboxEnd | undefined> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), GONE_MS);
-  try {
-    return await Promise.race([gone, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 function silent(): ToolError {
   return new ToolError(ToolErrorCode.ExecutionFailed, "The script was cut off: its sandbox says nothing any more", {
