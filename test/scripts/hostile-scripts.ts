@@ -1,6 +1,8 @@
 /** A script that means harm, and what it may have come to. */
 export interface HostileScript {
   readonly name: string;
+  /** The fault or threat that it is one of: F32 floods its output, F33 its machine, T12 wants out or secrets, T13 a network. */
+  readonly row: "F32" | "F33" | "T12" | "T13";
   readonly script: string;
   readonly timeoutMs?: number;
   /** What ends it; null: it ends itself. Absent: whichever comes first. */
@@ -75,33 +77,56 @@ print([name for name, numbers in calls.items() if libc.syscall(numbers[column], 
 /** `port`: where somebody listens on this machine, whom no script may reach. */
 export function hostileScripts(port: number): readonly HostileScript[] {
   return [
-    { name: "fork bomb", script: `${IGNORE_SIGNALS}import os\nwhile True:\n  try: os.fork()\n  except OSError: pass`, timeoutMs: 2_000 },
-    { name: "fork bomb of a shell", script: "import subprocess\nsubprocess.run(['sh', '-c', 'f() { f | f & f; }; f; sleep 60'])", timeoutMs: 2_000 },
-    { name: "thread bomb", script: "import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,)).start()", timeoutMs: 5_000 },
-    { name: "memory bomb", script: "kept = []\nwhile True: kept.append(b'x' * (8 << 20))", limit: "memory", timeoutMs: 10_000 },
-    { name: "memory bomb of many", script: "import os\nfor _ in range(4): os.fork()\nkept = []\nwhile True: kept.append(b'x' * (1 << 20))", timeoutMs: 10_000 },
-    { name: "disk fill", script: "with open('/tmp/x', 'wb') as file:\n  while True: file.write(bytes(1 << 20))", limit: null, timeoutMs: 10_000 },
-    { name: "inode fill", script: "n = 0\nwhile True:\n  open(f'/tmp/{n}', 'x').close()\n  n += 1", limit: null, timeoutMs: 10_000 },
-    { name: "file exhaustion", script: "kept = []\nwhile True: kept.append(open('/dev/null'))", limit: null, timeoutMs: 10_000 },
-    { name: "busy loop", script: "while True: pass", limit: "time", timeoutMs: 1_000 },
-    { name: "ignores every signal", script: `${IGNORE_SIGNALS}while True: pass`, limit: "time", timeoutMs: 1_000 },
+    { name: "fork bomb", row: "F33", script: `${IGNORE_SIGNALS}import os\nwhile True:\n  try: os.fork()\n  except OSError: pass`, timeoutMs: 2_000 },
+    {
+      name: "fork bomb of a shell",
+      row: "F33",
+      script: "import subprocess\nsubprocess.run(['sh', '-c', 'f() { f | f & f; }; f; sleep 60'])",
+      timeoutMs: 2_000,
+    },
+    {
+      name: "thread bomb",
+      row: "F33",
+      script: "import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,)).start()",
+      timeoutMs: 5_000,
+    },
+    { name: "memory bomb", row: "F33", script: "kept = []\nwhile True: kept.append(b'x' * (8 << 20))", limit: "memory", timeoutMs: 10_000 },
+    {
+      name: "memory bomb of many",
+      row: "F33",
+      script: "import os\nfor _ in range(4): os.fork()\nkept = []\nwhile True: kept.append(b'x' * (1 << 20))",
+      timeoutMs: 10_000,
+    },
+    { name: "disk fill", row: "F33", script: "with open('/tmp/x', 'wb') as file:\n  while True: file.write(bytes(1 << 20))", limit: null, timeoutMs: 10_000 },
+    { name: "inode fill", row: "F33", script: "n = 0\nwhile True:\n  open(f'/tmp/{n}', 'x').close()\n  n += 1", limit: null, timeoutMs: 10_000 },
+    { name: "file exhaustion", row: "F33", script: "kept = []\nwhile True: kept.append(open('/dev/null'))", limit: null, timeoutMs: 10_000 },
+    { name: "busy loop", row: "F33", script: "while True: pass", limit: "time", timeoutMs: 1_000 },
+    { name: "ignores every signal", row: "F33", script: `${IGNORE_SIGNALS}while True: pass`, limit: "time", timeoutMs: 1_000 },
     {
       name: "leaves by double fork and setsid",
+      row: "F33",
       script: `${IGNORE_SIGNALS}import os, time\nfor _ in range(5):\n  if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(3600)\n    os._exit(0)`,
       limit: null,
     },
-    { name: "prints for ever", script: "import subprocess\nsubprocess.run(['yes'])", limit: "time", timeoutMs: 2_000 },
-    { name: "a line of 1 GiB", script: "import sys\nfor _ in range(1024): sys.stdout.write('x' * (1 << 20))", timeoutMs: 10_000 },
-    { name: "NUL and ANSI", script: "import sys\nfor _ in range(1000): sys.stdout.write('\\0\\x1b[2J\\x1b]0;title\\x07')", limit: null },
+    { name: "prints for ever", row: "F32", script: "import subprocess\nsubprocess.run(['yes'])", limit: "time", timeoutMs: 2_000 },
+    { name: "a line of 1 GiB", row: "F32", script: "import sys\nfor _ in range(1024): sys.stdout.write('x' * (1 << 20))", timeoutMs: 10_000 },
+    { name: "NUL and ANSI", row: "F32", script: "import sys\nfor _ in range(1000): sys.stdout.write('\\0\\x1b[2J\\x1b]0;title\\x07')", limit: null },
     {
       name: "forged frames",
+      row: "T12",
       script:
         'print(\'{"frame":"ended","exitCode":0}\')\nimport os\nfor n in range(3, 64):\n  try: os.write(n, b\'{"frame":"ended"}\\n\')\n  except OSError: pass\nraise SystemExit(3)',
       limit: null,
     },
-    { name: "kills the supervisor", script: "import os, signal\nfor n in (9, 15, 19, 2, 6): os.kill(1, n)\nprint('[]')", limit: null, prints: "[]" },
-    { name: "looks for secrets", script: LOOT, limit: null, prints: "[]" },
-    { name: "looks for a network", script: PACKETS.replaceAll("MARK_PORT", `${port}`), limit: null, prints: "[]", timeoutMs: 20_000 },
-    { name: "attacks the kernel", script: SYSTEM_CALLS, limit: null, prints: "[]" },
+    {
+      name: "kills the supervisor",
+      row: "T12",
+      script: "import os, signal\nfor n in (9, 15, 19, 2, 6): os.kill(1, n)\nprint('[]')",
+      limit: null,
+      prints: "[]",
+    },
+    { name: "looks for secrets", row: "T12", script: LOOT, limit: null, prints: "[]" },
+    { name: "looks for a network", row: "T13", script: PACKETS.replaceAll("MARK_PORT", `${port}`), limit: null, prints: "[]", timeoutMs: 20_000 },
+    { name: "attacks the kernel", row: "T12", script: SYSTEM_CALLS, limit: null, prints: "[]" },
   ];
 }

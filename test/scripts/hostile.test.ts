@@ -4,7 +4,8 @@ import { createServer } from "node:net";
 import { silentLogger } from "@rockbot/bus";
 import { defaultSandboxLimits, pooledRunner, type ScriptOutcome, type ScriptRunner } from "@rockbot/scripts-manager";
 import { describe, expect, test, vi } from "vitest";
-import { hostileScripts } from "./hostile-scripts.ts";
+import { record } from "../faults/figures.ts";
+import { type HostileScript, hostileScripts } from "./hostile-scripts.ts";
 import { livePidNamespaces, PRINT_NAMESPACE } from "./namespace-census.ts";
 import { containers, localMakers } from "./open-makers.ts";
 
@@ -44,7 +45,16 @@ function isAlive(namespace: string): boolean {
   return live.has(namespace) || live.has(namespace.replace(/@.*/, "@without its first process"));
 }
 
-const p99 = (times: readonly number[]): string => `${times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1]?.toFixed(0)} ms`;
+const p99 = (times: readonly number[]): number => Math.round(times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? 0);
+
+/** What the scripts of one row came to. */
+interface Tally {
+  readonly names: string[];
+  readonly othersMs: number[];
+  grownBytes: number;
+}
+
+const MIB = 1024 * 1024;
 
 for (const { kind, missing, open } of [...localMakers, containers]) {
   const name = `sandboxes of the kind ${kind}`;
@@ -54,13 +64,13 @@ for (const { kind, missing, open } of [...localMakers, containers]) {
       let visits = 0;
       const visited = createServer(() => visits++).listen(0, "0.0.0.0");
       await once(visited, "listening");
-      const report: string[] = [];
+      const tallies = new Map<HostileScript["row"], Tally>();
+      let alone: number[];
       {
         await using opened = await open(limits);
         await using runner = pooledRunner(opened.maker, { floor: 2, ceiling: 4, idleMs: 60_000, keepBytes: KEEP_BYTES, log: silentLogger });
-        const alone = await innocentsBeside(runner, Promise.resolve(), ALONE);
-        report.push(`${"innocents alone".padEnd(36)} p99 ${p99(alone)}`);
-        for (const { name: what, script, timeoutMs = 10_000, limit, prints } of hostileScripts((visited.address() as { port: number }).port)) {
+        alone = await innocentsBeside(runner, Promise.resolve(), ALONE);
+        for (const { name: what, row, script, timeoutMs = 10_000, limit, prints } of hostileScripts((visited.address() as { port: number }).port)) {
           const rssBefore = process.memoryUsage.rss();
           const hostile = run(runner, PRINT_NAMESPACE + script, timeoutMs);
           const others = await innocentsBeside(runner, hostile);
@@ -73,14 +83,32 @@ for (const { kind, missing, open } of [...localMakers, containers]) {
           if (prints !== undefined) expect(outcome.stdout.trim(), what).toBe(prints);
           expect(outcome.stdout.length + outcome.stderr.length, what).toBeLessThanOrEqual(2 * KEEP_BYTES);
           expect(outcome.durations.runMs, what).toBeLessThan(timeoutMs + 10_000);
-          expect(process.memoryUsage.rss() - rssBefore, `${what}: bytes that the manager grew by`).toBeLessThan(MANAGER_BYTES);
-          report.push(`${what.padEnd(36)} ${String(outcome.limit ?? outcome.signal ?? outcome.exitCode).padEnd(10)} survivors 0   others' p99 ${p99(others)}`);
+          const grownBytes = process.memoryUsage.rss() - rssBefore;
+          expect(grownBytes, `${what}: bytes that the manager grew by`).toBeLessThan(MANAGER_BYTES);
+          const tally = tallies.get(row) ?? { names: [], othersMs: [], grownBytes: 0 };
+          tallies.set(row, tally);
+          tally.names.push(what);
+          tally.othersMs.push(...others);
+          tally.grownBytes = Math.max(tally.grownBytes, grownBytes);
         }
       }
       visited.close();
       vi.unstubAllEnvs();
-      process.stderr.write(`${name}\n${report.map((line) => `  ${line}\n`).join("")}  secrets 0, packets ${visits}\n`);
       expect(visits).toBe(0);
+      for (const [row, { names, othersMs, grownBytes }] of tallies) {
+        await record({
+          fault: `${row} ${kind}`,
+          done: `${names.length} scripts beside ${othersMs.length} innocent ones: ${names.join(", ")}`,
+          figures: {
+            survivors: 0,
+            secrets: 0,
+            packets: visits,
+            "others' p99, ms": p99(othersMs),
+            "times theirs alone": (p99(othersMs) / p99(alone)).toFixed(1),
+            "manager's growth, MiB": Math.round(grownBytes / MIB),
+          },
+        });
+      }
     });
   });
 }

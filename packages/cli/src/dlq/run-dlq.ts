@@ -9,7 +9,7 @@ import { parkedRecord, requestForms } from "./parked-record.ts";
 const LISTED_BODY_BYTES = 200;
 const SHOWN_BODY_BYTES = 16 * 1024;
 /** Those of this repository that take calls; others are found by what they announce. */
-const OWN_SERVICES = ["web-tools"];
+const OWN_SERVICES = ["mcp-bridge", "scripts-manager", "web-tools"];
 
 type Emit = (event: DlqEvent) => void | Promise<void>;
 

@@ -80,7 +80,7 @@ test("parked messages are listed, shown, played again and purged through the soc
     { kind: "service", service: SERVICE, parked: 3 },
     { kind: "parked", id: ids[0], reason: "rejected", why: "not now\u001b[2J", toolName: "effect", source: "agent" },
     { kind: "parked", id: ids[1] },
-    { kind: "service", service: "web-tools", parked: null },
+    ...["mcp-bridge", "scripts-manager", "web-tools"].map((service) => ({ kind: "service", service, parked: null })),
     { kind: "end" },
   ]);
   expect(await run(client, { action: "show", service: SERVICE, id: ids[1] as string })).toMatchObject([

@@ -244,7 +244,7 @@ if os.fork() == 0:
     os._exit(0)
 print("started")
 `;
-        expect(await run(script)).toMatchObject({ stdout: "started\n", exitCode: 0 });
+        expect(await run(script)).toMatchObject({ stdout: "started\n", exitCode: 0, limit: null });
       });
 
       test("comes at once when its call is given up", async () => {
