@@ -3,7 +3,16 @@ export { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
 export type { McpCallResult } from "./call/call-result.ts";
 export { cleanText } from "./clean-text.ts";
 export type { McpCallOptions } from "./connect-mcp.ts";
-export { isRepeatable, McpServer, type McpServerHealth, type McpServerOptions, type McpServerParts, type McpServerState } from "./mcp-server.ts";
+export {
+  isRepeatable,
+  McpServer,
+  type McpServerHealth,
+  type McpServerOptions,
+  type McpServerParts,
+  type McpServerState,
+  serverAwayError,
+} from "./mcp-server.ts";
+export type { ToolScreen } from "./offered-tools.ts";
 // How they are reached.
 export type { McpServerAddress, McpTool, OAuthOptions, RemoteAddress, StdioAddress } from "./server-options.ts";
 export { cleanEnvironment } from "./stdio/clean-environment.ts";

@@ -9,7 +9,7 @@ import { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
 import type { McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
 import { ConnectError, connectMcp, type KnownPeer, type McpCallOptions, type McpConnection } from "./connect-mcp.ts";
-import { OfferedTools } from "./offered-tools.ts";
+import { OfferedTools, type ToolScreen } from "./offered-tools.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
 import { type ToolFilterOptions, toolFilter } from "./tool-filter.ts";
 
@@ -36,7 +36,7 @@ export interface McpServerParts {
   /** Waits for a turn to connect: bounds how many servers start at once. @default none */
   readonly admit?: ((signal: AbortSignal) => Promise<Disposable>) | undefined;
   /** Decides which of the tools that it lists are offered, each time it lists them and by `screenAgain`. @default all */
-  readonly screen?: ((tools: readonly McpTool[]) => Promise<readonly McpTool[]>) | undefined;
+  readonly screen?: ToolScreen | undefined;
   /** Says why a tool that does not pass the screen is not called. @default in words that fit any */
   readonly refusal?: ((toolName: string) => ToolError | undefined) | undefined;
   /** The waits before each attempt to connect, in milliseconds; the last one holds for all further ones. @default 0, 1, 2, 5, 10, 30 and 60 s */
@@ -125,6 +125,11 @@ export class McpServer implements AsyncDisposable {
     return this.#offered.tools;
   }
 
+  /** Whether it is known what it offers, be it nothing; of a server that is away it stays so. */
+  get isHeard(): boolean {
+    return this.#offered.areKnown;
+  }
+
   get instructions(): string | undefined {
     return this.#connection?.instructions;
   }
@@ -169,7 +174,7 @@ export class McpServer implements AsyncDisposable {
     if (this.tools.some(({ name }) => name === toolName)) return undefined;
     const refusal = this.#parts.refusal?.(toolName);
     if (refusal !== undefined) return refusal;
-    if (this.tools.length === 0) return this.#away(0); // it has been connected, and what it may offer is not known yet
+    if (!this.isHeard) return this.#away(0);
     return new ToolError(ToolErrorCode.ToolNotFound, `The MCP server "${this.name}" offers no tool "${toolName.slice(0, 80)}" any more. Nothing was run.`, {
       details: { mayHaveRun: false },
     });
@@ -378,10 +383,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   #away(nextAttemptInMs: number): ToolError {
-    return new ToolError(ToolErrorCode.Unavailable, `The MCP server "${this.name}" cannot be reached now. Nothing was run. Try again later.`, {
-      retryAfterMs: Math.max(1_000, Math.round(nextAttemptInMs)),
-      details: { mayHaveRun: false, reason: "server_away" },
-    });
+    return serverAwayError({ name: this.name, nextAttemptInMs });
   }
 
   #setState(state: McpServerState): void {
@@ -397,6 +399,13 @@ export class McpServer implements AsyncDisposable {
 
 /** Whether a call may be made again although it may have run: the server says so of its tool, and is trusted with that. */
 export const isRepeatable = ({ annotations }: McpTool, isTrusted: boolean): boolean => isTrusted && (annotations.readOnly || annotations.idempotent);
+
+/** Of a server that a call cannot be sent to now. */
+export const serverAwayError = ({ name, nextAttemptInMs = 0 }: Pick<McpServerHealth, "name"> & Partial<Pick<McpServerHealth, "nextAttemptInMs">>): ToolError =>
+  new ToolError(ToolErrorCode.Unavailable, `The MCP server "${name}" cannot be reached now. Nothing was run. Try again later.`, {
+    retryAfterMs: Math.max(1_000, Math.round(nextAttemptInMs)),
+    details: { mayHaveRun: false, reason: "server_away" },
+  });
 
 const failureCounter = () =>
   metrics.getMeter("@rockbot/mcp").createCounter("rockbot.mcp.server.failures", { description: "Connections to MCP servers that failed or ended, by server." });

@@ -1,10 +1,13 @@
 import type { McpTool } from "./server-options.ts";
 
+/** Resolves with those of the tools that may be offered; with undefined as long as that cannot be said: then none is. */
+export type ToolScreen = (tools: readonly McpTool[]) => Promise<readonly McpTool[] | undefined>;
+
 export interface OfferedToolsOptions {
   /** Whether a tool of the name is allowed here. */
   readonly isAllowed: (toolName: string) => boolean;
   /** Decides which of the allowed tools are offered, each time they are listed and by `screenAgain`. @default all */
-  readonly screen?: ((tools: readonly McpTool[]) => Promise<readonly McpTool[]>) | undefined;
+  readonly screen?: ToolScreen | undefined;
   /** Called after each change of what is offered. */
   readonly onChange: () => void;
 }
@@ -12,7 +15,7 @@ export interface OfferedToolsOptions {
 /** What a server offers of what it lists: each name once, what is allowed, and what passes the screen, which may take its time and change its mind. */
 export class OfferedTools {
   readonly #options: OfferedToolsOptions;
-  #tools: readonly McpTool[] = [];
+  #tools: readonly McpTool[] | undefined;
   /** As listed last, those left out that are not allowed. */
   #listed: readonly McpTool[] | undefined;
   #screenings = 0;
@@ -23,7 +26,12 @@ export class OfferedTools {
   }
 
   get tools(): readonly McpTool[] {
-    return this.#tools;
+    return this.#tools ?? [];
+  }
+
+  /** Whether it is known what is offered, be it nothing: not before the first list, nor while the screen cannot say. */
+  get areKnown(): boolean {
+    return this.#tools !== undefined;
   }
 
   /** Resolves once it is decided what is offered of them. */
@@ -46,7 +54,8 @@ export class OfferedTools {
   }
 
   async #takeScreened(screening: number, listed: readonly McpTool[]): Promise<void> {
-    const tools = (await this.#options.screen?.(listed)) ?? listed;
+    const { screen } = this.#options;
+    const tools = screen === undefined ? listed : await screen(listed);
     if (screening !== this.#screenings) return this.#screened;
     if (JSON.stringify(tools) === JSON.stringify(this.#tools)) return;
     this.#tools = tools;

@@ -45,14 +45,16 @@ export interface TestBridgeOptions {
   readonly config?: Partial<McpBridgeConfig>;
   readonly trustStore?: TrustStore;
   readonly leases?: LeaseStore;
+  /** How long servers are waited for, in milliseconds. @default 20_000 */
+  readonly settleMs?: number;
   /** What else stands in the file beside the servers. */
   readonly beside?: object;
 }
 
-/** A bridge with these servers on a bus of its own, and somebody who calls. Resolves once each server is connected or has failed. */
+/** A bridge with these servers on a bus of its own, and somebody who calls. Resolves once each server is connected or has failed, or after `settleMs`. */
 export async function startTestBridge(
   servers: (folder: string) => object,
-  { env = {}, bus: given, policy, audit, config: settings = {}, trustStore, leases, beside = {} }: TestBridgeOptions = {},
+  { env = {}, bus: given, policy, audit, config: settings = {}, trustStore, leases, settleMs = 20_000, beside = {} }: TestBridgeOptions = {},
 ): Promise<TestBridge> {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());
@@ -61,7 +63,7 @@ export async function startTestBridge(
   const config = loadConfig(configSchema, { env: {}, overrides: { mcpConfig: file, shutdownGraceMs: 5_000, ...settings } });
   const bridge = started.use(await startMcpBridge(bus, config, { env: { PATH: process.env["PATH"], ...env }, policy, audit, trustStore, leases }));
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
-  await bridge.settled(20_000);
+  await bridge.settled(settleMs);
   await caller.discovered();
   const running = started.move();
   return { bus, bridge, caller, folder, [Symbol.asyncDispose]: () => running.disposeAsync() };

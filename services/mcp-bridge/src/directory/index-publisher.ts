@@ -138,7 +138,7 @@ export async function publishIndex(
 }
 
 /** Servers whose tools are known: those that are connected, and those that were. */
-const listed = (pool: ServerPool): readonly BridgedServer[] => pool.servers.filter(({ tools, health }) => tools.length > 0 || health.state === "ready");
+const listed = (pool: ServerPool): readonly BridgedServer[] => pool.servers.filter(({ isHeard }) => isHeard);
 
 function summaryOf({ name, tools }: BridgedServer): McpServerSummary {
   const toolNames = tools.map((tool) => tool.name);

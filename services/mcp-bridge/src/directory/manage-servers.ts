@@ -61,8 +61,7 @@ function exchangesOver(pool: ServerPool, requests: ManageServersOptions["request
         if (!request.ok) return { serverName: nameIn(request), tools: [], error: request.fault.message };
         const { serverName } = request.value;
         const server = pool.find(serverName);
-        if (server === undefined || (server.tools.length === 0 && server.health.state !== "ready"))
-          return { serverName, tools: [], error: `${serverName}: not connected` };
+        if (!server?.isHeard) return { serverName, tools: [], error: `${serverName}: not connected` };
         const tools = server.tools.map(({ name, description, inputSchema }) => ({ name, description, parametersSchema: JSON.stringify(inputSchema) }));
         return { serverName: server.name, tools, error: null };
       },

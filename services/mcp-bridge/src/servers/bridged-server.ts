@@ -12,6 +12,7 @@ type ConnectedServer = Pick<
   | "name"
   | "trustsAnnotations"
   | "tools"
+  | "isHeard"
   | "instructions"
   | "health"
   | "onChange"

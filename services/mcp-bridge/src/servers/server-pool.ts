@@ -11,7 +11,7 @@ export interface ServerPoolOptions extends Pick<McpServerParts, "backOffMs"> {
   /** How long calls in flight on a server that is taken away may go on. */
   readonly drainMs: number;
   /** Says which tools are offered. @default all */
-  readonly trust?: Pick<ToolTrust, "screenOf" | "follow" | "isBlindTo" | "refusalOn" | "forget"> | undefined;
+  readonly trust?: Pick<ToolTrust, "screenOf" | "follow" | "refusalOn" | "forget"> | undefined;
   /** Starts servers with state where several replicas share leases. @default each replica has them to itself */
   readonly stateful?: StatefulServers | undefined;
   readonly log: Logger;
@@ -102,10 +102,7 @@ export class ServerPool implements AsyncDisposable {
     const connect = (): McpServer =>
       new McpServer(options, { log, backOffMs, admit: this.#admit, limit: this.#queueOf(options), screen: trust?.screenOf(options), refusal });
     const follow = async (): Promise<void> => trust?.follow(options);
-    const server =
-      options.isStateful === true && stateful !== undefined
-        ? stateful.start(options, { connect, follow, isBlind: () => trust?.isBlindTo(options.name) ?? false })
-        : connect();
+    const server = options.isStateful === true && stateful !== undefined ? stateful.start(options, { connect, follow }) : connect();
     server.onChange(() => this.#changed([]));
     return server;
   }

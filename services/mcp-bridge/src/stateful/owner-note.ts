@@ -5,16 +5,17 @@ import type { BridgedServer } from "../servers/bridged-server.ts";
 
 /** What the owner of a server tells the other replicas of it, so that they can announce its tools. */
 export interface OwnerNote {
-  readonly tools: readonly McpTool[];
+  /** Null as long as the owner does not know: then what the owner before has said holds. */
+  readonly tools: readonly McpTool[] | null;
   readonly instructions: string | null;
   readonly state: McpServerHealth["state"];
   readonly transport: string;
   readonly protocolVersion: string | null;
 }
 
-export function noteOf({ tools, instructions, health }: BridgedServer): LeaseNote {
+export function noteOf({ tools, isHeard, instructions, health }: BridgedServer): LeaseNote {
   const { state, transport, protocolVersion } = health;
-  const note: OwnerNote = { tools, instructions: instructions ?? null, state, transport, protocolVersion: protocolVersion ?? null };
+  const note: OwnerNote = { tools: isHeard ? tools : null, instructions: instructions ?? null, state, transport, protocolVersion: protocolVersion ?? null };
   const text = JSON.stringify(note);
   return { tag: createHash("sha256").update(text).digest("base64url"), text };
 }
@@ -23,7 +24,7 @@ export function noteOf({ tools, instructions, health }: BridgedServer): LeaseNot
 export function readNote({ text }: LeaseNote): OwnerNote | undefined {
   try {
     const note = JSON.parse(text) as Partial<OwnerNote>;
-    return Array.isArray(note.tools) && typeof note.state === "string" ? (note as OwnerNote) : undefined;
+    return (note.tools === null || Array.isArray(note.tools)) && typeof note.state === "string" ? (note as OwnerNote) : undefined;
   } catch {
     return undefined;
   }

@@ -4,11 +4,13 @@ import { createMemoryBus } from "@rockbot/bus";
 import { Header } from "@rockbot/contracts";
 import type { LeaseStore } from "@rockbot/leases";
 import { connectRedisLeaseStore } from "@rockbot/leases/redis";
-import { createMemoryTrustStore } from "@rockbot/mcp-trust";
+import { createMemoryTrustStore, type TrustStore } from "@rockbot/mcp-trust";
 import { sharedRedisUrl } from "@rockbot/testing";
-import type { ToolCaller } from "@rockbot/tools";
+import { createIdentity, type ToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { announcedTools, faulty, rawCaller, startTestBridge } from "../test-bridge.ts";
+import { handOverCalls } from "./hand-over-calls.ts";
+import { NotTakenError } from "./hand-over-error.ts";
 
 const url = await sharedRedisUrl();
 
@@ -104,6 +106,26 @@ test("a replica that cannot renew its lease sends no more calls; the other has t
   await expect.poll(async () => (await count(caller).catch(() => undefined))?.pid ?? pid, { timeout: 30_000 }).not.toBe(pid);
   // What the second had handed over is of unknown outcome; the first waits for its own, whose server is there and only cut off.
   expect(await Promise.race(inFlight)).toMatchObject({ code: "outcome_unknown" });
+});
+
+test("a call that comes before the next replica knows what the server offers waits for that, and is not unknown", async () => {
+  await using bus = createMemoryBus();
+  await using leases = await connectRedisLeaseStore(url, { prefix: `test-${randomBytes(6).toString("hex")}` });
+  const approved = createMemoryTrustStore();
+  const known = Promise.withResolvers<void>();
+  const read: TrustStore["read"] = (name) => known.promise.then(() => approved.read(name));
+  const servers = () => ({ keeps: { ...faulty(), stateful: true } });
+  await using replica = await startTestBridge(servers, { bus, leases, trustStore: { ...approved, read }, settleMs: 0 });
+  const owner = () => replica.bridge.servers[0]?.owner?.replica;
+  await expect.poll(owner).toBeDefined();
+  await using other = await handOverCalls(bus, { instance: "other", identity: createIdentity(bus, undefined) });
+  const { signal } = new AbortController();
+  const call = (tool: string) =>
+    other.call({ instance: owner() ?? "", server: "keeps", tool, args: {}, ownerGone: signal }, { timeoutMs: 10_000, signal, onProgress: () => {} });
+  await expect(call("echo")).rejects.toThrow(NotTakenError); // the other one keeps the call, and asks again
+  known.resolve();
+  await expect.poll(() => call("echo").catch(() => undefined), { timeout: 10_000 }).toMatchObject({ content: "{}" });
+  await expect(call("no_such_tool")).rejects.toMatchObject({ code: "tool_not_found" });
 });
 
 test("a call that may be repeated is made again by the replica that has the server next", async () => {

@@ -18,8 +18,6 @@ export interface StatefulServerParts {
   readonly connect: () => McpServer;
   /** Takes in which of its tools are held by what its owner has seen. Never rejects. */
   readonly follow: () => Promise<void>;
-  /** Whether nothing is offered of it only because it cannot be read what is approved. */
-  readonly isBlind: () => boolean;
   /** How long calls that run may go on from now when the server is given to another replica. */
   readonly drainLeftMs: () => number;
   readonly log: Logger;
@@ -64,8 +62,11 @@ export class StatefulServer implements BridgedServer {
   }
 
   get tools(): readonly McpTool[] {
-    const own = this.#own?.tools ?? [];
-    return own.length > 0 || this.#own?.health.state === "ready" ? own : (this.#note?.tools ?? []);
+    return (this.#own?.isHeard ? this.#own.tools : this.#note?.tools) ?? [];
+  }
+
+  get isHeard(): boolean {
+    return this.#own?.isHeard === true || (this.#note?.tools ?? null) !== null;
   }
 
   get instructions(): string | undefined {
@@ -128,10 +129,12 @@ export class StatefulServer implements BridgedServer {
 
   /** A call that another replica has handed over. @throws {NotTakenError} if this one does not have the server @throws {ToolError} */
   async callOwn(toolName: string, args: Record<string, unknown>, options: McpCallOptions): Promise<McpCallResult> {
+    const own = this.#own;
+    if (!this.#lease.isHeld || own === undefined || this.#isClosed) throw new NotTakenError("this replica does not have the server");
     const tool = this.tools.find(({ name }) => name === toolName);
-    if (!this.#lease.isHeld || this.#own === undefined || this.#isClosed) throw new NotTakenError("this replica does not have the server");
-    if (tool === undefined) throw this.#own.refusalOf(toolName) ?? new NotTakenError("its tools have just changed");
-    return this.#own.callTool(tool, args, { ...options, mayStart: () => this.#lease.isHeld });
+    if (tool !== undefined) return own.callTool(tool, args, { ...options, mayStart: () => this.#lease.isHeld });
+    const isStillAsked = !this.isHeard && own.health.state === "connecting";
+    throw (isStillAsked ? undefined : own.refusalOf(toolName)) ?? new NotTakenError("it is not known here yet what the server offers");
   }
 
   async retire(drainMs: number): Promise<void> {
@@ -200,7 +203,7 @@ export class StatefulServer implements BridgedServer {
     const { leases, owner } = this.#parts;
     try {
       if (this.#own !== undefined) {
-        if (this.#own.health.state === "connecting" || this.#parts.isBlind()) return; // what is known of it is what the owner before knew
+        if (this.#own.health.state === "connecting") return; // what is known of it is what the owner before knew
         const note = noteOf(this.#own);
         if (note.tag === this.#noteTag) return;
         await leases.leaveNote(this.#leaseName, owner, note);
@@ -211,7 +214,8 @@ export class StatefulServer implements BridgedServer {
         await this.#parts.follow(); // first: a tool that is gone from the note is refused in words
         if (this.#own !== undefined) return;
         this.#noteTag = note.tag;
-        this.#note = readNote(note) ?? this.#note;
+        const read = readNote(note);
+        if (read !== undefined) this.#note = { ...read, tools: read.tools ?? this.#note?.tools ?? null };
         this.#changed();
       }
     } catch (error) {

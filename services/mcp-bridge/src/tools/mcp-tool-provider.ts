@@ -1,5 +1,5 @@
 import { Header, mayBeAnnouncedMcpName, nearestName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
-import type { McpTool } from "@rockbot/mcp";
+import { type McpTool, serverAwayError } from "@rockbot/mcp";
 import type { Tool, ToolProvider } from "@rockbot/tools";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
@@ -67,8 +67,8 @@ export class McpToolProvider implements ToolProvider {
     const found = firstNamed(this.tools, toolName, ({ definition }) => definition.name) ?? this.#findAnywhere(toolName);
     const refusal = found === undefined ? this.#trust?.refusalOf(toolName) : undefined;
     if (refusal !== undefined) throw refusal;
-    const away = found === undefined ? this.#pool.servers.find((server) => isUnheard(server) && mayBeAnnouncedMcpName(toolName, server.name)) : undefined;
-    if (away !== undefined) throw serverAway(away);
+    const away = found === undefined ? this.#pool.servers.find((server) => !server.isHeard && mayBeAnnouncedMcpName(toolName, server.name)) : undefined;
+    if (away !== undefined) throw serverAwayError(away.health);
     return found;
   }
 
@@ -86,7 +86,7 @@ export class McpToolProvider implements ToolProvider {
     if (tool !== undefined) return this.#toolOf(server, tool);
     const refusal = this.#trust?.refusalOn(server.name, toolName);
     if (refusal !== undefined) throw refusal;
-    if (isUnheard(server)) throw serverAway(server);
+    if (!server.isHeard) throw serverAwayError(server.health);
     const names = server.tools.map(({ name }) => name);
     const nearest = nearestName(toolName, names);
     throw new ToolError(
@@ -109,16 +109,6 @@ export class McpToolProvider implements ToolProvider {
     made.set(tool, known);
     return known;
   }
-}
-
-/** Whether it has not said what tools it has. */
-const isUnheard = ({ tools, health }: BridgedServer): boolean => tools.length === 0 && health.state !== "ready";
-
-function serverAway({ name, health: { nextAttemptInMs = 0 } }: BridgedServer): ToolError {
-  return new ToolError(ToolErrorCode.Unavailable, `The MCP server "${name}" cannot be reached now. Nothing was run. Try again later.`, {
-    retryAfterMs: Math.max(1_000, nextAttemptInMs),
-    details: { mayHaveRun: false, reason: "server_away" },
-  });
 }
 
 function firstNamed<T>(all: readonly T[], name: string, nameOf: (one: T) => string): T | undefined {

@@ -1,7 +1,7 @@
 import { metrics, type ObservableResult } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
 import { announcedMcpName, mayBeAnnouncedMcpName, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { McpTool } from "@rockbot/mcp";
+import type { McpTool, ToolScreen } from "@rockbot/mcp";
 import { type HeldTool, PinBook, type PinMode, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
 import type { BridgedServerOptions } from "../servers/bridged-server.ts";
 
@@ -44,13 +44,8 @@ export class ToolTrust implements Disposable {
     return this.#unreadable.size > 0;
   }
 
-  /** The same of one server. */
-  isBlindTo(server: string): boolean {
-    return this.#unreadable.has(server);
-  }
-
   /** What decides for a server which of its tools are offered; undefined if all are. */
-  screenOf({ name, pin = this.#pin }: BridgedServerOptions): ((tools: readonly McpTool[]) => Promise<readonly McpTool[]>) | undefined {
+  screenOf({ name, pin = this.#pin }: BridgedServerOptions): ToolScreen | undefined {
     if (pin === "off") return undefined;
     this.#screened.add(name);
     return (tools) => this.#screen(name, tools, pin);
@@ -78,7 +73,7 @@ export class ToolTrust implements Disposable {
 
   /** Why a server's tool that it does not offer is not called, if it is for want of approval. */
   refusalOn(server: string, toolName: string): ToolError | undefined {
-    if (this.isBlindTo(server)) return unreadableError(server);
+    if (this.#unreadable.has(server)) return unreadableError(server);
     const lower = toolName.toLowerCase();
     const held = this.heldOn(server).find(({ name }) => name.toLowerCase() === lower);
     return held === undefined ? undefined : heldError(server, held);
@@ -90,7 +85,7 @@ export class ToolTrust implements Disposable {
     for (const server of this.#screened) {
       const held = this.heldOn(server).find(({ name }) => name.toLowerCase() === lower || announcedMcpName(server, name).toLowerCase() === lower);
       if (held !== undefined) return heldError(server, held);
-      if (this.isBlindTo(server) && mayBeAnnouncedMcpName(toolName, server)) return unreadableError(server);
+      if (this.#unreadable.has(server) && mayBeAnnouncedMcpName(toolName, server)) return unreadableError(server);
     }
     return undefined;
   }
@@ -99,7 +94,7 @@ export class ToolTrust implements Disposable {
     this.#held.removeCallback(this.#observe);
   }
 
-  async #screen(server: string, tools: readonly McpTool[], mode: PinMode): Promise<readonly McpTool[]> {
+  async #screen(server: string, tools: readonly McpTool[], mode: PinMode): ReturnType<ToolScreen> {
     try {
       const { offered, newlyHeld } = await this.#book.screen(server, tools, mode);
       this.#unreadable.delete(server);
@@ -109,7 +104,7 @@ export class ToolTrust implements Disposable {
       if (!(error instanceof TrustStoreUnavailableError)) throw error;
       if (!this.#unreadable.has(server)) this.#log.error({ server, reason: error.message }, "nothing of an MCP server is offered: its pins cannot be read");
       this.#unreadable.add(server);
-      return [];
+      return undefined;
     }
   }
 
