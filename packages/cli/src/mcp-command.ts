@@ -51,7 +51,9 @@ Ends when the client closes stdin. The gateway serves the same over HTTP, at /mc
 
   mcp
     .command("approve")
-    .description("Show what waits for an approval, and approve it: definitions of tools that are new or have changed, servers that agents ask for.")
+    .description(
+      "Show what waits for an approval, and approve it: definitions of tools that are new or have changed, servers that agents ask for, and such that were rejected.",
+    )
     .argument("[server]", "approve what waits of this server; left out: only list")
     .argument("[tool]", "this tool of it only")
     .option("--yes", "approve what is shown without asking")
@@ -67,7 +69,8 @@ Examples:
   rockbot mcp approve files read_file --yes       one tool
 
 What is approved is what is shown: if it changes meanwhile, it waits again. A server that an agent asks for is shown
-with the exact command or address; the agent may have it once. To refuse one: rockbot mcp reject SERVER.`,
+with the exact command or address; the agent may have it once. To refuse one: rockbot mcp reject SERVER. One that was
+rejected or removed is shown as such, and is approved after all if nothing else of its name waits.`,
     )
     .action(async (server: string | undefined, tool: string | undefined, options: McpApproveOptions) =>
       (await import("./commands/mcp-approve.ts")).approveMcp(server, tool, options),

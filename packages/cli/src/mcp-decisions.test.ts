@@ -35,12 +35,22 @@ test("mcp reject refuses what an agent asks for, and mcp remove takes away what 
   expect(await runCli(["mcp", "reject", "unwanted", "--yes"], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("rejected unwanted") });
   expect(await runCli(["mcp", "reject", "unwanted", "--yes"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are: wanted") });
 
+  expect(await runCli(["mcp", "approve"], options)).toMatchObject({ stderr: expect.stringContaining("1 wait for an approval, and 1 is rejected") });
+  expect(await runCli(["mcp", "approve", "unwanted", "--yes"], options)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^unwanted: a server that the agent "helper" may not have, as .* has rejected .*\n {2}command: "\/usr\/bin\/unwanted"/),
+    stderr: expect.stringContaining("approved unwanted"),
+  });
+  expect(await runCli(["mcp", "approve", "unwanted", "--yes"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing of") });
+
   expect(await runCli(["mcp", "remove", "works", "--yes"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are: extra") }); // the operator's own
   expect(await runCli(["mcp", "remove", "EXTRA", "--yes"], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("removed extra") });
   await expect.poll(listed, { timeout: 20_000, interval: 200 }).not.toContain("extra");
 });
 
-test("with nothing running both decide in the file beside that of the servers", { timeout: 60_000 }, async () => {
+test("with nothing running they decide in the file beside that of the servers, and what is removed can be approved after all", {
+  timeout: 60_000,
+}, async () => {
   using folder = temporaryFolder();
   const options = { folder: folder.path };
   const at = ["--yes", "--mcp-config", await writeServers(folder.path)];
@@ -49,6 +59,7 @@ test("with nothing running both decide in the file beside that of the servers", 
   await using store = openFileTrustStore(join(folder.path, "mcp.lock.json"));
   const { asked, registered } = await new Registrations(store).read();
   expect([registered, asked.filter(({ rejectedBy }) => rejectedBy !== undefined).map(({ request }) => request.name)]).toEqual([[], ["unwanted", "extra"]]);
+  expect(await runCli(["mcp", "approve", "extra", ...at], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("approved extra") });
 });
 
 test("an operator's token decides from elsewhere what a socket does here, and no other token does", { timeout: 120_000 }, async () => {
@@ -65,7 +76,14 @@ test("an operator's token decides from elsewhere what a socket does here, and no
     return { status: response.status, ...((await response.json()) as { servers?: { server: string; digest: string }[] }) };
   };
   for (const by of [undefined, "helper"])
-    for (const [path, decided] of [["approvals"], ["approvals", { tools: [], servers: [] }], ["rejections", {}], ["registrations"], ["removals", {}]] as const)
+    for (const [path, decided] of [
+      ["approvals"],
+      ["approvals", { tools: [], servers: [] }],
+      ["rejections"],
+      ["rejections", {}],
+      ["registrations"],
+      ["removals", {}],
+    ] as const)
       expect((await send(path, by, decided)).status).toBe(401);
 
   const { servers: waiting = [] } = await send("approvals", "ops");
@@ -73,6 +91,9 @@ test("an operator's token decides from elsewhere what a socket does here, and no
   expect(await send("approvals", "ops", { tools: [], servers: waiting.slice(0, 1) })).toEqual({ status: 200, approved: ["wanted"], stale: [] });
   expect(await send("rejections", "ops", { servers: waiting.slice(1) })).toEqual({ status: 200, done: ["unwanted"], stale: [] });
   expect(await send("approvals", "ops")).toMatchObject({ servers: [] });
+  const { servers: rejected = [] } = await send("rejections", "ops");
+  expect(rejected).toMatchObject([{ server: "unwanted", agent: "helper" }]);
+  expect(await send("approvals", "ops", { tools: [], servers: rejected })).toEqual({ status: 200, approved: ["unwanted"], stale: [] });
   const { servers: registered = [] } = await send("registrations", "ops");
   expect(registered).toMatchObject([{ server: "extra", by: "the catalogue" }]);
   expect(await send("removals", "ops", { servers: registered })).toEqual({ status: 200, done: ["extra"], stale: [] });

@@ -36,25 +36,26 @@ export interface Waiting {
 /** What is approved: exactly what the operator was shown, and nothing that came in its place since. */
 export interface Approval {
   readonly tools: readonly { readonly server: string; readonly tool: string; readonly hash: string }[];
-  readonly servers: readonly { readonly server: string; readonly digest: string }[];
+  /** Of one that was shown as rejected also by whom: what is shown as waiting, and rejected by somebody meanwhile, stays so. */
+  readonly servers: readonly { readonly server: string; readonly digest: string; readonly rejectedBy?: string | undefined }[];
 }
 
 /** What an approval came to. Names of tools as `server: tool`. */
 export interface ApprovalOutcome {
   readonly approved: readonly string[];
-  /** They do not wait any more as they were shown: approved by somebody else, changed again, or gone. */
+  /** They are not there any more as they were shown: decided by somebody else, changed again, or gone. */
   readonly stale: readonly string[];
 }
 
 /** What waits for an operator. @throws {TrustStoreUnavailableError} */
-export async function readWaiting(store: TrustStore): Promise<Waiting> {
+export async function readWaiting(store: TrustStore, now?: () => Date): Promise<Waiting> {
   const tools: WaitingTool[] = [];
   for (const name of await store.names()) {
     if (!name.startsWith(PIN_RECORDS)) continue;
     const record = readPinRecord(name, (await store.read(name)).value);
     if (record !== undefined) tools.push(...waitingIn(record));
   }
-  const { asked } = await new Registrations(store).read();
+  const { asked } = await new Registrations(store, now).read();
   const servers = asked
     .filter(({ approvedBy, rejectedBy }) => approvedBy === undefined && rejectedBy === undefined)
     .map(({ request, agent, digest, at }) => ({ server: request.name, agent, digest, lines: describeRequest(request), at }));
@@ -81,7 +82,7 @@ export async function approve(store: TrustStore, { tools, servers }: Approval, b
     const done = await approveTools(store, server, wanted, { by, at: now().toISOString() });
     for (const tool of wanted.keys()) (done.has(tool) ? approved : stale).push(`${server}: ${tool}`);
   }
-  for (const { server, digest } of servers) ((await new Registrations(store, now).approve(digest, by)) ? approved : stale).push(server);
+  for (const { server, digest, rejectedBy } of servers) ((await new Registrations(store, now).approve(digest, by, rejectedBy)) ? approved : stale).push(server);
   return { approved, stale };
 }
 

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { approve, readWaiting } from "./approvals.ts";
+import { Registrations } from "./registrations.ts";
+import type { RequestedServer } from "./requested-server.ts";
 import { type TrustStore, TrustStoreUnavailableError, updateRecord } from "./trust-store.ts";
+import { readRejected, rejectServers } from "./withdrawals.ts";
 
 /** What every trust store promises, as tests. `create` makes an empty one each time. */
 export function testTrustStore(name: string, create: () => Promise<TrustStore>): void {
@@ -55,6 +59,22 @@ export function testTrustStore(name: string, create: () => Promise<TrustStore>):
       await store.write("a", undefined, (await store.read("a")).version);
       expect(await store.revision()).not.toBe(seen.at(-1));
       expect(new Set(seen).size).toBe(3);
+    });
+
+    test("holds a rejection until the same is approved after all, and then both", async () => {
+      await using store = await create();
+      const registrations = new Registrations(store);
+      const request: RequestedServer = { name: "weather", address: { kind: "url", url: "https://weather.example/mcp", transport: "auto" } };
+      await registrations.ask(request, "one");
+      const { servers } = await readWaiting(store);
+      await rejectServers(store, servers, "ada");
+      expect([await registrations.isRejected(request, "one"), await registrations.approvalOf(request, "one")]).toEqual([true, undefined]);
+      const rejected = await readRejected(store);
+      expect(rejected).toMatchObject([{ server: "weather", rejectedBy: "ada" }]);
+      expect(await approve(store, { tools: [], servers: rejected }, "bob")).toEqual({ approved: ["weather"], stale: [] });
+      expect([await registrations.isRejected(request, "one"), await registrations.approvalOf(request, "one")]).toEqual([false, "bob"]);
+      expect(await readRejected(store)).toEqual([]);
+      expect(await registrations.read()).toMatchObject({ asked: [{ rejectedBy: "ada", approvedBy: "bob" }] });
     });
 
     test("keeps no record that is too long", async () => {

@@ -12,4 +12,13 @@ export { type RegisteredServer, type RegistrationRecord, Registrations } from ".
 export type { RequestedAddress, RequestedServer } from "./requested-server.ts";
 export type { PinMode } from "./screen-tools.ts";
 export { type TrustStore, TrustStoreUnavailableError } from "./trust-store.ts";
-export { readRegistered, rejectServers, removeServers, type ShownServers, type StandingServer, type WithdrawalOutcome } from "./withdrawals.ts";
+export {
+  type RejectedServer,
+  readRegistered,
+  readRejected,
+  rejectServers,
+  removeServers,
+  type ShownServers,
+  type StandingServer,
+  type WithdrawalOutcome,
+} from "./withdrawals.ts";

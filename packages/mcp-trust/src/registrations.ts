@@ -1,7 +1,7 @@
 import { digestOf, type RequestedServer } from "./requested-server.ts";
 import { type TrustStore, TrustStoreUnavailableError, unchanged, updateRecord } from "./trust-store.ts";
 
-/** A request that waits for an operator, or that one has approved: then the agent that asked may have that very server, once; or rejected: then it may not. */
+/** A request that waits for an operator, or that one has approved: then the agent that asked may have that very server, once; or rejected: then it may not. An approval that came after a rejection counts. */
 export interface AskedServer {
   readonly request: RequestedServer;
   readonly digest: string;
@@ -48,9 +48,9 @@ export class Registrations {
     this.#now = now;
   }
 
-  /** @throws {TrustStoreUnavailableError} as all methods do */
+  /** What holds now. @throws {TrustStoreUnavailableError} as all methods do */
   async read(): Promise<RegistrationRecord> {
-    return recordOf((await this.#store.read(REGISTRATIONS)).value);
+    return this.#fresh(recordOf((await this.#store.read(REGISTRATIONS)).value));
   }
 
   /** Notes that an agent asks for a server, once however often it asks. @returns false if too many requests wait already */
@@ -70,25 +70,35 @@ export class Registrations {
   /** Who has approved that this agent has this very server; undefined if nobody has. */
   async approvalOf(request: RequestedServer, agent: string): Promise<string | undefined> {
     const digest = digestOf(request);
-    const { asked } = recordOf((await this.#store.read(REGISTRATIONS)).value);
-    return this.#fresh(asked).find((one) => one.digest === digest && one.agent === agent)?.approvedBy;
+    const { asked } = await this.read();
+    return asked.find((one) => one.digest === digest && one.agent === agent)?.approvedBy;
   }
 
   /** Whether an operator has refused this agent this very server, or has taken it away. */
   async isRejected(request: RequestedServer, agent: string): Promise<boolean> {
     const digest = digestOf(request);
-    const { asked } = recordOf((await this.#store.read(REGISTRATIONS)).value);
-    return this.#fresh(asked).some((one) => one.digest === digest && one.agent === agent && one.rejectedBy !== undefined);
+    const { asked } = await this.read();
+    return asked.some((one) => one.digest === digest && one.agent === agent && isRejected(one));
   }
 
-  /** Approves what the operator was shown. @returns false if nobody asks for it (any more) */
-  approve(digest: string, by: string): Promise<boolean> {
-    return this.#decide(digest, (asked) => ({ ...asked, approvedBy: by }));
+  /**
+   * Approves what the operator was shown.
+   * @param rejectedBy who had rejected what was shown: what has been rejected since, or by somebody else, is not approved
+   * @returns false if nobody asks for it (any more)
+   */
+  approve(digest: string, by: string, rejectedBy?: string): Promise<boolean> {
+    return this.#decide(digest, {
+      isMeant: (asked) => asked.rejectedBy === rejectedBy,
+      decide: (asked) => ({ ...asked, approvedBy: by }),
+    });
   }
 
   /** Rejects what the operator was shown, also if it is approved and not used yet. @returns false if nobody asks for it (any more) */
   reject(digest: string, by: string): Promise<boolean> {
-    return this.#decide(digest, ({ approvedBy: _, ...asked }) => ({ ...asked, rejectedBy: by }));
+    return this.#decide(digest, {
+      isMeant: (asked) => !isRejected(asked),
+      decide: ({ approvedBy: _, ...asked }) => ({ ...asked, rejectedBy: by }),
+    });
   }
 
   /** Takes away what the operator was shown, and rejects it from now on. @returns false if nobody has it (any more) */
@@ -146,12 +156,15 @@ export class Registrations {
     return outcome;
   }
 
-  async #decide(digest: string, decide: (asked: AskedServer) => AskedServer): Promise<boolean> {
+  async #decide(
+    digest: string,
+    { isMeant, decide }: { readonly isMeant: (asked: AskedServer) => boolean; readonly decide: (asked: AskedServer) => AskedServer },
+  ): Promise<boolean> {
     let isFound = false;
     await this.#update((record) => {
-      const isMeant = (asked: AskedServer): boolean => asked.digest === digest && asked.rejectedBy === undefined;
-      isFound = record.asked.some(isMeant);
-      return isFound ? { ...record, asked: record.asked.map((asked) => (isMeant(asked) ? decide(asked) : asked)) } : record;
+      const isDecided = (asked: AskedServer): boolean => asked.digest === digest && isMeant(asked);
+      isFound = record.asked.some(isDecided);
+      return isFound ? { ...record, asked: record.asked.map((asked) => (isDecided(asked) ? decide(asked) : asked)) } : record;
     });
     return isFound;
   }
@@ -159,17 +172,19 @@ export class Registrations {
   async #update(change: (record: RegistrationRecord) => RegistrationRecord): Promise<void> {
     await updateRecord(this.#store, REGISTRATIONS, (value) => {
       const before = recordOf(value);
-      const pruned = { ...before, asked: this.#fresh(before.asked) };
+      const pruned = this.#fresh(before);
       const after = change(pruned);
       return after === pruned && pruned.asked.length === before.asked.length ? unchanged : after;
     });
   }
 
-  #fresh(asked: readonly AskedServer[]): readonly AskedServer[] {
+  #fresh({ asked, registered }: RegistrationRecord): RegistrationRecord {
     const since = this.#now().getTime() - ASKED_KEPT_MS;
-    return asked.filter(({ at }) => Date.parse(at) > since);
+    return { asked: asked.filter(({ at }) => Date.parse(at) > since), registered };
   }
 }
+
+export const isRejected = ({ approvedBy, rejectedBy }: AskedServer): boolean => rejectedBy !== undefined && approvedBy === undefined;
 
 /** People may have written it: what is no registration is not taken for one, nor for none. */
 function recordOf(value: unknown): RegistrationRecord {

@@ -1,4 +1,4 @@
-import { Registrations } from "./registrations.ts";
+import { isRejected, Registrations } from "./registrations.ts";
 import { describeRequest } from "./requested-server.ts";
 import type { TrustStore } from "./trust-store.ts";
 
@@ -12,6 +12,11 @@ export interface StandingServer {
   /** `the catalogue`, `an allowed host`, or the operator who approved it. */
   readonly by: string;
   readonly at: string;
+}
+
+/** A server that an operator has refused an agent, or has taken from it, and that can be approved after all. */
+export interface RejectedServer extends Omit<StandingServer, "by"> {
+  readonly rejectedBy: string;
 }
 
 /** Servers as an operator was shown them: the decision is about these and nothing that came in their place since. */
@@ -29,7 +34,16 @@ export async function readRegistered(store: TrustStore): Promise<StandingServer[
   return registered.map(({ request, agent, digest, by, at }) => ({ server: request.name, agent, digest, lines: describeRequest(request), by, at }));
 }
 
-/** Refuses servers that agents ask for, as the operator `by`; they may not ask for the same for a day. @throws {TrustStoreUnavailableError} */
+/** The servers that agents may not have, within the day that this holds. @throws {TrustStoreUnavailableError} */
+export async function readRejected(store: TrustStore, now?: () => Date): Promise<RejectedServer[]> {
+  const { asked } = await new Registrations(store, now).read();
+  return asked.flatMap((one) => {
+    const { request, agent, digest, rejectedBy, at } = one;
+    return isRejected(one) && rejectedBy !== undefined ? [{ server: request.name, agent, digest, lines: describeRequest(request), rejectedBy, at }] : [];
+  });
+}
+
+/** Refuses servers that agents ask for, as the operator `by`; they may not ask for the same for a day, unless it is approved after all. @throws {TrustStoreUnavailableError} */
 export function rejectServers(store: TrustStore, servers: ShownServers, by: string, now?: () => Date): Promise<WithdrawalOutcome> {
   const registrations = new Registrations(store, now);
   return decideEach(servers, (digest) => registrations.reject(digest, by));

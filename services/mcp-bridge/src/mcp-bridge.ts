@@ -10,7 +10,9 @@ import {
   approve,
   createMemoryTrustStore,
   openFileTrustStore,
+  type RejectedServer,
   readRegistered,
+  readRejected,
   readWaiting,
   rejectServers,
   removeServers,
@@ -81,6 +83,8 @@ export interface BridgeApprovals {
   waiting(): Promise<Waiting>;
   /** Approves exactly what was shown, as the operator `by`. @throws {TrustStoreUnavailableError} */
   approve(approval: Approval, by: string): Promise<ApprovalOutcome>;
+  /** The servers that agents may not have, which can be approved after all. @throws {TrustStoreUnavailableError} */
+  rejected(): Promise<readonly RejectedServer[]>;
   /** Refuses servers that agents ask for. @throws {TrustStoreUnavailableError} */
   reject(servers: ShownServers, by: string): Promise<WithdrawalOutcome>;
   /** The servers that agents have registered. @throws {TrustStoreUnavailableError} */
@@ -173,6 +177,7 @@ export async function startMcpBridge(
         await takeIn();
         return outcome;
       },
+      rejected: () => readRejected(store),
       async reject(servers, by) {
         const outcome = await rejectServers(store, servers, by);
         log.info({ operator: by, ...outcome }, "an operator has refused MCP servers that agents ask for");

@@ -4,7 +4,9 @@ import {
   type ApprovalOutcome,
   approve,
   openFileTrustStore,
+  type RejectedServer,
   readRegistered,
+  readRejected,
   readWaiting,
   rejectServers,
   removeServers,
@@ -27,6 +29,7 @@ export interface ApprovalSource extends AsyncDisposable {
   readonly where: string;
   waiting(): Promise<Waiting>;
   approve(approval: Approval): Promise<ApprovalOutcome>;
+  rejected(): Promise<readonly RejectedServer[]>;
   reject(servers: ShownServers): Promise<WithdrawalOutcome>;
   registered(): Promise<readonly StandingServer[]>;
   remove(servers: ShownServers): Promise<WithdrawalOutcome>;
@@ -66,6 +69,7 @@ function storeSource(store: TrustStore): ApprovalSource {
     where: store.where,
     waiting: () => readWaiting(store).catch(rethrow),
     approve: (approval) => approve(store, approval, by).catch(rethrow),
+    rejected: () => readRejected(store).catch(rethrow),
     reject: (servers) => rejectServers(store, servers, by).catch(rethrow),
     registered: () => readRegistered(store).catch(rethrow),
     remove: (servers) => removeServers(store, servers, by).catch(rethrow),
@@ -97,6 +101,7 @@ function socketSource(socketPath: string): ApprovalSource {
     where: 'the running "rockbot up"',
     waiting: async () => (await ask(APPROVALS_PATH)) as Waiting,
     approve: async (approval) => (await ask(APPROVALS_PATH, approval)) as ApprovalOutcome,
+    rejected: async () => ((await ask(REJECTIONS_PATH)) as { readonly servers: RejectedServer[] }).servers,
     reject: async (servers) => (await ask(REJECTIONS_PATH, { servers })) as WithdrawalOutcome,
     registered: async () => ((await ask(REGISTRATIONS_PATH)) as { readonly servers: StandingServer[] }).servers,
     remove: async (servers) => (await ask(REMOVALS_PATH, { servers })) as WithdrawalOutcome,

@@ -1,4 +1,4 @@
-import type { Waiting, WaitingServer, WaitingTool } from "@rockbot/mcp-trust";
+import type { RejectedServer, Waiting, WaitingServer, WaitingTool } from "@rockbot/mcp-trust";
 import { openApprovalSource } from "../client/approval-source.ts";
 import { chooseMcpConfig } from "../client/choose-mcp-config.ts";
 import { CommandError } from "../command-error.ts";
@@ -22,7 +22,12 @@ const WHY: Readonly<Record<WaitingTool["reason"], string>> = {
   suspicious: "looks as if it was written to mislead a model",
 };
 
-/** `rockbot mcp approve`: shows what waits for an operator, and approves exactly what it has shown. */
+/** What there is to approve: what waits, and what is rejected and can be approved after all. */
+interface Approvable extends Waiting {
+  readonly rejected: readonly RejectedServer[];
+}
+
+/** `rockbot mcp approve`: shows what waits for an operator or was rejected, and approves exactly what it has shown. */
 export async function approveMcp(
   server: string | undefined,
   tool: string | undefined,
@@ -30,12 +35,16 @@ export async function approveMcp(
 ): Promise<void> {
   const { env } = process;
   await using source = await openApprovalSource({ redis, mcpConfig: chooseMcpConfig(mcpConfig, env), env });
-  const waiting = chosen(await source.waiting(), server, tool);
-  const count = waiting.tools.length + waiting.servers.length;
-  if (json) console.log(JSON.stringify(waiting, undefined, 2));
-  else for (const line of described(waiting)) console.log(printable(line, MAX_LINE));
+  const all = { ...(await source.waiting()), rejected: await source.rejected() };
+  const shown = server === undefined ? all : chosen(all, server, tool);
+  const { tools, rejected } = shown;
+  const servers = [...shown.servers, ...rejected];
+  const count = tools.length + servers.length;
+  if (json) console.log(JSON.stringify(shown, undefined, 2));
+  else for (const line of described(shown)) console.log(printable(line, MAX_LINE));
   if (server === undefined) {
-    console.error(`${count} wait for an approval, as ${source.where} has it. To approve: rockbot mcp approve SERVER [TOOL]`);
+    const refused = rejected.length === 0 ? "" : `, and ${rejected.length} ${rejected.length === 1 ? "is" : "are"} rejected`;
+    console.error(`${count - rejected.length} wait for an approval${refused}, as ${source.where} has it. To approve: rockbot mcp approve SERVER [TOOL]`);
     return;
   }
   if (count === 0)
@@ -45,25 +54,25 @@ export async function approveMcp(
     process.exitCode = ExitCode.Failed;
     return;
   }
-  const { approved, stale } = await source.approve(waiting);
+  const { approved, stale } = await source.approve({ tools, servers });
   for (const name of approved) console.error(`approved ${printable(name)}`);
   for (const name of stale) console.error(`not approved, as it is not any more what was shown: ${printable(name)}. Look again`);
-  for (const { server: name, agent } of waiting.servers)
+  for (const { server: name, agent } of servers)
     if (approved.includes(name))
       console.error(`"${printable(agent)}" has it once it asks for ${printable(name)} again, in the same words, within a day of the first time`);
   process.exitCode = stale.length === 0 ? ExitCode.Ok : ExitCode.Failed;
 }
 
-function chosen({ tools, servers }: Waiting, server: string | undefined, tool: string | undefined): Waiting {
-  const isMeant = (name: string): boolean => server === undefined || name.toLowerCase() === server.toLowerCase();
-  return {
-    tools: tools.filter((one) => isMeant(one.server) && (tool === undefined || one.tool === tool)),
-    servers: tool === undefined ? servers.filter((one) => isMeant(one.server)) : [],
-  };
+/** A rejection is undone only where nothing of the server waits. */
+function chosen({ tools, servers, rejected }: Approvable, server: string, tool: string | undefined): Approvable {
+  const isMeant = (one: { readonly server: string }): boolean => one.server.toLowerCase() === server.toLowerCase();
+  if (tool !== undefined) return { tools: tools.filter((one) => isMeant(one) && one.tool === tool), servers: [], rejected: [] };
+  const waiting = { tools: tools.filter(isMeant), servers: servers.filter(isMeant) };
+  return { ...waiting, rejected: waiting.tools.length + waiting.servers.length === 0 ? rejected.filter(isMeant) : [] };
 }
 
-function described({ tools, servers }: Waiting): string[] {
-  return [...tools.flatMap(toolLines), ...servers.flatMap(serverLines)];
+function described({ tools, servers, rejected }: Approvable): string[] {
+  return [...tools.flatMap(toolLines), ...servers.flatMap(serverLines), ...rejected.flatMap(rejectedLines)];
 }
 
 const toolLines = ({ server, tool, reason, renamedFrom, suspicions, changes, at }: WaitingTool): string[] => [
@@ -74,6 +83,11 @@ const toolLines = ({ server, tool, reason, renamedFrom, suspicions, changes, at 
 
 const serverLines = ({ server, agent, lines, at }: WaitingServer): string[] => [
   `${server}: a server that the agent ${JSON.stringify(agent)} asks for since ${at}`,
+  ...lines.map((line) => `  ${line}`),
+];
+
+const rejectedLines = ({ server, agent, rejectedBy, lines, at }: RejectedServer): string[] => [
+  `${server}: a server that the agent ${JSON.stringify(agent)} may not have, as ${JSON.stringify(rejectedBy)} has rejected or removed it; for a day from ${at}`,
   ...lines.map((line) => `  ${line}`),
 ];
 

@@ -74,7 +74,10 @@ async function withdraw(
     return;
   }
   const { done, stale } = await decide(source, chosen);
-  for (const name of done) console.error(`${past} ${printable(name)}; the agent may ask for the same again in a day`);
+  for (const name of done)
+    console.error(
+      `${past} ${printable(name)}; the agent may ask for the same again in a day, or once it is approved after all: rockbot mcp approve ${printable(name)}`,
+    );
   for (const name of stale) console.error(`not ${past}, as it is not there any more as it was shown: ${printable(name)}. Look again`);
   process.exitCode = stale.length === 0 ? ExitCode.Ok : ExitCode.Failed;
 }

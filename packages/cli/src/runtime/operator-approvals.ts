@@ -5,9 +5,9 @@ import { MCP_PATH } from "./operator-mcp.ts";
 
 // Where an operator decides what MCP servers may offer, and which agents may have: on a socket or by an operator's token, never over the bus.
 
-/** `GET` has what waits; `POST` of a part of it approves exactly that. */
+/** `GET` has what waits; `POST` of a part of it, or of what is rejected, approves exactly that. */
 export const APPROVALS_PATH = `${MCP_PATH}/approvals`;
-/** `POST` of servers that wait refuses them. */
+/** `GET` has the servers that are rejected; `POST` of servers that wait rejects them. */
 export const REJECTIONS_PATH = `${MCP_PATH}/rejections`;
 /** `GET` has the servers that agents have registered. */
 export const REGISTRATIONS_PATH = `${MCP_PATH}/registrations`;
@@ -23,6 +23,7 @@ export function createApprovalsApp(approvals: BridgeApprovals): HttpApp {
   const answers: Readonly<Record<string, (body: Partial<Approval>) => Promise<object> | undefined>> = {
     [`GET ${APPROVALS_PATH}`]: () => approvals.waiting(),
     [`POST ${APPROVALS_PATH}`]: ({ tools, servers }) => (areTools(tools) && areServers(servers) ? approvals.approve({ tools, servers }, BY) : undefined),
+    [`GET ${REJECTIONS_PATH}`]: async () => ({ servers: await approvals.rejected() }),
     [`POST ${REJECTIONS_PATH}`]: ({ servers }) => (areServers(servers) ? approvals.reject(servers, BY) : undefined),
     [`GET ${REGISTRATIONS_PATH}`]: async () => ({ servers: await approvals.registered() }),
     [`POST ${REMOVALS_PATH}`]: ({ servers }) => (areServers(servers) ? approvals.remove(servers, BY) : undefined),

@@ -201,6 +201,8 @@ test("what an operator rejects is not asked for again, and what one takes away g
   const refused = { success: false, code: "denied", error: expect.stringContaining("an operator has refused") };
   expect(await two.ask("rockbot", "McpRegisterServerRequest", program)).toMatchObject(refused);
   expect((await approvals.waiting()).servers).toEqual([]);
+  expect(await approvals.approve({ tools: [], servers: await approvals.rejected() }, "bob")).toEqual({ approved: ["own-weather"], stale: [] });
+  expect(await two.ask("rockbot", "McpRegisterServerRequest", program)).not.toMatchObject(refused); // it is tried now
 
   const weather = { serverName: "weather", type: "stdio" };
   expect(await one.ask("rockbot", "McpRegisterServerRequest", weather)).toMatchObject({ success: true });

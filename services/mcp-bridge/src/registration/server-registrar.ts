@@ -73,7 +73,7 @@ export class ServerRegistrar {
     await this.#refuseName(request, agent);
     if (await this.#registrations.isRejected(request, agent))
       throw this.#denied(
-        `an operator has refused "${request.name}" or taken it away. Do without it, or ask for another; the same may be asked for a day later`,
+        `an operator has refused "${request.name}" or taken it away. Do without it, or ask for another; the same may be asked for a day later, or once an operator has approved it after all`,
       );
     const by = await this.#allowedBy(request, agent);
     const options = this.#optionsOf(request);
