@@ -9,6 +9,7 @@ import { startVerifiedBroker } from "./verified-broker.ts";
 import { connect } from "./verified-system.ts";
 
 const BRIDGE = join(import.meta.dirname, "../../services/mcp-bridge/src/main.ts");
+const CLI = join(import.meta.dirname, "../../packages/cli/src/main.ts");
 const POLICY = `
 identity: verified
 callers: { researcher: {}, writer: {} }
@@ -16,7 +17,9 @@ services: { mcp-bridge: { topic: tool.invoke.mcp, tools: ["files__*"] } }
 delegates: []
 `;
 
-test("with the rights of the policy alone an agent uses the bridge, and is told of servers only itself", { timeout: 120_000 }, async () => {
+test("with the rights of the policy alone an agent uses the bridge, is told of servers only itself, and lists them by the command", {
+  timeout: 120_000,
+}, async () => {
   await using broker = await startVerifiedBroker(POLICY);
   using folder = temporaryFolder();
   const auditFile = join(folder.path, "audit.jsonl");
@@ -46,5 +49,10 @@ test("with the rights of the policy alone an agent uses the bridge, and is told 
   await expect.poll(() => caller.tools.getExecutor("files__echo"), { timeout: 10_000 }).toBeDefined();
   expect(await caller.call("mcp_invoke_tool", { server_name: "files", tool_name: "echo", arguments: { a: 1 } })).toMatchObject({ content: '{"a":1}' });
   expect(overheard).toEqual([]);
+
+  const listing = ["mcp", "ls", "--bus", broker.urlOf("researcher"), "--policy", env.POLICY_FILE];
+  await using listed = startNodeProgram(CLI, { args: listing });
+  expect(await listed.ended).toBe(0);
+  expect(listed.stdout()).toMatch(/^files +\d+ tools {2}.*\becho\b/m);
   expect(readFileSync(auditFile, "utf8")).toMatch(/"caller":"researcher","tool":"files__echo"/);
 });

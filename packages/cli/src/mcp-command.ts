@@ -17,6 +17,8 @@ export function addMcpCommand(program: Command): void {
   mcp
     .command("ls")
     .description("List the MCP servers: state, transport, protocol, tools, and why one is away.")
+    .option("--bus <url>", `${BUS}; behind a broker, which servers there are, with their tools`)
+    .option("--policy <file>", "says whether the broker verifies senders, and as whom the bridge speaks; else POLICY_FILE")
     .option("--mcp-config <file>", `${MCP_CONFIG}; tries its servers from here, whatever runs`)
     .option("--json", "print JSON")
     .addHelpText(
@@ -24,9 +26,11 @@ export function addMcpCommand(program: Command): void {
       `
 Examples:
   rockbot mcp ls                                  those of the running "rockbot up"
+  rockbot mcp ls --bus amqp://user@host/vhost     those behind a broker, as its bridge tells agents
   rockbot mcp ls --mcp-config mcp.json            do these servers start, and what do they offer?
 
-What a server wrote to stderr before it failed is shown, cut. Exit code 1 if one is not ready.`,
+What a server wrote to stderr before it failed is shown, cut. Exit code 1 if one is not ready. A bridge tells over the
+bus what servers offer, not how they stand, and tries those that are away again when it is asked.`,
     )
     .action(async (options: McpListOptions) => (await import("./commands/mcp-list.ts")).listMcpServers(options));
 

@@ -1,7 +1,8 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
-import { createEnvelope, decodeMessage, encodeMessage, MCP_BRIDGE, mcpTopics, messages } from "@rockbot/contracts";
+import type { McpServersIndexed } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createIdentity, DuplicateToolError, type Tool, type ToolCaller, withLocalLayers } from "@rockbot/tools";
+import { followIndex } from "./follow-index.ts";
 import { invokeByServer } from "./invoke-by-server.ts";
 import { createManagementClient } from "./management-client.ts";
 import { mcpGetServiceDetails } from "./mcp-get-service-details.ts";
@@ -21,7 +22,6 @@ export interface OfferMcpToolsOptions {
 
 /** An agent that is told of new tools asks for the index this much later: a bridge announces many at once. */
 const ASK_AGAIN_MS = 200;
-const PROBE_TTL_MS = 60_000;
 
 /**
  * Gives an agent the tools for MCP servers: they are there from the first index of servers that it hears on, those that add and remove servers
@@ -50,32 +50,17 @@ export async function offerMcpTools(bus: Bus, caller: ToolCaller, { agent, polic
     if (!index.canRegister) for (const tool of registering) if (offered.delete(tool)) caller.tools.unregister(tool.definition.name);
   }
 
-  async function ask(): Promise<void> {
-    const body = encodeMessage("McpMetadataRefreshRequest", { serverName: null });
-    try {
-      await bus.publish(createEnvelope({ topic: mcpTopics.refresh, type: messages.McpMetadataRefreshRequest.type, source: agent, body }), {
-        ttlMs: PROBE_TTL_MS,
-      });
-    } catch (error) {
-      log.debug({ error: String(error) }, "the index of MCP servers was not asked for"); // the next tool that appears asks again
-    }
-  }
-
-  started.use(
-    await bus.subscribe({ name: `mcp-index.${agent}`, topics: [mcpTopics.index(agent)], kind: "copy" }, async (envelope) => {
-      const { body, type } = envelope;
-      const message = type === messages.McpServersIndexed.type ? decodeMessage("McpServersIndexed", body) : undefined;
-      if (!message?.ok || !identity.isFrom(MCP_BRIDGE, envelope, "announcement")) return;
-      index.apply(message.value);
-      offer();
-    }),
-  );
+  const hear = (message: McpServersIndexed): void => {
+    index.apply(message);
+    offer();
+  };
+  const { ask } = started.use(await followIndex(bus, { agent, identity, hear, log }));
   started.defer(
     caller.tools.onChange(({ kind, name }) => {
       if (kind !== "registered" || own.has(name)) return;
       asking ??= setTimeout(() => {
         asking = undefined;
-        void ask();
+        void ask(); // had the one before failed, this one makes up for it
       }, ASK_AGAIN_MS).unref();
     }),
   );

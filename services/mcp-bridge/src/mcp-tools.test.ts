@@ -1,6 +1,6 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, encodeMessage, Header, messages, textResponse } from "@rockbot/contracts";
-import { offerMcpTools } from "@rockbot/mcp-tools";
+import { offerMcpTools, readIndex } from "@rockbot/mcp-tools";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { faulty, realServers, startTestBridge } from "./test-bridge.ts";
@@ -22,6 +22,14 @@ async function startAgent(servers: (folder: string) => object) {
     },
   };
 }
+
+test("who asks once which servers there are is told all of them; where no bridge runs, nothing", async () => {
+  await using tested = await startTestBridge(() => ({ one: { ...faulty(), toolsAllowed: ["echo"] }, two: faulty("exit-at-start") }));
+  const asking = { agent: "operator", timeoutMs: 10_000 };
+  expect(await readIndex(tested.bus, asking)).toMatchObject([{ serverName: "one", toolNames: ["echo"] }]);
+  await using empty = createMemoryBus();
+  expect(await readIndex(empty, { ...asking, timeoutMs: 50 })).toBeUndefined();
+});
 
 test("an agent lists servers without a call, reads a tool's schema, and calls it", async () => {
   await using agent = await startAgent(() => ({ Everything: realServers.everything }));

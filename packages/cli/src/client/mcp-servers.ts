@@ -1,9 +1,12 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
+import type { McpServerSummary } from "@rockbot/contracts";
 import { type BridgedServerHealth, checkMcpBridgeConfig, configSchema, startMcpBridge } from "@rockbot/mcp-bridge";
+import { readIndex } from "@rockbot/mcp-tools";
 import { Agent, request } from "undici";
-import { MEMORY_BUS } from "../bus-url.ts";
+import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
+import { connectRuled } from "../connect-broker.ts";
 import { MCP_PATH } from "../runtime/operator-mcp.ts";
 
 const ANSWER_MS = 10_000;
@@ -22,6 +25,17 @@ export async function askMcpServers(socketPath: string): Promise<readonly Bridge
   if (statusCode === 200) return ((await body.json()) as { readonly servers: BridgedServerHealth[] | null }).servers ?? undefined;
   await body.dump();
   throw new CommandError('Cannot list the MCP servers: the running "rockbot up" does not know the question. Is it of another version?');
+}
+
+/** The servers behind a broker, as their bridge tells agents. */
+export async function askMcpIndex(url: string, policyFile: string | undefined): Promise<readonly McpServerSummary[]> {
+  await using ruled = await connectRuled(url, "rockbot mcp ls", policyFile);
+  const { bus, policy, agent } = ruled;
+  const servers = await readIndex(bus, { agent, policy, timeoutMs: ANSWER_MS });
+  if (servers !== undefined) return servers;
+  throw new CommandError(
+    `Cannot list the MCP servers: no MCP bridge behind ${displayBusUrl(url)} has told "${agent}" of any within ${ANSWER_MS / 1_000} s. Does mcp-bridge run there, and does the policy let "${agent}" call its tools?`,
+  );
 }
 
 /** Connects to the servers of a file in this process, and says how they stand. */

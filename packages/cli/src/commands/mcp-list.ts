@@ -1,21 +1,31 @@
+import type { McpServerSummary } from "@rockbot/contracts";
 import type { BridgedServerHealth } from "@rockbot/mcp-bridge";
+import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { chooseMcpConfig } from "../client/choose-mcp-config.ts";
-import { askMcpServers, tryMcpServers } from "../client/mcp-servers.ts";
+import { askMcpIndex, askMcpServers, tryMcpServers } from "../client/mcp-servers.ts";
 import { CommandError } from "../command-error.ts";
 import { printable } from "../dlq/printable.ts";
 import { ExitCode } from "../exit-code.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
+import { UsageError } from "../usage-error.ts";
 
 export interface McpListOptions {
+  readonly bus?: string;
+  readonly policy?: string;
   readonly mcpConfig?: string;
   readonly json?: boolean;
 }
 
 const MAX_FAILURE = 400;
+const MAX_NAMES = 400;
 
-/** `rockbot mcp ls`: how each MCP server stands. */
-export async function listMcpServers({ mcpConfig, json = false }: McpListOptions): Promise<void> {
+/** `rockbot mcp ls`: how each MCP server stands, or, behind a broker, which there are: nobody tells more over the bus. */
+export async function listMcpServers({ bus, policy, mcpConfig, json = false }: McpListOptions): Promise<void> {
   const { env } = process;
+  const url = chooseBusUrl(bus, env);
+  const faults = busUrlFaults(url);
+  if (faults.length > 0) throw new UsageError(faults);
+  if (url !== MEMORY_BUS && mcpConfig === undefined) return listIndex(url, policy ?? (env["POLICY_FILE"] || undefined), json);
   const file = chooseMcpConfig(mcpConfig, env);
   const socket = ownSocket(env);
   const isRunning = mcpConfig === undefined && (await socket.isLive());
@@ -28,6 +38,23 @@ export async function listMcpServers({ mcpConfig, json = false }: McpListOptions
   const ready = servers.filter(({ state }) => state === "ready").length;
   console.error(`${ready} of ${servers.length} MCP servers are ready, as ${where} has it`);
   process.exitCode = ready === servers.length ? ExitCode.Ok : ExitCode.Failed;
+}
+
+async function listIndex(url: string, policyFile: string | undefined, json: boolean): Promise<void> {
+  const servers = await askMcpIndex(url, policyFile);
+  if (json) console.log(JSON.stringify(servers, undefined, 2));
+  else for (const line of indexTable(servers)) console.log(line);
+  console.error(
+    `${servers.length} MCP servers have told what they offer, as the bridge behind ${displayBusUrl(url)} has it. How each stands now is not told over the bus: its metric rockbot.mcp.server.up and its log say that`,
+  );
+}
+
+function indexTable(servers: readonly McpServerSummary[]): string[] {
+  const width = Math.max(0, ...servers.map(({ serverName }) => printable(serverName).length));
+  return servers.map(({ serverName, toolNames = [], toolCount = toolNames.length }) => {
+    const names = printable(toolNames.join(", "), MAX_NAMES);
+    return `${printable(serverName).padEnd(width)}  ${String(toolCount).padStart(4)} tools  ${names}`;
+  });
 }
 
 /** Servers and what they say are strangers' text. */
