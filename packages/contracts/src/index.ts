@@ -32,6 +32,7 @@ export type {
   ToolInvokeResponse,
   ToolProgress,
 } from "./generated/types.ts";
+export { type McpCall, mcpCallEnvelope } from "./mcp-call-envelope.ts";
 export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp-topics.ts";
 export { checkName, isName, isReplyTopic, isReplyTopicOf, isSessionId, replyRoots } from "./names.ts";
 export type { ToolDefinition } from "./tool-definition.ts";

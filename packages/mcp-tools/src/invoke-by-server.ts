@@ -1,18 +1,5 @@
 import { type Bus, createRequester, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
-import {
-  createEnvelope,
-  decodeMessage,
-  type Envelope,
-  encodeMessage,
-  Header,
-  MCP_BRIDGE,
-  mcpTopics,
-  messages,
-  newId,
-  ToolError,
-  ToolErrorCode,
-  toolErrorFrom,
-} from "@rockbot/contracts";
+import { decodeMessage, type Envelope, MCP_BRIDGE, mcpCallEnvelope, mcpTopics, messages, ToolError, ToolErrorCode, toolErrorFrom } from "@rockbot/contracts";
 import type { Identity } from "@rockbot/tools";
 import type { InvokeByServer } from "./mcp-invoke-tool.ts";
 
@@ -23,23 +10,7 @@ export function invokeByServer(bus: Bus, agent: string, identity: Pick<Identity,
   return {
     async invoke(serverName, toolName, args, { deadline, signal }) {
       const timeoutMs = Math.max(1, Math.floor(deadline - performance.now()));
-      const toolCallId = newId();
-      const body = encodeMessage("ToolInvokeRequest", { toolCallId, toolName, arguments: JSON.stringify(args), sessionId: null });
-      const headers = {
-        [Header.ContentTrust]: "tool-request",
-        [Header.ToolProvider]: "mcp",
-        [Header.TimeoutMs]: String(timeoutMs),
-        [Header.McpServer]: serverName.toLowerCase(),
-      };
-      const envelope = createEnvelope({
-        topic: mcpTopics.invoke,
-        type: messages.ToolInvokeRequest.type,
-        source: agent,
-        messageId: toolCallId,
-        correlationId: toolCallId,
-        body,
-        headers,
-      });
+      const envelope = mcpCallEnvelope({ topic: mcpTopics.invoke, source: agent, server: serverName, tool: toolName, args, timeoutMs });
       const reply = await requester.request(envelope, { timeoutMs, signal, accept }).catch((error: unknown) => {
         throw callError(error, toolName);
       });

@@ -4,11 +4,10 @@ import {
   decodeMessage,
   type Envelope,
   encodeMessage,
-  Header,
   MCP_BRIDGE,
+  mcpCallEnvelope,
   mcpTopics,
   messages,
-  newId,
   ToolError,
   ToolErrorCode,
   toolErrorFrom,
@@ -64,18 +63,9 @@ export async function handOverCalls(bus: Bus, { instance, identity }: HandOverCa
     bus.publish(createEnvelope({ topic: mcpTopics.owner(to), type: messages.ToolCancel.type, source: MCP_BRIDGE, body })).catch(() => {}); // its time ends it anyway
   }
 
-  async function publish(id: string, { instance: to, server, tool, args }: HandedOverCall, timeoutMs: number): Promise<void> {
+  async function publish(envelope: Envelope, { server, tool }: HandedOverCall, timeoutMs: number): Promise<void> {
     let sent = 0;
-    const envelope = createEnvelope({
-      topic: mcpTopics.owner(to),
-      type: messages.ToolInvokeRequest.type,
-      source: MCP_BRIDGE,
-      correlationId: id,
-      replyTo,
-      headers: { [Header.McpServer]: server, [Header.TimeoutMs]: String(timeoutMs) },
-      body: encodeMessage("ToolInvokeRequest", { toolCallId: id, toolName: tool, arguments: JSON.stringify(args), sessionId: null }),
-    });
-    const isWanted = (): boolean => waiting.has(id) && ++sent > 0;
+    const isWanted = (): boolean => waiting.has(envelope.messageId) && ++sent > 0;
     try {
       await bus.publish(envelope, { mandatory: true, ttlMs: timeoutMs, timeoutMs, isWanted });
     } catch (error) {
@@ -87,9 +77,10 @@ export async function handOverCalls(bus: Bus, { instance, identity }: HandOverCa
 
   return {
     call(call, { timeoutMs: givenMs, signal, onProgress }) {
-      const { instance: to, ownerGone, server, tool } = call;
+      const { instance: to, ownerGone, server, tool, args } = call;
       const timeoutMs = Math.max(1, Math.ceil(givenMs));
-      const id = newId();
+      const envelope = mcpCallEnvelope({ topic: mcpTopics.owner(to), source: MCP_BRIDGE, replyTo, server, tool, args, timeoutMs });
+      const { messageId: id } = envelope;
       const { promise, resolve, reject } = Promise.withResolvers<McpCallResult>();
       waiting.set(id, { onProgress, resolve, reject });
       const onAbort = (): void => {
@@ -99,7 +90,7 @@ export async function handOverCalls(bus: Bus, { instance, identity }: HandOverCa
       const late = setTimeout(() => reject(tooLate(server, tool)), timeoutMs);
       for (const ends of [signal, ownerGone]) ends.addEventListener("abort", onAbort, { once: true });
       if (signal.aborted || ownerGone.aborted) reject(signal.aborted ? signal.reason : new NotTakenError("the owner is gone"));
-      else publish(id, call, timeoutMs).catch(reject);
+      else publish(envelope, call, timeoutMs).catch(reject);
       return promise.finally(() => {
         clearTimeout(late);
         waiting.delete(id);

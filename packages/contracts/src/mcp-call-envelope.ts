@@ -1,0 +1,35 @@
+import { encodeMessage } from "./decode.ts";
+import { createEnvelope, type Envelope, Header, newId } from "./envelope.ts";
+import { messages } from "./generated/messages.ts";
+
+export interface McpCall {
+  /** Of an agent's call that of the bridge, between replicas that of the one that has the server. */
+  readonly topic: string;
+  readonly source: string;
+  readonly replyTo?: string | undefined;
+  readonly server: string;
+  /** By its own name, without the server's. */
+  readonly tool: string;
+  readonly args: unknown;
+  readonly timeoutMs: number;
+}
+
+/** A call of a tool of an MCP server, which is named beside it, as agents of the .NET original send it. Its message's id is its `toolCallId` and its correlation, too, and new. */
+export function mcpCallEnvelope({ topic, source, replyTo, server, tool, args, timeoutMs }: McpCall): Envelope {
+  const toolCallId = newId();
+  return createEnvelope({
+    topic,
+    type: messages.ToolInvokeRequest.type,
+    source,
+    replyTo,
+    messageId: toolCallId,
+    correlationId: toolCallId,
+    headers: {
+      [Header.ContentTrust]: "tool-request",
+      [Header.ToolProvider]: "mcp",
+      [Header.TimeoutMs]: String(timeoutMs),
+      [Header.McpServer]: server.toLowerCase(),
+    },
+    body: encodeMessage("ToolInvokeRequest", { toolCallId, toolName: tool, arguments: JSON.stringify(args), sessionId: null }),
+  });
+}
