@@ -1,6 +1,9 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { faultServer, isProcessAlive, startNodeProgram, temporaryFolder } from "@rockbot/testing";
+import { faultServer, isProcessAlive, startNodeProgram, startProtectedResource, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 
 const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "main.ts"), { env });
@@ -20,6 +23,39 @@ test("it serves until SIGTERM, and ends with code 0 although a server heeds nobo
   await expect.poll(main.stdout, { timeout: 15_000 }).toContain("MCP server connected");
   main.kill("SIGTERM");
   expect([await main.ended, main.stderr()]).toEqual([0, ""]);
+});
+
+/** An authorization server that refuses each client, and says its secret. */
+async function startTellingIssuer() {
+  const server = createServer((request, response) => {
+    const [, credentials = ""] = request.headers.authorization?.split(" ") ?? [];
+    const told = { error: "invalid_client", error_description: `no such client: ${Buffer.from(credentials, "base64")}` };
+    const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
+    const metadata = { issuer, ...endpoints, response_types_supported: ["code"], grant_types_supported: ["client_credentials"] };
+    const isToken = request.url === "/token";
+    response.writeHead(isToken ? 401 : 200, { "content-type": "application/json" }).end(JSON.stringify(isToken ? told : metadata));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    issuer,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+test("what the library of the protocol writes to the console is lines of the log, and no secret is in them", async () => {
+  await using authorization = await startTellingIssuer();
+  await using resource = await startProtectedResource({ issuer: authorization.issuer, isValid: async () => false }, () => {});
+  using folder = temporaryFolder();
+  const auth = { type: "client_credentials", clientId: "me", clientSecret: "canary-client-secret", issuer: authorization.issuer };
+  await using main = startMain({ MCP_CONFIG: folder.write("mcp.json", { mcpServers: { guarded: { url: resource.url, auth } } }) });
+  await expect.poll(main.stdout, { timeout: 15_000 }).toMatch(/"source":"console","msg":"\[mcp-sdk\] .*no such client: me:\[redacted\]/);
+  main.kill("SIGTERM");
+  expect([await main.ended, main.stderr()]).toEqual([0, ""]);
+  expect(main.stdout()).not.toContain("canary");
 });
 
 test.runIf(process.platform === "linux")(

@@ -1,5 +1,6 @@
 import { exitOnConfigError } from "@rockbot/config";
 import { ToolError } from "@rockbot/contracts";
+import { routeConsole } from "@rockbot/redaction";
 import { type Log, type LogLevel, startTelemetry } from "@rockbot/telemetry";
 import { exitOnCrash } from "../exit-on-crash.ts";
 import { onShutdown } from "../on-shutdown.ts";
@@ -44,6 +45,9 @@ export async function runService<Config extends ServiceConfig>({ service, load, 
   await using telemetry = await startTelemetry({ service, logLevel: config.logLevel });
   const { log } = telemetry;
   exitOnCrash(log);
+  using _console = routeConsole(["debug", "error", "info", "log", "warn"], (text, method) =>
+    log[method === "log" ? "info" : method]({ source: "console" }, text),
+  );
   const reasons = [(): string | undefined => (shutdown.isRequested ? "the process is stopping" : undefined)];
   await using stack = new AsyncDisposableStack();
   try {

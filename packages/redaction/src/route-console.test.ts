@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { routeConsole } from "./route-console.ts";
+import { registerSecret } from "./secrets.ts";
+
+test("what is written to the console goes where it is told to, as the console would write it, without a secret, until that ends", () => {
+  registerSecret("canary-on-the-console");
+  const before = [console.warn, console.error];
+  const written: unknown[] = [];
+  {
+    using _console = routeConsole(["warn", "log"], (text, method) => written.push([method, text]));
+    console.warn("%s of %d", "canary-on-the-console", 2, { deep: ["canary-on-the-console"] });
+    console.log("plain");
+    expect(console.error).toBe(before[1]);
+  }
+  expect(written).toEqual([
+    ["warn", "[redacted] of 2 { deep: [ '[redacted]' ] }"],
+    ["log", "plain"],
+  ]);
+  expect([console.warn, console.error]).toEqual(before);
+});
