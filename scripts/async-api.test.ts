@@ -21,6 +21,24 @@ test("the AsyncAPI document is one that its own parser accepts, and has every me
   );
 });
 
+test("each request says where its answer goes, and what becomes of one that names no topic, as the services do it", async () => {
+  const { document } = await new Parser().parse(await readFile(join(import.meta.dirname, "../packages/contracts/asyncapi.yaml"), "utf8"));
+  const answerOf = (id: string) => {
+    const reply = document
+      ?.operations()
+      .all()
+      .find((operation) => operation.id() === id)
+      ?.reply();
+    return [reply?.channel()?.address(), reply?.address()?.description()];
+  };
+  const unanswered = /such as mcp\.manage\.response\.\{agent\}\. .*without it is dead-lettered/;
+  for (const request of ["McpGetServiceDetailsRequest", "McpRegisterServerRequest", "McpUnregisterServerRequest"])
+    expect(answerOf(`send${request}-mcp-manage`)).toEqual(["mcp.manage.response.{agent}", expect.stringMatching(unanswered)]);
+  expect(answerOf("sendToolInvokeRequest-tool-invoke")).toEqual(["tool.result", expect.stringContaining("when it is empty, tool.result.")]);
+  expect(answerOf("sendScriptInvokeRequest-script-invoke")).toEqual(["script.result", expect.stringContaining("when it is empty, script.result.")]);
+  expect(answerOf("sendToolInvokeRequest-mcp-owner-instance")).toEqual(["mcp.owner.{instance}.answer", expect.stringContaining("is dropped")]);
+});
+
 test("what replicas of the bridge say to each other is in the document, with where they answer", async () => {
   const { document } = await new Parser().parse(await readFile(join(import.meta.dirname, "../packages/contracts/asyncapi.yaml"), "utf8"));
   const carried = (address: string) => {
