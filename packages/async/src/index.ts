@@ -6,6 +6,7 @@ export { LinkedList, type ListEntry } from "./linked-list.ts";
 export { OldestFirstMap } from "./oldest-first-map.ts";
 export { RecentMap } from "./recent-map.ts";
 export { retryAfterMs } from "./retry-after.ts";
+export { SlotMap } from "./slot-map.ts";
 export { startLoop } from "./start-loop.ts";
 export { unlessAborted } from "./unless-aborted.ts";
 export { within } from "./within.ts";

@@ -8,6 +8,7 @@ test("what is added is taken out in that order, but for what was removed before"
   entries[2]?.remove();
   entries[2]?.remove();
 
+  expect([...list]).toEqual(["b", "d"]);
   expect([list.takeOldest(), list.takeOldest(), list.takeOldest()]).toEqual(["b", "d", undefined]);
   expect(list.isEmpty).toBe(true);
   entries[1]?.remove();

@@ -6,9 +6,9 @@ export interface ListEntry {
 
 /**
  * What comes and goes by the thousand, in the order of coming. A Set finds its entries by a hash, and makes its table anew
- * after every few that have gone; here an entry knows its neighbours.
+ * after every few that have gone, with what that means for the collector (see SlotMap); here an entry knows its neighbours.
  */
-export class LinkedList<Value> {
+export class LinkedList<Value> implements Iterable<Value> {
   /** Before the oldest and behind the newest. */
   readonly #ends = new Link<Value>();
 
@@ -24,14 +24,21 @@ export class LinkedList<Value> {
   /** Takes out the one that has been there longest. */
   takeOldest(): Value | undefined {
     const { next } = this.#ends;
+    const { value } = next;
     next.remove(); // nothing, if there is none
-    return next.value;
+    return value;
+  }
+
+  /** Oldest first. The list must not change meanwhile. */
+  *[Symbol.iterator](): IterableIterator<Value> {
+    for (let link = this.#ends.next; link !== this.#ends; link = link.next) yield link.value as Value;
   }
 }
 
 /** Alone it is its own neighbour. */
 class Link<Value> implements ListEntry {
-  readonly value: Value | undefined;
+  /** None once it is out: an entry that lives long as garbage would keep it alive. */
+  value: Value | undefined;
   previous: Link<Value> = this;
   next: Link<Value> = this;
 
@@ -49,5 +56,6 @@ class Link<Value> implements ListEntry {
     this.next.previous = this.previous;
     this.previous = this;
     this.next = this;
+    this.value = undefined;
   }
 }

@@ -1,3 +1,5 @@
+import { SlotMap } from "./slot-map.ts";
+
 interface Entry<Key, Value> {
   readonly key: Key;
   value: Value;
@@ -10,7 +12,7 @@ interface Entry<Key, Value> {
  * look at its front is to pass over all that was deleted there: as a queue of 10 000 it costs 10 µs an entry.
  */
 export class OldestFirstMap<Key, Value> implements Iterable<readonly [Key, Value]> {
-  readonly #entries = new Map<Key, Entry<Key, Value>>();
+  readonly #entries = new SlotMap<Key, Entry<Key, Value>>();
   #oldest: Entry<Key, Value> | undefined;
   #newest: Entry<Key, Value> | undefined;
 

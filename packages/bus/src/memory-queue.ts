@@ -30,7 +30,8 @@ export class MemoryQueue {
   readonly #log: Logger;
   readonly #name: string;
   readonly #consumers: Consumer[] = [];
-  #waiting: Waiting[] = [];
+  /** From `#head` on. */
+  #waiting: (Waiting | undefined)[] = [];
   #head = 0;
   #bytes = 0;
   #retries: Waiting[] = [];
@@ -102,7 +103,8 @@ export class MemoryQueue {
     while (this.#head < this.#waiting.length) {
       const consumer = this.#freeConsumer();
       if (consumer === undefined) return;
-      const waiting = this.#waiting[this.#head++] as Waiting;
+      const waiting = this.#waiting[this.#head] as Waiting;
+      this.#waiting[this.#head++] = undefined; // else it would live on until the list is made anew
       this.#bytes -= waiting.message.body.byteLength;
       if (this.#head > 1024 && this.#head * 2 > this.#waiting.length) {
         this.#waiting = this.#waiting.slice(this.#head);

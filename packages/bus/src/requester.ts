@@ -1,4 +1,4 @@
-import { Deadlines } from "@rockbot/async";
+import { Deadlines, SlotMap } from "@rockbot/async";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, SubscribeOptions } from "./bus.ts";
 import { BusClosedError } from "./bus-errors.ts";
@@ -62,7 +62,7 @@ export function createRequester(
   bus: Bus,
   { replyTo, alsoHears = [], subscription, keyOf = (reply) => reply.correlationId, onStray }: RequesterOptions,
 ): Requester {
-  const pending = new Map<string, Pending>();
+  const pending = new SlotMap<string, Pending>();
   const deadlines = new Deadlines();
   let subscribed: Promise<AsyncDisposable> | undefined;
   let isListening = false;
@@ -145,7 +145,7 @@ export function createRequester(
     await: (key, options) => answerTo(key, options),
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      for (const waiting of [...pending.values()]) waiting.reject(new BusClosedError("The requester was closed before the answer came"));
+      for (const waiting of pending.values()) waiting.reject(new BusClosedError("The requester was closed before the answer came"));
       await (await subscribed?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };

@@ -41,7 +41,7 @@ export function defineTool<Input, Output>(
     isResumable,
     executor: {
       async execute(request, context) {
-        const result = await run(context.input as Input, ofCall(context, request.toolCallId));
+        const result = await run(context.input as Input, context as ToolCallContext);
         if (typeof result === "string") return textResponse(request, result);
         const { content, structured, isError = false, trust } = result;
         return textResponse(request, content, {
@@ -53,12 +53,3 @@ export function defineTool<Input, Output>(
     },
   };
 }
-
-/** A copy but for the deadline, which may still move: who shares a run brings the time that it has. */
-const ofCall = (context: ToolContext, toolCallId: string): ToolCallContext => ({
-  ...context,
-  toolCallId,
-  get deadline() {
-    return context.deadline;
-  },
-});

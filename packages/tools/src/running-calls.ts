@@ -1,4 +1,4 @@
-import { RecentMap } from "@rockbot/async";
+import { LinkedList, type ListEntry, RecentMap } from "@rockbot/async";
 import { claimKeyText } from "@rockbot/claims";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { MAX_TIMEOUT_MS } from "./limits.ts";
@@ -9,7 +9,7 @@ const MAX_REMEMBERED = 10_000;
 /** The calls that this instance runs now, so that each can be cancelled by the caller who made it, and by nobody else. */
 export class RunningCalls {
   /** A redelivered call may run beside itself. Few are cancelled, so a cancel looks through all of them. */
-  readonly #running = new Set<RunningCall>();
+  readonly #running = new LinkedList<RunningCall>();
   /** The signals that end calls, which have one listener each: each of many would be compared with all others. */
   readonly #parents = new WeakSet<AbortSignal>();
   /** Which calls were cancelled; of use for as long as a call can wait. */
@@ -19,8 +19,8 @@ export class RunningCalls {
 
   /** Notes a call until its end. Its signal aborts when the call is cancelled or `parent` aborts; it has, if the call was cancelled before. */
   start(caller: string, toolCallId: string, parent: AbortSignal): { readonly signal: AbortSignal; end(): void } {
-    const call = new RunningCall(claimKeyText({ caller, toolCallId }), parent, (ended) => this.#end(ended));
-    this.#running.add(call);
+    const call = new RunningCall(claimKeyText({ caller, toolCallId }), parent, (ended) => this.#ended.set(ended, true));
+    call.entry = this.#running.add(call);
     this.#listenTo(parent);
     const tombstone = this.#tombstones.get(call.key);
     if (tombstone !== undefined && performance.now() - tombstone.at < MAX_TIMEOUT_MS) call.abort(cancelled(tombstone.reason, tombstone.wasRunning));
@@ -30,7 +30,7 @@ export class RunningCalls {
   cancel(caller: string, toolCallId: string, reason: string): void {
     const key = claimKeyText({ caller, toolCallId });
     let wasRunning = this.#ended.has(key) || this.#tombstones.get(key)?.wasRunning === true;
-    for (const call of this.#running) {
+    for (const call of [...this.#running]) {
       if (call.key !== key) continue;
       wasRunning = true;
       call.abort(cancelled(reason, true));
@@ -38,16 +38,11 @@ export class RunningCalls {
     this.#tombstones.set(key, { reason, at: performance.now(), wasRunning });
   }
 
-  #end(call: RunningCall): void {
-    this.#running.delete(call);
-    this.#ended.set(call.key, true);
-  }
-
   #listenTo(parent: AbortSignal): void {
     if (this.#parents.has(parent)) return;
     this.#parents.add(parent);
     parent.addEventListener("abort", () => {
-      for (const call of this.#running) if (call.parent === parent) call.abort(parent.reason);
+      for (const call of [...this.#running]) if (call.parent === parent) call.abort(parent.reason);
     });
   }
 }
@@ -56,9 +51,11 @@ class RunningCall {
   readonly key: string;
   readonly parent: AbortSignal;
   readonly #controller = new AbortController();
-  readonly #onEnd: (call: RunningCall) => void;
+  readonly #onEnd: (key: string) => void;
+  /** Its place among those that run. */
+  entry: ListEntry | undefined;
 
-  constructor(key: string, parent: AbortSignal, onEnd: (call: RunningCall) => void) {
+  constructor(key: string, parent: AbortSignal, onEnd: (key: string) => void) {
     this.key = key;
     this.parent = parent;
     this.#onEnd = onEnd;
@@ -73,7 +70,8 @@ class RunningCall {
   }
 
   end(): void {
-    this.#onEnd(this);
+    this.entry?.remove();
+    this.#onEnd(this.key);
   }
 }
 

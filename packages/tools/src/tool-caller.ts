@@ -1,4 +1,5 @@
 import { metrics } from "@opentelemetry/api";
+import { SlotMap } from "@rockbot/async";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import {
   allToolNames,
@@ -230,7 +231,7 @@ export async function createToolCaller(
   }
 
   /** The calls that are out, by id: aborting one cancels it. */
-  const calls = new Map<string, AbortController>();
+  const calls = new SlotMap<string, AbortController>();
   const running = stack.move();
   return {
     tools: usable,

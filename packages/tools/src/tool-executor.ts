@@ -32,8 +32,9 @@ export interface ToolContext {
   readonly decision?: Decision | undefined;
   /** How many calls, each made by a tool, led to this one. @default 0 */
   readonly depth?: number | undefined;
-  /** The parsed arguments, once the validate layer has passed them. */
+  /** The parsed arguments, once the validate layer has passed them; and the id of the request, which the tool does not see. */
   readonly input?: unknown;
+  readonly toolCallId?: string | undefined;
 }
 
 export interface ProgressUpdate {

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LinkedList, type ListEntry, SlotMap } from "@rockbot/async";
 import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError, claimKeyText } from "@rockbot/claims";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { Tool } from "../define-tool.ts";
@@ -27,14 +28,20 @@ interface ClaimedTool {
   readonly isResumable: boolean;
 }
 
+interface HeldClaim {
+  readonly claim: Claim;
+  /** On the clock of `performance.now()`. */
+  renewAt: number;
+}
+
 /** The claims of one service in this process. */
 export class CallClaims {
   readonly #store: ClaimStore;
   readonly #owner = newId();
   /** The calls that this process runs under a claim. */
-  readonly #running = new Map<string, { readonly requestHash: string; readonly outcome: Promise<ToolInvokeResponse> }>();
-  /** What this process holds, each with when it is to be renewed, on the clock of `performance.now()`. */
-  readonly #held = new Map<Claim, number>();
+  readonly #running = new SlotMap<string, { readonly requestHash: string; readonly outcome: Promise<ToolInvokeResponse> }>();
+  /** What this process holds. */
+  readonly #held = new LinkedList<HeldClaim>();
   #renewing: NodeJS.Timeout | undefined;
 
   constructor(store: ClaimStore) {
@@ -113,7 +120,7 @@ export class CallClaims {
 
   async #run(next: ToolExecutor, claim: Claim, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
     let hasStarted = false;
-    this.#hold(claim);
+    const held = this.#hold(claim);
     try {
       const response = await next.execute(request, {
         ...context,
@@ -129,24 +136,24 @@ export class CallClaims {
       await this.#store.release(claim).catch(() => {}); // else the lease ends it
       throw toolError;
     } finally {
-      this.#held.delete(claim);
+      held.remove();
     }
   }
 
-  #hold(claim: Claim): void {
-    this.#held.set(claim, performance.now() + RENEW_MS);
+  #hold(claim: Claim): ListEntry {
     this.#renewing ??= setInterval(() => this.#renew(), RENEWAL_CHECK_MS).unref();
+    return this.#held.add({ claim, renewAt: performance.now() + RENEW_MS });
   }
 
   /** One timer for all claims: most calls are over before they would need one. */
   #renew(): void {
     const now = performance.now();
-    for (const [claim, dueAt] of this.#held) {
-      if (dueAt > now) continue;
-      this.#held.set(claim, now + RENEW_MS);
-      this.#store.renew(claim, LEASE_MS).catch(() => {}); // one may fail; a lease that is lost shows at the end
+    for (const held of this.#held) {
+      if (held.renewAt > now) continue;
+      held.renewAt = now + RENEW_MS;
+      this.#store.renew(held.claim, LEASE_MS).catch(() => {}); // one may fail; a lease that is lost shows at the end
     }
-    if (this.#held.size > 0) return;
+    if (!this.#held.isEmpty) return;
     clearInterval(this.#renewing);
     this.#renewing = undefined;
   }
