@@ -170,6 +170,23 @@ test("a result is dropped when the call was taken over while it ran", async () =
   await expect(instance().execute(request, context())).rejects.toBeInstanceOf(SupersededError);
 });
 
+test("a repeat that has joined a run which is taken over gets the outcome that is kept: who took it over may be gone", async () => {
+  let now = 1_000_000;
+  await using store = createMemoryClaimStore({ clock: () => now });
+  const release = Promise.withResolvers<string>();
+  const { instance, runs } = instances(store, () => release.promise);
+  const here = instance();
+  const [first, repeat] = [here.execute(request, context()), here.execute(request, context())];
+  const ended = Promise.allSettled([first, repeat]);
+  await expect.poll(async () => (await store.look(key))?.state).toBe("held");
+  now += 60_000; // no lease lasts so long
+  await expect(instance().execute(request, context())).rejects.toMatchObject({ code: "outcome_unknown" });
+  release.resolve("too late");
+
+  expect(await ended).toMatchObject([{ reason: expect.any(SupersededError) }, { reason: { code: "outcome_unknown" } }]);
+  expect(runs()).toBe(1);
+});
+
 test("a call that was cancelled before it is taken never starts", async () => {
   await using store = createMemoryClaimStore();
   const { instance, runs } = instances(store, async () => "done");

@@ -55,25 +55,35 @@ export class CallClaims {
 
   /**
    * Runs a call effectively once, however often it is delivered. A repeat joins the run in this process, waits for the one
-   * elsewhere, or gets the result that is kept. If whoever ran it is gone, it runs again only if the tool is idempotent
+   * elsewhere, or gets the result that is kept; also if the run that it has joined is taken over. If whoever ran it is gone, it runs again only if the tool is idempotent
    * or resumable; else it is `outcome_unknown`; so it is if the store does not say. Read-only tools run as often as they are delivered, and pay no claim.
    */
   layer(definition: ToolDefinition, { isResumable = false }: Pick<Tool, "isResumable"> = {}): ToolLayer {
     if (definition.readOnly) return (next) => next;
-    return (next) => ({
-      execute: (request, context) => {
-        const key: ClaimKey = { caller: context.caller, toolCallId: request.toolCallId };
-        const text = claimKeyText(key);
-        const requestHash = hashOf(request);
-        const running = this.#running.get(text);
-        if (running !== undefined) return running.requestHash === requestHash ? running.outcome : Promise.reject(conflict(request));
-        const outcome = this.#execute(next, { idempotent: definition.idempotent, isResumable }, { key, requestHash }, request, context).finally(() =>
-          this.#running.delete(text),
-        );
-        this.#running.set(text, { requestHash, outcome });
-        return outcome;
-      },
-    });
+    return (next) => {
+      const executor: ToolExecutor = {
+        execute: (request, context) => {
+          const key: ClaimKey = { caller: context.caller, toolCallId: request.toolCallId };
+          const text = claimKeyText(key);
+          const requestHash = hashOf(request);
+          const running = this.#running.get(text);
+          if (running !== undefined) {
+            if (running.requestHash !== requestHash) return Promise.reject(conflict(request));
+            return running.outcome.catch((error: unknown) => {
+              // Whoever has taken the call over may be gone, and this repeat be what is left to answer.
+              if (error instanceof SupersededError) return executor.execute(request, context);
+              throw error;
+            });
+          }
+          const outcome = this.#execute(next, { idempotent: definition.idempotent, isResumable }, { key, requestHash }, request, context).finally(() =>
+            this.#running.delete(text),
+          );
+          this.#running.set(text, { requestHash, outcome });
+          return outcome;
+        },
+      };
+      return executor;
+    };
   }
 
   async #execute(
