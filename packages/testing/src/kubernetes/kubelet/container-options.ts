@@ -70,10 +70,11 @@ function mountOf({ name, mountPath, readOnly = false }: VolumeMount, volumes: re
   const volume = volumes.find((one) => one.name === name);
   const claim = volume?.persistentVolumeClaim;
   const source = claim === undefined ? (volume?.projected === undefined ? undefined : tokenFolder) : claims[claim.claimName];
-  const size = volume?.emptyDir?.sizeLimit;
+  const { sizeLimit: size, medium } = volume?.emptyDir ?? {};
   return {
     path: mountPath,
     source,
+    isOnDisk: volume?.emptyDir !== undefined && medium !== "Memory",
     isReadOnly: readOnly || claim?.readOnly === true,
     maxBytes: size === undefined ? DEFAULT_VOLUME_BYTES : amountOf(size),
   };

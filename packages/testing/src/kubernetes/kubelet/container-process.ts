@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -17,8 +17,10 @@ const FIRST_TRIES = 1_000;
 
 export interface Mount {
   readonly path: string;
-  /** A file or folder of this machine; undefined for a new folder in memory. */
+  /** A file or folder of this machine; undefined for a new folder. */
   readonly source: string | undefined;
+  /** Where a new folder is: on the disk as much as there is room goes into it, as a kubelet takes its time to look; else in memory. */
+  readonly isOnDisk: boolean;
   readonly isReadOnly: boolean;
   /** Of a folder in memory. */
   readonly maxBytes: number;
@@ -70,9 +72,7 @@ export function startContainerProcess(options: ContainerOptions): ContainerProce
   const root = mkdtempSync(join(tmpdir(), "rockbot-pod-"));
   mkdirSync(join(root, "root"));
   const steps = [
-    ...options.mounts.map(({ path, source, isReadOnly, maxBytes }) =>
-      source === undefined ? `tmpfs:${path}:${maxBytes}` : `bind:${path}:${isReadOnly ? "ro" : "rw"}:${source}`,
-    ),
+    ...options.mounts.map((mount, index) => stepOf(mount, join(root, `volume-${index}`))),
     `hostname:${options.hostname}`,
     ...(group?.joinFiles ?? []).map((file) => `cgroup::${file}`),
   ];
@@ -120,6 +120,16 @@ export function startContainerProcess(options: ContainerOptions): ContainerProce
       killFirst(child);
     },
   };
+}
+
+/** How a container comes to see something. */
+function stepOf({ path, source, isOnDisk, isReadOnly, maxBytes }: Mount, newFolder: string): string {
+  if (source === undefined && !isOnDisk) return `tmpfs:${path}:${maxBytes}`;
+  if (source === undefined) {
+    mkdirSync(newFolder);
+    chmodSync(newFolder, 0o777); // pods have other users
+  }
+  return `bind:${path}:${isReadOnly ? "ro" : "rw"}:${source ?? newFolder}`;
 }
 
 /**
