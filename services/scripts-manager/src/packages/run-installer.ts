@@ -1,6 +1,6 @@
-import { once } from "node:events";
 import type { Duplex, Writable } from "node:stream";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { writeTo } from "../sandbox/write-to.ts";
 import type { IndexGate } from "./index-gate.ts";
 import { type FilePiece, type InstallRequest, type Resolution, readInstallerFrames } from "./installer-frames.ts";
 
@@ -31,7 +31,7 @@ export async function runInstaller(sandbox: Sandbox, { request, gate, onResolved
     for await (const frame of readInstallerFrames(sandbox.output)) {
       if (gate.fault?.kind === "too_large") return { kind: "failed", words: "" }; // pip would try again
       if (frame.frame === "opened") connections.set(frame.connection, connection(gate, frame.connection, sandbox.input));
-      if (frame.frame === "sent") await write(connections.get(frame.connection), Buffer.from(frame.data, "base64"), signal);
+      if (frame.frame === "sent") await pass(connections.get(frame.connection), frame.data, signal);
       if (frame.frame === "closed") close(connections, frame.connection);
       if (frame.frame === "failed") return { kind: "failed", words: frame.words };
       if (frame.frame === "resolved") {
@@ -63,10 +63,9 @@ function connection(gate: IndexGate, number: number, input: Writable): Duplex {
   return stream;
 }
 
-async function write(stream: Duplex | undefined, data: Buffer, signal: AbortSignal): Promise<void> {
-  if (stream === undefined || !stream.writable || stream.write(data)) return;
-  // Whoever does not read any more is gone, or is cut off by the gate in time.
-  await Promise.race([once(stream, "drain", { signal }), once(stream, "close", { signal })]).catch(() => signal.throwIfAborted());
+/** Whoever does not read any more is gone, or is cut off by the gate in time. */
+async function pass(stream: Duplex | undefined, data: string, signal: AbortSignal): Promise<void> {
+  if (stream !== undefined) await writeTo(stream, Buffer.from(data, "base64"), signal);
 }
 
 function close(connections: Map<number, Duplex>, number: number): void {

@@ -1,19 +1,48 @@
 import { createHash } from "node:crypto";
+import type { PackedLayer } from "../packages/pack-layer.ts";
 import type { ScriptJob } from "../script-runner.ts";
 
-/** A job as the supervisor reads it: see `frames.ts`. */
-export function encodeJob({ id, script, input, timeoutMs, packages }: ScriptJob, { keepBytes }: { readonly keepBytes: number }): Buffer {
+export interface EncodeJobOptions {
+  /** Of stdout and of stderr, each. */
+  readonly keepBytes: number;
+  /** What was installed for it, where the sandbox has to be sent that. */
+  readonly layer?: PackedLayer | undefined;
+}
+
+/** What is small is sent together. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** A job as the supervisor reads it, piece by piece: see `frames.ts`. @throws {ToolError} if the layer cannot be read */
+export async function* encodeJob(job: ScriptJob, options: EncodeJobOptions): AsyncGenerator<Buffer> {
+  const hash = createHash("sha256");
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  for await (const part of partsOf(job, options)) {
+    hash.update(part);
+    held.push(part);
+    heldBytes += part.length;
+    if (heldBytes < CHUNK_BYTES) continue;
+    yield Buffer.concat(held);
+    held = [];
+    heldBytes = 0;
+  }
+  yield Buffer.concat([...held, Buffer.from(hash.digest("hex"))]);
+}
+
+async function* partsOf({ id, script, input, timeoutMs, packages }: ScriptJob, { keepBytes, layer }: EncodeJobOptions): AsyncGenerator<Buffer> {
   const scriptBytes = Buffer.from(script);
   const inputBytes = input === undefined ? undefined : Buffer.from(input);
-  const body = Buffer.concat(inputBytes === undefined ? [scriptBytes] : [scriptBytes, inputBytes]);
   const header = {
     job: id,
     timeoutMs,
     packages: packages?.key ?? null,
+    packagesBytes: layer?.bytes ?? null,
     scriptBytes: scriptBytes.length,
     inputBytes: inputBytes?.length ?? null,
     keepBytes,
-    sha256: createHash("sha256").update(body).digest("hex"),
   };
-  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), body]);
+  yield Buffer.from(`${JSON.stringify(header)}\n`);
+  yield scriptBytes;
+  if (inputBytes !== undefined) yield inputBytes;
+  if (layer !== undefined) yield* layer.chunks();
 }

@@ -1,7 +1,10 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { ToolError } from "@rockbot/contracts";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { PackedLayer } from "../packages/pack-layer.ts";
 import type { ScriptJob } from "../script-runner.ts";
 import { type Frame, MAX_FRAME_BYTES } from "./frames.ts";
 import { type JobOutcome, runJob } from "./run-job.ts";
@@ -43,12 +46,83 @@ test("a job is written once the sandbox is ready, in bytes", async () => {
   const sandbox = saying({ frame: "ready", python: "3.12" });
   const running = run(sandbox);
   await once(sandbox.input, "readable");
-  const [header = "", body] = String(sandbox.input.read()).split("\n");
+  const written = String(sandbox.input.read());
+  const [header = "", body] = written.split("\n");
   sandbox.output.write(`${JSON.stringify(started)}\n${JSON.stringify(ended)}\n`);
 
-  expect(JSON.parse(header)).toMatchObject({ job: job.id, timeoutMs: 1_000, packages: null, scriptBytes: 11, inputBytes: 2, keepBytes: 100 });
-  expect(body).toBe("print('é')in");
+  expect(JSON.parse(header)).toMatchObject({
+    job: job.id,
+    timeoutMs: 1_000,
+    packages: null,
+    packagesBytes: null,
+    scriptBytes: 11,
+    inputBytes: 2,
+    keepBytes: 100,
+  });
+  const sent = `${header}\nprint('é')in`;
+  expect(`${header}\n${body}`).toBe(sent + createHash("sha256").update(sent).digest("hex"));
   expect(await running).toMatchObject({ exitCode: 0 });
+});
+
+describe("packages", () => {
+  const packaged: ScriptJob = { ...job, packages: { key: "layer", pinned: [] } };
+  const ready: Frame = { frame: "ready", python: "3.12" };
+  const layer = (chunks: readonly string[]): PackedLayer => ({
+    bytes: chunks.join("").length,
+    async *chunks() {
+      for (const chunk of chunks) yield Buffer.from(chunk);
+    },
+  });
+
+  test("are named to a sandbox that sees them, and sent behind the input to one that does not", async () => {
+    const sending = { ...saying(ready), packLayer: async (key: string) => layer([key, "'s files"]) };
+    const seeing = saying(ready);
+    for (const [sandbox, bytes, end] of [
+      [sending, 13, "inlayer's files"],
+      [seeing, null, "in"],
+    ] as const) {
+      const running = runJob(sandbox, packaged, { signal: new AbortController().signal, keepBytes: 100 });
+      await once(sandbox.input, "readable");
+      const [header = "", body = ""] = String(sandbox.input.read()).split("\n");
+      sandbox.output.write(`${JSON.stringify(started)}\n${JSON.stringify(ended)}\n`);
+      await running;
+
+      expect(JSON.parse(header)).toMatchObject({ packages: "layer", packagesBytes: bytes });
+      expect(body.slice(0, -64)).toBe(`print('é')${end}`);
+    }
+  });
+
+  test("that a sandbox has no room for fail the script, and nothing is written", async () => {
+    const tooLarge = new ToolError("too_large", "no room");
+    const sandbox = { ...saying(ready), packLayer: () => Promise.reject(tooLarge) };
+
+    await expect(runJob(sandbox, packaged, { signal: new AbortController().signal, keepBytes: 100 })).rejects.toBe(tooLarge);
+    expect(sandbox.input.read()).toBeNull();
+  });
+
+  test("come no faster than they are read, and end with the call", async () => {
+    let given = 0;
+    const endless: PackedLayer = {
+      bytes: Number.MAX_SAFE_INTEGER,
+      async *chunks() {
+        for (;;) yield Buffer.alloc(++given && 64 * 1024);
+      },
+    };
+    const sandbox = { ...saying(ready), packLayer: async () => endless };
+    const giveUp = new AbortController();
+    const running = runJob(sandbox, packaged, { signal: giveUp.signal, keepBytes: 100 });
+    await once(sandbox.input, "readable");
+    await expect.poll(() => sandbox.input.writableNeedDrain).toBe(true);
+    const held = given;
+    for (let turn = 0; turn < 100; turn++) await setImmediate();
+    expect(given).toBe(held);
+    giveUp.abort(new Error("given up"));
+
+    await expect(running).rejects.toThrow("given up");
+    sandbox.input.resume();
+    for (let turn = 0; turn < 100; turn++) await setImmediate();
+    expect(given).toBe(held);
+  });
 });
 
 test("a sandbox that has started another job is left alone", async () => {

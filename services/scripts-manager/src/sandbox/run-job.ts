@@ -7,6 +7,7 @@ import type { Frame } from "./frames.ts";
 import { KeptText } from "./kept-text.ts";
 import { readFrames } from "./read-frames.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { writeTo } from "./write-to.ts";
 
 export interface RunJobOptions {
   /** Disposes of the sandbox at once. */
@@ -33,29 +34,44 @@ const GONE_MS = 5_000;
  */
 export async function runJob(sandbox: Sandbox, job: ScriptJob, { signal, keepBytes }: RunJobOptions): Promise<JobOutcome> {
   signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  aborted.promise.catch(() => {});
+  const given = Promise.withResolvers<never>();
+  given.promise.catch(() => {});
   const abort = (): void => {
     sandbox[Symbol.asyncDispose]().catch(ignored); // whoever disposes of it again hears of that
-    aborted.reject(signal.reason);
+    given.reject(signal.reason);
   };
   signal.addEventListener("abort", abort, { once: true });
   sandbox.input.on("error", ignored); // that nobody reads it any more is known from its output
   try {
-    return await Promise.race([follow(sandbox, job, keepBytes), aborted.promise]);
+    const send = (): void => void sendJob(sandbox, job, { signal, keepBytes }).catch(given.reject);
+    return await Promise.race([follow(sandbox, job, { send, keepBytes }), given.promise]);
   } finally {
     signal.removeEventListener("abort", abort);
   }
 }
 
-async function follow(sandbox: Sandbox, job: ScriptJob, keepBytes: number): Promise<JobOutcome> {
+/**
+ * Resolves once the job is written, or nobody takes it any more: why is told by what the sandbox says.
+ * @throws {ToolError} if what it needs cannot be sent; the signal's reason
+ */
+async function sendJob(sandbox: Sandbox, job: ScriptJob, { signal, keepBytes }: RunJobOptions): Promise<void> {
+  const layer = job.packages === undefined ? undefined : await sandbox.packLayer?.(job.packages.key);
+  for await (const chunk of encodeJob(job, { keepBytes, layer })) if (!(await writeTo(sandbox.input, chunk, signal))) return;
+}
+
+interface FollowOptions {
+  readonly send: () => void;
+  readonly keepBytes: number;
+}
+
+async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes }: FollowOptions): Promise<JobOutcome> {
   const out = new KeptText(keepBytes);
   const err = new KeptText(keepBytes);
   let isStarted = false;
   try {
     for await (const frame of readFrames(sandbox.output)) {
       // The supervisor takes one job only: written to a sandbox that has one already, this does nothing.
-      if (frame.frame === "ready" && !isStarted) sandbox.input.write(encodeJob(job, { keepBytes }));
+      if (frame.frame === "ready" && !isStarted) send();
       else if (frame.frame === "started") {
         if (frame.job !== job.id) throw notOurs();
         isStarted = true;

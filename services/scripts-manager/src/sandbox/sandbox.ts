@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { ToolError } from "@rockbot/contracts";
+import type { PackedLayer } from "../packages/pack-layer.ts";
 
 /**
  * An isolated Python interpreter for one script: the supervisor runs in it and has said `ready`. What is written to `input` is the job
@@ -14,6 +15,11 @@ export interface Sandbox extends AsyncDisposable {
   readonly gone: Promise<SandboxEnd>;
   /** Notes on the sandbox itself which job it gets, before the job is written. @throws {ToolError} if somebody else has given it one */
   assign?(jobId: string): Promise<void>;
+  /**
+   * A layer of packages as it is sent to this sandbox with the job that wants it. Absent: the sandbox sees all layers by itself, below `PACKAGES_FOLDER`.
+   * @throws {ToolError} `too_large`, if it has no room for that; `unavailable`, if there is no such layer any more
+   */
+  packLayer?(key: string): Promise<PackedLayer>;
   /** Kills all processes in it and removes what is left of it. Resolves when they are gone; idempotent. */
   [Symbol.asyncDispose](): Promise<void>;
 }

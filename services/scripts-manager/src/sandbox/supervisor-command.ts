@@ -12,6 +12,8 @@ export interface SupervisorCommandOptions {
   readonly folder?: string | undefined;
   /** Where packages lie, as scripts see it. @default PACKAGES_FOLDER */
   readonly packagesFolder?: string | undefined;
+  /** What it unpacks there at most, of a job that brings its packages with it. @default 0: whoever makes the sandbox has put them there */
+  readonly packagesBytes?: number | undefined;
 }
 
 /** How many files and sockets one process of a script may have open. */
@@ -21,7 +23,7 @@ const OPEN_FILES = 256;
 export function supervisorCommand(
   python: string,
   limits: SandboxLimits,
-  { preload = [], endsWithInput = true, folder = "/tmp", packagesFolder = PACKAGES_FOLDER }: SupervisorCommandOptions = {},
+  { preload = [], endsWithInput = true, folder = "/tmp", packagesFolder = PACKAGES_FOLDER, packagesBytes = 0 }: SupervisorCommandOptions = {},
 ): string[] {
   const config = {
     memoryBytes: limits.memoryBytes,
@@ -30,6 +32,7 @@ export function supervisorCommand(
     openFiles: OPEN_FILES,
     folder,
     packagesFolder,
+    packagesBytes,
     preload: [...PRELOADED_MODULES, ...preload],
     endsWithInput,
   };

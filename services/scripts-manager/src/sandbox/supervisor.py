@@ -6,6 +6,7 @@ of the child's resources, no capabilities, no new privileges, and a filter of sy
 all when the script ends, its time or its memory is over, or nobody listens any more. Python 3.9 or newer, standard library only.
 
 Its one argument is JSON: `memoryBytes`, `processes`, `fileBytes`, `openFiles`, `folder` (where scripts may write), `packagesFolder`,
+`packagesBytes` (of what a job brings along to be unpacked there),
 `preload` (modules to import while there is no job; those that are missing are left out), `endsWithInput` (the end of stdin ends a script).
 """
 
@@ -32,7 +33,7 @@ import types
 
 CONFIG = json.loads(sys.argv[1])
 
-MAX_HEADER_BYTES = 4_096
+MAX_LINE_BYTES = 8_192
 MAX_JOB_BYTES = 64 * 1024 * 1024
 # In base64 and with what stands around it: less than MAX_FRAME_BYTES of frames.ts.
 CHUNK_BYTES = 8_000
@@ -138,31 +139,84 @@ def flush(seconds):
 
 def read_job():
     """Waits for a job. If there is none, or not all of it has come, the sandbox ends without having started anything."""
-    received = bytearray()
-    while b"\n" not in received:
-        if len(received) > MAX_HEADER_BYTES:
-            fail("the job's first line is too long")
-        read_into(received)
-    line, _, rest = received.partition(b"\n")
-    job = json.loads(line)
-    script_bytes, input_bytes = job["scriptBytes"], job["inputBytes"] or 0
-    if script_bytes + input_bytes > MAX_JOB_BYTES:
+    incoming = Incoming()
+    job = json.loads(incoming.line())
+    script_bytes, input_bytes = job["scriptBytes"], job["inputBytes"]
+    if script_bytes + (input_bytes or 0) > MAX_JOB_BYTES:
         fail("the job is too large")
-    while len(rest) < script_bytes + input_bytes:
-        read_into(rest)
-    body = bytes(rest[: script_bytes + input_bytes])
-    if hashlib.sha256(body).hexdigest() != job["sha256"]:
+    job["script"] = incoming.take(script_bytes)
+    job["input"] = None if input_bytes is None else incoming.take(input_bytes)
+    if job["packagesBytes"] is not None:
+        unpack(incoming, job["packagesBytes"], os.path.join(CONFIG["packagesFolder"], job["packages"]))
+    expected = incoming.digest.hexdigest().encode()
+    if incoming.take(len(expected)) != expected:
         fail("the job is not what was sent")
-    job["script"] = body[:script_bytes]
-    job["input"] = None if job["inputBytes"] is None else body[script_bytes:]
     return job
 
 
-def read_into(received):
-    data = os.read(0, 1 << 20)
-    if not data:
-        os._exit(0)
-    received += data
+class Incoming:
+    """What comes on stdin, as far as it is wanted, and the hash of what was taken of it."""
+
+    def __init__(self):
+        self.held = bytearray()
+        self.taken = 0
+        self.digest = hashlib.sha256()
+
+    def line(self):
+        while b"\n" not in self.held:
+            if len(self.held) > MAX_LINE_BYTES:
+                fail("a line is too long")
+            self.wait()
+        return self.take(self.held.index(b"\n") + 1)
+
+    def take(self, size):
+        while len(self.held) < size:
+            self.wait()
+        return self.remove(size)
+
+    def some(self, size):
+        """At least one byte and at most so many."""
+        if not self.held:
+            self.wait()
+        return self.remove(min(size, len(self.held)))
+
+    def remove(self, size):
+        data = bytes(self.held[:size])
+        del self.held[:size]
+        self.taken += size
+        self.digest.update(data)
+        return data
+
+    def wait(self):
+        data = os.read(0, 1 << 20)
+        if not data:
+            os._exit(0)
+        self.held += data
+
+
+def unpack(incoming, size, folder):
+    """
+    Writes the files of a layer (`pack-layer.ts`) below a new folder. They are there before it is known whether they are those that were sent: if not, no
+    script runs. The script's user owns them, so that modes keep it from changing them by mistake only: the wall is `allow_writing`, and the copy is this
+    sandbox's own.
+    """
+    if size > CONFIG["packagesBytes"]:
+        fail("the packages are too large")
+    end = incoming.taken + size
+    os.mkdir(folder)
+    while incoming.taken < end:
+        file = json.loads(incoming.line())
+        path, left = file["path"].split("/"), file["bytes"]
+        if any(part in ("", ".", "..") for part in path) or left > end - incoming.taken:
+            fail("a file of the packages leads elsewhere, or is too large")
+        os.makedirs(os.path.join(folder, *path[:-1]), exist_ok=True)
+        opened = os.open(os.path.join(folder, *path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o555 if file["executable"] else 0o444)
+        while left > 0:
+            data = incoming.some(left)
+            left -= len(data)
+            while data:
+                data = data[os.write(opened, data) :]
+        os.close(opened)
 
 
 def fail(reason):
@@ -594,6 +648,8 @@ def confine(timeout_ms):
     os.nice(5)
     drop_capabilities()
     prctl(PR_SET_NO_NEW_PRIVS, 1)
+    if CONFIG["packagesBytes"] > 0:
+        allow_writing([CONFIG["folder"], "/dev", "/proc"])
     filter_system_calls()
 
 
@@ -655,6 +711,39 @@ def drop_capabilities():
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
         raise OSError(ctypes.get_errno(), "capset")
+
+
+# Of Landlock, alike on all machines.
+LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
+LANDLOCK_CREATE_RULESET_VERSION, LANDLOCK_RULE_PATH_BENEATH = 1, 1
+# Before version 2 nothing may be renamed into another folder; 3 knows of truncation.
+LEAST_LANDLOCK, LANDLOCK_WITH_TRUNCATE = 2, 3
+# To write to files; to remove and to make files, folders and whatever else has a name; to rename and link.
+WRITES, TRUNCATE = 1 << 1 | 0x3FF << 4, 1 << 14
+
+
+def allow_writing(folders):
+    """
+    Refuses what changes files anywhere else, though its user may: a folder that was made for the sandbox belongs to all users in it, and is not bounded at
+    once. Where the kernel has no Landlock of use, or the container's runtime refuses it, what holds is what the platform says of that folder.
+    """
+    version = libc.syscall(LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), LANDLOCK_CREATE_RULESET_VERSION)
+    if version < LEAST_LANDLOCK:
+        return
+    writes = WRITES | (TRUNCATE if version >= LANDLOCK_WITH_TRUNCATE else 0)
+    rules = must(libc.syscall(LANDLOCK_CREATE_RULESET, struct.pack("Q", writes), ctypes.c_size_t(8), 0))
+    for folder in folders:
+        opened = os.open(folder, os.O_PATH | os.O_CLOEXEC)
+        must(libc.syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, struct.pack("=Qi", writes, opened), 0))
+        os.close(opened)
+    must(libc.syscall(LANDLOCK_RESTRICT_SELF, rules, 0))
+    os.close(rules)
+
+
+def must(result):
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
 
 
 # Numbers of system calls on x86_64 and aarch64; None where there is no such call.
