@@ -1,14 +1,23 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { defaultSandboxLimits, type SandboxLimits, type ScriptRunner } from "@rockbot/scripts-manager";
 import { testScriptRunner } from "@rockbot/scripts-manager/conformance";
+import { temporaryFolder } from "@rockbot/testing";
+import { afterAll } from "vitest";
 import { noCluster, openScriptsCluster, RUNNER_KEEPS_BYTES } from "./scripts-cluster.ts";
 
 const limits: SandboxLimits = { ...defaultSandboxLimits, memoryBytes: 128 * 1024 * 1024, processes: 24, storageBytes: 24 * 1024 * 1024, processors: 1 };
+
+const packages = temporaryFolder();
+afterAll(() => packages[Symbol.dispose]());
+mkdirSync(join(packages.path, "layer"));
+writeFileSync(join(packages.path, "layer", "layered.py"), "def answer(): return 42\n");
 
 /** With a cluster, or a namespace, of its own. */
 async function makeRunner(): Promise<ScriptRunner> {
   await using opening = new AsyncDisposableStack();
   const cluster = opening.use(await openScriptsCluster());
-  const runner = opening.use(cluster.runner({ ceiling: 4, limits }));
+  const runner = opening.use(cluster.runner({ ceiling: 4, limits, packages: { folder: packages.path, maxBytes: 16 * 1024 * 1024 } }));
   const opened = opening.move();
   return {
     kind: runner.kind,
@@ -21,6 +30,7 @@ async function makeRunner(): Promise<ScriptRunner> {
 testScriptRunner("scripts in pods", makeRunner, {
   keepBytes: RUNNER_KEEPS_BYTES,
   limits,
+  packages: { key: "layer", pinned: [] },
   boundsFiles: false, // a pod cannot ask for that
   ...(noCluster.isSo ? { skipped: noCluster.why } : {}),
 });

@@ -7,8 +7,6 @@ export const checkScriptsManagerConfig: NonNullable<LoadConfigOptions<ScriptsMan
   redisUrl,
   runner,
   unsafeLocalScripts,
-  pipIndexUrl,
-  pipWheels,
   sandboxFloor = 0,
   sandboxCeiling = Number.POSITIVE_INFINITY,
 }) => [
@@ -17,8 +15,5 @@ export const checkScriptsManagerConfig: NonNullable<LoadConfigOptions<ScriptsMan
   ...(sandboxFloor > sandboxCeiling ? [`sandboxFloor: expected at most sandboxCeiling, which is ${sandboxCeiling}, got ${sandboxFloor}`] : []),
   ...(unsafeLocalScripts && runner !== undefined && runner !== "local"
     ? [`unsafeLocalScripts: expected with the runner local only, since scripts of others always have a sandbox, got it with ${runner}`]
-    : []),
-  ...(runner === "kubernetes" && (pipIndexUrl ?? pipWheels) !== undefined
-    ? ["pipIndexUrl, pipWheels: expected neither with the runner kubernetes, whose image has to hold the packages, got one"]
     : []),
 ];

@@ -1,24 +1,58 @@
 import { join } from "node:path";
 import { silentLogger } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
-import { canRunContainers, hasBubblewrap, missingNamespaces, temporaryFolder, wheel } from "@rockbot/testing";
+import {
+  canRunContainers,
+  hasBubblewrap,
+  missingNamespaces,
+  temporaryFolder,
+  testCluster,
+  wheel,
+  whyNoFaults,
+  whyNoPods,
+  writeKubeconfig,
+} from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
 import { createRunner, createRunnerPackages } from "./create-runner.ts";
 import { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
 import { pythonWithPip } from "./packages/test-installer-maker.ts";
 
-const hasContainers = await canRunContainers("python:3.12-slim");
-const hasLocal = pythonWithPip !== undefined && missingNamespaces() === undefined && (await hasBubblewrap());
-const runners = { container: hasContainers, local: hasLocal } satisfies Partial<Record<ScriptsManagerConfig["runner"], boolean>>;
+interface RunnerOfMachine {
+  readonly isThere: boolean;
+  /** What its settings need besides. */
+  settings(): Promise<AsyncDisposable & { readonly env: Readonly<Record<string, string | undefined>> }>;
+}
 
-for (const [runner, isThere] of Object.entries(runners)) {
-  // What a machine does not have is not run: an engine with the image, or namespaces and a Python with pip.
+const plain = (env: Readonly<Record<string, string | undefined>>) => async () => ({ env, async [Symbol.asyncDispose]() {} });
+
+async function clusterSettings(): ReturnType<RunnerOfMachine["settings"]> {
+  await using opening = new AsyncDisposableStack();
+  const { manager, namespace, podNames } = opening.use(await testCluster());
+  const kubeconfig = opening.use(temporaryFolder()).write("kubeconfig", "");
+  writeKubeconfig(kubeconfig, manager);
+  const opened = opening.move();
+  return {
+    env: { KUBECONFIG_FILE: kubeconfig, KUBERNETES_NAMESPACE: namespace, KUBERNETES_SERVICE_ACCOUNT: podNames.serviceAccountName },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+const runners: Readonly<Record<ScriptsManagerConfig["runner"], RunnerOfMachine>> = {
+  container: { isThere: await canRunContainers("python:3.12-slim"), settings: plain({ CONTAINER_SOCKET: process.env["DOCKER_HOST"] }) },
+  local: { isThere: pythonWithPip !== undefined && missingNamespaces() === undefined && (await hasBubblewrap()), settings: plain({}) },
+  kubernetes: { isThere: whyNoFaults() !== undefined || (pythonWithPip !== undefined && whyNoPods() === undefined), settings: clusterSettings },
+};
+
+for (const [runner, { isThere, settings }] of Object.entries(runners)) {
+  // What a machine does not have is not run: an engine with the image, a cluster, or namespaces and a Python with pip.
   test.runIf(isThere)(`the settings give the runner ${runner}, with packages from a folder of wheels`, { timeout: 240_000 }, async () => {
     using folder = temporaryFolder();
+    await using more = await settings();
     const { fileName, bytes } = wheel("colors", "2.5");
     folder.write(fileName, bytes);
-    const env = { RUNNER: runner, PIP_WHEELS: folder.path, PACKAGES_FOLDER: join(folder.path, "packages"), CONTAINER_SOCKET: process.env["DOCKER_HOST"] };
-    const config = loadConfig<ScriptsManagerConfig>(configSchema, { env });
+    const env = { RUNNER: runner, PIP_WHEELS: folder.path, PACKAGES_FOLDER: join(folder.path, "packages"), ...more.env };
+    const config = loadConfig<ScriptsManagerConfig>(configSchema, { env, check: checkScriptsManagerConfig });
     const options = { log: silentLogger, env: process.env, signal: AbortSignal.timeout(200_000) };
     await using packages = await createRunnerPackages(config, options);
     await using created = await createRunner(config, options);

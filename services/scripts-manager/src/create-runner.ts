@@ -5,6 +5,7 @@ import type { ContainerMakerOptions } from "./container/container-maker.ts";
 import { engineSocket } from "./container/engine-socket.ts";
 import { createPackages, packagesFolderOf } from "./create-packages.ts";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
+import type { KubernetesMakerOptions } from "./kubernetes/kubernetes-maker.ts";
 import { openLocalMaker } from "./local/local-maker.ts";
 import { installerCommand, installerLimits } from "./packages/installer-command.ts";
 import type { PackageStore } from "./packages/package-store.ts";
@@ -34,8 +35,26 @@ interface MakerParts extends CreateRunnerOptions {
 interface OpenMaker {
   /** Makes sandboxes for scripts. */
   scripts(parts: MakerParts): Promise<SandboxMaker & { readonly apiServer?: URL | undefined }>;
-  /** Makes sandboxes of the same kind for what installs packages; absent where there are none. */
-  installer?(parts: MakerParts): Promise<SandboxMaker>;
+  /** Makes sandboxes of the same kind for what installs packages. */
+  installer(parts: MakerParts): Promise<SandboxMaker>;
+  /** Which Python is in them: what another one has installed is of no use to it. */
+  environment(config: Readonly<ScriptsManagerConfig>): string;
+}
+
+async function openKubernetesMaker({ config, log }: MakerParts, options: Pick<KubernetesMakerOptions, "command" | "limits" | "maxRunMs" | "packages">) {
+  const { kubernetesMaker } = await import("./kubernetes/kubernetes-maker.ts"); // its client takes long to load
+  return kubernetesMaker({
+    kubeconfigFile: config.kubeconfigFile,
+    allowUnverifiedTls: config.kubernetesUnverifiedTls,
+    namespace: config.kubernetesNamespace,
+    image: config.kubernetesImage,
+    serviceAccountName: config.kubernetesServiceAccount,
+    priorityClassName: config.kubernetesPriorityClass,
+    runtimeClassName: config.kubernetesRuntimeClass,
+    scheduleMs: config.kubernetesScheduleMs,
+    log,
+    ...options,
+  });
 }
 
 async function openContainerMaker(options: ContainerMakerOptions): Promise<SandboxMaker> {
@@ -50,6 +69,7 @@ const makers: Readonly<Record<ScriptsManagerConfig["runner"], OpenMaker>> = {
       openLocalMaker({ ...machineOf(parts), isUnsafe: config.unsafeLocalScripts, limits: limitsOf(config), packagesFolder: await packagesFolderOf(config) }),
     installer: ({ config, ...parts }) =>
       openLocalMaker({ ...machineOf(parts), isUnsafe: config.unsafeLocalScripts, limits: installerLimits, command: installerCommand }),
+    environment: () => "local",
   },
   container: {
     async scripts({ config, log }) {
@@ -62,24 +82,18 @@ const makers: Readonly<Record<ScriptsManagerConfig["runner"], OpenMaker>> = {
       const owner = config.containerOwner && `${config.containerOwner}.installer`;
       return await openContainerMaker({ ...engineOf(config), owner, command: installerCommand("python3"), limits: installerLimits, log });
     },
+    environment: ({ containerImage }) => containerImage,
   },
   kubernetes: {
-    async scripts({ config, log }) {
-      const { kubernetesMaker } = await import("./kubernetes/kubernetes-maker.ts"); // its client takes long to load
-      return kubernetesMaker({
-        kubeconfigFile: config.kubeconfigFile,
-        allowUnverifiedTls: config.kubernetesUnverifiedTls,
-        namespace: config.kubernetesNamespace,
-        image: config.kubernetesImage,
-        serviceAccountName: config.kubernetesServiceAccount,
-        priorityClassName: config.kubernetesPriorityClass,
-        runtimeClassName: config.kubernetesRuntimeClass,
-        scheduleMs: config.kubernetesScheduleMs,
-        maxRunMs: config.maxTimeoutSeconds * 1_000,
-        limits: limitsOf(config),
-        log,
-      });
+    async scripts(parts) {
+      const { config } = parts;
+      const folder = await packagesFolderOf(config);
+      const packages = folder === undefined ? undefined : { folder, maxBytes: Math.ceil(config.pipLayerMiB * MIB * DISK_PER_BYTE) };
+      return await openKubernetesMaker(parts, { limits: limitsOf(config), maxRunMs: config.maxTimeoutSeconds * 1_000, packages });
     },
+    installer: (parts) =>
+      openKubernetesMaker(parts, { limits: installerLimits, maxRunMs: parts.config.pipTimeoutSeconds * 1_000, command: installerCommand("python3") }),
+    environment: ({ kubernetesImage }) => kubernetesImage,
   },
 };
 
@@ -109,11 +123,11 @@ export async function createRunnerPackages(
   config: Readonly<ScriptsManagerConfig>,
   options: CreateRunnerOptions,
 ): Promise<(PackageStore & AsyncDisposable) | undefined> {
-  const { installer } = makers[config.runner];
-  if (installer === undefined || (config.pipIndexUrl === undefined && config.pipWheels === undefined)) return undefined;
+  const { installer, environment } = makers[config.runner];
+  if (config.pipIndexUrl === undefined && config.pipWheels === undefined) return undefined;
   return await createPackages(config, {
     openMaker: () => installer({ ...options, config }),
-    environment: config.runner === "container" ? config.containerImage : config.runner,
+    environment: environment(config),
     log: options.log,
   }).catch(inWords(options));
 }
@@ -139,6 +153,8 @@ const engineOf = ({ containerSocket, containerImage: image }: Readonly<ScriptsMa
 const MIB = 1024 * 1024;
 /** Files and folders for each MiB that they may hold. */
 const FILES_PER_MIB = 150;
+/** Of what small files take on a disk beside what is in them: what a pod has room for is as much more than a layer may have. */
+const DISK_PER_BYTE = 1.5;
 
 const limitsOf = ({
   memoryMiB,

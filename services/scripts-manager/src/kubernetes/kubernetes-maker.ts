@@ -4,15 +4,16 @@ import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { MakeSandboxOptions, Sandbox, SandboxMaker } from "../sandbox/sandbox.ts";
 import { defaultSandboxLimits, type SandboxLimits } from "../sandbox/sandbox-limits.ts";
+import { supervisorCommand } from "../sandbox/supervisor-command.ts";
 import { hasStatus } from "./api-error.ts";
 import { apiFault } from "./api-fault.ts";
-import { type AttachedInput, attachInput } from "./attach-input.ts";
+import { type AttachedPod, attachPod } from "./attach-pod.ts";
 import { type ClusterConfigOptions, loadClusterConfig } from "./cluster-config.ts";
 import { unavailable } from "./pod-fault.ts";
 import { hasStarted } from "./pod-log.ts";
 import { APP, checkJobId, deadlineIn, PodLabel, PodState, podNameOfJob } from "./pod-marks.ts";
 import { PodReaper } from "./pod-reaper.ts";
-import { PodSandbox } from "./pod-sandbox.ts";
+import { type PodPackages, PodSandbox } from "./pod-sandbox.ts";
 import { type PodTemplate, podSpec } from "./pod-spec.ts";
 import { isOver, type PodView } from "./pod-view.ts";
 import { PodWatch } from "./pod-watch.ts";
@@ -20,11 +21,19 @@ import { PodsApi } from "./pods-api.ts";
 import { retried } from "./retried.ts";
 import { untilPodRuns } from "./until-pod-runs.ts";
 
-export interface KubernetesMakerOptions extends ClusterConfigOptions, Omit<PodTemplate, "limits"> {
+export interface KubernetesMakerOptions extends ClusterConfigOptions, Omit<PodTemplate, "command" | "limits" | "packagesBytes"> {
   /** @default rockbot-scripts */
   readonly namespace?: string | undefined;
   /** @default defaultSandboxLimits */
   readonly limits?: SandboxLimits | undefined;
+  /**
+   * What runs first in a pod in place of the supervisor, and is spoken with over its stdin and stdout: it has no job, says nothing before it is spoken to, and
+   * ends with its stdin. What it says is not bounded by what a log keeps; the kubelet writes it into the log of the pod's container all the same, where it
+   * is rotated away.
+   */
+  readonly command?: readonly string[] | undefined;
+  /** Layers that jobs may want, each of which is sent to the pod that wants it. @default none */
+  readonly packages?: PodPackages | undefined;
   /** How long a pod may wait for a node, its image and its start, in milliseconds. @default 60_000 */
   readonly scheduleMs?: number | undefined;
   /** The longest that a script may run, in milliseconds: the supervisor ends it before. @default 300_000 */
@@ -36,6 +45,8 @@ export interface KubernetesMakerOptions extends ClusterConfigOptions, Omit<PodTe
 
 /** What a pod has beyond the time of its script: the way there and back, and clocks that differ. */
 const SLACK_MS = 30_000;
+/** How long packages may be on their way to a pod: what they are at most, at a few MiB a second. */
+const SENDING_MS = 240_000;
 /** How long a pod that does not run yet is there without its owner. */
 const STARTING_MS = 25_000;
 const RENEW_MS = 8_000;
@@ -51,6 +62,8 @@ const IN_THE_WAY_MS = 5_000;
 const SEEN_MS = 5_000;
 /** How long a supervisor may take to say its first words. */
 const READY_MS = 30_000;
+/** What the supervisor has for itself, so that it is still there to tell of a script that takes all the rest; a quarter where there is little. */
+const SUPERVISOR_BYTES = 32 * 1024 * 1024;
 
 /**
  * Makes sandboxes of pods, in a namespace of their own. A pod that is made for a job is named after it, so that there is one, and every
@@ -69,7 +82,12 @@ class KubernetesMaker implements SandboxMaker {
   readonly #reaper: PodReaper;
   readonly #template: PodTemplate;
   /** Another for each process: what its predecessor has left is not its own. */
-  readonly #owner = randomBytes(8).toString("hex");
+  readonly #owner: string;
+  readonly #packages: PodPackages | undefined;
+  /** Its pods say what they have to say on their stdout; those of scripts in their log. */
+  readonly #hasOutput: boolean;
+  /** How long a pod waits for what it is made for. */
+  readonly #warmMs: number;
   readonly #scheduleMs: number;
   readonly #maxRunMs: number;
   readonly #live = new Set<PodSandbox>();
@@ -80,7 +98,11 @@ class KubernetesMaker implements SandboxMaker {
     this.#config = loadClusterConfig(options);
     this.#scheduleMs = options.scheduleMs ?? 60_000;
     this.#maxRunMs = options.maxRunMs ?? 300_000;
-    this.#template = { ...options, limits };
+    this.#packages = options.packages;
+    this.#hasOutput = options.command !== undefined;
+    this.#warmMs = this.#hasOutput ? 0 : WARM_MS;
+    this.#owner = `${randomBytes(8).toString("hex")}${this.#hasOutput ? ".installer" : ""}`;
+    this.#template = { ...options, limits, command: options.command ?? commandOf(limits, options.packages), packagesBytes: options.packages?.maxBytes };
     this.#api = new PodsApi(this.#config, namespace);
     this.#watch = new PodWatch(this.#api, { log });
     const keepFinishedMs = options.keepFinishedMs ?? 30_000;
@@ -150,7 +172,7 @@ class KubernetesMaker implements SandboxMaker {
   /** A pod that was made by an attempt whose answer got lost is as good. */
   async #create(name: string, jobId: string | undefined, signal: AbortSignal): Promise<PodView> {
     const attempt = randomBytes(8).toString("hex");
-    const activeMs = this.#maxRunMs + SLACK_MS + (jobId === undefined ? WARM_MS : 0);
+    const activeMs = this.#jobMs + (jobId === undefined ? this.#warmMs : 0);
     try {
       return await this.#api.create(podSpec({ name, owner: this.#owner, attempt, jobId, deadlineMs: STARTING_MS, activeMs }, this.#template), signal);
     } catch (error) {
@@ -164,10 +186,10 @@ class KubernetesMaker implements SandboxMaker {
   /** Waits for a pod to run and takes hold of it. Deletes it if that fails: by then no script was started in it. */
   async #enter(pod: PodView, { signal, state }: { readonly signal: AbortSignal; readonly state: PodState }): Promise<Sandbox> {
     let sandbox: PodSandbox | undefined;
-    let attached: AttachedInput | undefined;
+    let attached: AttachedPod | undefined;
     try {
       await this.#untilRuns(pod, signal);
-      attached = await retried(signal, () => attachInput(this.#config, this.#api.namespace, pod.name));
+      attached = await retried(signal, () => attachPod(this.#config, { namespace: this.#api.namespace, name: pod.name, hasOutput: this.#hasOutput }));
       const marked = this.#mark(pod, state, signal); // it ends with this process now, so that it may have its time
       marked.catch(() => {});
       sandbox = this.#sandbox(pod, attached);
@@ -199,7 +221,7 @@ class KubernetesMaker implements SandboxMaker {
 
   /** From now on it may be there for longer. */
   async #mark({ name, job }: PodView, state: PodState, signal: AbortSignal): Promise<void> {
-    const ms = this.#jobMs + (job === undefined ? WARM_MS : 0);
+    const ms = this.#jobMs + (job === undefined ? this.#warmMs : 0);
     const labels = { [PodLabel.State]: state, [PodLabel.Owner]: this.#owner };
     await this.#api.mark(name, { labels, annotations: deadlineIn(ms) }, signal);
   }
@@ -261,12 +283,13 @@ class KubernetesMaker implements SandboxMaker {
     }
   }
 
-  #sandbox(pod: PodView, attached: AttachedInput | undefined): PodSandbox {
+  #sandbox(pod: PodView, attached: AttachedPod | undefined): PodSandbox {
     const sandbox: PodSandbox = new PodSandbox(pod, {
       api: this.#api,
       watch: this.#watch,
       owner: this.#owner,
       attached,
+      packages: this.#packages,
       limitBytes: LOG_BYTES,
       jobMs: this.#jobMs,
       released: (name, isFinished) => {
@@ -279,12 +302,18 @@ class KubernetesMaker implements SandboxMaker {
   }
 
   get #jobMs(): number {
-    return this.#maxRunMs + SLACK_MS;
+    return this.#maxRunMs + SLACK_MS + (this.#packages === undefined ? 0 : SENDING_MS);
   }
 
   #isHeld(name: string): boolean {
     return [...this.#live].some((sandbox) => sandbox.name === name);
   }
+}
+
+/** The end of stdin ends what waits for a job, and not a script: whoever takes its job up finds how it ended. */
+function commandOf(limits: SandboxLimits, packages: PodPackages | undefined): readonly string[] {
+  const memoryBytes = limits.memoryBytes - Math.min(SUPERVISOR_BYTES, Math.floor(limits.memoryBytes / 4));
+  return supervisorCommand("python3", { ...limits, memoryBytes }, { endsWithInput: false, packagesBytes: packages?.maxBytes });
 }
 
 const isRunning = (): ToolError => unavailable("sandbox_taken", "This very script is running already.");

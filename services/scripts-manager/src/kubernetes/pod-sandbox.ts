@@ -1,10 +1,12 @@
 import { once } from "node:events";
+import { join } from "node:path";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import type { ToolError } from "@rockbot/contracts";
+import { type PackedLayer, packLayer } from "../packages/pack-layer.ts";
 import type { Sandbox, SandboxEnd } from "../sandbox/sandbox.ts";
 import { hasStatus } from "./api-error.ts";
 import { apiFault } from "./api-fault.ts";
-import type { AttachedInput } from "./attach-input.ts";
+import type { AttachedPod } from "./attach-pod.ts";
 import { followLog } from "./follow-log.ts";
 import { podEnd, unavailable } from "./pod-fault.ts";
 import { checkJobId, deadlineIn, PodLabel, PodState } from "./pod-marks.ts";
@@ -12,12 +14,21 @@ import { isOver, type PodView } from "./pod-view.ts";
 import type { PodWatch } from "./pod-watch.ts";
 import type { PodsApi } from "./pods-api.ts";
 
+/** The layers of the manager, of which no pod sees any. */
+export interface PodPackages {
+  /** Where they lie. */
+  readonly folder: string;
+  /** What a pod has room for, on its node's disk. */
+  readonly maxBytes: number;
+}
+
 export interface PodSandboxOptions {
   readonly api: PodsApi;
   readonly watch: PodWatch;
   readonly owner: string;
   /** Of a pod whose job has been started: nothing. */
-  readonly attached: AttachedInput | undefined;
+  readonly attached: AttachedPod | undefined;
+  readonly packages: PodPackages | undefined;
   readonly limitBytes: number;
   /** Until when a pod with a job may be there, from the time that it gets it. */
   readonly jobMs: number;
@@ -32,11 +43,15 @@ const UNREAD_MS = 5_000;
 /** The kubelet tells of a pod often while it starts, and each time its version is another. */
 const MARK_ATTEMPTS = 8;
 
-/** A pod as a sandbox: its stdin is attached to, and its frames are those of its log, from the first on, whoever reads them. */
+/**
+ * A pod as a sandbox: its stdin is attached to, and its frames are those of its log, from the first on, whoever reads them. Where its stdout is attached to
+ * as well, that is what it says, and its log is left alone.
+ */
 export class PodSandbox implements Sandbox {
   readonly input: Writable;
   readonly output: Readable;
   readonly gone: Promise<SandboxEnd>;
+  readonly packLayer?: (key: string) => Promise<PackedLayer>;
   readonly #pod: PodView;
   readonly #options: PodSandboxOptions;
   readonly #output = new PassThrough();
@@ -53,12 +68,16 @@ export class PodSandbox implements Sandbox {
     this.#options = options;
     this.#job = pod.job;
     this.input = options.attached?.input ?? new PassThrough().resume(); // the supervisor takes one job only
-    this.output = this.#output;
+    const { attached, packages } = options;
+    this.output = attached?.output ?? this.#output;
+    // One that is only followed has what its job wants.
+    if (packages !== undefined && attached !== undefined) this.packLayer = (key) => packLayer(join(packages.folder, key), packages);
     this.gone = this.#gone.promise;
     this.#ready.promise.catch(() => {});
     this.#endLooking = options.watch.onChange(pod.name, () => this.#lookForEnd());
-    void options.attached?.lost.then(() => this.#lost());
-    void this.#follow();
+    void attached?.lost.then(() => this.#lost());
+    if (attached?.output === undefined) void this.#follow();
+    else this.#ready.resolve();
   }
 
   /** The name of its pod. */
@@ -167,8 +186,9 @@ export class PodSandbox implements Sandbox {
   }
 
   /** Without a job it ends by itself then; with one the supervisor has read what it needs, or ends too. */
-  #lost(): void {
-    if (this.#job === undefined) this.#end(podEnd(undefined));
+  async #lost(): Promise<void> {
+    if (this.#options.attached?.output !== undefined) this.#end(await this.#whenOver());
+    else if (this.#job === undefined) this.#end(podEnd(undefined));
   }
 
   #end(end: SandboxEnd): void {

@@ -1,13 +1,17 @@
 import type { V1Pod } from "@kubernetes/client-node";
+import { PACKAGES_FOLDER } from "../packages/package-layer.ts";
 import type { SandboxLimits } from "../sandbox/sandbox-limits.ts";
-import { supervisorCommand } from "../sandbox/supervisor-command.ts";
 import { APP, CONTAINER, deadlineIn, PodAnnotation, PodLabel, PodState } from "./pod-marks.ts";
 
 /** What all pods of a maker have alike. */
 export interface PodTemplate {
   /** By digest where nobody else may say what it is. @default python:3.12-slim */
   readonly image?: string | undefined;
+  /** Its first process: with the end of its stdin it ends, unless it has a script to run. */
+  readonly command: readonly string[];
   readonly limits: SandboxLimits;
+  /** Of a folder for packages, on the node's disk. @default there is none */
+  readonly packagesBytes?: number | undefined;
   /** Such as that of gVisor: it takes the kernel out of scripts' reach. @default the cluster's */
   readonly runtimeClassName?: string | undefined;
   /** @default the cluster's */
@@ -27,22 +31,23 @@ export interface PodIdentity {
   readonly activeMs: number;
 }
 
-/** What the supervisor has for itself, so that it is still there to tell of a script that takes all the rest; a quarter where there is little. */
-const SUPERVISOR_BYTES = 32 * 1024 * 1024;
 /** Nobody. */
 const USER = 65_534;
 const MB = 1024 * 1024;
+const mebibytes = (bytes: number): string => `${Math.ceil(bytes / MB)}Mi`;
 
 /**
  * A pod that Pod Security admits as restricted, and stricter: it has no network name service, no token, no services in its environment,
- * one folder to write to, of bounded size, and an end in any case. The number of its processes is bounded by the supervisor, and by
- * the kubelet's `podPidsLimit`: a pod cannot ask for that.
+ * one folder to write to, of bounded size and in memory, and an end in any case. The number of its processes is bounded by the supervisor, and by
+ * the kubelet's `podPidsLimit`: a pod cannot ask for that. Of the node's disk it has what its folder for packages may hold, and for its log, which
+ * the kubelet writes of all that it says, as much as that folder in memory: more than a supervisor or an installer says.
  */
 export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: PodIdentity, template: PodTemplate): V1Pod {
-  const { limits, runtimeClassName, priorityClassName, serviceAccountName } = template;
+  const { command, limits, packagesBytes = 0, runtimeClassName, priorityClassName, serviceAccountName } = template;
+  const hasPackages = packagesBytes > 0;
   const resources = {
-    memory: `${Math.ceil(limits.memoryBytes / MB)}Mi`,
-    "ephemeral-storage": `${Math.ceil(limits.storageBytes / MB)}Mi`,
+    memory: mebibytes(limits.memoryBytes),
+    "ephemeral-storage": mebibytes(limits.storageBytes + packagesBytes),
     cpu: `${Math.ceil(limits.processors * 1_000)}m`,
   };
   return {
@@ -98,8 +103,7 @@ export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: P
           name: CONTAINER,
           image: template.image ?? "python:3.12-slim",
           imagePullPolicy: "IfNotPresent",
-          // The end of stdin ends what waits for a job, and not a script: whoever takes its job up finds how it ended.
-          command: supervisorCommand("python3", { ...limits, memoryBytes: scriptBytes(limits) }, { endsWithInput: false }),
+          command: [...command],
           workingDir: "/tmp",
           stdin: true,
           stdinOnce: true,
@@ -116,12 +120,13 @@ export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: P
             capabilities: { drop: ["ALL"] },
             seccompProfile: { type: "RuntimeDefault" },
           },
-          volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
+          volumeMounts: [{ name: "tmp", mountPath: "/tmp" }, ...(hasPackages ? [{ name: "packages", mountPath: PACKAGES_FOLDER }] : [])],
         },
       ],
-      volumes: [{ name: "tmp", emptyDir: { medium: "Memory", sizeLimit: `${Math.ceil(limits.storageBytes / MB)}Mi` } }],
+      volumes: [
+        { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: mebibytes(limits.storageBytes) } },
+        ...(hasPackages ? [{ name: "packages", emptyDir: { sizeLimit: mebibytes(packagesBytes) } }] : []),
+      ],
     },
   };
 }
-
-const scriptBytes = ({ memoryBytes }: SandboxLimits): number => memoryBytes - Math.min(SUPERVISOR_BYTES, Math.floor(memoryBytes / 4));
