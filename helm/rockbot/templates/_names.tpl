@@ -26,7 +26,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 {{- end }}
 
-{{- /* A setting as a variable's text: helm reads whole numbers of values as floats, which must not become 2e+07. */ -}}
+{{- /* A setting as a variable's text: helm reads whole numbers of values as floats, which must not become 2e+07; lists are JSON. */ -}}
 {{- define "rockbot.settingText" -}}
-{{- if kindIs "float64" . }}{{ if eq (floor .) . }}{{ printf "%.0f" . }}{{ else }}{{ . }}{{ end }}{{ else }}{{ . }}{{ end }}
+{{- if kindIs "slice" . }}{{ toJson . }}{{ else if kindIs "float64" . }}{{ if eq (floor .) . }}{{ printf "%.0f" . }}{{ else }}{{ . }}{{ end }}{{ else }}{{ . }}{{ end }}
 {{- end }}

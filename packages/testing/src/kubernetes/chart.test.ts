@@ -73,6 +73,31 @@ describe.skipIf("why" in found)(name, () => {
     expect(JSON.stringify(rendered)).not.toContain('"rockbot-scripts"');
   });
 
+  test("gives the manager an index and a place for packages only where a Secret with the index is named", async () => {
+    const managerOf = async (...args: readonly string[]) => {
+      const rendered = (await renderChart(
+        helm,
+        args.flatMap((value) => ["--set", value]),
+      )) as readonly Rendered[];
+      const { spec } = rendered.find(({ kind }) => kind === "Deployment")?.spec?.template ?? {};
+      const env = spec?.containers[0]?.env?.filter(({ name }) => /^(PIP|PACKAGES)_/.test(name));
+      return { env, volume: spec?.volumes?.find(({ name }) => name === "packages") };
+    };
+    expect(await managerOf()).toEqual({ env: [], volume: undefined });
+
+    const named = "scriptsManager.packages.indexUrlSecret.name=index";
+    expect(await managerOf(named, "scriptsManager.settings.pipAllow={numpy,pandas}")).toEqual({
+      env: [
+        { name: "PIP_INDEX_URL", valueFrom: { secretKeyRef: { name: "index", key: "pipIndexUrl" } } },
+        { name: "PACKAGES_FOLDER", value: "/packages/layers" },
+        { name: "PIP_ALLOW", value: '["numpy","pandas"]' },
+      ],
+      volume: { name: "packages", emptyDir: { sizeLimit: "10Gi" } },
+    });
+    const claimed = await managerOf(named, "scriptsManager.packages.existingClaim=shelf");
+    expect(claimed.volume).toEqual({ name: "packages", persistentVolumeClaim: { claimName: "shelf" } });
+  });
+
   test("does not go on with production values whose digests are missing", async () => {
     const production = ["--values", join(CHART, "values.production.yaml")];
     const digest = `sha256:${"a".repeat(64)}`;
