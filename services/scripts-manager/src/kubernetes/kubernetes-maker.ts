@@ -253,6 +253,8 @@ class KubernetesMaker implements SandboxMaker {
       await this.#untilSeen(pod, signal);
       return this.#sandbox(pod, undefined);
     }
+    const left = pod.isRunning && pod.state !== PodState.Starting ? await this.#untilLeft(pod, signal) : undefined;
+    if (left !== undefined) return await this.#takeUp(left, signal);
     if (!isOver(pod) && !pod.isGoing) {
       try {
         return await this.#enter(pod, { signal, state: PodState.Busy });
@@ -264,6 +266,16 @@ class KubernetesMaker implements SandboxMaker {
     const wait = AbortSignal.any([signal, AbortSignal.timeout(IN_THE_WAY_MS)]);
     await this.#watch.until(pod.name, (seen) => seen?.uid !== pod.uid || isOver(seen) || undefined, wait).catch(() => signal.throwIfAborted());
     return undefined;
+  }
+
+  /** Somebody has held its stdin, and no script was started: it ends if that holder is gone. @returns undefined if it does not */
+  async #untilLeft({ name, uid }: PodView, signal: AbortSignal): Promise<PodView | undefined> {
+    const wait = AbortSignal.any([signal, AbortSignal.timeout(IN_THE_WAY_MS)]);
+    const isLeft = (seen: PodView | undefined): PodView | undefined => (seen?.uid === uid && isOver(seen) ? seen : undefined);
+    return await this.#watch.until(name, isLeft, wait).catch(() => {
+      signal.throwIfAborted();
+      return undefined;
+    });
   }
 
   /** A watch that is late must not make it seem gone; it may be gone by now. */

@@ -6,6 +6,8 @@ export interface PodView {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly owner: string | undefined;
+  /** A `PodState`. */
+  readonly state: string | undefined;
   readonly job: string | undefined;
   readonly attempt: string | undefined;
   /** Milliseconds since 1970. */
@@ -71,6 +73,7 @@ export function viewPod({ metadata = {}, status = {} }: PodLike): PodView {
     uid: metadata.uid ?? "",
     resourceVersion: metadata.resourceVersion ?? "",
     owner: metadata.labels?.[PodLabel.Owner],
+    state: metadata.labels?.[PodLabel.State],
     job: metadata.labels?.[PodLabel.Job],
     attempt: metadata.annotations?.[PodAnnotation.Attempt],
     deadline: time(metadata.annotations?.[PodAnnotation.Deadline]),
