@@ -32,7 +32,7 @@ export interface PackageStoreOptions extends PackageSourceOptions, PackageRules 
   readonly maker: SandboxMaker;
   /** Which Python that is, such as its image: what another one has installed is of no use to it. */
   readonly environment: string;
-  /** Where the layers lie: sandboxes of scripts see it, read-only. */
+  /** Where the layers lie: sandboxes of scripts see it, read-only, or are sent what they want of it. */
   readonly folder: string;
   /** PEM, of whom to believe of the index instead of the authorities that pip knows. */
   readonly certificates?: string | undefined;
