@@ -72,6 +72,8 @@ export interface PublishOptions {
    * sent, and publish rejects with a BusUnavailableError. Costs less than a signal.
    */
   readonly isWanted?: (() => boolean) | undefined;
+  /** Whether the message carries the trace that it is published in. Of no use to who waits for it inside that trace. @default true */
+  readonly isTraced?: boolean | undefined;
 }
 
 /**
@@ -101,6 +103,8 @@ export interface SubscribeOptions {
   readonly onDeadLetter?: ((message: Envelope, death: Death) => Promise<void>) | undefined;
   /** How long disposal waits for running handlers. @default 20_000 */
   readonly drainMs?: number | undefined;
+  /** Whether the handler runs in a span of its own, in the trace that the message carries. @default true */
+  readonly isTraced?: boolean | undefined;
 }
 
 /** If it returns, the message is done. If it throws a DeadLetterError the message is dead at once; otherwise see SubscriptionKind. */

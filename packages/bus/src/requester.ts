@@ -69,7 +69,7 @@ export function createRequester(
   let isClosed = false;
 
   function subscribe(): Promise<AsyncDisposable> {
-    const started = bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512 }, async (reply) => {
+    const started = bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false }, async (reply) => {
       const key = keyOf(reply) ?? "";
       const waiting = pending.get(key);
       if (waiting === undefined || waiting.accept?.(reply) === false) return onStray?.(reply);

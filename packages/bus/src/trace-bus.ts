@@ -47,11 +47,10 @@ export function traceBus(bus: Bus): Bus {
       const destination = destinationOf(message.topic);
       const parent = context.active();
       const span = startPublishSpan(tracer, parent, destination);
-      const headers = { ...message.headers };
-      propagation.inject(span === undefined ? parent : trace.setSpan(parent, span), headers);
-      const traced = { ...message, headers };
       const fault = headersFault(message);
-      return (fault === undefined ? bus.publish(traced, options) : Promise.reject(fault)).then(
+      const isCarried = options?.isTraced !== false;
+      const sent = isCarried ? withTrace(message, span === undefined ? parent : trace.setSpan(parent, span)) : message;
+      return (fault === undefined ? bus.publish(sent, options) : Promise.reject(fault)).then(
         () => {
           span?.end();
           record(published, destination, "ok", start);
@@ -64,17 +63,16 @@ export function traceBus(bus: Bus): Bus {
     },
     subscribe(options: SubscribeOptions, handler: Handler) {
       const place = { "messaging.subscription": subscriptionLabel(options) };
-      // Who waits for a result has a context of its own: the handler that wakes it up needs none.
-      const isEntered = options.kind !== "result";
+      const { isTraced = true } = options;
       return bus.subscribe(options, async (message, delivery) => {
         const start = performance.now();
         const destination = destinationOf(message.topic);
-        const parent = propagation.extract(context.active(), message.headers);
-        const span = tracer.startSpan("process", { kind: SpanKind.CONSUMER, attributes: { "messaging.destination": destination } }, parent);
+        const inside = isTraced ? enterProcessSpan(tracer, message, destination) : undefined;
+        const span = inside && trace.getSpan(inside);
         active.add(1, place);
         try {
-          await (isEntered ? context.with(trace.setSpan(parent, span), handler, undefined, message, delivery) : handler(message, delivery));
-          span.end();
+          await (inside === undefined ? handler(message, delivery) : context.with(inside, handler, undefined, message, delivery));
+          span?.end();
           record(processed, destination, "ok", start);
         } catch (error) {
           record(processed, destination, endWithFault(span, error), start);
@@ -88,6 +86,13 @@ export function traceBus(bus: Bus): Bus {
     visitParked: (name, visit, options) => bus.visitParked(name, visit, options),
     [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose](),
   };
+}
+
+/** The message with the trace of a context in its headers. */
+function withTrace(message: Envelope, from: Context): Envelope {
+  const headers = { ...message.headers };
+  propagation.inject(from, headers);
+  return { ...message, headers };
 }
 
 interface Measures {
@@ -105,6 +110,13 @@ function record({ count, duration }: Measures, destination: string, result: stri
 function startPublishSpan(tracer: Tracer, parent: Context, destination: string): Span | undefined {
   if (trace.getSpan(parent)?.isRecording() === false) return undefined;
   return tracer.startSpan("publish", { kind: SpanKind.PRODUCER, attributes: { "messaging.destination": destination } }, parent);
+}
+
+/** @returns the context of the new span, in the trace that the message carries */
+function enterProcessSpan(tracer: Tracer, { headers }: Envelope, destination: string): Context {
+  const parent = propagation.extract(context.active(), headers);
+  const span = tracer.startSpan("process", { kind: SpanKind.CONSUMER, attributes: { "messaging.destination": destination } }, parent);
+  return trace.setSpan(parent, span);
 }
 
 /** @returns what the fault is called in metrics */

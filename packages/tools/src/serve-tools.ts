@@ -8,7 +8,6 @@ import {
   type Death,
   type Delivery,
   type Logger,
-  RESULT_QUEUE_EXPIRES_MS,
   silentLogger,
   UnroutableError,
 } from "@rockbot/bus";
@@ -258,7 +257,7 @@ export async function serveTools(
     try {
       await bus.publish(createEnvelope({ topic, source: service, correlationId, destination, headers, ...encoded }), {
         mandatory: true,
-        ttlMs: RESULT_QUEUE_EXPIRES_MS,
+        isTraced: false,
         timeoutMs: Math.max(LATE_PUBLISH_MS, deadline - performance.now()),
       });
     } catch (error) {
