@@ -59,6 +59,13 @@ export class FrameCursor {
     return this.#text(this.uint8());
   }
 
+  /** The same, for an id: hardly any comes twice, so there is nothing to look up. */
+  id(): string {
+    const length = this.uint8();
+    const start = this.skip(length);
+    return this.#bytes.toString("utf8", start, this.#at);
+  }
+
   skipShortText(): void {
     this.skip(this.uint8());
   }
@@ -128,10 +135,10 @@ export function readProperties(cursor: FrameCursor): IncomingProperties | undefi
   if (headers === undefined) return undefined;
   if (has(0x1000)) cursor.skip(1); // delivery mode
   if (has(0x0800)) cursor.skip(1); // priority
-  const correlationId = has(0x0400) ? cursor.shortText() : undefined;
+  const correlationId = has(0x0400) ? cursor.id() : undefined;
   const replyTo = has(0x0200) ? cursor.shortText() : undefined;
   if (has(0x0100)) cursor.skipShortText(); // expiration
-  const messageId = has(0x0080) ? cursor.shortText() : undefined;
+  const messageId = has(0x0080) ? cursor.id() : undefined;
   const timestamp = has(0x0040) ? cursor.uint64() : undefined;
   const type = has(0x0020) ? cursor.shortText() : undefined;
   const userId = has(0x0010) ? cursor.shortText() : undefined;

@@ -1,4 +1,5 @@
 import {
+  type Attributes,
   type Context,
   type Counter,
   context,
@@ -30,6 +31,7 @@ export function traceBus(bus: Bus): Bus {
     count: meter.createCounter("rockbot.messaging.process.messages", { description: "Messages handled, by result." }),
     duration: meter.createHistogram("rockbot.messaging.process.duration", { unit: "ms", description: "Time in the handler." }),
   };
+  const destinationOf = destinations();
   const active = meter.createUpDownCounter("rockbot.messaging.active_messages", { description: "Messages in handlers now, by subscription." });
 
   return {
@@ -46,14 +48,14 @@ export function traceBus(bus: Bus): Bus {
       const start = performance.now();
       const destination = destinationOf(message.topic);
       const parent = context.active();
-      const span = startPublishSpan(tracer, parent, destination);
+      const span = startPublishSpan(tracer, parent, destination.name);
       const fault = headersFault(message);
       const isCarried = options?.isTraced !== false;
       const sent = isCarried ? withTrace(message, span === undefined ? parent : trace.setSpan(parent, span)) : message;
       return (fault === undefined ? bus.publish(sent, options) : Promise.reject(fault)).then(
         () => {
           span?.end();
-          record(published, destination, "ok", start);
+          record(published, destination, undefined, start);
         },
         (error: unknown) => {
           record(published, destination, endWithFault(span, error), start);
@@ -62,18 +64,18 @@ export function traceBus(bus: Bus): Bus {
       );
     },
     subscribe(options: SubscribeOptions, handler: Handler) {
-      const place = { "messaging.subscription": subscriptionLabel(options) };
+      const place = Object.freeze({ "messaging.subscription": subscriptionLabel(options) });
       const { isTraced = true } = options;
       return bus.subscribe(options, async (message, delivery) => {
         const start = performance.now();
         const destination = destinationOf(message.topic);
-        const inside = isTraced ? enterProcessSpan(tracer, message, destination) : undefined;
+        const inside = isTraced ? enterProcessSpan(tracer, message, destination.name) : undefined;
         const span = inside && trace.getSpan(inside);
         active.add(1, place);
         try {
           await (inside === undefined ? handler(message, delivery) : context.with(inside, handler, undefined, message, delivery));
           span?.end();
-          record(processed, destination, "ok", start);
+          record(processed, destination, undefined, start);
         } catch (error) {
           record(processed, destination, endWithFault(span, error), start);
           throw error;
@@ -100,8 +102,8 @@ interface Measures {
   readonly duration: Histogram;
 }
 
-function record({ count, duration }: Measures, destination: string, result: string, start: number): void {
-  const attributes = { "messaging.destination": destination, "messaging.result": result };
+function record({ count, duration }: Measures, { name, succeeded }: Destination, fault: string | undefined, start: number): void {
+  const attributes = fault === undefined ? succeeded : { "messaging.destination": name, "messaging.result": fault };
   count.add(1, attributes);
   duration.record(performance.now() - start, attributes);
 }
@@ -127,10 +129,28 @@ function endWithFault(span: Span | undefined, error: unknown): string {
   return result;
 }
 
+/** Where messages go, as metrics and spans have it. */
+interface Destination {
+  readonly name: string;
+  readonly succeeded: Attributes;
+}
+
+/** At most this many topics are remembered with their destinations. */
+const MAX_TOPICS = 1_000;
+
 /** The first two words of a topic: what follows are names, too many for a metric's label. */
-function destinationOf(topic: string): string {
-  const second = topic.indexOf(".", topic.indexOf(".") + 1);
-  return second === -1 ? topic : topic.slice(0, second);
+function destinations(): (topic: string) => Destination {
+  const known = new Map<string, Destination>();
+  return (topic) => {
+    const found = known.get(topic);
+    if (found !== undefined) return found;
+    const second = topic.indexOf(".", topic.indexOf(".") + 1);
+    const name = second === -1 ? topic : topic.slice(0, second);
+    const destination = { name, succeeded: Object.freeze({ "messaging.destination": name, "messaging.result": "ok" }) };
+    if (known.size >= MAX_TOPICS) known.clear();
+    known.set(topic, destination);
+    return destination;
+  };
 }
 
 /** The name of a service's subscription; of another its first word, since what follows may be as many names as there are processes. */

@@ -22,6 +22,13 @@ const MAX_BATCH = 500;
 /** What could not be written is tried again after this long, with what has been noted meanwhile. */
 const RETRY_MS = 1_000;
 
+/** What is asked for. */
+export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf"> {
+  readonly timeoutMs: number;
+  /** No call had its id before, so that none is looked for. @default false */
+  readonly isNew?: boolean | undefined;
+}
+
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type Noted = Writable<CallRecord>;
 
@@ -59,10 +66,11 @@ export class CallJournal implements AsyncDisposable {
     this.#caller = caller;
   }
 
-  asked({ toolCallId, toolName, timeoutMs, onBehalfOf }: Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf"> & { readonly timeoutMs: number }): void {
+  /** Notes a call; one whose id is known goes on under it. */
+  asked({ toolCallId, toolName, timeoutMs, onBehalfOf, isNew = false }: AskedCall): void {
     const at = this.#clock();
-    const before = this.#calls.get(toolCallId);
-    this.#calls.set(toolCallId, {
+    const before = isNew ? undefined : this.#calls.get(toolCallId);
+    const call: Noted = {
       toolCallId,
       toolName,
       caller: this.#caller,
@@ -71,20 +79,26 @@ export class CallJournal implements AsyncDisposable {
       attempts: (before?.attempts ?? 0) + 1,
       deadlineAt: at + timeoutMs,
       steps: before?.steps ?? [],
-    });
-    this.note(toolCallId, CallState.Asked);
+    };
+    this.#calls.set(toolCallId, call);
+    this.#note(call, CallState.Asked);
   }
 
   /** Takes over a call that an earlier process of this caller had out. */
   resumed(record: CallRecord): void {
-    this.#calls.set(record.toolCallId, { ...record });
-    this.note(record.toolCallId, "resumed");
+    const call = { ...record };
+    this.#calls.set(call.toolCallId, call);
+    this.#note(call, "resumed");
   }
 
   /** Notes a step of a call that is known. An end is final: of what comes later only a late answer is noted. */
   note(toolCallId: string, step: CallStep, code?: string): void {
     const call = this.#calls.get(toolCallId);
-    if (call === undefined || this.#isClosed || isOpen(call) === (step === "late_answer")) return;
+    if (call !== undefined) this.#note(call, step, code);
+  }
+
+  #note(call: Noted, step: CallStep, code?: string): void {
+    if (this.#isClosed || isOpen(call) === (step === "late_answer")) return;
     if (step === CallState.Accepted && call.state === CallState.Running) return; // its progress overtook the confirm
     // A list that grows by pushing has room for sixteen more, in each of thousands of calls.
     call.steps = [...call.steps, { step, at: this.#clock() }];

@@ -2,7 +2,7 @@ import { headerBytesBeyond, MAX_HEADER_BYTES } from "@rockbot/bus";
 import { type Envelope, Header, parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Sender, Stranger } from "./identity.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
-import { formOf, type RequestedCall, type RequestForm } from "./request-form.ts";
+import { formOf, isOfForm, type RequestedCall, type RequestForm } from "./request-form.ts";
 
 /** The trace's headers come on top of what a sender may send: `tracestate` has 512 bytes at most. */
 const MAX_RECEIVED_HEADER_BYTES = MAX_HEADER_BYTES + 1024;
@@ -34,7 +34,7 @@ export function readRequest(message: Envelope, form: RequestForm): RequestedCall
   if (bytes !== undefined) {
     return new ToolError(ToolErrorCode.TooLarge, `The request's headers have ${bytes} bytes; at most ${MAX_HEADER_BYTES} are taken`);
   }
-  if (message.type.toLowerCase() !== form.type.toLowerCase()) {
+  if (!isOfForm(message.type, form)) {
     return new ToolError(ToolErrorCode.InvalidArguments, `Expected a message of type ${form.type}, got ${JSON.stringify(message.type.slice(0, 80))}`);
   }
   return form.read(message.body);

@@ -43,5 +43,9 @@ export const toolRequestForm: RequestForm = {
 
 /** The form that a message has; that of tool requests if it has none of them. */
 export function formOf({ type }: { readonly type: string }, forms: readonly RequestForm[]): RequestForm {
-  return forms.find((form) => type.toLowerCase() === form.type.toLowerCase()) ?? toolRequestForm;
+  if (type === toolRequestForm.type) return toolRequestForm;
+  return forms.find((form) => isOfForm(type, form)) ?? toolRequestForm;
 }
+
+/** Whether a type's name is that of a form, in whatever case. */
+export const isOfForm = (type: string, form: RequestForm): boolean => type === form.type || type.toLowerCase() === form.type.toLowerCase();

@@ -248,13 +248,14 @@ export async function createToolCaller(
     },
     async call(name, args, options = {}) {
       const {
-        toolCallId = newId(),
+        toolCallId: givenId,
         parent,
         timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS,
         sessionId,
         onProgress,
         onBehalfOf: caller = self,
       } = options;
+      const toolCallId = givenId ?? newId();
       if (!Number.isFinite(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) {
         throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}" with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
       }
@@ -290,7 +291,8 @@ export async function createToolCaller(
       const stopListening = signals.length === 0 ? undefined : cancelWith(cancelled, signals, name);
       /** Undefined for a call that joins one taken up: that one's end is the end. */
       const noted = resumedById.get(toolCallId)?.isOpen ? undefined : journal;
-      noted?.asked({ toolCallId, toolName: name, timeoutMs: Math.max(0, deadline - start), ...(caller === self ? {} : { onBehalfOf: caller }) });
+      const onBehalf = caller === self ? {} : { onBehalfOf: caller };
+      noted?.asked({ toolCallId, toolName: name, timeoutMs: Math.max(0, deadline - start), isNew: givenId === undefined, ...onBehalf });
       calls.set(toolCallId, cancelled);
       inFlight.add(1);
       try {

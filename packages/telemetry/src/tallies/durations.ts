@@ -3,7 +3,7 @@ import { emptyResource } from "@opentelemetry/resources";
 import { AggregationTemporality, type CollectionResult, DataPointType, type MetricData, type MetricProducer } from "@opentelemetry/sdk-metrics";
 import { type HrTime, toHrTime } from "../hr-time.ts";
 import { DURATION_BUCKETS_MS } from "../views.ts";
-import { AttributeCells } from "./attribute-cells.ts";
+import { AttributeCells, NO_ATTRIBUTES } from "./attribute-cells.ts";
 
 export interface DurationOptions {
   readonly meter: string;
@@ -53,7 +53,7 @@ class DurationHistogram implements Histogram {
     return true;
   }
 
-  record(ms: number, attributes: Attributes = {}): void {
+  record(ms: number, attributes: Attributes = NO_ATTRIBUTES): void {
     if (Number.isFinite(ms) && ms >= 0) {
       const cell = this.#cells.at(attributes);
       const bucket = bucketOf(ms);

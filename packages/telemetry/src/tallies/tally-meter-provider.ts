@@ -10,7 +10,7 @@ import {
   type Observable,
   type UpDownCounter,
 } from "@opentelemetry/api";
-import { AttributeCells } from "./attribute-cells.ts";
+import { AttributeCells, NO_ATTRIBUTES } from "./attribute-cells.ts";
 import type { Durations } from "./durations.ts";
 
 /**
@@ -80,7 +80,7 @@ class Tally implements Counter {
     });
   }
 
-  add(value: number, attributes: Attributes = {}): void {
+  add(value: number, attributes: Attributes = NO_ATTRIBUTES): void {
     if (Number.isFinite(value) && (value >= 0 || this.canFall)) this.#sums.at(attributes).sum += value;
     else diag.warn(`${value} cannot be added to ${this.#name}`);
   }

@@ -10,11 +10,12 @@ export const start: ToolLayer = (next) => ({
     context.onStarted?.();
     counter ??= metrics.getMeter("@rockbot/tools").createUpDownCounter("rockbot.tool.running", { description: "Calls that run now, by tool." });
     const running = counter;
-    running.add(1, { tool_name: request.toolName });
+    const labels = { tool_name: request.toolName };
+    running.add(1, labels);
     try {
       return await next.execute(request, context);
     } finally {
-      running.add(-1, { tool_name: request.toolName });
+      running.add(-1, labels);
     }
   },
 });
