@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { endOfTurn } from "@rockbot/async";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type ServerFacts } from "@rockbot/redis";
 import { checkLeaseMs } from "../check-lease-ms.ts";
@@ -34,8 +35,10 @@ class RedisClaimStore implements ClaimStore {
   /** What names have in common; the braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
   readonly #marker: string;
-  readonly #taking = new TurnBatch((calls: readonly BatchedCall[]) => this.#take(calls));
-  readonly #completing = new TurnBatch((calls: readonly BatchedCall[]) => this.#complete(calls));
+  /** One for both, so that what a turn takes and what it completes go out as one write. */
+  readonly #atEndOfTurn = endOfTurn();
+  readonly #taking = new TurnBatch((calls: readonly BatchedCall[]) => this.#take(calls), this.#atEndOfTurn);
+  readonly #completing = new TurnBatch((calls: readonly BatchedCall[]) => this.#complete(calls), this.#atEndOfTurn);
   #hasWarned = false;
 
   constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {

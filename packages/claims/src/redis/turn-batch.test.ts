@@ -8,7 +8,7 @@ function recordedBatch() {
     commands.push([...items]);
     if (items.includes(0)) throw new RangeError("there is a zero");
     return items.map((item) => 10 * item);
-  });
+  }, setImmediate);
   return { commands, batch };
 }
 

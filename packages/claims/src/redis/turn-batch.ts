@@ -13,17 +13,22 @@ const MAX_ITEMS = 64;
  */
 export class TurnBatch<Item, Answer> {
   readonly #ask: (items: readonly Item[]) => Promise<readonly Answer[]>;
+  readonly #atEndOfTurn: (flush: () => void) => void;
   #asked: Asked<Item, Answer>[] = [];
 
-  /** @param ask gives the answers in the order of the items */
-  constructor(ask: (items: readonly Item[]) => Promise<readonly Answer[]>) {
+  /**
+   * @param ask gives the answers in the order of the items
+   * @param atEndOfTurn calls what it is given once, at the end of the turn
+   */
+  constructor(ask: (items: readonly Item[]) => Promise<readonly Answer[]>, atEndOfTurn: (flush: () => void) => void) {
     this.#ask = ask;
+    this.#atEndOfTurn = atEndOfTurn;
   }
 
   /** @throws what the command throws, as do all that are in it */
   add(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      if (this.#asked.push({ item, resolve, reject }) === 1) setImmediate(() => this.#flush());
+      if (this.#asked.push({ item, resolve, reject }) === 1) this.#atEndOfTurn(() => this.#flush());
     });
   }
 
