@@ -18,6 +18,11 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
     about: "plain amqplib with the guarantees of ours: quorum queue, persistent, pipelined confirms, manual acks, `noDelay`",
     reference: "amqplib-same",
   },
+  "amqplib-full": {
+    file: "amqplib-full.ts",
+    about: "the same with what ours does besides, by hand: expiry, dead letters, `mandatory`, schema checks, deadlines, trace headers, spans and metrics",
+    reference: "amqplib-same",
+  },
   rockbot: {
     file: "rockbot.ts",
     about: "ours, a read-only tool: schema checks, deadlines, metrics, and spans that are exported nowhere",

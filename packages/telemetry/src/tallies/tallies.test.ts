@@ -45,6 +45,18 @@ test("more sets of tags than the limit are counted together, and none is lost", 
   expect(lines).toContain('many_total{tool="0"} 2');
 });
 
+test("tags count as they stand when they are given, also if their object is frozen or comes again with others", async () => {
+  await using telemetry = await startTelemetry({ service: "example", logLevel: "silent" });
+  const counter = metrics.getMeter("test").createCounter("given");
+  const frozen = Object.freeze({ tool: "a" });
+  const changed = { tool: "a" };
+  for (const _ of [1, 2]) counter.add(1, frozen);
+  counter.add(1, changed);
+  changed.tool = "b";
+  counter.add(1, changed);
+  expect((await linesOf(telemetry, "given_total")).toSorted()).toEqual(['given_total{tool="a"} 3', 'given_total{tool="b"} 1']);
+});
+
 test("tags that are lists are counted by what they hold", async () => {
   await using telemetry = await startTelemetry({ service: "example", logLevel: "silent" });
   const counter = metrics.getMeter("test").createCounter("listed");

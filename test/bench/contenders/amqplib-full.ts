@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import { context, metrics, propagation, SpanKind, trace } from "@opentelemetry/api";
+import { startTelemetry } from "@rockbot/telemetry";
+import { connect as connectAmqp } from "amqplib";
+import { type Caller, type Place, PREFETCH } from "../contender.ts";
+import { validateEcho } from "./echo-tool.ts";
+
+const EXCHANGE = "bench-full";
+const REQUESTS = "bench-full.requests";
+const REPLIES = "bench-full.replies";
+const TIMEOUT_MS = 60_000;
+
+interface Request {
+  readonly id: string;
+  readonly tool: string;
+  /** As JSON. */
+  readonly arguments: string;
+}
+
+interface Reply {
+  readonly id: string;
+  readonly content: string;
+}
+
+/**
+ * Plain amqplib with what ours does besides delivering, written by hand in one place: requests that expire, that come back if nobody takes
+ * them and that die into a queue of their own, schema checks on both sides, a deadline for each call, the trace in the headers, and a span and two
+ * metrics for each message and each call. No layers, policy, cancel, progress, journal or claims.
+ */
+export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
+  await startTelemetry({ service: "bench-full", logTo: "stderr" });
+  const signals = createSignals();
+  const connection = await connectAmqp(amqpUrl, { noDelay: true });
+  const channel = await connection.createConfirmChannel();
+  await channel.prefetch(PREFETCH);
+  await channel.assertExchange(EXCHANGE, "topic", { durable: true });
+  const dead = { "x-dead-letter-exchange": EXCHANGE, "x-dead-letter-routing-key": `${REQUESTS}.dead`, "x-dead-letter-strategy": "at-least-once" };
+  await channel.assertQueue(REQUESTS, { durable: true, arguments: { "x-queue-type": "quorum", "x-overflow": "reject-publish", ...dead } });
+  await channel.bindQueue(REQUESTS, EXCHANGE, REQUESTS);
+  await channel.consume(REQUESTS, (message) => {
+    if (message === null) return;
+    const { replyTo, correlationId, headers = {} } = message.properties as { replyTo: string; correlationId: string; headers?: Record<string, string> };
+    const parent = propagation.extract(context.active(), headers);
+    const received = signals.start("process", SpanKind.CONSUMER, parent);
+    const ran = signals.start("invoke", SpanKind.INTERNAL, received.inside);
+    const { id, arguments: text } = JSON.parse(message.content.toString()) as Request;
+    const input = JSON.parse(text) as unknown;
+    const content = validateEcho(input) ? input.text : "the arguments do not match the schema";
+    ran.end();
+    const sent = signals.start("publish", SpanKind.PRODUCER, received.inside);
+    const properties = { persistent: true, mandatory: true, correlationId, messageId: randomUUID(), type: "Reply", headers: { source: "bench-full" } };
+    channel.publish(EXCHANGE, replyTo, Buffer.from(JSON.stringify({ id, content } satisfies Reply)), properties, (error: Error | null) => {
+      sent.end();
+      received.end();
+      if (error === null) channel.ack(message);
+      else channel.nack(message);
+    });
+  });
+  return { [Symbol.asyncDispose]: () => connection.close() };
+}
+
+export async function connect({ amqpUrl }: Place): Promise<Caller> {
+  await startTelemetry({ service: "bench-full-caller", logTo: "stderr" });
+  const signals = createSignals();
+  const connection = await connectAmqp(amqpUrl, { noDelay: true });
+  const channel = await connection.createConfirmChannel();
+  await channel.prefetch(2 * PREFETCH);
+  await channel.assertExchange(EXCHANGE, "topic", { durable: true });
+  await channel.assertQueue(REPLIES, { durable: true, expires: 600_000 });
+  await channel.bindQueue(REPLIES, EXCHANGE, REPLIES);
+  const pending = new Map<string, (reply: Reply) => void>();
+  await channel.consume(REPLIES, (message) => {
+    if (message === null) return;
+    const received = signals.start("process", SpanKind.CONSUMER, context.active());
+    const reply = JSON.parse(message.content.toString()) as unknown;
+    if (isReply(reply)) pending.get(reply.id)?.(reply);
+    received.end();
+    channel.ack(message);
+  });
+  return {
+    call(text) {
+      const called = signals.start("call", SpanKind.INTERNAL, context.active());
+      const id = randomUUID();
+      return new Promise<string>((resolve, reject) => {
+        const settle = (outcome: () => void) => {
+          clearTimeout(timer);
+          pending.delete(id);
+          called.end();
+          outcome();
+        };
+        const timer = setTimeout(() => settle(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`))), TIMEOUT_MS);
+        pending.set(id, ({ content }) => settle(() => resolve(content)));
+        const sent = signals.start("publish", SpanKind.PRODUCER, called.inside);
+        const headers: Record<string, string> = { source: "bench-full", "timeout-ms": String(TIMEOUT_MS) };
+        propagation.inject(sent.inside, headers);
+        const properties = {
+          persistent: true,
+          mandatory: true,
+          correlationId: id,
+          messageId: id,
+          replyTo: REPLIES,
+          type: "Request",
+          expiration: TIMEOUT_MS,
+          headers,
+        };
+        const request: Request = { id, tool: "echo", arguments: JSON.stringify({ text }) };
+        channel.publish(EXCHANGE, REQUESTS, Buffer.from(JSON.stringify(request)), properties, (error: Error | null) => {
+          sent.end();
+          if (error !== null) settle(() => reject(error));
+        });
+      });
+    },
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
+}
+
+const isReply = (value: unknown): value is Reply =>
+  typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" && "content" in value && typeof value.content === "string";
+
+/** A span, a count and a duration for whatever is done. */
+function createSignals() {
+  const tracer = trace.getTracer("bench-full");
+  const meter = metrics.getMeter("bench-full");
+  const count = meter.createCounter("bench.full.count");
+  const duration = meter.createHistogram("bench.full.duration", { unit: "ms" });
+  return {
+    start(name: string, kind: SpanKind, parent: ReturnType<typeof context.active>) {
+      const start = performance.now();
+      const span = tracer.startSpan(name, { kind }, parent);
+      return {
+        inside: trace.setSpan(parent, span),
+        end() {
+          span.end();
+          count.add(1, { name });
+          duration.record(performance.now() - start, { name });
+        },
+      };
+    },
+  };
+}
