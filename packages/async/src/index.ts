@@ -2,7 +2,6 @@ export { type BackoffOptions, backoffMs } from "./backoff.ts";
 export { createFairQueue, type FairQueue, type FairQueueLimits } from "./create-fair-queue.ts";
 export { createSemaphore, type Semaphore } from "./create-semaphore.ts";
 export { Deadlines } from "./deadlines.ts";
-export { endOfTurn } from "./end-of-turn.ts";
 export { LinkedList, type ListEntry } from "./linked-list.ts";
 export { OldestFirstMap } from "./oldest-first-map.ts";
 export { RecentMap } from "./recent-map.ts";

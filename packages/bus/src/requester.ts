@@ -69,6 +69,7 @@ export function createRequester(
   let isClosed = false;
 
   function subscribe(): Promise<AsyncDisposable> {
+    // Who waits for an answer is in a trace already: the handler that wakes it up needs none.
     const started = bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false }, async (reply) => {
       const key = keyOf(reply) ?? "";
       const waiting = pending.get(key);

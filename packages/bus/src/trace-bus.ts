@@ -18,7 +18,8 @@ import { headersFault } from "./header-bytes.ts";
 
 /**
  * Adds a span, a duration and a count to each publish and each handled message, and carries W3C trace context in the
- * envelope's headers, so that one trace leads from caller to service. Every adapter returns its bus through this.
+ * envelope's headers, so that one trace leads from caller to service. Where `isTraced` is false no trace is carried, and no span made of a message
+ * that is handled. Every adapter returns its bus through this.
  */
 export function traceBus(bus: Bus): Bus {
   const tracer = trace.getTracer("@rockbot/bus");
@@ -138,7 +139,7 @@ interface Destination {
 /** At most this many topics are remembered with their destinations. */
 const MAX_TOPICS = 1_000;
 
-/** The first two words of a topic: what follows are names, too many for a metric's label. */
+/** Tells where a topic leads, by its first two words: what follows are names, too many for a metric's label. */
 function destinations(): (topic: string) => Destination {
   const known = new Map<string, Destination>();
   return (topic) => {

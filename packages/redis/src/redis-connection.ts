@@ -186,7 +186,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
     });
   }
 
-  /** What is sent in one turn of the event loop goes out as one write. */
+  /** What is sent in one go goes out as one write. */
   #cork(): void {
     if (this.#isCorked) return;
     this.#isCorked = true;

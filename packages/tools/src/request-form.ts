@@ -43,7 +43,6 @@ export const toolRequestForm: RequestForm = {
 
 /** The form that a message has; that of tool requests if it has none of them. */
 export function formOf({ type }: { readonly type: string }, forms: readonly RequestForm[]): RequestForm {
-  if (type === toolRequestForm.type) return toolRequestForm;
   return forms.find((form) => isOfForm(type, form)) ?? toolRequestForm;
 }
 

@@ -255,6 +255,7 @@ export async function serveTools(
     const headers = { ...labels, ...(decision === undefined ? {} : { [Header.Policy]: decision.revision }) };
     const { topic, correlationId, destination } = address;
     try {
+      // Without a time to live: what waits ends with the caller's queue, and each that has one costs the broker a timer.
       await bus.publish(createEnvelope({ topic, source: service, correlationId, destination, headers, ...encoded }), {
         mandatory: true,
         isTraced: false,

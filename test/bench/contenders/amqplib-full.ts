@@ -7,12 +7,12 @@ import { validateEcho } from "./echo-tool.ts";
 
 const EXCHANGE = "bench-full";
 const REQUESTS = "bench-full.requests";
+const DEAD = "bench-full.dead";
 const REPLIES = "bench-full.replies";
 const TIMEOUT_MS = 60_000;
 
 interface Request {
   readonly id: string;
-  readonly tool: string;
   /** As JSON. */
   readonly arguments: string;
 }
@@ -24,8 +24,8 @@ interface Reply {
 
 /**
  * Plain amqplib with what ours does besides delivering, written by hand in one place: requests that expire, that come back if nobody takes
- * them and that die into a queue of their own, schema checks on both sides, a deadline for each call, the trace in the headers, and a span and two
- * metrics for each message and each call. No layers, policy, cancel, progress, journal or claims.
+ * them and that die into a queue of their own, schema checks on both sides, a deadline for each call, the trace in the requests' headers, spans, and
+ * two metrics for each message and each call. No layers, policy, cancel, progress, journal or claims.
  */
 export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
   await startTelemetry({ service: "bench-full", logTo: "stderr" });
@@ -34,16 +34,20 @@ export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
   const channel = await connection.createConfirmChannel();
   await channel.prefetch(PREFETCH);
   await channel.assertExchange(EXCHANGE, "topic", { durable: true });
-  const dead = { "x-dead-letter-exchange": EXCHANGE, "x-dead-letter-routing-key": `${REQUESTS}.dead`, "x-dead-letter-strategy": "at-least-once" };
+  const dead = { "x-dead-letter-exchange": EXCHANGE, "x-dead-letter-routing-key": DEAD, "x-dead-letter-strategy": "at-least-once" };
   await channel.assertQueue(REQUESTS, { durable: true, arguments: { "x-queue-type": "quorum", "x-overflow": "reject-publish", ...dead } });
   await channel.bindQueue(REQUESTS, EXCHANGE, REQUESTS);
+  await channel.assertQueue(DEAD, { durable: true, arguments: { "x-queue-type": "quorum" } });
+  await channel.bindQueue(DEAD, EXCHANGE, DEAD);
   await channel.consume(REQUESTS, (message) => {
     if (message === null) return;
     const { replyTo, correlationId, headers = {} } = message.properties as { replyTo: string; correlationId: string; headers?: Record<string, string> };
     const parent = propagation.extract(context.active(), headers);
     const received = signals.start("process", SpanKind.CONSUMER, parent);
     const ran = signals.start("invoke", SpanKind.INTERNAL, received.inside);
-    const { id, arguments: text } = JSON.parse(message.content.toString()) as Request;
+    const request = JSON.parse(message.content.toString()) as unknown;
+    if (!isRequest(request)) return channel.nack(message, false, false);
+    const { id, arguments: text } = request;
     const input = JSON.parse(text) as unknown;
     const content = validateEcho(input) ? input.text : "the arguments do not match the schema";
     ran.end();
@@ -68,13 +72,14 @@ export async function connect({ amqpUrl }: Place): Promise<Caller> {
   await channel.assertExchange(EXCHANGE, "topic", { durable: true });
   await channel.assertQueue(REPLIES, { durable: true, expires: 600_000 });
   await channel.bindQueue(REPLIES, EXCHANGE, REPLIES);
-  const pending = new Map<string, (reply: Reply) => void>();
+  const pending = new Map<string, { readonly answer: (reply: Reply) => void; readonly fail: (error: Error) => void }>();
+  channel.on("return", ({ properties }) => pending.get(String(properties.messageId))?.fail(new Error("nobody takes the request")));
   await channel.consume(REPLIES, (message) => {
     if (message === null) return;
-    const received = signals.start("process", SpanKind.CONSUMER, context.active());
+    const start = performance.now();
     const reply = JSON.parse(message.content.toString()) as unknown;
-    if (isReply(reply)) pending.get(reply.id)?.(reply);
-    received.end();
+    if (isReply(reply)) pending.get(reply.id)?.answer(reply);
+    signals.measure("process", start);
     channel.ack(message);
   });
   return {
@@ -89,9 +94,9 @@ export async function connect({ amqpUrl }: Place): Promise<Caller> {
           outcome();
         };
         const timer = setTimeout(() => settle(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`))), TIMEOUT_MS);
-        pending.set(id, ({ content }) => settle(() => resolve(content)));
+        pending.set(id, { answer: ({ content }) => settle(() => resolve(content)), fail: (error) => settle(() => reject(error)) });
         const sent = signals.start("publish", SpanKind.PRODUCER, called.inside);
-        const headers: Record<string, string> = { source: "bench-full", "timeout-ms": String(TIMEOUT_MS) };
+        const headers: Record<string, string> = { source: "bench-full" };
         propagation.inject(sent.inside, headers);
         const properties = {
           persistent: true,
@@ -103,7 +108,7 @@ export async function connect({ amqpUrl }: Place): Promise<Caller> {
           expiration: TIMEOUT_MS,
           headers,
         };
-        const request: Request = { id, tool: "echo", arguments: JSON.stringify({ text }) };
+        const request: Request = { id, arguments: JSON.stringify({ text }) };
         channel.publish(EXCHANGE, REQUESTS, Buffer.from(JSON.stringify(request)), properties, (error: Error | null) => {
           sent.end();
           if (error !== null) settle(() => reject(error));
@@ -114,16 +119,24 @@ export async function connect({ amqpUrl }: Place): Promise<Caller> {
   };
 }
 
+const isRequest = (value: unknown): value is Request =>
+  typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" && "arguments" in value && typeof value.arguments === "string";
+
 const isReply = (value: unknown): value is Reply =>
   typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" && "content" in value && typeof value.content === "string";
 
-/** A span, a count and a duration for whatever is done. */
+/** A count and a duration for whatever is done, and a span if it is started here. */
 function createSignals() {
   const tracer = trace.getTracer("bench-full");
   const meter = metrics.getMeter("bench-full");
   const count = meter.createCounter("bench.full.count");
   const duration = meter.createHistogram("bench.full.duration", { unit: "ms" });
+  function measure(name: string, start: number): void {
+    count.add(1, { name });
+    duration.record(performance.now() - start, { name });
+  }
   return {
+    measure,
     start(name: string, kind: SpanKind, parent: ReturnType<typeof context.active>) {
       const start = performance.now();
       const span = tracer.startSpan(name, { kind }, parent);
@@ -131,8 +144,7 @@ function createSignals() {
         inside: trace.setSpan(parent, span),
         end() {
           span.end();
-          count.add(1, { name });
-          duration.record(performance.now() - start, { name });
+          measure(name, start);
         },
       };
     },

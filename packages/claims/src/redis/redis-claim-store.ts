@@ -1,5 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import { endOfTurn } from "@rockbot/async";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type ServerFacts } from "@rockbot/redis";
 import { checkLeaseMs } from "../check-lease-ms.ts";
@@ -14,6 +13,7 @@ import {
   type ClaimView,
   MAX_REPLY_BYTES,
 } from "../claim-store.ts";
+import { endOfTurn } from "./end-of-turn.ts";
 import { transitions } from "./transitions.ts";
 import { TurnBatch } from "./turn-batch.ts";
 

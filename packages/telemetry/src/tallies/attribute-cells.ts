@@ -20,7 +20,7 @@ export class AttributeCells<Cell> {
   readonly #root: Step<Cell> = newStep();
   readonly #cells = new Map<string, { readonly attributes: Attributes; readonly cell: Cell }>();
   #paths = 0;
-  /** Those of frozen attributes: such an object means the same whenever it comes. */
+  /** Those of frozen attributes without lists: such an object means the same whenever it comes. */
   readonly #ofFrozen = new WeakMap<Attributes, Cell>();
 
   constructor(make: () => Cell) {
@@ -32,7 +32,7 @@ export class AttributeCells<Cell> {
     const known = this.#ofFrozen.get(attributes);
     if (known !== undefined) return known;
     const cell = this.#walk(attributes);
-    if (Object.isFrozen(attributes)) this.#ofFrozen.set(attributes, cell);
+    if (Object.isFrozen(attributes) && !hasLists(attributes)) this.#ofFrozen.set(attributes, cell);
     return cell;
   }
 
@@ -52,7 +52,7 @@ export class AttributeCells<Cell> {
   #find(attributes: Attributes): Cell {
     const cell = this.#cellOf(attributes);
     // Lists are compared by identity on the way, so they have none; and the ways to a cell are bounded like the cells.
-    if (this.#paths < MAX_CELLS && !Object.values(attributes).some((value) => typeof value === "object")) this.#pave(attributes, cell);
+    if (this.#paths < MAX_CELLS && !hasLists(attributes)) this.#pave(attributes, cell);
     return cell;
   }
 
@@ -79,5 +79,7 @@ export class AttributeCells<Cell> {
     step.cell = cell;
   }
 }
+
+const hasLists = (attributes: Attributes): boolean => Object.values(attributes).some((value) => typeof value === "object");
 
 const newStep = <Cell>(): Step<Cell> => ({ next: new Map(), cell: undefined });

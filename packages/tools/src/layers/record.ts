@@ -28,9 +28,6 @@ export function record(names: RecordNames): ToolLayer {
   const duration = meter.createHistogram(names.duration, { unit: "ms", description: "Time from the call's start to its end." });
   const count = meter.createCounter(names.count, { description: "Calls that ended, by status." });
 
-  /** Of the last call, and mostly of the next. */
-  let labels: { readonly tool_name: string; readonly status: string } = { tool_name: "", status: "" };
-
   return (next) => ({
     execute(request, context) {
       const { toolName, toolCallId } = request;
@@ -62,7 +59,7 @@ export function record(names: RecordNames): ToolLayer {
             const durationMs = performance.now() - start;
             finish(span, status, charactersIn, charactersOut);
             const label = status === ToolErrorCode.ToolNotFound ? UNKNOWN_TOOL : toolName;
-            if (labels.tool_name !== label || labels.status !== status) labels = Object.freeze({ tool_name: label, status });
+            const labels = { tool_name: label, status };
             count.add(1, labels);
             duration.record(durationMs, labels);
             context.log.debug(
