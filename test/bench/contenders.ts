@@ -29,6 +29,11 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
     reference: "amqplib-same",
   },
   "rockbot-claims": { file: "rockbot-claims.ts", about: "ours, a tool with effects: the same and each call claimed in Redis", reference: "amqplib-same" },
+  "rockbot-bus": {
+    file: "rockbot-bus.ts",
+    about: "our bus alone: spans and metrics, no tools, and so no schema checks and none of the layers",
+    reference: "amqplib-same",
+  },
   "amqplib-bare": {
     file: "amqplib-bare.ts",
     about: "plain amqplib without guarantees: transient, no confirms, no acks, direct reply-to",
