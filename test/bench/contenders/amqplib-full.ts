@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { context, metrics, propagation, SpanKind, trace } from "@opentelemetry/api";
 import { startTelemetry } from "@rockbot/telemetry";
-import { connect as connectAmqp } from "amqplib";
 import { type Caller, type Place, PREFETCH } from "../contender.ts";
 import { validateEcho } from "./echo-tool.ts";
+import { openPlainChannel } from "./plain-channel.ts";
 
 const EXCHANGE = "bench-full";
 const REQUESTS = "bench-full.requests";
@@ -30,13 +30,9 @@ interface Reply {
 export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
   await startTelemetry({ service: "bench-full", logTo: "stderr" });
   const signals = createSignals();
-  const connection = await connectAmqp(amqpUrl, { noDelay: true });
-  const channel = await connection.createConfirmChannel();
-  await channel.prefetch(PREFETCH);
-  await channel.assertExchange(EXCHANGE, "topic", { durable: true });
   const dead = { "x-dead-letter-exchange": EXCHANGE, "x-dead-letter-routing-key": DEAD, "x-dead-letter-strategy": "at-least-once" };
-  await channel.assertQueue(REQUESTS, { durable: true, arguments: { "x-queue-type": "quorum", "x-overflow": "reject-publish", ...dead } });
-  await channel.bindQueue(REQUESTS, EXCHANGE, REQUESTS);
+  const queueOptions = { arguments: { "x-queue-type": "quorum", "x-overflow": "reject-publish", ...dead } };
+  const { connection, channel } = await openPlainChannel(amqpUrl, { exchange: EXCHANGE, prefetch: PREFETCH, queue: REQUESTS, queueOptions });
   await channel.assertQueue(DEAD, { durable: true, arguments: { "x-queue-type": "quorum" } });
   await channel.bindQueue(DEAD, EXCHANGE, DEAD);
   await channel.consume(REQUESTS, (message) => {
@@ -66,12 +62,8 @@ export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
 export async function connect({ amqpUrl }: Place): Promise<Caller> {
   await startTelemetry({ service: "bench-full-caller", logTo: "stderr" });
   const signals = createSignals();
-  const connection = await connectAmqp(amqpUrl, { noDelay: true });
-  const channel = await connection.createConfirmChannel();
-  await channel.prefetch(2 * PREFETCH);
-  await channel.assertExchange(EXCHANGE, "topic", { durable: true });
-  await channel.assertQueue(REPLIES, { durable: true, expires: 600_000 });
-  await channel.bindQueue(REPLIES, EXCHANGE, REPLIES);
+  const queueOptions = { expires: 600_000 };
+  const { connection, channel } = await openPlainChannel(amqpUrl, { exchange: EXCHANGE, prefetch: 2 * PREFETCH, queue: REPLIES, queueOptions });
   const pending = new Map<string, { readonly answer: (reply: Reply) => void; readonly fail: (error: Error) => void }>();
   channel.on("return", ({ properties }) => pending.get(String(properties.messageId))?.fail(new Error("nobody takes the request")));
   await channel.consume(REPLIES, (message) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { connect as connectAmqp } from "amqplib";
 import { type Caller, type Place, PREFETCH } from "../contender.ts";
+import { openPlainChannel } from "./plain-channel.ts";
 
 const EXCHANGE = "bench-plain";
 const REQUESTS = "bench-plain.requests";
@@ -11,12 +11,8 @@ const REPLIES = "bench-plain.replies";
  * pipelined confirms on both sides, a request acked once its reply is confirmed, a durable reply queue with manual acks.
  */
 export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
-  const connection = await connectAmqp(amqpUrl, { noDelay: true });
-  const channel = await connection.createConfirmChannel();
-  await channel.prefetch(PREFETCH);
-  await channel.assertExchange(EXCHANGE, "topic", { durable: true });
-  await channel.assertQueue(REQUESTS, { durable: true, arguments: { "x-queue-type": "quorum" } });
-  await channel.bindQueue(REQUESTS, EXCHANGE, REQUESTS);
+  const queueOptions = { arguments: { "x-queue-type": "quorum" } };
+  const { connection, channel } = await openPlainChannel(amqpUrl, { exchange: EXCHANGE, prefetch: PREFETCH, queue: REQUESTS, queueOptions });
   await channel.consume(REQUESTS, (message) => {
     if (message === null) return;
     const { id, text } = JSON.parse(message.content.toString()) as { readonly id: string; readonly text: string };
@@ -30,12 +26,8 @@ export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
 }
 
 export async function connect({ amqpUrl }: Place): Promise<Caller> {
-  const connection = await connectAmqp(amqpUrl, { noDelay: true });
-  const channel = await connection.createConfirmChannel();
-  await channel.prefetch(2 * PREFETCH);
-  await channel.assertExchange(EXCHANGE, "topic", { durable: true });
-  await channel.assertQueue(REPLIES, { durable: true, expires: 600_000 });
-  await channel.bindQueue(REPLIES, EXCHANGE, REPLIES);
+  const queueOptions = { expires: 600_000 };
+  const { connection, channel } = await openPlainChannel(amqpUrl, { exchange: EXCHANGE, prefetch: 2 * PREFETCH, queue: REPLIES, queueOptions });
   const pending = new Map<string, (text: string) => void>();
   await channel.consume(REPLIES, (message) => {
     if (message === null) return;
