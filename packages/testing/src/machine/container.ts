@@ -14,6 +14,8 @@ export interface ContainerOptions {
 
 /** A running container. Disposal removes it with its data, and so does the end of this process. */
 export interface Container extends AsyncDisposable {
+  /** Its own address now, without Docker's relay before it: where the engine is a machine's own, that machine reaches it. */
+  address(): Promise<string>;
   kill(): Promise<void>;
   /** Starts it again on the same port and data. */
   restart(): Promise<void>;
@@ -42,6 +44,7 @@ export async function startContainer({ image, port, env = {}, command = [], unti
   }
 
   return {
+    address: async () => (await docker(["inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}", id])).trim().split(" ")[0] ?? "",
     kill: async () => void (await docker(["kill", "--signal", "KILL", id])),
     restart: async () => {
       await docker(["start", id]);

@@ -6,6 +6,7 @@ import type { TestBroker } from "./test-broker.ts";
 import { untilAmqpAnswers } from "./until-amqp-answers.ts";
 
 export const BROKER_IMAGE = "rabbitmq:4-management";
+const INSIDE_PORT = 5672;
 
 /** A RabbitMQ in a container, on a port of 127.0.0.1 that it keeps over restarts. */
 export async function startContainerBroker(): Promise<TestBroker> {
@@ -13,7 +14,7 @@ export async function startContainerBroker(): Promise<TestBroker> {
   const password = randomBytes(12).toString("hex");
   const container = await startContainer({
     image: BROKER_IMAGE,
-    port: { inside: 5672, outside: port },
+    port: { inside: INSIDE_PORT, outside: port },
     env: { RABBITMQ_DEFAULT_USER: "test", RABBITMQ_DEFAULT_PASS: password, RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "+sbwt none" },
     untilReady: (explain) => untilAmqpAnswers(port, explain),
   });
@@ -25,6 +26,7 @@ export async function startContainerBroker(): Promise<TestBroker> {
       restarted();
     },
     url: `amqp://test:${password}@127.0.0.1:${port}`,
+    directUrl: async () => `amqp://test:${password}@${await container.address()}:${INSIDE_PORT}`,
     ctl,
     async importDefinitions(definitions) {
       await ctl("await_startup");

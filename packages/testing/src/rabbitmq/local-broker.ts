@@ -80,8 +80,10 @@ export async function startLocalBroker(): Promise<TestBroker> {
   }
 
   const { ctl, restarted } = createControl((...args) => run(`${SCRIPTS}/rabbitmqctl`, args, { timeoutMs: 60_000, env }));
+  const url = `amqp://test:${password}@127.0.0.1:${port}`;
   return {
-    url: `amqp://test:${password}@127.0.0.1:${port}`,
+    url,
+    directUrl: async () => url,
     kill,
     async restart() {
       await start();

@@ -6,6 +6,7 @@ import type { StartOwnRedisOptions, TestRedis } from "./test-redis.ts";
 import { untilRedisAnswers } from "./until-redis-answers.ts";
 
 export const REDIS_IMAGE = "redis:8";
+const INSIDE_PORT = 6379;
 
 /** A Redis in a container, on a port of 127.0.0.1 that it keeps over restarts. */
 export async function startContainerRedis(options: StartOwnRedisOptions): Promise<TestRedis> {
@@ -14,13 +15,14 @@ export async function startContainerRedis(options: StartOwnRedisOptions): Promis
   const start = (): Promise<Container> =>
     startContainer({
       image: REDIS_IMAGE,
-      port: { inside: 6379, outside: port },
+      port: { inside: INSIDE_PORT, outside: port },
       command: ["redis-server", ...redisSettings(password, options)],
       untilReady: (explain) => untilRedisAnswers(port, password, explain),
     });
   let container = await start();
   return {
     url: `redis://:${password}@127.0.0.1:${port}`,
+    directUrl: async () => `redis://:${password}@${await container.address()}:${INSIDE_PORT}`,
     kill: () => container.kill(),
     async restart({ empty = false } = {}) {
       if (!empty) return container.restart();

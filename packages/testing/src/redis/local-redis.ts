@@ -43,8 +43,10 @@ export async function startLocalRedis(options: StartOwnRedisOptions): Promise<Te
     throw error;
   }
 
+  const url = `redis://:${password}@127.0.0.1:${port}`;
   return {
-    url: `redis://:${password}@127.0.0.1:${port}`,
+    url,
+    directUrl: async () => url,
     kill,
     async restart({ empty = false } = {}) {
       if (empty) {
