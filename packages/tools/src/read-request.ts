@@ -11,13 +11,12 @@ const MAX_RECEIVED_HEADER_BYTES = MAX_HEADER_BYTES + 1024;
 export interface Address {
   readonly topic: string;
   readonly correlationId: string | undefined;
-  readonly destination: string | undefined;
 }
 
 /** Undefined if the request names a topic that no answer to its sender may go to, or its sender is unknown. */
 export function addressOf(message: Envelope, { mayHear }: Sender | Stranger, { replyTopic }: RequestForm): Address | undefined {
-  const { replyTo = replyTopic, correlationId, source } = message;
-  return mayHear?.(replyTo) ? { topic: replyTo, correlationId, destination: source } : undefined;
+  const { replyTo = replyTopic, correlationId } = message;
+  return mayHear?.(replyTo) ? { topic: replyTo, correlationId } : undefined;
 }
 
 /** The call that a message asks for in one of the forms, or in that of all services; or why it asks for none. */

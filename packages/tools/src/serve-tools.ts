@@ -253,10 +253,10 @@ export async function serveTools(
     }
     await entry?.end({ ...request, toolName }, sent, decision);
     const headers = { ...labels, ...(decision === undefined ? {} : { [Header.Policy]: decision.revision }) };
-    const { topic, correlationId, destination } = address;
+    const { topic, correlationId } = address;
     try {
       // Without a time to live: what waits ends with the caller's queue, and each that has one costs the broker a timer.
-      await bus.publish(createEnvelope({ topic, source: service, correlationId, destination, headers, ...encoded }), {
+      await bus.publish(createEnvelope({ topic, source: service, correlationId, headers, ...encoded }), {
         mandatory: true,
         isTraced: false,
         timeoutMs: Math.max(LATE_PUBLISH_MS, deadline - performance.now()),
