@@ -1,6 +1,7 @@
 import { OldestFirstMap, RecentMap } from "@rockbot/async";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, isOpen, MAX_AGE_MS, MAX_CALLS, MAX_STEPS } from "./call-record.ts";
+import { CallNotes, type NotesKeeper } from "./call-notes.ts";
+import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, MAX_AGE_MS, MAX_CALLS } from "./call-record.ts";
 import { type JournalStore, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
 
 export interface CallJournalOptions {
@@ -29,16 +30,14 @@ export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | 
   readonly isNew?: boolean | undefined;
 }
 
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-type Noted = Writable<CallRecord>;
-
 /**
  * What one caller remembers of its calls. Noting takes no time: nobody waits for the store, and what is noted in one turn of
  * the event loop goes there in one command. While the store is away the journal lives here, and is written when it is back.
  */
 export class CallJournal implements AsyncDisposable {
-  readonly #calls: RecentMap<string, Noted>;
-  readonly #unwritten = new OldestFirstMap<string, Noted>();
+  readonly #calls: RecentMap<string, CallNotes>;
+  readonly #unwritten = new OldestFirstMap<string, CallNotes>();
+  readonly #keeper: NotesKeeper;
   readonly #answers = new OldestFirstMap<string, { readonly bytes: Uint8Array; readonly at: number }>();
   readonly #store: JournalStore | undefined;
   readonly #log: Logger;
@@ -50,7 +49,6 @@ export class CallJournal implements AsyncDisposable {
   #writing: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #isFailing = false;
-  #isClosed = false;
 
   constructor({ caller, store, log = silentLogger, clock = Date.now, maxCalls = MAX_CALLS }: CallJournalOptions) {
     this.#caller = caller;
@@ -59,6 +57,15 @@ export class CallJournal implements AsyncDisposable {
     this.#clock = clock;
     this.#maxCalls = maxCalls;
     this.#calls = new RecentMap(maxCalls);
+    this.#keeper = {
+      now: clock,
+      isClosed: false,
+      changed: (call) => {
+        if (store === undefined) return;
+        this.#keepUnwritten(call);
+        this.#schedule();
+      },
+    };
   }
 
   /** From now on the caller has another name: what is noted goes there. */
@@ -66,60 +73,34 @@ export class CallJournal implements AsyncDisposable {
     this.#caller = caller;
   }
 
-  /** Notes a call; one whose id is known goes on under it. */
-  asked({ toolCallId, toolName, timeoutMs, onBehalfOf, isNew = false }: AskedCall): void {
-    const at = this.#clock();
-    const before = isNew ? undefined : this.#calls.get(toolCallId);
-    const call: Noted = {
-      toolCallId,
-      toolName,
-      caller: this.#caller,
-      ...(onBehalfOf === undefined ? {} : { onBehalfOf }),
-      state: CallState.Asked,
-      attempts: (before?.attempts ?? 0) + 1,
-      deadlineAt: at + timeoutMs,
-      steps: before?.steps ?? [],
-    };
-    this.#calls.set(toolCallId, call);
-    this.#note(call, CallState.Asked);
+  /** Notes a call, and what is said of it; one whose id is known goes on under it. */
+  asked({ toolCallId, toolName, timeoutMs, onBehalfOf, isNew = false }: AskedCall): CallNotes {
+    const before = isNew ? undefined : this.#calls.get(toolCallId)?.record;
+    const attempts = (before?.attempts ?? 0) + 1;
+    const deadlineAt = this.#clock() + timeoutMs;
+    const begun = { toolCallId, toolName, caller: this.#caller, onBehalfOf, state: CallState.Asked, attempts, deadlineAt };
+    return this.#begin(new CallNotes(this.#keeper, begun, before?.steps), CallState.Asked);
   }
 
   /** Takes over a call that an earlier process of this caller had out. */
-  resumed(record: CallRecord): void {
-    const call = { ...record };
+  resumed({ steps, ...begun }: CallRecord): CallNotes {
+    return this.#begin(new CallNotes(this.#keeper, begun, steps), "resumed");
+  }
+
+  /** An answer has come that no call waits for. */
+  answeredLate(toolCallId: string): void {
+    this.#calls.get(toolCallId)?.note("late_answer");
+  }
+
+  #begin(call: CallNotes, step: CallStep): CallNotes {
     this.#calls.set(call.toolCallId, call);
-    this.#note(call, "resumed");
-  }
-
-  /** Notes a step of a call that is known. An end is final: of what comes later only a late answer is noted. */
-  note(toolCallId: string, step: CallStep, code?: string): void {
-    const call = this.#calls.get(toolCallId);
-    if (call !== undefined) this.#note(call, step, code);
-  }
-
-  #note(call: Noted, step: CallStep, code?: string): void {
-    if (this.#isClosed || isOpen(call) === (step === "late_answer")) return;
-    if (step === CallState.Accepted && call.state === CallState.Running) return; // its progress overtook the confirm
-    // A list that grows by pushing has room for sixteen more, in each of thousands of calls.
-    call.steps = [...call.steps, { step, at: this.#clock() }];
-    if (call.steps.length > MAX_STEPS) call.steps = call.steps.toSpliced(1, 1);
-    if (step !== "resumed" && step !== "late_answer") call.state = step;
-    if (code !== undefined) call.code = code;
-    if (this.#store !== undefined) {
-      this.#keepUnwritten(call);
-      this.#schedule();
-    }
-  }
-
-  /** Notes which revision of a policy decided a call; what cannot be one is not noted. */
-  decidedBy(toolCallId: string, revision: string | undefined): void {
-    const call = this.#calls.get(toolCallId);
-    if (call !== undefined && revision !== undefined && /^[a-z0-9]{1,32}$/.test(revision)) call.policy = revision;
+    call.note(step);
+    return call;
   }
 
   /** Keeps an answer for ANSWER_KEPT_MS, here and, unless it is too large, in the store. */
   keepAnswer(toolCallId: string, bytes: Uint8Array): void {
-    if (this.#isClosed) return;
+    if (this.#keeper.isClosed) return;
     this.#dropAnswer(toolCallId);
     this.#answers.set(toolCallId, { bytes, at: this.#clock() });
     this.#answerBytes += bytes.byteLength;
@@ -138,7 +119,7 @@ export class CallJournal implements AsyncDisposable {
   /** One call, also of an earlier process. */
   async find(toolCallId: string): Promise<CallRecord | undefined> {
     const call = this.#calls.get(toolCallId);
-    return call !== undefined && !this.#isOver(call) ? call : await this.#store?.read(this.#caller, toolCallId).catch(() => undefined);
+    return call !== undefined && !this.#isOver(call) ? call.record : await this.#store?.read(this.#caller, toolCallId).catch(() => undefined);
   }
 
   /** The newest calls first, those of earlier processes too as long as the store answers. */
@@ -146,7 +127,8 @@ export class CallJournal implements AsyncDisposable {
     const here = this.#calls
       .newestFirst()
       .filter((call) => !this.#isOver(call))
-      .slice(0, limit);
+      .slice(0, limit)
+      .map(({ record }) => record);
     const stored = (await this.#store?.readRecent(this.#caller, limit).catch(() => [])) ?? [];
     const earlier = stored.filter(({ toolCallId }) => !this.#calls.has(toolCallId));
     return [...here, ...earlier].sort((a, b) => startOf(b) - startOf(a)).slice(0, limit);
@@ -154,19 +136,19 @@ export class CallJournal implements AsyncDisposable {
 
   /** Writes what is noted and not written yet; gives up if the store does not take it. Nothing is noted afterwards. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
+    this.#keeper.isClosed = true;
     clearTimeout(this.#retry);
     await this.#writing;
     while (this.#unwritten.size > 0) if (!(await this.#write())) return;
   }
 
-  #keepUnwritten(call: Noted): void {
+  #keepUnwritten(call: CallNotes): void {
     this.#unwritten.set(call.toolCallId, call);
     this.#unwritten.deleteOldestWhile(() => this.#unwritten.size > this.#maxCalls);
   }
 
-  #isOver(call: CallRecord): boolean {
-    return startOf(call) <= this.#clock() - MAX_AGE_MS;
+  #isOver({ startedAt }: CallNotes): boolean {
+    return startedAt <= this.#clock() - MAX_AGE_MS;
   }
 
   #dropAnswer(toolCallId: string): void {
@@ -175,7 +157,7 @@ export class CallJournal implements AsyncDisposable {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#isFailing || this.#isClosed) return;
+    if (this.#isScheduled || this.#isFailing || this.#keeper.isClosed) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -186,9 +168,9 @@ export class CallJournal implements AsyncDisposable {
   /** One command at a time, so that under load each carries what was noted during the one before. */
   async #writeAll(): Promise<void> {
     let isOk = true;
-    while (isOk && this.#unwritten.size > 0 && !this.#isClosed) isOk = await this.#write();
+    while (isOk && this.#unwritten.size > 0 && !this.#keeper.isClosed) isOk = await this.#write();
     this.#writing = undefined;
-    if (isOk || this.#isClosed) return;
+    if (isOk || this.#keeper.isClosed) return;
     this.#isFailing = true;
     this.#retry = setTimeout(() => {
       this.#isFailing = false;
@@ -200,7 +182,10 @@ export class CallJournal implements AsyncDisposable {
     const batch = [...this.#unwritten].slice(0, MAX_BATCH).map(([, call]) => call);
     for (const { toolCallId } of batch) this.#unwritten.delete(toolCallId);
     try {
-      await this.#store?.write(this.#caller, batch);
+      await this.#store?.write(
+        this.#caller,
+        batch.map(({ record }) => record),
+      );
       return true;
     } catch (error) {
       for (const call of batch) if (this.#calls.get(call.toolCallId) === call) this.#keepUnwritten(call);

@@ -1,6 +1,6 @@
 import { type Bus, BusClosedError, BusUnavailableError, MessageTooLargeError, QueueFullError, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, Header, messages, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
-import { type CallJournal, CallState } from "@rockbot/journal";
+import { CallState } from "@rockbot/journal";
 import { type Station, scriptResultTopic } from "./caller-station.ts";
 import type { Identity } from "./identity.ts";
 import { MAX_REQUEST_BYTES } from "./limits.ts";
@@ -19,14 +19,13 @@ export interface RemoteExecutorOptions {
   readonly bus: Bus;
   /** Of the name that the caller has now. */
   readonly station: () => Pick<Station, "address" | "requester">;
-  readonly journal: CallJournal;
   readonly directory: ToolDirectory;
   readonly identity: Identity;
   readonly source: string;
 }
 
 /** Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives up. */
-export function remoteExecutor(tool: FoundTool, { bus, station, journal, directory, identity, source }: RemoteExecutorOptions): ToolExecutor {
+export function remoteExecutor(tool: FoundTool, { bus, station, directory, identity, source }: RemoteExecutorOptions): ToolExecutor {
   const self = identity.callerNamed(source);
 
   function unavailable(cause?: unknown): ToolError {
@@ -54,7 +53,7 @@ export function remoteExecutor(tool: FoundTool, { bus, station, journal, directo
   }
 
   return {
-    async execute(request, { signal, deadline, caller, progress, depth = 0 }) {
+    async execute(request, { signal, deadline, caller, progress, depth = 0, notes }) {
       const body = encodeMessage("ToolInvokeRequest", request);
       if (body.byteLength > MAX_REQUEST_BYTES) {
         throw new ToolError(
@@ -88,10 +87,10 @@ export function remoteExecutor(tool: FoundTool, { bus, station, journal, directo
         await requester.request(message, {
           timeoutMs,
           signal,
-          onConfirmed: () => journal.note(toolCallId, CallState.Accepted),
+          onConfirmed: () => notes?.note(CallState.Accepted),
           accept(reply) {
             answer = identity.isFrom(tool.service, reply, "result") ? answerOf(reply, request) : undefined;
-            if (answer !== undefined) journal.decidedBy(toolCallId, reply.headers[Header.Policy]);
+            if (answer !== undefined) notes?.decidedBy(reply.headers[Header.Policy]);
             return answer !== undefined;
           },
         });

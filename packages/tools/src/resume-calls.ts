@@ -64,7 +64,7 @@ async function awaitAnswer(
   { requester, journal, identity }: Pick<ResumeCallsOptions, "requester" | "journal" | "identity">,
 ): Promise<ToolInvokeResponse> {
   const { toolCallId, toolName, deadlineAt } = record;
-  journal.resumed(record);
+  const notes = journal.resumed(record);
   try {
     let answer: ToolInvokeResponse | ToolError | undefined;
     await requester.await(toolCallId, {
@@ -76,12 +76,12 @@ async function awaitAnswer(
     });
     if (answer instanceof ToolError) throw answer;
     const response = answer as unknown as ToolInvokeResponse;
-    journal.note(toolCallId, CallState.Answered);
+    notes.note(CallState.Answered);
     journal.keepAnswer(toolCallId, encodeReply(record, response).body);
     return response;
   } catch (cause) {
     const error = toCallError(toolName, cause);
-    journal.note(toolCallId, endOf(error), error.code);
+    notes.note(endOf(error), error.code);
     journal.keepAnswer(toolCallId, encodeReply(record, error).body);
     throw error;
   }

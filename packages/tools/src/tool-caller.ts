@@ -143,7 +143,7 @@ export async function createToolCaller(
     },
     onStray(correlationId: string | undefined) {
       strays.add(1);
-      if (correlationId !== undefined) journal.note(correlationId, "late_answer");
+      if (correlationId !== undefined) journal.answeredLate(correlationId);
     },
   };
   let isClosed = false;
@@ -171,7 +171,7 @@ export async function createToolCaller(
       const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, service } = tool;
       const output = outputSchema == null ? {} : { outputSchema };
       const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, source: service };
-      registry.register(registration, remoteExecutor(tool, { bus, station: () => station.current, journal, directory, identity, source: agent }));
+      registry.register(registration, remoteExecutor(tool, { bus, station: () => station.current, directory, identity, source: agent }));
       remote.add(tool.name);
     },
     onLost(name) {
@@ -290,23 +290,29 @@ export async function createToolCaller(
       const signals = signalsOf(options);
       const stopListening = signals.length === 0 ? undefined : cancelWith(cancelled, signals, name);
       /** Undefined for a call that joins one taken up: that one's end is the end. */
-      const noted = resumedById.get(toolCallId)?.isOpen ? undefined : journal;
-      const onBehalf = caller === self ? {} : { onBehalfOf: caller };
-      noted?.asked({ toolCallId, toolName: name, timeoutMs: Math.max(0, deadline - start), isNew: givenId === undefined, ...onBehalf });
+      const notes = before?.isOpen
+        ? undefined
+        : journal.asked({
+            toolCallId,
+            toolName: name,
+            timeoutMs: Math.max(0, deadline - start),
+            isNew: givenId === undefined,
+            onBehalfOf: caller === self ? undefined : caller,
+          });
       calls.set(toolCallId, cancelled);
       inFlight.add(1);
       try {
         const decision = policy === undefined ? undefined : decide(caller, policy, registry, name);
         const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
-        const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => noted?.note(toolCallId, CallState.Running));
-        const response = await calling.execute(request, { signal: cancelled.signal, deadline, caller, decision, depth, progress, log });
-        noted?.note(toolCallId, CallState.Answered);
-        if (options.keepAnswer) noted?.keepAnswer(toolCallId, encodeReply(request, response).body);
+        const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
+        const response = await calling.execute(request, { signal: cancelled.signal, deadline, caller, decision, depth, progress, log, notes });
+        notes?.note(CallState.Answered);
+        if (options.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, response).body);
         return response;
       } catch (error) {
         const toolError = toToolError(error, name);
-        noted?.note(toolCallId, endOf(toolError), toolError.code);
-        if (options.keepAnswer) noted?.keepAnswer(toolCallId, encodeReply(request, toolError).body);
+        notes?.note(endOf(toolError), toolError.code);
+        if (options.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, toolError).body);
         throw toolError;
       } finally {
         stopListening?.();

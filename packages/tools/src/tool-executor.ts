@@ -1,5 +1,6 @@
 import type { Logger } from "@rockbot/bus";
 import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
+import type { CallNotes } from "@rockbot/journal";
 import type { Decision } from "@rockbot/policy";
 
 /** Runs a tool call, wherever the tool is. */
@@ -28,6 +29,8 @@ export interface ToolContext {
   readonly mayHaveBegun?: boolean | undefined;
   /** Called once all layers have let the call through, right before the tool runs. */
   readonly onStarted?: (() => void) | undefined;
+  /** What the caller's journal has of the call, on the calling side. */
+  readonly notes?: CallNotes | undefined;
   /** What the policy says of this call; without one nothing is refused. */
   readonly decision?: Decision | undefined;
   /** How many calls, each made by a tool, led to this one. @default 0 */
