@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { kubernetesTool } from "../machine/kubernetes-tools.ts";
 import { run } from "../machine/run.ts";
@@ -71,12 +70,13 @@ describe.skipIf(why !== undefined)(`kubectl on the test API server${why === unde
 
   test("watches pods as they change", async () => {
     await using api = await started();
-    const watching = spawn(program, [...kubectlFor(api.admin).args, "get", "pods", "--watch", "--output", "name"], { stdio: ["ignore", "pipe", "ignore"] });
+    const watching = spawn(program, [...kubectlFor(api.admin).args, "get", "pods", "--watch", "--output", "name"], { stdio: ["ignore", "pipe", "pipe"] });
     onTestFinished(() => void watching.kill("SIGKILL"));
+    let said = "";
+    for (const output of [watching.stdout, watching.stderr]) output.on("data", (chunk: Buffer) => (said += chunk));
     await create(api, testPod("one"));
 
-    const [line] = (await once(watching.stdout, "data")) as [Buffer];
-    expect(line.toString()).toContain("pod/one");
+    await expect.poll(() => said, { timeout: 15_000 }).toContain("pod/one");
   });
 
   test("is held to the rights of whose token it has", async () => {
