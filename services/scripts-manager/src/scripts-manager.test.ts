@@ -263,8 +263,9 @@ test("nothing is served where it cannot be shown that scripts have no network", 
   expect(await bus.inspect("scripts-manager")).toBeUndefined();
 });
 
+/** How many calls have been accepted, answered ones among them. */
 async function acceptedBy({ journal }: ToolCaller): Promise<number> {
-  return (await journal.recent(100)).filter(({ state }) => state === "accepted").length;
+  return (await journal.recent(100)).filter(({ steps }) => steps.some(({ step }) => step === "accepted")).length;
 }
 
 test("the guide says what there is and what the bounds are", async () => {
