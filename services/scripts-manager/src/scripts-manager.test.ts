@@ -232,7 +232,8 @@ test("script seconds of a script that goes on without its manager stay taken", a
 test("of two callers, the one that comes later with few calls does not wait for all calls of the other", async () => {
   let isOpen = true;
   const opened = Promise.withResolvers<void>();
-  await using started = await start({ settings: { sandboxCeiling: 1 }, maker: testMaker({ beforeMake: () => (isOpen ? undefined : opened.promise) }) });
+  const aTurn = () => new Promise<void>((resolve) => void setImmediate(resolve)); // else all would be over before a call of the other is read
+  await using started = await start({ settings: { sandboxCeiling: 1 }, maker: testMaker({ beforeMake: () => (isOpen ? undefined : opened.promise.then(aTurn)) }) });
   isOpen = false;
   await using other = await createToolCaller(started.bus, { agent: "other" });
   await other.discovered();
