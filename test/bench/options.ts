@@ -19,7 +19,7 @@ export const usage = `Usage: npm run bench -- [options]
   --bytes N,M        lengths of a call's text (200,65536)
   --concurrency N,M  calls out at once (1,64,512)
   --rounds N         rounds of each contender in each case (10)
-  --round-ms N       how long a round makes calls (600)
+  --round-ms N       how long a round makes calls (1500)
   --seed N           of the order within a round (the time)
   --out FOLDER       keeps the figures there: bench.json, bench.md
   --profiles FOLDER  writes a CPU profile of each process there
@@ -34,7 +34,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
       bytes: { type: "string", default: "200,65536" },
       concurrency: { type: "string", default: "1,64,512" },
       rounds: { type: "string", default: "10" },
-      "round-ms": { type: "string", default: "600" },
+      "round-ms": { type: "string", default: "1500" },
       seed: { type: "string", default: String(Math.floor(Date.now() / 1000)) },
       out: { type: "string" },
       profiles: { type: "string" },
