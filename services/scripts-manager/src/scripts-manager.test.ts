@@ -233,7 +233,10 @@ test("of two callers, the one that comes later with few calls does not wait for 
   let isOpen = true;
   const opened = Promise.withResolvers<void>();
   const aTurn = () => new Promise<void>((resolve) => void setImmediate(resolve)); // else all would be over before a call of the other is read
-  await using started = await start({ settings: { sandboxCeiling: 1 }, maker: testMaker({ beforeMake: () => (isOpen ? undefined : opened.promise.then(aTurn)) }) });
+  await using started = await start({
+    settings: { sandboxCeiling: 1 },
+    maker: testMaker({ beforeMake: () => (isOpen ? undefined : opened.promise.then(aTurn)) }),
+  });
   isOpen = false;
   await using other = await createToolCaller(started.bus, { agent: "other" });
   await other.discovered();

@@ -72,11 +72,12 @@ describe.skipIf(why !== undefined)(`kubectl on the test API server${why === unde
     await using api = await started();
     const watching = spawn(program, [...kubectlFor(api.admin).args, "get", "pods", "--watch", "--output", "name"], { stdio: ["ignore", "pipe", "pipe"] });
     onTestFinished(() => void watching.kill("SIGKILL"));
-    let said = "";
-    for (const output of [watching.stdout, watching.stderr]) output.on("data", (chunk: Buffer) => (said += chunk));
+    const said = { output: "", errors: "" };
+    watching.stdout.on("data", (chunk: Buffer) => (said.output += chunk));
+    watching.stderr.on("data", (chunk: Buffer) => (said.errors += chunk));
     await create(api, testPod("one"));
 
-    await expect.poll(() => said, { timeout: 15_000 }).toContain("pod/one");
+    await expect.poll(() => said, { timeout: 15_000 }).toMatchObject({ output: expect.stringContaining("pod/one") });
   });
 
   test("is held to the rights of whose token it has", async () => {

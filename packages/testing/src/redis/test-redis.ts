@@ -1,12 +1,9 @@
+import type { Measurable } from "../machine/measurable.ts";
+
 /** A Redis of one's own: what happens to it happens to nobody else. Disposal ends it and removes its data. */
-export interface TestRedis extends AsyncDisposable {
+export interface TestRedis extends Measurable, AsyncDisposable {
   /** With the password. Stays the same over restarts. */
   readonly url: string;
-  /**
-   * The same server without what the test's set-up puts before it, for measuring: to a container's port Docker relays each
-   * piece in a process of its own. Until the next restart; from this machine only.
-   */
-  directUrl(): Promise<string>;
   /** SIGKILL: no goodbye to clients, nothing saved on the way out. */
   kill(): Promise<void>;
   /** After `kill`: starts it again on the same port, with what it has saved, or empty; resolves once it answers. */
