@@ -31,7 +31,7 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
   "rockbot-claims": { file: "rockbot-claims.ts", about: "ours, a tool with effects: the same and each call claimed in Redis", reference: "amqplib-same" },
   "rockbot-bus": {
     file: "rockbot-bus.ts",
-    about: "our bus alone: spans and metrics, no tools, and so no schema checks and none of the layers",
+    about: "our bus alone: a schema check, spans and metrics, but no tools, and so none of their layers",
     reference: "amqplib-same",
   },
   "amqplib-bare": {
@@ -60,5 +60,11 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
     isForeign: true,
   },
   function: { file: "function.ts", about: "a function call in one process, with a schema check and JSON both ways", reference: "function", isLocal: true },
+  "rockbot-memory-bus": {
+    file: "rockbot-memory-bus.ts",
+    about: "our in-memory bus alone: as rockbot-bus, in one process",
+    reference: "function",
+    isLocal: true,
+  },
   "rockbot-memory": { file: "rockbot-memory.ts", about: "ours, a read-only tool over the in-memory bus", reference: "function", isLocal: true },
 };

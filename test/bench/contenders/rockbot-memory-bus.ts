@@ -1,0 +1,12 @@
+import { createMemoryBus } from "@rockbot/bus";
+import { startTelemetry } from "@rockbot/telemetry";
+import type { Caller } from "../contender.ts";
+import { connectEcho, serveEcho } from "./bus-echo.ts";
+
+/** As rockbot-bus, over the in-memory bus in one process. */
+export async function connect(): Promise<Caller> {
+  await startTelemetry({ service: "bench-memory-bus", logTo: "stderr" });
+  const bus = createMemoryBus();
+  await serveEcho(bus);
+  return connectEcho(bus);
+}
