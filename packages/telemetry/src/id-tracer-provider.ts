@@ -30,7 +30,8 @@ class IdTracer implements Tracer {
     const outer = root ? undefined : trace.getSpan(parent);
     if (outer instanceof IdSpan) return outer;
     const from = outer?.spanContext();
-    return new IdSpan(from !== undefined && isSpanContextValid(from) ? from : { traceId: randomHex(TRACE_ID_BYTES), traceFlags: TraceFlags.SAMPLED });
+    const isValid = from !== undefined && (from.isRemote === true || isSpanContextValid(from)); // a remote one was checked when it was read
+    return new IdSpan(isValid ? from : { traceId: randomHex(TRACE_ID_BYTES), traceFlags: TraceFlags.SAMPLED });
   }
 
   startActiveSpan<F extends (span: Span) => unknown>(name: string, ...rest: [F] | [SpanOptions, F] | [SpanOptions, Context, F]): ReturnType<F> {
@@ -47,7 +48,7 @@ class IdTracer implements Tracer {
 type Origin = Pick<SpanContext, "traceId" | "traceFlags" | "traceState">;
 
 /** Most spans are asked for no id, so each is made when it is asked for. */
-class IdSpan implements Span {
+export class IdSpan implements Span {
   readonly #origin: Origin;
   #context: SpanContext | undefined;
 

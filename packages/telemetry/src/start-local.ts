@@ -1,11 +1,12 @@
 import { context, metrics, propagation, trace } from "@opentelemetry/api";
-import { getBooleanFromEnv, W3CTraceContextPropagator } from "@opentelemetry/core";
+import { getBooleanFromEnv } from "@opentelemetry/core";
 import type { UndiciInstrumentation } from "@opentelemetry/instrumentation-undici";
 import { type IMetricReader, MeterProvider } from "@opentelemetry/sdk-metrics";
 import { IdTracerProvider } from "./id-tracer-provider.ts";
 import { LinkedContextManager } from "./linked-context.ts";
 import type { Durations } from "./tallies/durations.ts";
 import { TallyMeterProvider } from "./tallies/tally-meter-provider.ts";
+import { TraceContextPropagator } from "./trace-context-propagator.ts";
 import { views } from "./views.ts";
 
 export interface StartLocalOptions {
@@ -20,7 +21,7 @@ export interface StartLocalOptions {
  */
 export function startLocal({ reader, durations, outgoing }: StartLocalOptions): { shutdown(): Promise<void> } {
   const meters = new MeterProvider({ views, readers: [reader] });
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  propagation.setGlobalPropagator(new TraceContextPropagator());
   context.setGlobalContextManager(new LinkedContextManager());
   if (!getBooleanFromEnv("OTEL_SDK_DISABLED")) {
     metrics.setGlobalMeterProvider(new TallyMeterProvider(meters, durations));
