@@ -110,8 +110,9 @@ export class MemoryQueue {
         this.#waiting = this.#waiting.slice(this.#head);
         this.#head = 0;
       }
-      if (waiting.expiresAt <= performance.now()) this.#park(waiting.message, "expired");
-      else void this.#run(consumer, waiting);
+      const now = performance.now();
+      if (waiting.expiresAt <= now) this.#park(waiting.message, "expired");
+      else void this.#run(consumer, waiting, now);
     }
   }
 
@@ -123,9 +124,10 @@ export class MemoryQueue {
     return undefined;
   }
 
-  async #run(consumer: Consumer, waiting: Waiting): Promise<void> {
+  async #run(consumer: Consumer, waiting: Waiting, now: number): Promise<void> {
+    consumer.running++;
     try {
-      await this.#handle(consumer, waiting);
+      await consumer.handler(waiting.message, { signal: consumer.stop.signal, receivedAt: now, isRedelivered: waiting.isRedelivered });
     } catch (error) {
       if (consumer.stop.signal.aborted) this.#giveBack(waiting);
       else if (this.kind !== "service") this.#log.warn({ subscription: this.#name, error: text(error) }, "message dropped: its handler failed");
@@ -134,6 +136,8 @@ export class MemoryQueue {
         this.#retries.push({ ...waiting, isRedelivered: true });
         void this.#retryAlone();
       }
+    } finally {
+      if (--consumer.running === 0) consumer.onIdle?.();
     }
     if (this.#head < this.#waiting.length) this.#schedule();
   }

@@ -87,11 +87,11 @@ export function createRequester(
     return started;
   }
 
-  /** @param publish called once answers would be heard, unless the wait is over by then */
+  /** @param publish called with the time that is left once answers would be heard, unless the wait is over by then */
   function answerTo(
     key: string,
     { timeoutMs, signal, accept }: Pick<RequestOptions, "timeoutMs" | "signal" | "accept">,
-    publish?: (waiting: Pending) => void,
+    publish?: (waiting: Pending, leftMs: number) => void,
   ): Promise<Envelope> {
     if (isClosed) return Promise.reject(new BusClosedError("Cannot wait for an answer: the requester is closed"));
     if (pending.has(key)) return Promise.reject(new RangeError(`Cannot wait for the answer to "${key}": somebody does already`));
@@ -117,10 +117,11 @@ export function createRequester(
         },
       };
       pending.set(key, waiting); // before publishing: the answer may overtake the confirm
-      if (isListening) return publish?.(waiting);
+      if (isListening) return publish?.(waiting, timeoutMs);
+      const dueAt = performance.now() + timeoutMs;
       subscribed ??= subscribe();
       subscribed.then(() => {
-        if (pending.get(key) === waiting) publish?.(waiting);
+        if (pending.get(key) === waiting) publish?.(waiting, dueAt - performance.now());
       }, waiting.reject);
     });
   }
@@ -131,9 +132,8 @@ export function createRequester(
     },
     request(message, { key = message.correlationId, onConfirmed, ...options }) {
       if (key === undefined) return Promise.reject(new TypeError("Cannot send a request without a key: give it a correlation id"));
-      const dueAt = performance.now() + options.timeoutMs;
-      return answerTo(key, options, (waiting) => {
-        const ttlMs = Math.floor(dueAt - performance.now());
+      return answerTo(key, options, (waiting, leftMs) => {
+        const ttlMs = Math.floor(leftMs);
         if (ttlMs <= 0) return;
         const isWanted = () => pending.get(key) === waiting;
         const asked = message.replyTo;
