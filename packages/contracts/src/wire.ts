@@ -70,8 +70,11 @@ export function fromWire(topic: string, properties: WireProperties, body: Uint8A
 }
 
 /** Inherits nothing, so that a stranger's header is no method. V8 keeps `Object.create(null)` as a hash table, which is slow to fill and to read. */
-const HeaderTable = function () {} as unknown as new () => Record<string, string>;
-HeaderTable.prototype = Object.create(null);
+class HeaderTable {
+  [name: string]: string;
+}
+Reflect.deleteProperty(HeaderTable.prototype, "constructor");
+Object.setPrototypeOf(HeaderTable.prototype, null);
 
 /** The headers that messages have, on the wire: their names are not put together and taken apart again for each message. */
 const wireNames: ReadonlyMap<string, string> = new Map(
