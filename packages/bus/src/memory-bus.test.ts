@@ -1,7 +1,7 @@
 import { createEnvelope } from "@rockbot/contracts";
 import { expect, test } from "vitest";
 import { QueueFullError } from "./bus-errors.ts";
-import { testBus } from "./conformance.ts";
+import { testBus } from "./conformance/test-bus.ts";
 import { createMemoryBus } from "./memory-bus.ts";
 
 testBus("MemoryBus", async () => createMemoryBus(), { isDurable: false });

@@ -1,0 +1,101 @@
+import { expect, test, vi } from "vitest";
+import type { Bus, Death } from "../bus.ts";
+import { DeadLetterError } from "../bus-errors.ts";
+import { collector, envelope, settled, text, unique, WAIT } from "./fixtures.ts";
+
+/** What becomes of a message that is not handled: its time is over, or its handler fails. */
+export function testFailures(create: () => Promise<Bus>): void {
+  test("never delivers a message after its time to live, and parks it", async () => {
+    await using bus = await create();
+    const { topic, options } = unique();
+    await (await bus.subscribe(options, async () => {}))[Symbol.asyncDispose]();
+    await bus.publish(envelope(topic, "stale"), { ttlMs: 20 });
+    await new Promise((resolve) => setTimeout(resolve, 60)); // the time to live itself is under test
+    await bus.publish(envelope(topic, "fresh"), { ttlMs: 60_000 });
+    const received = collector();
+    await using _ = await bus.subscribe(options, received.handler);
+    expect((await received.take(1)).map(text)).toEqual(["fresh"]);
+    await vi.waitFor(async () => expect((await bus.inspect(options.name, "parked"))?.messages).toBe(1), WAIT);
+    expect(received.messages.map(text)).toEqual(["fresh"]);
+  });
+
+  test("tries a message whose handler throws once more, and then it is done", async () => {
+    await using bus = await create();
+    const attempts: boolean[] = [];
+    const { topic, options } = unique();
+    await using _ = await bus.subscribe(options, async (_message, { isRedelivered }) => {
+      attempts.push(isRedelivered);
+      if (attempts.length === 1) throw new Error("the first time fails");
+    });
+    await bus.publish(envelope(topic, "twice"));
+    await vi.waitFor(() => expect(attempts).toEqual([false, true]), WAIT);
+    await settled(bus, options.name);
+    expect((await bus.inspect(options.name, "parked"))?.messages).toBe(0);
+  });
+
+  test("gives up a message whose handler throws twice: asks for a last word, parks it, and goes on", async () => {
+    await using bus = await create();
+    const deaths: [string, Death][] = [];
+    const { topic, options } = unique({
+      onDeadLetter: async (message, death) => {
+        deaths.push([text(message), death]);
+      },
+    });
+    const received = collector();
+    await using _ = await bus.subscribe(options, async (message, delivery) => {
+      if (text(message) === "poison") throw new Error("never works");
+      await received.handler(message, delivery);
+    });
+    await bus.publish(envelope(topic, "poison"));
+    await bus.publish(envelope(topic, "innocent"));
+    await received.take(1);
+    await vi.waitFor(async () => expect((await bus.inspect(options.name, "parked"))?.messages).toBe(1), WAIT);
+    expect(deaths).toEqual([["poison", { reason: "failed" }]]);
+  });
+
+  test("does not try a message again that its handler rejects", async () => {
+    await using bus = await create();
+    const deaths: Death[] = [];
+    let attempts = 0;
+    const { topic, options } = unique({
+      onDeadLetter: async (_message, death) => {
+        deaths.push(death);
+        throw new Error("a last word that fails is not the end");
+      },
+    });
+    await using _ = await bus.subscribe(options, async () => {
+      attempts++;
+      throw new DeadLetterError("not a message of ours");
+    });
+    await bus.publish(envelope(topic, "odd"));
+    await vi.waitFor(async () => expect((await bus.inspect(options.name, "parked"))?.messages).toBe(1), WAIT);
+    expect(deaths).toEqual([{ reason: "rejected", message: "not a message of ours" }]);
+    expect(attempts).toBe(1);
+  });
+
+  test.each(["result", "copy"] as const)("drops a message of a %s subscription whose handler throws, and goes on", async (kind) => {
+    await using bus = await create();
+    const { topic, options } = unique({ kind });
+    const received = collector();
+    await using _ = await bus.subscribe(options, async (message, delivery) => {
+      if (text(message) === "bad") throw new Error("no");
+      await received.handler(message, delivery);
+    });
+    await bus.publish(envelope(topic, "bad"));
+    await bus.publish(envelope(topic, "good"));
+    expect((await received.take(1)).map(text)).toEqual(["good"]);
+  });
+
+  test("survives a handler that throws before it returns a promise", async () => {
+    await using bus = await create();
+    const { topic, options } = unique({ kind: "copy" });
+    const received = collector();
+    await using _ = await bus.subscribe(options, (message, delivery) => {
+      if (text(message) === "bad") throw new Error("synchronously");
+      return received.handler(message, delivery);
+    });
+    await bus.publish(envelope(topic, "bad"));
+    await bus.publish(envelope(topic, "good"));
+    expect((await received.take(1)).map(text)).toEqual(["good"]);
+  });
+}
