@@ -20,7 +20,7 @@ export interface FairQueue {
   readonly isIdle: boolean;
 }
 
-/** Calls `end` with the first disposal. An object that is made with a method of that name costs twenty times as much. */
+/** Calls `end` with the first disposal. A class, since each call has one: V8 is slow to make objects with methods that are named by symbols. */
 class Turn implements Disposable {
   #end: (() => void) | undefined;
 

@@ -69,10 +69,10 @@ class MemoryBus implements Bus {
     }
     const queues = this.#route(message.topic);
     if (queues.length === 0 && mandatory) throw new UnroutableError(`Cannot publish to "${message.topic}": nobody subscribes to it`);
-    for (const queue of queues)
-      if (queue.length >= this.#maxQueueLength || queue.bytes + message.body.byteLength > this.#maxQueueBytes) {
-        throw new QueueFullError(`Cannot publish to "${message.topic}": a queue that should take it is full`);
-      }
+    for (const queue of queues) {
+      const isFull = queue.length >= this.#maxQueueLength || queue.bytes + message.body.byteLength > this.#maxQueueBytes;
+      if (isFull) throw new QueueFullError(`Cannot publish to "${message.topic}": a queue that should take it is full`);
+    }
     for (const queue of queues) queue.push(message, ttlMs);
   }
 

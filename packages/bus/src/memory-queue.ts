@@ -1,6 +1,6 @@
 import { within } from "@rockbot/async";
 import type { Envelope } from "@rockbot/contracts";
-import type { Death, Delivery, Handler, ParkingReason, QueuePart, QueueState } from "./bus.ts";
+import type { Death, Handler, ParkingReason, QueuePart, QueueState } from "./bus.ts";
 import { BusClosedError, DeadLetterError } from "./bus-errors.ts";
 import type { CheckedSubscribeOptions } from "./check-subscribe-options.ts";
 import type { Logger } from "./logger.ts";
@@ -124,10 +124,13 @@ export class MemoryQueue {
     return undefined;
   }
 
-  async #run(consumer: Consumer, waiting: Waiting, now: number): Promise<void> {
-    consumer.running++;
+  async #run(consumer: Consumer, waiting: Waiting, receivedAt: number): Promise<void> {
     try {
-      await consumer.handler(waiting.message, { signal: consumer.stop.signal, receivedAt: now, isRedelivered: waiting.isRedelivered });
+      try {
+        await this.#start(consumer, waiting, receivedAt);
+      } finally {
+        this.#ended(consumer);
+      }
     } catch (error) {
       if (consumer.stop.signal.aborted) this.#giveBack(waiting);
       else if (this.kind !== "service") this.#log.warn({ subscription: this.#name, error: text(error) }, "message dropped: its handler failed");
@@ -136,20 +139,18 @@ export class MemoryQueue {
         this.#retries.push({ ...waiting, isRedelivered: true });
         void this.#retryAlone();
       }
-    } finally {
-      if (--consumer.running === 0) consumer.onIdle?.();
     }
     if (this.#head < this.#waiting.length) this.#schedule();
   }
 
-  async #handle(consumer: Consumer, waiting: Waiting): Promise<void> {
-    const delivery: Delivery = { signal: consumer.stop.signal, receivedAt: performance.now(), isRedelivered: waiting.isRedelivered };
+  /** No frame of its own around the handler's: each message would pay for it. Whoever calls this calls `#ended`. */
+  #start(consumer: Consumer, { message, isRedelivered }: Waiting, receivedAt: number): Promise<void> {
     consumer.running++;
-    try {
-      await consumer.handler(waiting.message, delivery);
-    } finally {
-      if (--consumer.running === 0) consumer.onIdle?.();
-    }
+    return consumer.handler(message, { signal: consumer.stop.signal, receivedAt, isRedelivered });
+  }
+
+  #ended(consumer: Consumer): void {
+    if (--consumer.running === 0) consumer.onIdle?.();
   }
 
   /** What a consumer did not finish before its drain time was over is the next to be handed out. */
@@ -169,7 +170,11 @@ export class MemoryQueue {
         break;
       } else {
         try {
-          await this.#handle(consumer, waiting);
+          try {
+            await this.#start(consumer, waiting, performance.now());
+          } finally {
+            this.#ended(consumer);
+          }
         } catch (error) {
           if (consumer.stop.signal.aborted) this.#retries.unshift(waiting);
           else await this.#die(waiting.message, error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" });
