@@ -22,6 +22,8 @@ interface Consumer {
   onIdle: (() => void) | undefined;
 }
 
+type OnFailure = (consumer: Consumer, waiting: Waiting, error: unknown) => Promise<void>;
+
 /** One queue of the in-memory bus: messages in order, handed to consumers in turn, failures as SubscriptionKind says. */
 export class MemoryQueue {
   readonly kind: CheckedSubscribeOptions["kind"];
@@ -112,7 +114,7 @@ export class MemoryQueue {
       }
       const now = performance.now();
       if (waiting.expiresAt <= now) this.#park(waiting.message, "expired");
-      else void this.#run(consumer, waiting, now);
+      else void this.#run(consumer, waiting, now, this.#firstFailed);
     }
   }
 
@@ -124,34 +126,36 @@ export class MemoryQueue {
     return undefined;
   }
 
-  async #run(consumer: Consumer, waiting: Waiting, receivedAt: number): Promise<void> {
+  /** Runs the handler, in no frame but this one: each message would pay for it. What `failed` does with a failure is part of the message's turn. */
+  async #run(consumer: Consumer, waiting: Waiting, receivedAt: number, failed: OnFailure): Promise<void> {
+    const { message, isRedelivered } = waiting;
     try {
+      consumer.running++;
       try {
-        await this.#start(consumer, waiting, receivedAt);
+        await consumer.handler(message, { signal: consumer.stop.signal, receivedAt, isRedelivered });
       } finally {
-        this.#ended(consumer);
+        if (--consumer.running === 0) consumer.onIdle?.();
       }
     } catch (error) {
-      if (consumer.stop.signal.aborted) this.#giveBack(waiting);
-      else if (this.kind !== "service") this.#log.warn({ subscription: this.#name, error: text(error) }, "message dropped: its handler failed");
-      else if (error instanceof DeadLetterError) await this.#die(waiting.message, { reason: "rejected", message: error.message });
-      else {
-        this.#retries.push({ ...waiting, isRedelivered: true });
-        void this.#retryAlone();
-      }
+      await failed(consumer, waiting, error);
     }
     if (this.#head < this.#waiting.length) this.#schedule();
   }
 
-  /** No frame of its own around the handler's: each message would pay for it. Whoever calls this calls `#ended`. */
-  #start(consumer: Consumer, { message, isRedelivered }: Waiting, receivedAt: number): Promise<void> {
-    consumer.running++;
-    return consumer.handler(message, { signal: consumer.stop.signal, receivedAt, isRedelivered });
-  }
+  readonly #firstFailed: OnFailure = async (consumer, waiting, error) => {
+    if (consumer.stop.signal.aborted) this.#giveBack(waiting);
+    else if (this.kind !== "service") this.#log.warn({ subscription: this.#name, error: text(error) }, "message dropped: its handler failed");
+    else if (error instanceof DeadLetterError) await this.#die(waiting.message, { reason: "rejected", message: error.message });
+    else {
+      this.#retries.push({ ...waiting, isRedelivered: true });
+      void this.#retryAlone();
+    }
+  };
 
-  #ended(consumer: Consumer): void {
-    if (--consumer.running === 0) consumer.onIdle?.();
-  }
+  readonly #retryFailed: OnFailure = async (consumer, waiting, error) => {
+    if (consumer.stop.signal.aborted) this.#retries.unshift(waiting);
+    else await this.#die(waiting.message, error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" });
+  };
 
   /** What a consumer did not finish before its drain time was over is the next to be handed out. */
   #giveBack({ message, expiresAt }: Waiting): void {
@@ -168,18 +172,8 @@ export class MemoryQueue {
       if (consumer === undefined) {
         this.#retries.unshift(waiting);
         break;
-      } else {
-        try {
-          try {
-            await this.#start(consumer, waiting, performance.now());
-          } finally {
-            this.#ended(consumer);
-          }
-        } catch (error) {
-          if (consumer.stop.signal.aborted) this.#retries.unshift(waiting);
-          else await this.#die(waiting.message, error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" });
-        }
       }
+      await this.#run(consumer, waiting, performance.now(), this.#retryFailed);
     }
     this.#isRetrying = false;
   }

@@ -33,6 +33,19 @@ export function testFailures(create: () => Promise<Bus>): void {
     expect((await bus.inspect(options.name, "parked"))?.messages).toBe(0);
   });
 
+  test("goes on after a second try, also where one handler runs at a time", async () => {
+    await using bus = await create();
+    const seen: string[] = [];
+    const { topic, options } = unique({ concurrency: 1 });
+    await using _ = await bus.subscribe(options, async (message, { isRedelivered }) => {
+      if (text(message) === "twice" && !isRedelivered) throw new Error("the first time fails");
+      await new Promise((resolve) => setTimeout(resolve, 20)); // so that the others find the one place taken
+      seen.push(text(message));
+    });
+    for (const body of ["twice", "next", "last"]) await bus.publish(envelope(topic, body));
+    await vi.waitFor(() => expect(seen.toSorted()).toEqual(["last", "next", "twice"]), WAIT);
+  });
+
   test("gives up a message whose handler throws twice: asks for a last word, parks it, and goes on", async () => {
     await using bus = await create();
     const deaths: [string, Death][] = [];
