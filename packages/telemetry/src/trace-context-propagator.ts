@@ -11,7 +11,7 @@ export class TraceContextPropagator extends W3CTraceContextPropagator {
     const span = trace.getSpan(context);
     const own = span instanceof IdSpan ? span.spanContext() : undefined;
     if (own === undefined || own.traceState !== undefined || isTracingSuppressed(context)) super.inject(context, carrier, setter);
-    else setter.set(carrier, TRACE_PARENT_HEADER, `00-${own.traceId}-${own.spanId}-${own.traceFlags === TraceFlags.SAMPLED ? "01" : "00"}`);
+    else setter.set(carrier, TRACE_PARENT_HEADER, `00-${own.traceId}-${own.spanId}-0${own.traceFlags.toString(16)}`);
   }
 
   override extract(context: Context, carrier: unknown, getter: TextMapGetter): Context {
