@@ -22,9 +22,6 @@ export class AttributeCells<Cell> {
   #paths = 0;
   /** Those of frozen attributes without lists: such an object means the same whenever it comes. */
   readonly #ofFrozen = new WeakMap<Attributes, Cell>();
-  /** The frozen ones that came last, which are most likely to come next. */
-  #lastFrozen: Attributes | undefined;
-  #lastCell: Cell | undefined;
 
   constructor(make: () => Cell) {
     this.#make = make;
@@ -32,15 +29,10 @@ export class AttributeCells<Cell> {
 
   /** The cell of these attributes, in whatever order they are named. */
   at(attributes: Attributes): Cell {
-    if (attributes === this.#lastFrozen) return this.#lastCell as Cell;
-    let cell = this.#ofFrozen.get(attributes);
-    if (cell === undefined) {
-      cell = this.#walk(attributes);
-      if (!Object.isFrozen(attributes) || hasLists(attributes)) return cell;
-      this.#ofFrozen.set(attributes, cell);
-    }
-    this.#lastFrozen = attributes;
-    this.#lastCell = cell;
+    const known = this.#ofFrozen.get(attributes);
+    if (known !== undefined) return known;
+    const cell = this.#walk(attributes);
+    if (Object.isFrozen(attributes) && !hasLists(attributes)) this.#ofFrozen.set(attributes, cell);
     return cell;
   }
 
