@@ -30,7 +30,8 @@ class IdTracer implements Tracer {
     const outer = root ? undefined : trace.getSpan(parent);
     if (outer instanceof IdSpan) return outer;
     const from = outer?.spanContext();
-    return new IdSpan(from !== undefined && isSpanContextValid(from) ? from : { traceId: randomHex(TRACE_ID_BYTES), traceFlags: TraceFlags.SAMPLED });
+    const isValid = from !== undefined && (from.isRemote === true || isSpanContextValid(from)); // a remote one was checked when it was read
+    return new IdSpan(isValid ? from : { traceId: randomHex(TRACE_ID_BYTES), traceFlags: TraceFlags.SAMPLED });
   }
 
   startActiveSpan<F extends (span: Span) => unknown>(name: string, ...rest: [F] | [SpanOptions, F] | [SpanOptions, Context, F]): ReturnType<F> {

@@ -22,6 +22,9 @@ export class AttributeCells<Cell> {
   #paths = 0;
   /** Those of frozen attributes without lists: such an object means the same whenever it comes. */
   readonly #ofFrozen = new WeakMap<Attributes, Cell>();
+  /** The frozen ones that came last, which are most likely to come next. */
+  #lastFrozen: Attributes | undefined;
+  #lastCell: Cell | undefined;
 
   constructor(make: () => Cell) {
     this.#make = make;
@@ -29,10 +32,15 @@ export class AttributeCells<Cell> {
 
   /** The cell of these attributes, in whatever order they are named. */
   at(attributes: Attributes): Cell {
-    const known = this.#ofFrozen.get(attributes);
-    if (known !== undefined) return known;
-    const cell = this.#walk(attributes);
-    if (Object.isFrozen(attributes) && !hasLists(attributes)) this.#ofFrozen.set(attributes, cell);
+    if (attributes === this.#lastFrozen) return this.#lastCell as Cell;
+    let cell = this.#ofFrozen.get(attributes);
+    if (cell === undefined) {
+      cell = this.#walk(attributes);
+      if (!Object.isFrozen(attributes) || hasLists(attributes)) return cell;
+      this.#ofFrozen.set(attributes, cell);
+    }
+    this.#lastFrozen = attributes;
+    this.#lastCell = cell;
     return cell;
   }
 
