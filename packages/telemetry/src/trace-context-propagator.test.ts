@@ -18,6 +18,7 @@ test.each([
   { traceparent: `00-${"0".repeat(32)}-${SPAN}-01` },
   { traceparent: `00-${TRACE}-${"0".repeat(16)}-01` },
   { traceparent: `00-${TRACE.toUpperCase()}-${SPAN}-01` },
+  { traceparent: `00-${TRACE.replace("a", "\u0161")}-${SPAN}-01` },
   { traceparent: `00-${TRACE}x${SPAN}-01` },
   { traceparent: `00-${TRACE}-${SPAN}x01` },
   { traceparent: `00-${TRACE}-${SPAN}-0g` },

@@ -1,4 +1,4 @@
-import { type Context, isSpanContextValid, type SpanContext, type TextMapGetter, type TextMapSetter, TraceFlags, trace } from "@opentelemetry/api";
+import { type Context, type SpanContext, type TextMapGetter, type TextMapSetter, TraceFlags, trace } from "@opentelemetry/api";
 import { isTracingSuppressed, TRACE_PARENT_HEADER, TRACE_STATE_HEADER, W3CTraceContextPropagator } from "@opentelemetry/core";
 import { IdSpan } from "./id-tracer-provider.ts";
 
@@ -28,10 +28,25 @@ export class TraceContextPropagator extends W3CTraceContextPropagator {
  * @see https://www.w3.org/TR/trace-context/#traceparent-header
  */
 function readPlain(header: string): SpanContext | undefined {
-  if (header.length !== 55 || !header.startsWith("00-") || header[35] !== "-" || header[52] !== "-") return undefined;
-  const flags = header.slice(53);
-  if ((flags !== "01" && flags !== "00") || header !== header.toLowerCase()) return undefined;
-  const traceFlags = flags === "01" ? TraceFlags.SAMPLED : TraceFlags.NONE;
-  const found = { traceId: header.slice(3, 35), spanId: header.slice(36, 52), traceFlags, isRemote: true };
-  return isSpanContextValid(found) ? found : undefined;
+  if (header.length !== LENGTH || !header.startsWith("00-") || header[35] !== "-" || !(header.endsWith("-01") || header.endsWith("-00"))) return undefined;
+  bytes.write(header); // what is put together of pieces is dear to read letter by letter
+  if (!isId(3, 35) || !isId(36, 52)) return undefined;
+  const traceFlags = header.endsWith("1") ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  return { traceId: header.slice(3, 35), spanId: header.slice(36, 52), traceFlags, isRemote: true };
+}
+
+const LENGTH = 55;
+const bytes = Buffer.alloc(LENGTH);
+const NO_DIGIT = 0x10;
+/** Of lower-case hex digits. */
+const digits = Uint8Array.from({ length: 256 }, (_, code) => {
+  const digit = "0123456789abcdef".indexOf(String.fromCharCode(code));
+  return digit === -1 ? NO_DIGIT : digit;
+});
+
+/** Whether the bytes are hex digits, not all of them 0. */
+function isId(from: number, to: number): boolean {
+  let all = 0;
+  for (let at = from; at < to; at++) all |= digits[bytes[at] as number] as number;
+  return all > 0 && all < NO_DIGIT;
 }
