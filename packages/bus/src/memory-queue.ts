@@ -102,6 +102,7 @@ export class MemoryQueue {
   }
 
   #dispatch(): void {
+    const now = performance.now();
     while (this.#head < this.#waiting.length) {
       const consumer = this.#freeConsumer();
       if (consumer === undefined) return;
@@ -112,7 +113,6 @@ export class MemoryQueue {
         this.#waiting = this.#waiting.slice(this.#head);
         this.#head = 0;
       }
-      const now = performance.now();
       if (waiting.expiresAt <= now) this.#park(waiting.message, "expired");
       else void this.#run(consumer, waiting, now, this.#firstFailed);
     }

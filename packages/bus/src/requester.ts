@@ -45,13 +45,6 @@ export interface Requester extends AsyncDisposable {
   readonly pending: number;
 }
 
-/** A wait for an answer. Settles once, whatever is called. */
-interface Pending {
-  readonly accept: RequestOptions["accept"];
-  readonly resolve: (reply: Envelope) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
 /** No answer came in time. */
 export class RequestTimeoutError extends Error {
   override readonly name = "RequestTimeoutError";
@@ -62,8 +55,7 @@ export function createRequester(
   bus: Bus,
   { replyTo, alsoHears = [], subscription, keyOf = (reply) => reply.correlationId, onStray }: RequesterOptions,
 ): Requester {
-  const pending = new SlotMap<string, Pending>();
-  const deadlines = new Deadlines();
+  const waits: Waits = { byKey: new SlotMap(), deadlines: new Deadlines(), replyTo };
   let subscribed: Promise<AsyncDisposable> | undefined;
   let isListening = false;
   let isClosed = false;
@@ -71,10 +63,9 @@ export function createRequester(
   function subscribe(): Promise<AsyncDisposable> {
     // Who waits for an answer is in a trace already: the handler that wakes it up needs none.
     const started = bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false }, async (reply) => {
-      const key = keyOf(reply) ?? "";
-      const waiting = pending.get(key);
-      if (waiting === undefined || waiting.accept?.(reply) === false) return onStray?.(reply);
-      waiting.resolve(reply);
+      const wait = waits.byKey.get(keyOf(reply) ?? "");
+      if (wait === undefined || wait.accept?.(reply) === false) return onStray?.(reply);
+      wait.resolve(reply);
     });
     started.then(
       () => {
@@ -88,66 +79,113 @@ export function createRequester(
   }
 
   /** @param publish called with the time that is left once answers would be heard, unless the wait is over by then */
-  function answerTo(
-    key: string,
-    { timeoutMs, signal, accept }: Pick<RequestOptions, "timeoutMs" | "signal" | "accept">,
-    publish?: (waiting: Pending, leftMs: number) => void,
-  ): Promise<Envelope> {
+  function answerTo(key: string, options: WaitOptions, publish?: (wait: Wait, leftMs: number) => void): Promise<Envelope> {
+    const { timeoutMs, signal } = options;
     if (isClosed) return Promise.reject(new BusClosedError("Cannot wait for an answer: the requester is closed"));
-    if (pending.has(key)) return Promise.reject(new RangeError(`Cannot wait for the answer to "${key}": somebody does already`));
+    if (waits.byKey.has(key)) return Promise.reject(new RangeError(`Cannot wait for the answer to "${key}": somebody does already`));
     if (signal?.aborted) return Promise.reject(signal.reason);
-    return new Promise((resolve, reject) => {
-      const onAbort = () => waiting.reject(signal?.reason);
-      const callOff = deadlines.after(timeoutMs, () => waiting.reject(new RequestTimeoutError(`No answer on "${replyTo}" within ${timeoutMs} ms`)));
-      signal?.addEventListener("abort", onAbort, { once: true });
-      const end = (): void => {
-        callOff();
-        signal?.removeEventListener("abort", onAbort);
-        if (pending.get(key) === waiting) pending.delete(key); // now, not when the caller wakes up: a repeat may be the very next message
-      };
-      const waiting: Pending = {
-        accept,
-        resolve(reply) {
-          end();
-          resolve(reply);
-        },
-        reject(reason) {
-          end();
-          reject(reason);
-        },
-      };
-      pending.set(key, waiting); // before publishing: the answer may overtake the confirm
-      if (isListening) return publish?.(waiting, timeoutMs);
-      const dueAt = performance.now() + timeoutMs;
-      subscribed ??= subscribe();
-      subscribed.then(() => {
-        if (pending.get(key) === waiting) publish?.(waiting, dueAt - performance.now());
-      }, waiting.reject);
-    });
+    const wait = new Wait(key, options, waits); // before publishing: the answer may overtake the confirm
+    if (isListening) {
+      publish?.(wait, timeoutMs);
+      return wait.answer;
+    }
+    const dueAt = performance.now() + timeoutMs;
+    subscribed ??= subscribe();
+    subscribed.then(
+      () => {
+        if (wait.isOpen) publish?.(wait, dueAt - performance.now());
+      },
+      (error: unknown) => wait.reject(error),
+    );
+    return wait.answer;
   }
 
   return {
     get pending() {
-      return pending.size;
+      return waits.byKey.size;
     },
-    request(message, { key = message.correlationId, onConfirmed, ...options }) {
+    request(message, options) {
+      const { key = message.correlationId, onConfirmed } = options;
       if (key === undefined) return Promise.reject(new TypeError("Cannot send a request without a key: give it a correlation id"));
-      return answerTo(key, options, (waiting, leftMs) => {
+      return answerTo(key, options, (wait, leftMs) => {
         const ttlMs = Math.floor(leftMs);
         if (ttlMs <= 0) return;
-        const isWanted = () => pending.get(key) === waiting;
+        const isWanted = () => wait.isOpen;
         const asked = message.replyTo;
         const answerAt = asked !== undefined && alsoHears.includes(asked) ? asked : replyTo;
-        bus.publish({ ...message, replyTo: answerAt }, { mandatory: true, ttlMs, timeoutMs: ttlMs, isWanted }).then(() => {
-          if (isWanted()) onConfirmed?.();
-        }, waiting.reject);
+        bus.publish({ ...message, replyTo: answerAt }, { mandatory: true, ttlMs, timeoutMs: ttlMs, isWanted }).then(
+          () => {
+            if (wait.isOpen) onConfirmed?.();
+          },
+          (error: unknown) => wait.reject(error),
+        );
       });
     },
     await: (key, options) => answerTo(key, options),
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      for (const waiting of pending.values()) waiting.reject(new BusClosedError("The requester was closed before the answer came"));
+      for (const wait of waits.byKey.values()) wait.reject(new BusClosedError("The requester was closed before the answer came"));
       await (await subscribed?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };
+}
+
+type WaitOptions = Pick<RequestOptions, "timeoutMs" | "signal" | "accept">;
+
+/** What the waits of one requester share. */
+interface Waits {
+  readonly byKey: SlotMap<string, Wait>;
+  readonly deadlines: Deadlines;
+  readonly replyTo: string;
+}
+
+/** A wait for an answer. Settles once, whatever is called. */
+class Wait {
+  readonly answer: Promise<Envelope>;
+  readonly accept: RequestOptions["accept"];
+  readonly #key: string;
+  readonly #waits: Waits;
+  readonly #callOff: () => void;
+  readonly #stopListening: (() => void) | undefined;
+  #resolve!: (reply: Envelope) => void;
+  #reject!: (reason: unknown) => void;
+
+  constructor(key: string, { timeoutMs, signal, accept }: WaitOptions, waits: Waits) {
+    this.#key = key;
+    this.#waits = waits;
+    this.accept = accept;
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#callOff = waits.deadlines.after(timeoutMs, () => this.reject(new RequestTimeoutError(`No answer on "${waits.replyTo}" within ${timeoutMs} ms`)));
+    this.#stopListening = signal === undefined ? undefined : this.#listenTo(signal);
+    waits.byKey.set(key, this);
+  }
+
+  get isOpen(): boolean {
+    return this.#waits.byKey.get(this.#key) === this;
+  }
+
+  resolve(reply: Envelope): void {
+    this.#end();
+    this.#resolve(reply);
+  }
+
+  reject(reason: unknown): void {
+    this.#end();
+    this.#reject(reason);
+  }
+
+  #end(): void {
+    this.#callOff();
+    this.#stopListening?.();
+    if (this.isOpen) this.#waits.byKey.delete(this.#key); // now, not when the caller wakes up: a repeat may be the very next message
+  }
+
+  #listenTo(signal: AbortSignal): () => void {
+    const onAbort = () => this.reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    return () => signal.removeEventListener("abort", onAbort);
+  }
 }
