@@ -4,7 +4,6 @@ import {
   BusClosedError,
   type BusTraits,
   checkSubscribeOptions,
-  checkTopic,
   DEFAULT_DRAIN_MS,
   DEFAULT_PUBLISH_TIMEOUT_MS,
   type Handler,
@@ -136,9 +135,8 @@ class RabbitMqBus implements Bus {
     return this.#publisher.supervisor.state === "blocked";
   }
 
-  async publish(message: Envelope, { mandatory = false, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, ttlMs, signal, isWanted }: PublishOptions = {}): Promise<void> {
+  publish(message: Envelope, { mandatory = false, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, ttlMs, signal, isWanted }: PublishOptions = {}): Promise<void> {
     const { topic, body } = message;
-    checkTopic(topic);
     const properties = this.#user === undefined ? toWire(message) : { ...toWire(message), userId: this.#user };
     return this.#publisher.publish({ exchange: EXCHANGE, routingKey: topic, body, properties, mandatory, timeoutMs, ttlMs, signal, isWanted });
   }

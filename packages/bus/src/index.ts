@@ -40,5 +40,5 @@ export { type Logger, silentLogger } from "./logger.ts";
 export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";
 // Requests and their answers.
 export { createRequester, type Requester, type RequesterOptions, type RequestOptions, RequestTimeoutError } from "./requester.ts";
-export { checkTopic, matchesTopic } from "./topic.ts";
+export { matchesTopic } from "./topic.ts";
 export { subscriptionLabel, traceBus } from "./trace-bus.ts";

@@ -15,7 +15,7 @@ import { BusClosedError, MessageTooLargeError, QueueFullError, SubscriptionConfl
 import { checkSubscribeOptions } from "./check-subscribe-options.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { MemoryQueue } from "./memory-queue.ts";
-import { checkTopic, matchesTopic } from "./topic.ts";
+import { matchesTopic } from "./topic.ts";
 import { traceBus } from "./trace-bus.ts";
 
 export interface MemoryBusOptions {
@@ -139,7 +139,6 @@ class MemoryBus implements Bus {
   #route(topic: string): MemoryQueue[] {
     const known = this.#routes.get(topic);
     if (known !== undefined) return known;
-    checkTopic(topic);
     const queues = [...this.#queues.values(), ...this.#copies].filter((queue) => [...queue.topics].some((pattern) => matchesTopic(pattern, topic)));
     if (this.#routes.size >= MAX_ROUTES) this.#routes.clear();
     this.#routes.set(topic, queues);

@@ -15,11 +15,12 @@ import {
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, Handler, PublishOptions, SubscribeOptions } from "./bus.ts";
 import { headersFault } from "./header-bytes.ts";
+import { topicFault } from "./topic.ts";
 
 /**
  * Adds a span, a duration and a count to each publish and each handled message, and carries W3C trace context in the
  * envelope's headers, so that one trace leads from caller to service. Where `isTraced` is false no trace is carried, and no span made of a message
- * that is handled. Every adapter returns its bus through this.
+ * that is handled. What no bus carries is refused here: every adapter returns its bus through this.
  */
 export function traceBus(bus: Bus): Bus {
   const tracer = trace.getTracer("@rockbot/bus");
@@ -50,7 +51,7 @@ export function traceBus(bus: Bus): Bus {
       const destination = destinationOf(message.topic);
       const parent = context.active();
       const span = startPublishSpan(tracer, parent, destination.name);
-      const fault = headersFault(message);
+      const fault = destination.isTopic ? headersFault(message) : topicFault(message.topic);
       const isCarried = options?.isTraced !== false;
       const sent = isCarried ? withTrace(message, span === undefined ? parent : trace.setSpan(parent, span)) : message;
       return (fault === undefined ? bus.publish(sent, options) : Promise.reject(fault)).then(
@@ -134,6 +135,8 @@ function endWithFault(span: Span | undefined, error: unknown): string {
 interface Destination {
   readonly name: string;
   readonly succeeded: Attributes;
+  /** Whether messages can be published there. */
+  readonly isTopic: boolean;
 }
 
 /** At most this many topics are remembered with their destinations. */
@@ -147,7 +150,11 @@ function destinations(): (topic: string) => Destination {
     if (found !== undefined) return found;
     const second = topic.indexOf(".", topic.indexOf(".") + 1);
     const name = second === -1 ? topic : topic.slice(0, second);
-    const destination = { name, succeeded: Object.freeze({ "messaging.destination": name, "messaging.result": "ok" }) };
+    const destination = {
+      name,
+      succeeded: Object.freeze({ "messaging.destination": name, "messaging.result": "ok" }),
+      isTopic: topicFault(topic) === undefined,
+    };
     if (known.size >= MAX_TOPICS) known.clear();
     known.set(topic, destination);
     return destination;
