@@ -9,13 +9,18 @@ import { Unacked } from "./unacked.ts";
 /** What is to become of a delivery: it is done, it goes to the queue's dead letters, or it comes again. */
 export type Verdict = "done" | "reject" | "again";
 
+/**
+ * Handles a delivery: says what is to become of it, once, at any time. A promise of that would be one more for each message.
+ * Must not throw. `receivedAt` is on the clock of `performance.now()`.
+ */
+export type Handle = (message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void) => void;
+
 export interface ConsumerOptions {
   /** How many deliveries the broker hands out before it wants answers. */
   readonly prefetch: number;
   /** Places for handlers; shared by the consumers of one subscription. */
   readonly slots: Slots;
-  /** Must not throw. `receivedAt` is on the clock of `performance.now()`. */
-  readonly handle: (message: IncomingMessage, receivedAt: number) => Promise<Verdict>;
+  readonly handle: Handle;
   /** A message was dropped, as its headers cannot be read. */
   readonly onUnreadable: () => void;
   /** The consumer has ended although nobody asked for it and its connection is up: its queue is gone, or its channel. */
@@ -135,7 +140,7 @@ export class Consumer {
     const withdraw = slots.enter(() => {
       isStarted = true;
       this.#unstarted.delete(deliveryTag);
-      void this.#run(message, receivedAt);
+      this.#options.handle(message, receivedAt, (verdict) => this.#settle(deliveryTag, verdict));
     });
     if (!isStarted) this.#unstarted.set(deliveryTag, withdraw);
   }
@@ -147,11 +152,8 @@ export class Consumer {
     this.#options.onUnreadable();
   }
 
-  async #run(message: IncomingMessage, receivedAt: number): Promise<void> {
-    const { deliveryTag } = message.fields;
-    const { handle, slots } = this.#options;
-    const verdict = await handle(message, receivedAt);
-    slots.leave();
+  #settle(deliveryTag: number, verdict: Verdict): void {
+    this.#options.slots.leave();
     if (verdict === "done") {
       this.#unacked.finish(deliveryTag);
     } else {

@@ -4,9 +4,9 @@ import type { ConfirmChannel, Message } from "amqplib";
 import type { AddressSource } from "./address-source.ts";
 import { numberOf } from "./amqplib-internals.ts";
 import { ConnectionSupervisor } from "./connection-supervisor.ts";
-import type { MessageProperties, OutgoingMessage } from "./frames.ts";
 import type { Link, LinkOptions } from "./link.ts";
 import { observePublisher } from "./metrics.ts";
+import { type JobKeeper, type Publication, PublishJob } from "./publish-job.ts";
 import { reasonOf } from "./refusal.ts";
 import { declareExchanges } from "./topology.ts";
 import { Unconfirmed } from "./unconfirmed.ts";
@@ -15,19 +15,6 @@ export interface PublisherOptions extends LinkOptions {
   readonly log: Logger;
   readonly onOpen?: (() => void) | undefined;
   readonly onLost?: (() => void) | undefined;
-}
-
-/** One message to publish, and how long to try. */
-export interface Publication {
-  readonly exchange: string;
-  readonly routingKey: string;
-  readonly body: Uint8Array;
-  readonly properties: MessageProperties;
-  readonly mandatory: boolean;
-  readonly timeoutMs: number;
-  readonly ttlMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly isWanted?: (() => boolean) | undefined;
 }
 
 /** At most this many messages are on their way to the broker without its confirm. */
@@ -41,19 +28,6 @@ const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 const SILENCE_MS = 2_000;
 const WATCH_EVERY_MS = 250;
 
-interface Job extends OutgoingMessage {
-  expirationMs: number | undefined;
-  readonly expiresAt: number;
-  readonly isWanted: (() => boolean) | undefined;
-  readonly settle: (error?: unknown) => void;
-  isSettled: boolean;
-  /** The broker has sent it back; its confirm follows. */
-  isReturned: boolean;
-  /** It was unconfirmed when the broker closed the channel in anger, so it may be the cause. */
-  isSuspect: boolean;
-  sentAt: number;
-}
-
 /**
  * Publishes with confirms over a connection of its own: what a blocked connection stalls must not be acks. Keeps the order,
  * bounds what is unconfirmed, and publishes again what was not confirmed when a connection was lost.
@@ -61,11 +35,11 @@ interface Job extends OutgoingMessage {
 export class Publisher {
   readonly #supervisor: ConnectionSupervisor;
   readonly #log: Logger;
-  readonly #deadlines = new Deadlines();
+  readonly #keeper: JobKeeper;
   /** In the order of publishing. */
-  #waiting = new Set<Job>();
+  #waiting = new Set<PublishJob>();
   #waitingBytes = 0;
-  #unconfirmed = new Unconfirmed<Job>();
+  #unconfirmed = new Unconfirmed<PublishJob>();
   #channel: ConfirmChannel | undefined;
   #channelNumber = 0;
   #isClosed = false;
@@ -80,6 +54,17 @@ export class Publisher {
       replay: (link) => this.#open(link),
       onReady: () => this.#pump(),
     });
+    const supervisor = this.#supervisor;
+    this.#keeper = {
+      deadlines: new Deadlines(),
+      get trouble() {
+        return supervisor.trouble;
+      },
+      ended: (job) => {
+        this.#leaveLine(job); // one that is on its way counts until the broker has spoken
+        this.#checkIdle();
+      },
+    };
   }
 
   get supervisor(): ConnectionSupervisor {
@@ -98,7 +83,7 @@ export class Publisher {
     const refusal = this.#refusal(publication);
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      const job = this.#toJob(publication, resolve, reject);
+      const job = new PublishJob(publication, this.#keeper, resolve, reject);
       const link = this.#waiting.size === 0 ? this.#openLink() : undefined;
       if (link !== undefined && this.#mayGo(job)) {
         this.#send(job, link);
@@ -117,39 +102,6 @@ export class Publisher {
     if (this.#waiting.size < MAX_WAITING && this.#waitingBytes + body.byteLength <= MAX_WAITING_BYTES) return undefined;
     const held = `${this.#waiting.size} messages wait already`;
     return new BusUnavailableError(`Cannot publish to "${routingKey}": ${held}, and ${this.#supervisor.trouble}`);
-  }
-
-  #toJob(publication: Publication, resolve: () => void, reject: (error: unknown) => void): Job {
-    const { exchange, routingKey, mandatory, properties, body, timeoutMs, ttlMs, signal, isWanted } = publication;
-    const onAbort = () => job.settle(signal?.reason);
-    const onLate = () => job.settle(new BusUnavailableError(`Cannot publish to "${routingKey}" within ${timeoutMs} ms: ${this.#supervisor.trouble}`));
-    const callOff = this.#deadlines.after(timeoutMs, onLate);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    const job: Job = {
-      exchange,
-      routingKey,
-      mandatory,
-      properties,
-      body,
-      isWanted,
-      expirationMs: undefined,
-      expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + ttlMs,
-      isSettled: false,
-      isReturned: false,
-      isSuspect: false,
-      sentAt: 0,
-      settle: (error) => {
-        if (job.isSettled) return;
-        job.isSettled = true;
-        callOff();
-        signal?.removeEventListener("abort", onAbort);
-        this.#leaveLine(job); // one that is on its way counts until the broker has spoken
-        if (error === undefined) resolve();
-        else reject(error);
-        this.#checkIdle();
-      },
-    };
-    return job;
   }
 
   /** Waits for what is being published, up to `drainMs`; the rest fails. Then closes the connection. */
@@ -213,20 +165,20 @@ export class Publisher {
   }
 
   /** Whether there is room for it among what is on its way. */
-  #mayGo({ body, isSuspect }: Job): boolean {
+  #mayGo({ body, isSuspect }: PublishJob): boolean {
     const { size, bytes, oldest } = this.#unconfirmed;
     if (size === 0) return true;
     if (size >= MAX_UNCONFIRMED || bytes + body.byteLength > MAX_UNCONFIRMED_BYTES) return false;
     return !isSuspect && oldest?.isSuspect !== true; // suspects go alone
   }
 
-  #leaveLine(job: Job): void {
+  #leaveLine(job: PublishJob): void {
     if (this.#waiting.size > 0 && this.#waiting.delete(job)) this.#waitingBytes -= job.body.byteLength;
   }
 
-  #send(job: Job, link: Link): void {
+  #send(job: PublishJob, link: Link): void {
     const now = performance.now();
-    const obstacle = obstacleTo(job, now) ?? this.#write(job, link, now);
+    const obstacle = job.prepare(now) ?? this.#write(job, link);
     if (obstacle !== undefined) {
       job.settle(obstacle);
       return;
@@ -237,8 +189,7 @@ export class Publisher {
   }
 
   /** @returns the error if a property cannot be carried: then nothing has been written */
-  #write(job: Job, link: Link, now: number): unknown {
-    if (job.expiresAt !== Number.POSITIVE_INFINITY) job.expirationMs = Math.ceil(job.expiresAt - now);
+  #write(job: PublishJob, link: Link): unknown {
     try {
       link.outbox.publish(this.#channelNumber, job);
       return undefined;
@@ -303,13 +254,6 @@ export class Publisher {
       link.destroy(new Error(`the broker has been silent for ${Math.round(now - oldest.sentAt)} ms`));
     };
   }
-}
-
-/** Why a message that could be sent now must not be. */
-function obstacleTo({ routingKey, expiresAt, isWanted }: Job, now: number): Error | undefined {
-  if (expiresAt <= now) return new BusUnavailableError(`Cannot publish to "${routingKey}": its time to live was over before the broker could take it`);
-  if (isWanted?.() === false) return new BusUnavailableError(`Cannot publish to "${routingKey}": it was given up before the broker could take it`);
-  return undefined;
 }
 
 function refused(cause: Error & { readonly code?: number }): Error {

@@ -13,7 +13,7 @@ import {
   subscriptionLabel,
 } from "@rockbot/bus";
 import { type Envelope, fromWire } from "@rockbot/contracts";
-import { Consumer, type Verdict } from "./consumer.ts";
+import { Consumer, type Handle, type Verdict } from "./consumer.ts";
 import { deadLetterProperties, readDeadLetter } from "./dead-letter.ts";
 import type { Link } from "./link.ts";
 import { countDropped, countParked, countRefused, observePrefetched } from "./metrics.ts";
@@ -38,7 +38,7 @@ interface Station {
   readonly queue: () => string;
   readonly prefetch: number;
   readonly slots: Slots;
-  readonly handle: (message: IncomingMessage, receivedAt: number) => Promise<Verdict>;
+  readonly handle: Handle;
   consumer: Consumer | undefined;
 }
 
@@ -82,12 +82,12 @@ export class Subscription {
     this.#log = log;
     const slots = new Slots(concurrency);
     this.#observed = observePrefetched(subscriptionLabel(options), () => slots.waiting);
-    const main = {
-      part: "main" as const,
+    const main: Station = {
+      part: "main",
       queue: () => (kind === "copy" ? this.#copy : queueName(name)),
       prefetch,
       slots,
-      handle: (message: IncomingMessage, receivedAt: number) => this.#first(message, receivedAt),
+      handle: (message, receivedAt, settle) => void this.#first(message, receivedAt, settle),
       consumer: undefined,
     };
     if (kind !== "service") {
@@ -103,8 +103,8 @@ export class Subscription {
       consumer: undefined,
     };
     this.#stations = [
-      { ...dlq, handle: (message: IncomingMessage) => this.#lastWord(message) },
-      { ...retry, handle: (message: IncomingMessage, receivedAt: number) => this.#retry(message, receivedAt) },
+      { ...dlq, handle: (message, _receivedAt, settle) => void this.#lastWord(message).then(settle) },
+      { ...retry, handle: (message, receivedAt, settle) => void this.#retry(message, receivedAt).then(settle) },
       main,
     ];
   }
@@ -244,27 +244,27 @@ export class Subscription {
   #refusingStrays({ queue, part, handle }: Station, user: string): Station["handle"] {
     const { name, topics } = this.#options;
     const own = [queueName(name), queueName(name, "retry"), queueName(name, "dlq")];
-    return async (message, receivedAt) => {
-      if (part === "main" ? isStraight(message, topics) : isOwnDeadLetter(message, queue(), user, own)) return handle(message, receivedAt);
+    return (message, receivedAt, settle) => {
+      if (part === "main" ? isStraight(message, topics) : isOwnDeadLetter(message, queue(), user, own)) return handle(message, receivedAt, settle);
       countRefused(subscriptionLabel(this.#options));
       this.#log.warn({ subscription: name, user: message.properties.userId }, "message dropped: it came past the rights of its sender");
-      return "done";
+      queueMicrotask(() => settle("done")); // at once would be inside the turn that the one before it has ended
     };
   }
 
   /** A message on its first way. What succeeds, which nearly all do, has no frame but this one. */
-  async #first(message: IncomingMessage, receivedAt: number): Promise<Verdict> {
+  async #first(message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void): Promise<void> {
     const { fields, properties, content } = message;
     const envelope = this.#seen(fromWire(fields.routingKey, properties, content));
+    let verdict: Verdict = "done";
     this.#running++;
     try {
       await this.#handler(envelope, { signal: this.#abort.signal, receivedAt, isRedelivered: fields.redelivered });
-      return "done";
     } catch (error) {
-      return await this.#firstFailed(message, envelope, error).catch((unsettled: unknown) => this.#unsettled(unsettled));
-    } finally {
-      if (--this.#running === 0) this.#onIdle?.();
+      verdict = await this.#firstFailed(message, envelope, error).catch((unsettled: unknown) => this.#unsettled(unsettled));
     }
+    if (--this.#running === 0) this.#onIdle?.();
+    settle(verdict);
   }
 
   async #firstFailed(message: IncomingMessage, envelope: Envelope, error: unknown): Promise<Verdict> {

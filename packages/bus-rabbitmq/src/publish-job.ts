@@ -1,0 +1,98 @@
+import type { Deadlines } from "@rockbot/async";
+import { BusUnavailableError } from "@rockbot/bus";
+import type { MessageProperties, OutgoingMessage } from "./frames.ts";
+
+/** One message to publish, and how long to try. */
+export interface Publication {
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly body: Uint8Array;
+  readonly properties: MessageProperties;
+  readonly mandatory: boolean;
+  readonly timeoutMs: number;
+  readonly ttlMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly isWanted?: (() => boolean) | undefined;
+}
+
+/** Whose job it is. */
+export interface JobKeeper {
+  readonly deadlines: Deadlines;
+  /** Why messages do not go out. */
+  readonly trouble: string;
+  /** Called once for each job, when it is settled. */
+  ended(job: PublishJob): void;
+}
+
+/** A message that is being published: until its sender knows how that ended, and on until the broker has spoken about it. */
+export class PublishJob implements OutgoingMessage {
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly mandatory: boolean;
+  readonly properties: MessageProperties;
+  readonly body: Uint8Array;
+  expirationMs: number | undefined;
+  isSettled = false;
+  /** The broker has sent it back; its confirm follows. */
+  isReturned = false;
+  /** It was unconfirmed when the broker closed the channel in anger, so it may be the cause. */
+  isSuspect = false;
+  /** On the clock of `performance.now()`. */
+  sentAt = 0;
+  readonly #expiresAt: number;
+  readonly #isWanted: Publication["isWanted"];
+  readonly #keeper: JobKeeper;
+  readonly #resolve: () => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #callOff: () => void;
+
+  constructor(publication: Publication, keeper: JobKeeper, resolve: () => void, reject: (error: unknown) => void) {
+    const { exchange, routingKey, mandatory, properties, body, timeoutMs, ttlMs, signal, isWanted } = publication;
+    this.exchange = exchange;
+    this.routingKey = routingKey;
+    this.mandatory = mandatory;
+    this.properties = properties;
+    this.body = body;
+    this.#expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + ttlMs;
+    this.#isWanted = isWanted;
+    this.#keeper = keeper;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    const callOff = keeper.deadlines.after(timeoutMs, () => this.settle(this.#unavailable(` within ${timeoutMs} ms: ${keeper.trouble}`)));
+    this.#callOff = signal === undefined ? callOff : this.#listenTo(signal, callOff);
+  }
+
+  /** Resolves or rejects what `publish` has given, the first time it is called. */
+  settle(error?: unknown): void {
+    if (this.isSettled) return;
+    this.isSettled = true;
+    this.#callOff();
+    if (error === undefined) this.#resolve();
+    else this.#reject(error);
+    this.#keeper.ended(this);
+  }
+
+  /**
+   * Sees to what has to be seen to right before the message is written.
+   * @returns why it must not go out
+   */
+  prepare(now: number): Error | undefined {
+    if (this.#expiresAt <= now) return this.#unavailable(": its time to live was over before the broker could take it");
+    if (this.#isWanted?.() === false) return this.#unavailable(": it was given up before the broker could take it");
+    if (this.#expiresAt !== Number.POSITIVE_INFINITY) this.expirationMs = Math.ceil(this.#expiresAt - now);
+    return undefined;
+  }
+
+  #listenTo(signal: AbortSignal, callOff: () => void): () => void {
+    const onAbort = () => this.settle(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    return () => {
+      callOff();
+      signal.removeEventListener("abort", onAbort);
+    };
+  }
+
+  #unavailable(why: string): BusUnavailableError {
+    return new BusUnavailableError(`Cannot publish to "${this.routingKey}"${why}`);
+  }
+}
