@@ -1,9 +1,11 @@
+import type { AbortSource } from "./light-abort.ts";
+
 export interface FairQueueLimits {
   /** How many have their turn at once. */
   readonly concurrency: number;
   /** How many wait, at most. */
   readonly waiting: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSource | undefined;
 }
 
 export interface FairQueue {

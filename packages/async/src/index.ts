@@ -2,6 +2,7 @@ export { type BackoffOptions, backoffMs } from "./backoff.ts";
 export { createFairQueue, type FairQueue, type FairQueueLimits } from "./create-fair-queue.ts";
 export { createSemaphore, type Semaphore } from "./create-semaphore.ts";
 export { Deadlines } from "./deadlines.ts";
+export { type AbortSource, LightAbort } from "./light-abort.ts";
 export { LinkedList, type ListEntry } from "./linked-list.ts";
 export { OldestFirstMap } from "./oldest-first-map.ts";
 export { RecentMap } from "./recent-map.ts";

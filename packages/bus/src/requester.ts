@@ -1,4 +1,4 @@
-import { Deadlines, SlotMap } from "@rockbot/async";
+import { type AbortSource, Deadlines, SlotMap } from "@rockbot/async";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, SubscribeOptions } from "./bus.ts";
 import { BusClosedError } from "./bus-errors.ts";
@@ -21,7 +21,7 @@ export interface RequestOptions {
   readonly key?: string | undefined;
   /** How long to wait for the answer, in milliseconds; the request is dropped if nobody has taken it by then. */
   readonly timeoutMs: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSource | undefined;
   /** Whether a reply with the right key is the answer. @default any is */
   readonly accept?: ((reply: Envelope) => boolean) | undefined;
   /** Called once the bus has confirmed the request, if that is before its answer. */
@@ -183,7 +183,7 @@ class Wait {
     if (this.isOpen) this.#waits.byKey.delete(this.#key); // now, not when the caller wakes up: a repeat may be the very next message
   }
 
-  #listenTo(signal: AbortSignal): () => void {
+  #listenTo(signal: AbortSource): () => void {
     const onAbort = () => this.reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     return () => signal.removeEventListener("abort", onAbort);

@@ -15,14 +15,15 @@ export interface Tool {
 
 /** What a tool knows of a call beside its arguments. */
 export interface ToolCallContext extends ToolContext {
+  readonly signal: AbortSignal;
   /** The same whenever the call is delivered: a key for whatever must not happen twice, together with `caller`. */
   readonly toolCallId: string;
 }
 
 /** What a tool gives back. A string is the content alone. */
 export interface ToolResult<Output> {
-  /** What the model reads. */
-  readonly content: string;
+  /** What the model reads; null if there is nothing but the value. */
+  readonly content: string | null;
   /** The same as a value, described by the output schema. */
   readonly structured?: Output | undefined;
   /** The tool ran and reports a failure of its own. @default false */

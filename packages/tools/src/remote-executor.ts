@@ -3,6 +3,7 @@ import { createEnvelope, encodeMessage, Header, messages, ToolError, ToolErrorCo
 import { CallState } from "@rockbot/journal";
 import { type Station, scriptResultTopic } from "./caller-station.ts";
 import type { Identity } from "./identity.ts";
+import { inTime, timeout } from "./layers/deadline.ts";
 import { MAX_REQUEST_BYTES } from "./limits.ts";
 import { answerOf } from "./reply.ts";
 import type { FoundTool, ToolDirectory } from "./tool-directory.ts";
@@ -24,7 +25,10 @@ export interface RemoteExecutorOptions {
   readonly source: string;
 }
 
-/** Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives up. */
+/**
+ * Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives up. Ends by the deadline,
+ * and when it is aborted, also if the bus and the service are gone.
+ */
 export function remoteExecutor(tool: FoundTool, { bus, station, directory, identity, source }: RemoteExecutorOptions): ToolExecutor {
   const self = identity.callerNamed(source);
 
@@ -53,8 +57,10 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
   }
 
   return {
-    async execute(request, { signal, deadline, caller, progress, depth = 0, notes }) {
+    async execute(request, context) {
+      const { signal, deadline, caller, progress, depth = 0, notes } = context;
       const body = encodeMessage("ToolInvokeRequest", request);
+      signal.throwIfAborted();
       if (body.byteLength > MAX_REQUEST_BYTES) {
         throw new ToolError(
           ToolErrorCode.TooLarge,
@@ -63,8 +69,10 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
       }
       if (bus.isBlocked) throw overloaded("the message bus is short of memory or disk and takes no messages");
       const isServed = directory.isServed(tool);
-      if (isServed !== true && !(await isServed)) throw unavailable();
-      const timeoutMs = Math.max(1, Math.floor(deadline - performance.now()));
+      if (isServed !== true && !(await inTime(request, context, async () => isServed, { mayHaveRun: false }))) throw unavailable();
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0) throw timeout(tool.name, false);
+      const timeoutMs = Math.max(1, Math.floor(leftMs));
       const { toolCallId } = request;
       let answer: ToolInvokeResponse | ToolError | undefined;
       const { address, requester } = station();

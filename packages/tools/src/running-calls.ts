@@ -1,4 +1,4 @@
-import { LinkedList, type ListEntry, RecentMap } from "@rockbot/async";
+import { type AbortSource, LightAbort, LinkedList, type ListEntry, RecentMap } from "@rockbot/async";
 import { claimKeyText } from "@rockbot/claims";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { MAX_TIMEOUT_MS } from "./limits.ts";
@@ -18,12 +18,12 @@ export class RunningCalls {
   readonly #ended = new RecentMap<string, true>(MAX_REMEMBERED);
 
   /** Notes a call until its end. Its signal aborts when the call is cancelled or `parent` aborts; it has, if the call was cancelled before. */
-  start(caller: string, toolCallId: string, parent: AbortSignal): { readonly signal: AbortSignal; end(): void } {
+  start(caller: string, toolCallId: string, parent: AbortSignal): { readonly signal: AbortSource; end(): void } {
     const call = new RunningCall(claimKeyText({ caller, toolCallId }), parent, (ended) => this.#ended.set(ended, true));
     call.entry = this.#running.add(call);
     this.#listenTo(parent);
     const tombstone = this.#tombstones.get(call.key);
-    if (tombstone !== undefined && performance.now() - tombstone.at < MAX_TIMEOUT_MS) call.abort(cancelled(tombstone.reason, tombstone.wasRunning));
+    if (tombstone !== undefined && performance.now() - tombstone.at < MAX_TIMEOUT_MS) call.signal.abort(cancelled(tombstone.reason, tombstone.wasRunning));
     return call;
   }
 
@@ -33,7 +33,7 @@ export class RunningCalls {
     for (const call of [...this.#running]) {
       if (call.key !== key) continue;
       wasRunning = true;
-      call.abort(cancelled(reason, true));
+      call.signal.abort(cancelled(reason, true));
     }
     this.#tombstones.set(key, { reason, at: performance.now(), wasRunning });
   }
@@ -42,7 +42,7 @@ export class RunningCalls {
     if (this.#parents.has(parent)) return;
     this.#parents.add(parent);
     parent.addEventListener("abort", () => {
-      for (const call of [...this.#running]) if (call.parent === parent) call.abort(parent.reason);
+      for (const call of [...this.#running]) if (call.parent === parent) call.signal.abort(parent.reason);
     });
   }
 }
@@ -50,7 +50,7 @@ export class RunningCalls {
 class RunningCall {
   readonly key: string;
   readonly parent: AbortSignal;
-  readonly #controller = new AbortController();
+  readonly signal = new LightAbort();
   readonly #onEnd: (key: string) => void;
   /** Its place among those that run. */
   entry: ListEntry | undefined;
@@ -59,14 +59,6 @@ class RunningCall {
     this.key = key;
     this.parent = parent;
     this.#onEnd = onEnd;
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  abort(reason: unknown): void {
-    this.#controller.abort(reason);
   }
 
   end(): void {

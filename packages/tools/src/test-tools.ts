@@ -1,13 +1,12 @@
 import type { ToolDefinition, Validator } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, type PolicyHolder, readPolicy } from "@rockbot/policy";
-import { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
-import type { ToolContext } from "./tool-executor.ts";
+import { defineTool, type Tool, type ToolCallContext, type ToolResult } from "./define-tool.ts";
 import type { ToolSet } from "./tool-set.ts";
 
 /** A tool for tests that takes any arguments. */
 export function testTool(
   name: string,
-  run: (input: unknown, context: ToolContext) => Promise<string | ToolResult<unknown>>,
+  run: (input: unknown, context: ToolCallContext) => Promise<string | ToolResult<unknown>>,
   promises: Partial<ToolDefinition> = {},
 ): Tool {
   const definition: ToolDefinition = {
@@ -33,7 +32,7 @@ export async function testPolicy(text: string): Promise<PolicyHolder> {
 
 /** A tool that holds its calls until they are let go. */
 export function heldTool(name: string, promises: Partial<ToolDefinition> = {}) {
-  const running: { readonly caller: string; readonly input: unknown; readonly context: ToolContext; end(text?: string): void }[] = [];
+  const running: { readonly caller: string; readonly input: unknown; readonly context: ToolCallContext; end(text?: string): void }[] = [];
   let count = 0;
   const tool = testTool(
     name,

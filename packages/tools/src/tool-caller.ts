@@ -1,5 +1,5 @@
 import { metrics } from "@opentelemetry/api";
-import { SlotMap } from "@rockbot/async";
+import { type AbortSource, LightAbort, SlotMap } from "@rockbot/async";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import {
   allToolNames,
@@ -200,14 +200,17 @@ export async function createToolCaller(
   }
 
   /** Finds the executor when the call is made, so that a tool that comes or goes meanwhile is judged as it is then. */
-  const calling = withCallingLayers({
-    execute(request, context) {
-      const before = resumedById.get(request.toolCallId);
-      if (before?.isOpen && before.toolName === request.toolName) return before.answer;
-      const executor = registry.getExecutor(request.toolName);
-      return executor !== undefined && context.progress === ignoreProgress ? executor.execute(request, context) : prepare(request, context);
+  const calling = withCallingLayers(
+    {
+      execute(request, context) {
+        const before = resumedById.get(request.toolCallId);
+        if (before?.isOpen && before.toolName === request.toolName) return before.answer;
+        const executor = registry.getExecutor(request.toolName);
+        return executor !== undefined && context.progress === ignoreProgress ? executor.execute(request, context) : prepare(request, context);
+      },
     },
-  });
+    ({ toolCallId, toolName }, { progress }) => remote.has(toolName) && progress === ignoreProgress && !resumedById.has(toolCallId),
+  );
 
   /** The same for a call that has to wait before: for its progress to be heard, or for its tool to be found. */
   async function prepare(request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
@@ -231,7 +234,7 @@ export async function createToolCaller(
   }
 
   /** The calls that are out, by id: aborting one cancels it. */
-  const calls = new SlotMap<string, AbortController>();
+  const calls = new SlotMap<string, LightAbort>();
   const running = stack.move();
   return {
     tools: usable,
@@ -286,7 +289,7 @@ export async function createToolCaller(
         arguments: typeof args === "string" ? args : args === undefined ? null : JSON.stringify(args),
         sessionId: sessionId ?? null,
       };
-      const cancelled = new AbortController();
+      const cancelled = new LightAbort();
       const signals = signalsOf(options);
       const stopListening = signals.length === 0 ? undefined : cancelWith(cancelled, signals, name);
       /** Undefined for a call that joins one taken up: that one's end is the end. */
@@ -305,7 +308,7 @@ export async function createToolCaller(
         const decision = policy === undefined ? undefined : decide(caller, policy, registry, name);
         const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
         const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
-        const response = await calling.execute(request, { signal: cancelled.signal, deadline, caller, decision, depth, progress, log, notes });
+        const response = await calling.execute(request, { signal: cancelled, deadline, caller, decision, depth, progress, log, notes });
         notes?.note(CallState.Answered);
         if (options.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, response).body);
         return response;
@@ -333,10 +336,10 @@ export async function createToolCaller(
 }
 
 /** What ends a call early besides its caller's own end. */
-const signalsOf = ({ signal, parent }: CallOptions): AbortSignal[] => [signal, parent?.signal].filter((each) => each !== undefined);
+const signalsOf = ({ signal, parent }: CallOptions): AbortSource[] => [signal, parent?.signal].filter((each) => each !== undefined);
 
 /** Cancels a call when one of the signals aborts, or at once if one has. @returns leaves the signals */
-function cancelWith(call: AbortController, signals: readonly AbortSignal[], name: string): () => void {
+function cancelWith(call: LightAbort, signals: readonly AbortSource[], name: string): () => void {
   const onAbort = () => {
     const cause: unknown = signals.find(({ aborted }) => aborted)?.reason;
     call.abort(new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, { cause, details: { mayHaveRun: true } }));

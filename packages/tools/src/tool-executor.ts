@@ -1,3 +1,4 @@
+import type { AbortSource } from "@rockbot/async";
 import type { Logger } from "@rockbot/bus";
 import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
 import type { CallNotes } from "@rockbot/journal";
@@ -15,7 +16,7 @@ export type ToolLayer = (next: ToolExecutor) => ToolExecutor;
 /** What a call needs, and no more. */
 export interface ToolContext {
   /** Aborts when the call's answer is of no use any more: deadline over, cancelled, or the process stops. */
-  readonly signal: AbortSignal;
+  readonly signal: AbortSource;
   /** When the caller stops waiting, on the clock of `performance.now()`. */
   readonly deadline: number;
   /** The agent on whose behalf the call runs. */

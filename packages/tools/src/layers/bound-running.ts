@@ -1,9 +1,9 @@
-import { createFairQueue, LinkedList } from "@rockbot/async";
+import { type AbortSource, createFairQueue, LinkedList } from "@rockbot/async";
 import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
 
 interface RunningCall {
-  readonly signal: AbortSignal;
+  readonly signal: AbortSource;
   readonly turn: Disposable;
 }
 

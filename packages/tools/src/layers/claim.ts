@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
-import { LinkedList, type ListEntry, SlotMap } from "@rockbot/async";
+import { type AbortSource, LinkedList, type ListEntry, SlotMap } from "@rockbot/async";
 import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError, claimKeyText } from "@rockbot/claims";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { Tool } from "../define-tool.ts";
@@ -192,7 +191,18 @@ export class CallClaims {
 }
 
 /** Ends early when aborted: the caller of this looks. */
-const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(Math.max(1, ms), undefined, { signal }).catch(() => {});
+function pause(ms: number, signal: AbortSource): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, Math.max(1, ms));
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+  });
+}
 
 const hashOf = ({ toolName, arguments: args }: ToolInvokeRequest): string => hash("sha256", `${toolName}\0${args ?? ""}`, "base64url").slice(0, 22);
 

@@ -1,10 +1,10 @@
-import { announcedMcpName, textResponse, type Validator } from "@rockbot/contracts";
+import { announcedMcpName, type ToolDefinition, type Validator } from "@rockbot/contracts";
 import { isRepeatable, type McpTool } from "@rockbot/mcp";
-import type { Tool } from "@rockbot/tools";
+import { defineTool, type Tool } from "@rockbot/tools";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 
 /** Whatever is an object: the server knows its own schema best, and checks against it. */
-const anyObject: Validator<unknown> = (value: unknown): value is unknown => typeof value === "object" && value !== null;
+const anyObject: Validator<Record<string, unknown>> = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 export interface McpToolOptions {
   /** How long results are kept; of a server whose annotations are trusted, only those of read-only tools. @default not at all */
@@ -15,30 +15,18 @@ export interface McpToolOptions {
 export function mcpTool(server: BridgedServer, tool: McpTool, { cacheMs = 0 }: McpToolOptions = {}): Tool {
   const isTrusted = server.trustsAnnotations;
   const mayKeep = cacheMs > 0 && (!isTrusted || tool.annotations.readOnly);
-  return {
-    definition: {
-      name: announcedMcpName(server.name, tool.name),
-      description: tool.description === "" ? `The tool "${tool.name}" of the MCP server "${server.name}", which does not describe it.` : tool.description,
-      inputSchema: tool.inputSchema,
-      outputSchema: tool.outputSchema,
-      readOnly: isTrusted && tool.annotations.readOnly,
-      idempotent: isRepeatable(tool, isTrusted),
-      ...(mayKeep ? { cacheSeconds: cacheMs / 1_000 } : {}),
-      validateInput: anyObject,
-    },
-    executor: {
-      async execute(request, { input, deadline, signal, progress }) {
-        const { content, structured, isError } = await server.callTool(tool, input as Record<string, unknown>, {
-          timeoutMs: deadline - performance.now(),
-          signal,
-          onProgress: progress,
-        });
-        return textResponse(request, content, {
-          isError,
-          ...(structured === undefined ? {} : { structured: structured as Record<string, unknown> }),
-          trust: { level: "untrusted", origin: `mcp:${server.name}` },
-        });
-      },
-    },
+  const definition: ToolDefinition<Record<string, unknown>, Record<string, unknown>> = {
+    name: announcedMcpName(server.name, tool.name),
+    description: tool.description === "" ? `The tool "${tool.name}" of the MCP server "${server.name}", which does not describe it.` : tool.description,
+    inputSchema: tool.inputSchema,
+    outputSchema: tool.outputSchema,
+    readOnly: isTrusted && tool.annotations.readOnly,
+    idempotent: isRepeatable(tool, isTrusted),
+    ...(mayKeep ? { cacheSeconds: cacheMs / 1_000 } : {}),
+    validateInput: anyObject,
   };
+  return defineTool(definition, async (input, { deadline, signal, progress }) => {
+    const { content, structured, isError } = await server.callTool(tool, input, { timeoutMs: deadline - performance.now(), signal, onProgress: progress });
+    return { content, structured, isError, trust: { level: "untrusted", origin: `mcp:${server.name}` } };
+  });
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ToolError, ToolErrorCode, type ToolExecutePythonScriptInput, tools } from "@rockbot/contracts";
 import type { RateStore } from "@rockbot/rates";
-import { defineTool, type Tool, type ToolCallContext, type ToolContext } from "@rockbot/tools";
+import { defineTool, type Tool, type ToolCallContext } from "@rockbot/tools";
 import type { PackageLayer } from "../packages/package-layer.ts";
 import { goesOn, type ScriptRunner } from "../script-runner.ts";
 import { describeOutcome } from "./describe-outcome.ts";
@@ -94,7 +94,7 @@ function tooLarge(name: string, text: string, maxBytes: number): string[] {
 async function install(
   { pip_packages }: ToolExecutePythonScriptInput,
   packages: ScriptPackages | undefined,
-  { signal }: ToolContext,
+  { signal }: ToolCallContext,
 ): Promise<PackageLayer | undefined> {
   if (pip_packages == null || pip_packages.length === 0) return undefined;
   if (packages === undefined) {

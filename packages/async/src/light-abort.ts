@@ -1,0 +1,51 @@
+/** As much of an AbortSignal as whoever waits needs. Every AbortSignal is one. */
+export interface AbortSource {
+  readonly aborted: boolean;
+  /** Why, once it has aborted. */
+  readonly reason: unknown;
+  throwIfAborted(): void;
+  addEventListener(type: "abort", listener: () => void, options?: { readonly once: true }): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/**
+ * An AbortController and its signal in one, for what comes and goes by the thousand: to listen to an AbortSignal and to leave it
+ * takes 250 ns, and its table of listeners is kept for as long as what it is for.
+ */
+export class LightAbort implements AbortSource {
+  #listeners: (() => void)[] | undefined;
+  #isAborted = false;
+  #reason: unknown;
+
+  get aborted(): boolean {
+    return this.#isAborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  throwIfAborted(): void {
+    if (this.#isAborted) throw this.#reason;
+  }
+
+  /** Calls `listener` when it aborts; not if it has. A listener must not throw. */
+  addEventListener(_type: "abort", listener: () => void): void {
+    if (this.#isAborted) return;
+    if (this.#listeners === undefined) this.#listeners = [listener];
+    else this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: "abort", listener: () => void): void {
+    const index = this.#listeners?.indexOf(listener) ?? -1;
+    if (index !== -1) this.#listeners?.splice(index, 1);
+  }
+
+  /** The first reason counts. */
+  abort(reason: unknown): void {
+    if (this.#isAborted) return;
+    this.#isAborted = true;
+    this.#reason = reason;
+    for (let next = this.#listeners?.shift(); next !== undefined; next = this.#listeners?.shift()) next(); // one may take another away
+  }
+}
