@@ -19,14 +19,13 @@ export type CallOutcome = ToolInvokeResponse | ToolError | "superseded" | "dead_
 export interface CallEntry {
   /** Why the call is not to be run: no line could be written of it. */
   refusal(): ToolError | undefined;
-  /** Writes the line, before the answer is sent: see AuditLog.write. */
-  end(ids: Pick<ToolInvokeRequest, "toolCallId" | "toolName">, outcome: CallOutcome, decision?: Decision): Promise<void>;
+  /** Writes the line, before the answer is sent: see AuditLog.write. Undefined if there is nothing to wait for. */
+  end(ids: Pick<ToolInvokeRequest, "toolCallId" | "toolName">, outcome: CallOutcome, decision?: Decision): Promise<void> | undefined;
 }
 
 /** Whatever a stranger chose may be long. */
 const MAX_TEXT = 256;
-const DONE = Promise.resolve();
-const UNAUDITED: CallEntry = { refusal: () => undefined, end: () => DONE };
+const UNAUDITED: CallEntry = { refusal: () => undefined, end: () => undefined };
 
 /** Makes an entry for each delivery of a call to a service: one that is delivered twice has two lines. */
 export function createCallAudit({ audit, isRequired, service }: CallAuditOptions) {

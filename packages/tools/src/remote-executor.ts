@@ -45,12 +45,15 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
   }
 
   /** Says for whom the call is made, if that is not whom the service sees anyway. */
-  const behalf = (caller: string): Record<string, string> => (caller === self ? {} : { [Header.OnBehalfOf]: caller });
+  function sayFor(caller: string, headers: Record<string, string>): Record<string, string> {
+    if (caller !== self) headers[Header.OnBehalfOf] = caller;
+    return headers;
+  }
 
   function cancel(toolCallId: string, caller: string, reason: string): void {
     const body = encodeMessage("ToolCancel", { toolCallId, reason });
     bus
-      .publish(createEnvelope({ topic: `tool.cancel.${tool.service}`, type: messages.ToolCancel.type, source, body, headers: behalf(caller) }), {
+      .publish(createEnvelope({ topic: `tool.cancel.${tool.service}`, type: messages.ToolCancel.type, source, body, headers: sayFor(caller, {}) }), {
         ttlMs: CANCEL_TTL_MS,
       })
       .catch(() => {}); // the deadline ends the call anyway
@@ -76,21 +79,19 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
       const { toolCallId } = request;
       let answer: ToolInvokeResponse | ToolError | undefined;
       const { address, requester } = station();
+      const headers = sayFor(caller, { [Header.TimeoutMs]: String(timeoutMs) });
+      if (depth > 0) headers[Header.Depth] = String(depth);
+      if (progress !== ignoreProgress) headers[Header.Progress] = "1";
       try {
         const message = createEnvelope({
           topic: tool.topic,
           type: messages.ToolInvokeRequest.type,
           source,
           body,
-          ...(tool.topic === SCRIPT_TOPIC ? { replyTo: scriptResultTopic(address) } : {}),
+          replyTo: tool.topic === SCRIPT_TOPIC ? scriptResultTopic(address) : undefined,
           messageId: toolCallId,
           correlationId: toolCallId,
-          headers: {
-            [Header.TimeoutMs]: String(timeoutMs),
-            ...(depth === 0 ? {} : { [Header.Depth]: String(depth) }),
-            ...(progress === ignoreProgress ? {} : { [Header.Progress]: "1" }),
-            ...behalf(caller),
-          },
+          headers,
         });
         await requester.request(message, {
           timeoutMs,

@@ -251,12 +251,15 @@ export async function serveTools(
       sent = new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave ${found}. Ask for less.`);
       encoded = form.write(request, sent);
     }
-    await entry?.end({ ...request, toolName }, sent, decision);
-    const headers = { ...labels, ...(decision === undefined ? {} : { [Header.Policy]: decision.revision }) };
+    const noted = entry?.end({ toolCallId: request.toolCallId, toolName }, sent, decision);
+    if (noted !== undefined) await noted;
+    const headers: Record<string, string> = { ...labels };
+    if (decision !== undefined) headers[Header.Policy] = decision.revision;
     const { topic, correlationId } = address;
+    const { type, body } = encoded;
     try {
       // Without a time to live: what waits ends with the caller's queue, and each that has one costs the broker a timer.
-      await bus.publish(createEnvelope({ topic, source: service, correlationId, headers, ...encoded }), {
+      await bus.publish(createEnvelope({ topic, type, source: service, correlationId, headers, body }), {
         mandatory: true,
         isTraced: false,
         timeoutMs: Math.max(LATE_PUBLISH_MS, deadline - performance.now()),

@@ -336,7 +336,12 @@ export async function createToolCaller(
 }
 
 /** What ends a call early besides its caller's own end. */
-const signalsOf = ({ signal, parent }: CallOptions): AbortSource[] => [signal, parent?.signal].filter((each) => each !== undefined);
+function signalsOf({ signal, parent }: CallOptions): readonly AbortSource[] {
+  if (signal === undefined) return parent === undefined ? NONE : [parent.signal];
+  return parent === undefined ? [signal] : [signal, parent.signal];
+}
+
+const NONE: readonly AbortSource[] = [];
 
 /** Cancels a call when one of the signals aborts, or at once if one has. @returns leaves the signals */
 function cancelWith(call: LightAbort, signals: readonly AbortSource[], name: string): () => void {
