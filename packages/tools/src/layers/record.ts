@@ -3,6 +3,7 @@ import { ToolErrorCode } from "@rockbot/contracts";
 import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";
 import type { ToolLayer } from "../tool-executor.ts";
+import { frozenLabels } from "./frozen-labels.ts";
 
 export interface RecordNames {
   /** The span's name, before the tool's. */
@@ -27,6 +28,7 @@ export function record(names: RecordNames): ToolLayer {
   const meter = metrics.getMeter("@rockbot/tools");
   const duration = meter.createHistogram(names.duration, { unit: "ms", description: "Time from the call's start to its end." });
   const count = meter.createCounter(names.count, { description: "Calls that ended, by status." });
+  const succeeded = frozenLabels((toolName) => ({ tool_name: toolName, status: "ok" }));
 
   return (next) => ({
     execute(request, context) {
@@ -58,8 +60,7 @@ export function record(names: RecordNames): ToolLayer {
           } finally {
             const durationMs = performance.now() - start;
             finish(span, status, charactersIn, charactersOut);
-            const label = status === ToolErrorCode.ToolNotFound ? UNKNOWN_TOOL : toolName;
-            const labels = { tool_name: label, status };
+            const labels = status === "ok" ? succeeded(toolName) : { tool_name: status === ToolErrorCode.ToolNotFound ? UNKNOWN_TOOL : toolName, status };
             count.add(1, labels);
             duration.record(durationMs, labels);
             context.log.debug(
@@ -74,7 +75,9 @@ export function record(names: RecordNames): ToolLayer {
 }
 
 function finish(span: Span, status: string, charactersIn: number, charactersOut: number): void {
-  span.setAttributes({ "rockbot.tool.status": status, "rockbot.tool.characters_in": charactersIn, "rockbot.tool.characters_out": charactersOut });
-  if (status !== "ok") span.setStatus({ code: SpanStatusCode.ERROR, message: status });
+  if (span.isRecording()) {
+    span.setAttributes({ "rockbot.tool.status": status, "rockbot.tool.characters_in": charactersIn, "rockbot.tool.characters_out": charactersOut });
+    if (status !== "ok") span.setStatus({ code: SpanStatusCode.ERROR, message: status });
+  }
   span.end();
 }

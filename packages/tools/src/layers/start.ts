@@ -1,8 +1,10 @@
 import { metrics, type UpDownCounter } from "@opentelemetry/api";
 import type { ToolLayer } from "../tool-executor.ts";
+import { frozenLabels } from "./frozen-labels.ts";
 
 /** Made with the first call: what is made before telemetry starts, such as while modules load, records nothing for ever. */
 let counter: UpDownCounter | undefined;
+const labelsOf = frozenLabels((toolName) => ({ tool_name: toolName }));
 
 /** Innermost: says that from here on the tool runs, so that a refusal before is told from a failure after. */
 export const start: ToolLayer = (next) => ({
@@ -10,7 +12,7 @@ export const start: ToolLayer = (next) => ({
     context.onStarted?.();
     counter ??= metrics.getMeter("@rockbot/tools").createUpDownCounter("rockbot.tool.running", { description: "Calls that run now, by tool." });
     const running = counter;
-    const labels = { tool_name: request.toolName };
+    const labels = labelsOf(request.toolName);
     running.add(1, labels);
     try {
       return await next.execute(request, context);
