@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import { within } from "@rockbot/async";
 import type { Envelope } from "@rockbot/contracts";
 import type { Death, Handler, ParkingReason, QueuePart, QueueState } from "./bus.ts";
@@ -91,14 +92,17 @@ export class MemoryQueue {
     consumer.stop.abort(new BusClosedError(`The subscription "${this.#name}" has ended`));
   }
 
+  /** In the async context that the queue was made in, and in no publisher's: his is not that of the messages of others. */
+  readonly #turn = AsyncResource.bind(() => {
+    this.#isScheduled = false;
+    this.#dispatch();
+  });
+
   /** Hands out messages in a later turn of the event loop, so that a long exchange of messages starves nobody. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.#dispatch();
-    });
+    setImmediate(this.#turn);
   }
 
   #dispatch(): void {

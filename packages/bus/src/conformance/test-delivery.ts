@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { type Bus, MAX_BODY_BYTES, MAX_HEADER_BYTES } from "../bus.ts";
@@ -24,6 +25,18 @@ export function testDelivery(create: () => Promise<Bus>): void {
       body: text(sent),
       userId: undefined,
     });
+  });
+
+  test("runs a handler in no publisher's async context", async () => {
+    await using bus = await create();
+    const { topic, options } = unique();
+    const whose = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    await using _ = await bus.subscribe(options, async () => void seen.push(whose.getStore()));
+    await bus.publish(envelope(topic, "nobody's"));
+    await vi.waitFor(() => expect(seen).toEqual([undefined]), WAIT);
+    await whose.run("a publisher's", () => bus.publish(envelope(topic, "somebody's")));
+    await vi.waitFor(() => expect(seen).toEqual([undefined, undefined]), WAIT);
   });
 
   test("keeps the order of one publisher", async () => {
