@@ -35,7 +35,6 @@ export type {
 export { type McpCall, mcpCallEnvelope } from "./mcp-call-envelope.ts";
 export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp-topics.ts";
 export { checkName, isName, isReplyTopic, isReplyTopicOf, isSessionId, replyRoots } from "./names.ts";
-export { randomHex } from "./random-hex.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
 
 // Errors: what a call fails with.

@@ -1,3 +1,4 @@
+import { randomFillSync } from "node:crypto";
 import {
   type Context,
   context,
@@ -10,7 +11,6 @@ import {
   type TracerProvider,
   trace,
 } from "@opentelemetry/api";
-import { randomHex } from "@rockbot/contracts";
 
 /**
  * Makes spans that have ids and go nowhere: enough for logs, and for a trace that another process exports. The SDK's own
@@ -103,3 +103,15 @@ export class IdSpan implements Span {
 
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
+/** Random bytes are cheap by the kilobyte and dear by the call. */
+const pool = Buffer.alloc(4096);
+let poolAt = pool.length;
+
+function randomHex(bytes: number): string {
+  if (poolAt + bytes > pool.length) {
+    randomFillSync(pool);
+    poolAt = 0;
+  }
+  poolAt += bytes;
+  return pool.toString("hex", poolAt - bytes, poolAt);
+}
