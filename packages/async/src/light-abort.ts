@@ -8,9 +8,16 @@ export interface AbortSource {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
+/** Calls `listener` once when the source aborts, or now if it has. @returns leaves the source */
+export function onAbort(source: AbortSource, listener: () => void): () => void {
+  if (source.aborted) listener();
+  else source.addEventListener("abort", listener, { once: true });
+  return () => source.removeEventListener("abort", listener);
+}
+
 /**
- * An AbortController and its signal in one, for what comes and goes by the thousand: to listen to an AbortSignal and to leave it
- * takes 250 ns, and its table of listeners is kept for as long as what it is for.
+ * An AbortController and its signal in one, for what comes and goes by the thousand: to listen to an AbortSignal and to leave it costs as
+ * much as to encode a small message, and its table of listeners lives as long as what it is for.
  */
 export class LightAbort implements AbortSource {
   #listeners: (() => void)[] | undefined;

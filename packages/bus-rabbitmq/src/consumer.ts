@@ -10,7 +10,7 @@ import { Unacked } from "./unacked.ts";
 export type Verdict = "done" | "reject" | "again";
 
 /**
- * Handles a delivery: says what is to become of it, once, at any time. A promise of that would be one more for each message.
+ * Handles a delivery, and calls `settle` once with what is to become of it, which is cheaper than a promise of that; never before it has returned.
  * Must not throw. `receivedAt` is on the clock of `performance.now()`.
  */
 export type Handle = (message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void) => void;
@@ -153,13 +153,13 @@ export class Consumer {
   }
 
   #settle(deliveryTag: number, verdict: Verdict): void {
-    this.#options.slots.leave();
     if (verdict === "done") {
       this.#unacked.finish(deliveryTag);
     } else {
       this.#unacked.remove(deliveryTag);
       this.#giveBack(deliveryTag, verdict === "again");
     }
+    this.#options.slots.leave();
   }
 
   /** @param isRequeued whether it comes again, or goes to the queue's dead letters */

@@ -1,4 +1,4 @@
-import type { Deadlines } from "@rockbot/async";
+import { type Deadlines, onAbort } from "@rockbot/async";
 import { BusUnavailableError } from "@rockbot/bus";
 import type { MessageProperties, OutgoingMessage } from "./frames.ts";
 
@@ -45,6 +45,7 @@ export class PublishJob implements OutgoingMessage {
   readonly #resolve: () => void;
   readonly #reject: (error: unknown) => void;
   readonly #callOff: () => void;
+  readonly #leave: (() => void) | undefined;
 
   constructor(publication: Publication, keeper: JobKeeper, resolve: () => void, reject: (error: unknown) => void) {
     const { exchange, routingKey, mandatory, properties, body, timeoutMs, ttlMs, signal, isWanted } = publication;
@@ -58,8 +59,8 @@ export class PublishJob implements OutgoingMessage {
     this.#keeper = keeper;
     this.#resolve = resolve;
     this.#reject = reject;
-    const callOff = keeper.deadlines.after(timeoutMs, () => this.settle(this.#unavailable(` within ${timeoutMs} ms: ${keeper.trouble}`)));
-    this.#callOff = signal === undefined ? callOff : this.#listenTo(signal, callOff);
+    this.#callOff = keeper.deadlines.after(timeoutMs, () => this.settle(this.#unavailable(` within ${timeoutMs} ms: ${keeper.trouble}`)));
+    this.#leave = signal && onAbort(signal, () => this.settle(signal.reason));
   }
 
   /** Resolves or rejects what `publish` has given, the first time it is called. */
@@ -67,6 +68,7 @@ export class PublishJob implements OutgoingMessage {
     if (this.isSettled) return;
     this.isSettled = true;
     this.#callOff();
+    this.#leave?.();
     if (error === undefined) this.#resolve();
     else this.#reject(error);
     this.#keeper.ended(this);
@@ -81,15 +83,6 @@ export class PublishJob implements OutgoingMessage {
     if (this.#isWanted?.() === false) return this.#unavailable(": it was given up before the broker could take it");
     if (this.#expiresAt !== Number.POSITIVE_INFINITY) this.expirationMs = Math.ceil(this.#expiresAt - now);
     return undefined;
-  }
-
-  #listenTo(signal: AbortSignal, callOff: () => void): () => void {
-    const onAbort = () => this.settle(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    return () => {
-      callOff();
-      signal.removeEventListener("abort", onAbort);
-    };
   }
 
   #unavailable(why: string): BusUnavailableError {

@@ -248,7 +248,7 @@ export class Subscription {
       if (part === "main" ? isStraight(message, topics) : isOwnDeadLetter(message, queue(), user, own)) return handle(message, receivedAt, settle);
       countRefused(subscriptionLabel(this.#options));
       this.#log.warn({ subscription: name, user: message.properties.userId }, "message dropped: it came past the rights of its sender");
-      queueMicrotask(() => settle("done")); // at once would be inside the turn that the one before it has ended
+      queueMicrotask(() => settle("done")); // not at once: strays in a row would settle inside each other
     };
   }
 

@@ -15,3 +15,17 @@ test("a memory bus refuses messages for a queue that is full", async () => {
   await publish();
   await expect(publish()).rejects.toBeInstanceOf(QueueFullError);
 });
+
+test("a message whose time is over when its turn comes is parked, also behind one that keeps the process busy", async () => {
+  await using bus = createMemoryBus();
+  const handled: string[] = [];
+  await using _ = await bus.subscribe({ name: "busy", topics: ["busy"] }, async ({ messageId }) => {
+    handled.push(messageId);
+    for (const until = performance.now() + 60; performance.now() < until; );
+  });
+  const publish = (messageId: string) =>
+    bus.publish(createEnvelope({ topic: "busy", type: "t", source: "s", messageId, body: Buffer.from("x") }), { ttlMs: 50 });
+  await Promise.all(["first", "second", "third"].map(publish));
+  await expect.poll(async () => (await bus.inspect("busy", "parked"))?.messages).toBe(2);
+  expect(handled).toEqual(["first"]);
+});

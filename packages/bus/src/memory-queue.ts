@@ -1,4 +1,4 @@
-import { AsyncResource } from "node:async_hooks";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { within } from "@rockbot/async";
 import type { Envelope } from "@rockbot/contracts";
 import type { Death, Handler, ParkingReason, QueuePart, QueueState } from "./bus.ts";
@@ -24,6 +24,9 @@ interface Consumer {
 }
 
 type OnFailure = (consumer: Consumer, waiting: Waiting, error: unknown) => Promise<void>;
+
+/** Calls in nobody's async context: that of a publisher, or of whoever subscribed, is not that of the messages of others. */
+const outside = AsyncLocalStorage.snapshot();
 
 /** One queue of the in-memory bus: messages in order, handed to consumers in turn, failures as SubscriptionKind says. */
 export class MemoryQueue {
@@ -92,21 +95,17 @@ export class MemoryQueue {
     consumer.stop.abort(new BusClosedError(`The subscription "${this.#name}" has ended`));
   }
 
-  /** In the async context that the queue was made in, and in no publisher's: his is not that of the messages of others. */
-  readonly #turn = AsyncResource.bind(() => {
-    this.#isScheduled = false;
-    this.#dispatch();
-  });
-
   /** Hands out messages in a later turn of the event loop, so that a long exchange of messages starves nobody. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(this.#turn);
+    setImmediate(outside, () => {
+      this.#isScheduled = false;
+      this.#dispatch();
+    });
   }
 
   #dispatch(): void {
-    const now = performance.now();
     while (this.#head < this.#waiting.length) {
       const consumer = this.#freeConsumer();
       if (consumer === undefined) return;
@@ -117,6 +116,7 @@ export class MemoryQueue {
         this.#waiting = this.#waiting.slice(this.#head);
         this.#head = 0;
       }
+      const now = performance.now();
       if (waiting.expiresAt <= now) this.#park(waiting.message, "expired");
       else void this.#run(consumer, waiting, now, this.#firstFailed);
     }

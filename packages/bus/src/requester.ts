@@ -1,4 +1,4 @@
-import { type AbortSource, Deadlines, SlotMap } from "@rockbot/async";
+import { type AbortSource, Deadlines, onAbort, SlotMap } from "@rockbot/async";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, SubscribeOptions } from "./bus.ts";
 import { BusClosedError } from "./bus-errors.ts";
@@ -84,16 +84,24 @@ export function createRequester(
     if (isClosed) return Promise.reject(new BusClosedError("Cannot wait for an answer: the requester is closed"));
     if (waits.byKey.has(key)) return Promise.reject(new RangeError(`Cannot wait for the answer to "${key}": somebody does already`));
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const wait = new Wait(key, options, waits); // before publishing: the answer may overtake the confirm
+    const wait = new Wait(key, options, waits);
+    waits.byKey.set(key, wait); // before publishing: the answer may overtake the confirm
+    const start = (leftMs: number): void => {
+      try {
+        publish?.(wait, leftMs);
+      } catch (error) {
+        wait.reject(error);
+      }
+    };
     if (isListening) {
-      publish?.(wait, timeoutMs);
+      start(timeoutMs);
       return wait.answer;
     }
     const dueAt = performance.now() + timeoutMs;
     subscribed ??= subscribe();
     subscribed.then(
       () => {
-        if (wait.isOpen) publish?.(wait, dueAt - performance.now());
+        if (wait.isOpen) start(dueAt - performance.now());
       },
       (error: unknown) => wait.reject(error),
     );
@@ -141,26 +149,23 @@ interface Waits {
 
 /** A wait for an answer. Settles once, whatever is called. */
 class Wait {
-  readonly answer: Promise<Envelope>;
   readonly accept: RequestOptions["accept"];
+  readonly #answer = Promise.withResolvers<Envelope>();
   readonly #key: string;
   readonly #waits: Waits;
   readonly #callOff: () => void;
-  readonly #stopListening: (() => void) | undefined;
-  #resolve!: (reply: Envelope) => void;
-  #reject!: (reason: unknown) => void;
+  readonly #leave: (() => void) | undefined;
 
   constructor(key: string, { timeoutMs, signal, accept }: WaitOptions, waits: Waits) {
+    this.accept = accept;
     this.#key = key;
     this.#waits = waits;
-    this.accept = accept;
-    this.answer = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     this.#callOff = waits.deadlines.after(timeoutMs, () => this.reject(new RequestTimeoutError(`No answer on "${waits.replyTo}" within ${timeoutMs} ms`)));
-    this.#stopListening = signal === undefined ? undefined : this.#listenTo(signal);
-    waits.byKey.set(key, this);
+    this.#leave = signal && onAbort(signal, () => this.reject(signal.reason));
+  }
+
+  get answer(): Promise<Envelope> {
+    return this.#answer.promise;
   }
 
   get isOpen(): boolean {
@@ -169,23 +174,17 @@ class Wait {
 
   resolve(reply: Envelope): void {
     this.#end();
-    this.#resolve(reply);
+    this.#answer.resolve(reply);
   }
 
   reject(reason: unknown): void {
     this.#end();
-    this.#reject(reason);
+    this.#answer.reject(reason);
   }
 
   #end(): void {
     this.#callOff();
-    this.#stopListening?.();
+    this.#leave?.();
     if (this.isOpen) this.#waits.byKey.delete(this.#key); // now, not when the caller wakes up: a repeat may be the very next message
-  }
-
-  #listenTo(signal: AbortSource): () => void {
-    const onAbort = () => this.reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    return () => signal.removeEventListener("abort", onAbort);
   }
 }

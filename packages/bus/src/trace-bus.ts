@@ -12,6 +12,7 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
+import { remembered } from "@rockbot/async";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, Handler, PublishOptions, SubscribeOptions } from "./bus.ts";
 import { headersFault } from "./header-bytes.ts";
@@ -33,7 +34,7 @@ export function traceBus(bus: Bus): Bus {
     count: meter.createCounter("rockbot.messaging.process.messages", { description: "Messages handled, by result." }),
     duration: meter.createHistogram("rockbot.messaging.process.duration", { unit: "ms", description: "Time in the handler." }),
   };
-  const destinationOf = destinations();
+  const destinationOf = remembered(destinationOfTopic);
   const active = meter.createUpDownCounter("rockbot.messaging.active_messages", { description: "Messages in handlers now, by subscription." });
 
   return {
@@ -139,26 +140,11 @@ interface Destination {
   readonly isTopic: boolean;
 }
 
-/** At most this many topics are remembered with their destinations. */
-const MAX_TOPICS = 1_000;
-
 /** Tells where a topic leads, by its first two words: what follows are names, too many for a metric's label. */
-function destinations(): (topic: string) => Destination {
-  const known = new Map<string, Destination>();
-  return (topic) => {
-    const found = known.get(topic);
-    if (found !== undefined) return found;
-    const second = topic.indexOf(".", topic.indexOf(".") + 1);
-    const name = second === -1 ? topic : topic.slice(0, second);
-    const destination = {
-      name,
-      succeeded: Object.freeze({ "messaging.destination": name, "messaging.result": "ok" }),
-      isTopic: topicFault(topic) === undefined,
-    };
-    if (known.size >= MAX_TOPICS) known.clear();
-    known.set(topic, destination);
-    return destination;
-  };
+function destinationOfTopic(topic: string): Destination {
+  const second = topic.indexOf(".", topic.indexOf(".") + 1);
+  const name = second === -1 ? topic : topic.slice(0, second);
+  return { name, succeeded: Object.freeze({ "messaging.destination": name, "messaging.result": "ok" }), isTopic: topicFault(topic) === undefined };
 }
 
 /** The name of a service's subscription; of another its first word, since what follows may be as many names as there are processes. */

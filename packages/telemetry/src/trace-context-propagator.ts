@@ -29,7 +29,7 @@ export class TraceContextPropagator extends W3CTraceContextPropagator {
  */
 function readPlain(header: string): SpanContext | undefined {
   if (header.length !== LENGTH || !header.startsWith("00-") || header[35] !== "-" || !(header.endsWith("-01") || header.endsWith("-00"))) return undefined;
-  bytes.write(header); // what is put together of pieces is dear to read letter by letter
+  bytes.write(header); // as UTF-8, so that any other letter has a byte that is no digit; letters of a string that V8 has only concatenated are dear to read
   if (!isId(3, 35) || !isId(36, 52)) return undefined;
   const traceFlags = header.endsWith("1") ? TraceFlags.SAMPLED : TraceFlags.NONE;
   return { traceId: header.slice(3, 35), spanId: header.slice(36, 52), traceFlags, isRemote: true };
@@ -38,7 +38,7 @@ function readPlain(header: string): SpanContext | undefined {
 const LENGTH = 55;
 const bytes = Buffer.alloc(LENGTH);
 const NO_DIGIT = 0x10;
-/** Of lower-case hex digits. */
+/** What each byte is worth as a lower-case hex digit. */
 const digits = Uint8Array.from({ length: 256 }, (_, code) => {
   const digit = "0123456789abcdef".indexOf(String.fromCharCode(code));
   return digit === -1 ? NO_DIGIT : digit;

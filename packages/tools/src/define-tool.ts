@@ -15,6 +15,7 @@ export interface Tool {
 
 /** What a tool knows of a call beside its arguments. */
 export interface ToolCallContext extends ToolContext {
+  /** An AbortSignal, which the `deadline` layer gives to all that is inside it. */
   readonly signal: AbortSignal;
   /** The same whenever the call is delivered: a key for whatever must not happen twice, together with `caller`. */
   readonly toolCallId: string;

@@ -53,22 +53,12 @@ export function withLocalLayers({ definition, executor }: Tool): ToolExecutor {
   return wrap(executor, [record(servingNames), validate(definition), deadline, start]);
 }
 
-/**
- * The executor with every layer of the calling side around it.
- * @param endsInTime whether the executor itself ends this call by its deadline, and when it is aborted; else a layer sees to that
- */
-export function withCallingLayers(executor: ToolExecutor, endsInTime: CallCheck): ToolExecutor {
-  return wrap(executor, [record(callingNames), authorize, unless(endsInTime, deadline)]);
+/** The executor with every layer of the calling side around it. It keeps the deadline itself, as remote executors do. */
+export function withCallingLayers(executor: ToolExecutor): ToolExecutor {
+  return wrap(executor, [record(callingNames), authorize]);
 }
 
-type CallCheck = (...call: Parameters<ToolExecutor["execute"]>) => boolean;
-
-/** The layer for the calls that need it: it costs the others nothing. */
-function unless(isNeedless: CallCheck, layer: ToolLayer): ToolLayer {
-  return (next) => {
-    const layered = layer(next);
-    return { execute: (request, context) => (isNeedless(request, context) ? next : layered).execute(request, context) };
-  };
-}
+/** The executor, which keeps no deadline, in the place of one that does. */
+export const withDeadline = (executor: ToolExecutor): ToolExecutor => wrap(executor, [deadline]);
 
 const wrap = (executor: ToolExecutor, layers: readonly ToolLayer[]): ToolExecutor => layers.reduceRight((inner, layer) => layer(inner), executor);

@@ -3,7 +3,7 @@ import { createEnvelope, encodeMessage, Header, messages, ToolError, ToolErrorCo
 import { CallState } from "@rockbot/journal";
 import { type Station, scriptResultTopic } from "./caller-station.ts";
 import type { Identity } from "./identity.ts";
-import { inTime, timeout } from "./layers/deadline.ts";
+import { inTime, timeoutError } from "./layers/deadline.ts";
 import { MAX_REQUEST_BYTES } from "./limits.ts";
 import { answerOf } from "./reply.ts";
 import type { FoundTool, ToolDirectory } from "./tool-directory.ts";
@@ -60,8 +60,7 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
   }
 
   return {
-    async execute(request, context) {
-      const { signal, deadline, caller, progress, depth = 0, notes } = context;
+    async execute(request, { signal, deadline, caller, progress, depth = 0, notes }) {
       const body = encodeMessage("ToolInvokeRequest", request);
       signal.throwIfAborted();
       if (body.byteLength > MAX_REQUEST_BYTES) {
@@ -72,9 +71,13 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
       }
       if (bus.isBlocked) throw overloaded("the message bus is short of memory or disk and takes no messages");
       const isServed = directory.isServed(tool);
-      if (isServed !== true && !(await inTime(request, context, async () => isServed, { mayHaveRun: false }))) throw unavailable();
-      const leftMs = deadline - performance.now();
-      if (leftMs <= 0) throw timeout(tool.name, false);
+      const late = () => timeoutError(tool.name, { mayHaveRun: false });
+      let leftMs = deadline - performance.now();
+      if (leftMs > 0 && typeof isServed !== "boolean") {
+        if (!(await inTime(isServed, { signal, leftMs, late }))) throw unavailable();
+        leftMs = deadline - performance.now();
+      } else if (isServed === false) throw unavailable();
+      if (leftMs <= 0) throw late();
       const timeoutMs = Math.max(1, Math.floor(leftMs));
       const { toolCallId } = request;
       let answer: ToolInvokeResponse | ToolError | undefined;

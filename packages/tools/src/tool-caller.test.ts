@@ -277,6 +277,35 @@ test("keeps a tool of its own when a service announces and withdraws one of that
   expect(caller.tools.getExecutor("b")).toBe(own);
 });
 
+test("holds a tool that takes a remote one's name to the deadline, and keeps it when the service leaves", async () => {
+  await using bus = createMemoryBus();
+  const service = await serveTools(bus, testSet(echo), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "owner" });
+  await caller.discovered();
+  caller.tools.unregister("echo");
+  const endless: ToolExecutor = { execute: () => new Promise(() => {}) };
+  caller.tools.register({ name: "echo", description: "", parametersSchema: "{}", readOnly: true, idempotent: true, source: "local" }, endless);
+  await expect(caller.call("echo", {}, { timeoutMs: 50 })).rejects.toMatchObject({ code: "timeout" });
+  await service[Symbol.asyncDispose]();
+  await expect(caller.call("list_tool_guides", {})).resolves.toMatchObject({ content: expect.not.stringContaining("tests") });
+  expect(caller.tools.getExecutor("echo")).toBe(endless);
+});
+
+test("ends a call by its deadline, or when it is aborted, while the bus does not say whether anybody serves it", async () => {
+  await using bus = createMemoryBus();
+  await using _ = await serveTools(bus, testSet(echo), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker" });
+  await caller.discovered();
+  vi.spyOn(bus, "inspect").mockReturnValue(new Promise(() => {}));
+  const publish = vi.spyOn(bus, "publish");
+  await expect(caller.call("echo", {}, { timeoutMs: 50 })).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: false } });
+  const controller = new AbortController();
+  const call = caller.call("echo", {}, { signal: controller.signal });
+  controller.abort();
+  await expect(call).rejects.toMatchObject({ code: "cancelled" });
+  expect(publish.mock.calls.filter(([{ topic }]) => topic === "tool.invoke.tests")).toEqual([]);
+});
+
 test("refuses an id that no message may have, and one that is out already, without harm to the call that has it", async () => {
   await using bus = createMemoryBus();
   const release = Promise.withResolvers<void>();

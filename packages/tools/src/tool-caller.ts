@@ -18,14 +18,14 @@ import type { PolicyHolder } from "@rockbot/policy";
 import { guideTools } from "./guide-tools.ts";
 import { holdStation } from "./held-station.ts";
 import { createIdentity } from "./identity.ts";
-import { withCallingLayers, withLocalLayers } from "./layers.ts";
+import { withCallingLayers, withDeadline, withLocalLayers } from "./layers.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_CALLS_IN_FLIGHT, MAX_TIMEOUT_MS } from "./limits.ts";
 import { ignoreProgress, remoteExecutor } from "./remote-executor.ts";
 import { decodeReply, encodeReply } from "./reply.ts";
 import { endOf, type ResumedCall, resumeCalls } from "./resume-calls.ts";
 import { toToolError } from "./to-tool-error.ts";
 import { ToolDirectory } from "./tool-directory.ts";
-import type { ProgressUpdate, ToolContext } from "./tool-executor.ts";
+import type { ProgressUpdate, ToolContext, ToolExecutor } from "./tool-executor.ts";
 import { createToolRegistry, type ToolRegistration, type ToolRegistry } from "./tool-registry.ts";
 import { decide, usableBy, usableTools } from "./usable-tools.ts";
 
@@ -171,15 +171,18 @@ export async function createToolCaller(
       const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, service } = tool;
       const output = outputSchema == null ? {} : { outputSchema };
       const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, source: service };
-      registry.register(registration, remoteExecutor(tool, { bus, station: () => station.current, directory, identity, source: agent }));
-      remote.add(tool.name);
+      const executor = remoteExecutor(tool, { bus, station: () => station.current, directory, identity, source: agent });
+      registry.register(registration, executor);
+      remote.set(tool.name, executor);
     },
     onLost(name) {
-      if (remote.delete(name)) registry.unregister(name);
+      const executor = remote.get(name);
+      remote.delete(name);
+      if (executor !== undefined && executor === registry.getExecutor(name)) registry.unregister(name);
     },
   });
-  /** The tools that are listed because a service announced them; others are this process's own. */
-  const remote = new Set<string>();
+  /** Of the tools that are listed because a service announced them; others are this process's own. */
+  const remote = new Map<string, ToolExecutor>();
   async function getGuides(by: string = self): Promise<readonly ToolGuide[]> {
     await directory.discovered();
     const services = new Set(toolsOf(by).map(({ source }) => source));
@@ -200,27 +203,28 @@ export async function createToolCaller(
   }
 
   /** Finds the executor when the call is made, so that a tool that comes or goes meanwhile is judged as it is then. */
-  const calling = withCallingLayers(
-    {
-      execute(request, context) {
-        const before = resumedById.get(request.toolCallId);
-        if (before?.isOpen && before.toolName === request.toolName) return before.answer;
-        const executor = registry.getExecutor(request.toolName);
-        return executor !== undefined && context.progress === ignoreProgress ? executor.execute(request, context) : prepare(request, context);
-      },
+  const calling = withCallingLayers({
+    execute(request, context) {
+      const { toolCallId, toolName } = request;
+      const found = remote.get(toolName);
+      const goesAtOnce = found !== undefined && found === registry.getExecutor(toolName) && context.progress === ignoreProgress && !resumedById.has(toolCallId);
+      return (goesAtOnce ? found : prepared).execute(request, context);
     },
-    ({ toolCallId, toolName }, { progress }) => remote.has(toolName) && progress === ignoreProgress && !resumedById.has(toolCallId),
-  );
+  });
 
-  /** The same for a call that has to wait before: for its progress to be heard, or for its tool to be found. */
-  async function prepare(request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
-    const { toolName } = request;
-    if (context.progress !== ignoreProgress) await station.current.progress.listen(request, context.progress);
-    if (registry.getExecutor(toolName) === undefined) await directory.lookFor(toolName);
-    const executor = registry.getExecutor(toolName);
-    if (executor === undefined) throw notServed(toolName, context.caller);
-    return executor.execute(request, context);
-  }
+  /** A call of any kind, which may have to wait before: for its progress to be heard, or for its tool to be found. */
+  const prepared = withDeadline({
+    async execute(request, context) {
+      const { toolCallId, toolName } = request;
+      const before = resumedById.get(toolCallId);
+      if (before?.isOpen && before.toolName === toolName) return before.answer;
+      if (context.progress !== ignoreProgress) await station.current.progress.listen(request, context.progress);
+      if (registry.getExecutor(toolName) === undefined) await directory.lookFor(toolName);
+      const executor = registry.getExecutor(toolName);
+      if (executor === undefined) throw notServed(toolName, context.caller);
+      return executor.execute(request, context);
+    },
+  });
 
   function notServed(name: string, by: string): ToolError {
     const shown = name.slice(0, 80);

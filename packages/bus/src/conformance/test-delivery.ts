@@ -27,12 +27,12 @@ export function testDelivery(create: () => Promise<Bus>): void {
     });
   });
 
-  test("runs a handler in no publisher's async context", async () => {
+  test("runs a handler in nobody's async context", async () => {
     await using bus = await create();
     const { topic, options } = unique();
     const whose = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];
-    await using _ = await bus.subscribe(options, async () => void seen.push(whose.getStore()));
+    await using _ = await whose.run("a subscriber's", () => bus.subscribe(options, async () => void seen.push(whose.getStore())));
     await bus.publish(envelope(topic, "nobody's"));
     await vi.waitFor(() => expect(seen).toEqual([undefined]), WAIT);
     await whose.run("a publisher's", () => bus.publish(envelope(topic, "somebody's")));

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { type AbortSource, LinkedList, type ListEntry, SlotMap } from "@rockbot/async";
+import { LinkedList, type ListEntry, pause, SlotMap } from "@rockbot/async";
 import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError, claimKeyText } from "@rockbot/claims";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { Tool } from "../define-tool.ts";
@@ -103,7 +103,7 @@ export class CallClaims {
         if (tool.idempotent) return next.execute(request, context);
         if (context.redeliveredFrom === undefined) throw notStarted(request, error);
         if (performance.now() >= answerDueAt) throw unknownOutcome(request);
-        await pause(Math.min(WATCH_MS, answerDueAt - performance.now()), context.signal);
+        await pause(Math.max(1, Math.min(WATCH_MS, answerDueAt - performance.now())), context.signal);
         continue;
       }
       switch (outcome.state) {
@@ -188,20 +188,6 @@ export class CallClaims {
     }
     await pause(Math.min(leaseLeftMs + 1, WATCH_MS, leftMs + 1), signal);
   }
-}
-
-/** Ends early when aborted: the caller of this looks. */
-function pause(ms: number, signal: AbortSource): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, Math.max(1, ms));
-    signal.addEventListener("abort", end, { once: true });
-    if (signal.aborted) end();
-  });
 }
 
 const hashOf = ({ toolName, arguments: args }: ToolInvokeRequest): string => hash("sha256", `${toolName}\0${args ?? ""}`, "base64url").slice(0, 22);

@@ -1,3 +1,4 @@
+import { type AbortSource, LightAbort } from "@rockbot/async";
 import { silentLogger } from "@rockbot/bus";
 import { ToolError, textResponse } from "@rockbot/contracts";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -49,4 +50,17 @@ test("a call that is cancelled while it runs ends with the reason, and its tool 
   caller.abort(reason);
   await expect(running).rejects.toBe(reason);
   expect(await told.promise).toBe(reason);
+});
+
+test("what is inside has an AbortSignal, whatever aborts the call", async () => {
+  const call = new LightAbort();
+  const signals: AbortSource[] = [];
+  const execute: ToolExecutor["execute"] = async (_request, { signal }) => {
+    signals.push(signal);
+    call.abort("enough");
+    return textResponse(request, "done");
+  };
+  await expect(deadline({ execute }).execute(request, context({ signal: call }))).rejects.toBe("enough");
+  expect(signals).toEqual([expect.any(AbortSignal)]);
+  expect(signals[0]).toMatchObject({ aborted: true, reason: "enough" });
 });

@@ -1,64 +1,68 @@
-import { Deadlines } from "@rockbot/async";
-import { ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
-import type { ToolContext, ToolLayer } from "../tool-executor.ts";
+import { type AbortSource, Deadlines, onAbort } from "@rockbot/async";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { ToolLayer } from "../tool-executor.ts";
 
 const deadlines = new Deadlines();
 
 /**
  * Ends a call at its deadline: aborts the signal, and answers `timeout` even if the tool ignores it. A call whose time is
- * over before it starts does not start. An aborted call ends with the signal's reason.
+ * over before it starts does not start. An aborted call ends with the signal's reason. What is inside has an AbortSignal, as tools need.
  */
 export const deadline: ToolLayer = (next) => ({
-  execute: (request, context) => inTime(request, context, (signal) => next.execute(request, { ...context, signal }), { mayHaveRun: true }),
+  execute(request, context) {
+    const { signal } = context;
+    const leftMs = context.deadline - performance.now();
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (leftMs <= 0) return Promise.reject(timeoutError(request.toolName, { mayHaveRun: false }));
+    const own = new AbortController();
+    try {
+      const work = next.execute(request, { ...context, signal: own.signal });
+      return inTime(work, { signal, leftMs, late: () => timeoutError(request.toolName, { mayHaveRun: true }), onCut: (reason) => own.abort(reason) });
+    } catch (error) {
+      return Promise.reject(error); // an executor may throw before it returns a promise
+    }
+  },
 });
 
-/**
- * Does something for a call, and ends as `deadline` says: a signal of its own tells it so.
- * @param work may throw before it returns a promise
- * @param mayHaveRun whether the tool may have run once this has begun
- */
-export function inTime<T>(
-  { toolName }: Pick<ToolInvokeRequest, "toolName">,
-  context: Pick<ToolContext, "signal" | "deadline">,
-  work: (signal: AbortSignal) => Promise<T>,
-  { mayHaveRun }: { readonly mayHaveRun: boolean },
-): Promise<T> {
-  const { signal } = context;
-  const remainingMs = context.deadline - performance.now();
-  if (signal.aborted) return Promise.reject(signal.reason);
-  if (remainingMs <= 0) return Promise.reject(timeout(toolName, false));
+export interface InTimeOptions {
+  readonly signal: AbortSource;
+  readonly leftMs: number;
+  /** What the wait fails with when the time is over. */
+  readonly late: () => unknown;
+  /** Told when the wait ends before the work. */
+  readonly onCut?: ((reason: unknown) => void) | undefined;
+}
 
+/** Waits for work, but no longer than a call has time or until it is aborted: then it fails with `late`, or with the signal's reason. */
+export function inTime<T>(work: Promise<T>, { signal, leftMs, late, onCut }: InTimeOptions): Promise<T> {
   return new Promise((resolve, reject) => {
-    const own = new AbortController();
-    const end = (reason: unknown) => {
-      rest();
-      own.abort(reason);
-      reject(reason);
-    };
-    const onAbort = () => end(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    const callOff = deadlines.after(remainingMs, () => end(timeout(toolName, mayHaveRun)));
+    let leave: (() => void) | undefined; // none yet where the signal has aborted
     const rest = () => {
       callOff();
-      signal.removeEventListener("abort", onAbort);
+      leave?.();
     };
-    const succeed = (result: T) => {
+    const cut = (reason: unknown) => {
       rest();
-      resolve(result);
+      onCut?.(reason);
+      reject(reason);
     };
-    const fail = (error: unknown) => {
-      rest();
-      reject(error);
-    };
-    try {
-      work(own.signal).then(succeed, fail);
-    } catch (error) {
-      fail(error);
-    }
+    const callOff = deadlines.after(leftMs, () => cut(late()));
+    leave = onAbort(signal, () => cut(signal.reason));
+    work.then(
+      (result) => {
+        rest();
+        resolve(result);
+      },
+      (error: unknown) => {
+        rest();
+        reject(error);
+      },
+    );
   });
 }
 
-export function timeout(toolName: string, mayHaveRun: boolean): ToolError {
+/** Of a call that has no result by its deadline. */
+export function timeoutError(toolName: string, { mayHaveRun }: { readonly mayHaveRun: boolean }): ToolError {
   const state = mayHaveRun ? "it may have run, and had effects" : "it was not started";
   return new ToolError(ToolErrorCode.Timeout, `"${toolName}" gave no result by its deadline: ${state}. Try again with a longer timeout.`, {
     details: { mayHaveRun },

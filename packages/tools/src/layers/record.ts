@@ -1,9 +1,9 @@
 import { metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { remembered } from "@rockbot/async";
 import { ToolErrorCode } from "@rockbot/contracts";
 import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";
 import type { ToolLayer } from "../tool-executor.ts";
-import { frozenLabels } from "./frozen-labels.ts";
 
 export interface RecordNames {
   /** The span's name, before the tool's. */
@@ -28,7 +28,7 @@ export function record(names: RecordNames): ToolLayer {
   const meter = metrics.getMeter("@rockbot/tools");
   const duration = meter.createHistogram(names.duration, { unit: "ms", description: "Time from the call's start to its end." });
   const count = meter.createCounter(names.count, { description: "Calls that ended, by status." });
-  const succeeded = frozenLabels((toolName) => ({ tool_name: toolName, status: "ok" }));
+  const succeeded = remembered((toolName) => Object.freeze({ tool_name: toolName, status: "ok" })); // the same frozen labels are found at once
 
   return (next) => ({
     execute(request, context) {

@@ -1,10 +1,11 @@
 import { metrics, type UpDownCounter } from "@opentelemetry/api";
+import { remembered } from "@rockbot/async";
 import type { ToolLayer } from "../tool-executor.ts";
-import { frozenLabels } from "./frozen-labels.ts";
 
 /** Made with the first call: what is made before telemetry starts, such as while modules load, records nothing for ever. */
 let counter: UpDownCounter | undefined;
-const labelsOf = frozenLabels((toolName) => ({ tool_name: toolName }));
+/** The same frozen labels are found at once by who counts. */
+const labelsOf = remembered((toolName) => Object.freeze({ tool_name: toolName }));
 
 /** Innermost: says that from here on the tool runs, so that a refusal before is told from a failure after. */
 export const start: ToolLayer = (next) => ({
