@@ -7,6 +7,9 @@ import { openRawUser } from "./raw-user.ts";
 import { startVerifiedBroker } from "./verified-broker.ts";
 import { connect, POLICY, whoTool } from "./verified-system.ts";
 
+/** More than a result subscription takes at a time, so that all of them have to be acknowledged. */
+const STRAYS = 1_500;
+
 test("T04: a result of another service than the tool's is dropped and counted, and so is what came past its sender's rights", {
   timeout: 120_000,
 }, async () => {
@@ -48,13 +51,13 @@ test("T04: a result of another service than the tool's is dropped and counted, a
   await raw.channel.bindQueue(queue, "rockbot", "tool.result.writer");
   const properties = { correlationId: toolCallId, type: messages.ToolInvokeResponse.type, userId: "thief" };
   await using rawThief = await openRawChannel(broker.urlOf("thief"));
-  rawThief.channel.publish("rockbot", "tool.result.writer", Buffer.from(body), properties);
-  await expect.poll(() => count('rockbot_messaging_refused_messages_total{messaging_subscription="result"}'), { timeout: 20_000 }).toBe(1);
+  for (let i = 0; i < STRAYS; i++) rawThief.channel.publish("rockbot", "tool.result.writer", Buffer.from(body), properties);
+  await expect.poll(() => count('rockbot_messaging_refused_messages_total{messaging_subscription="result"}'), { timeout: 20_000 }).toBe(STRAYS);
 
   await using writer = await openRawUser(broker.urlOf("writer"));
   const { userId: _, ...unsigned } = properties;
   const further = await writer.publish("rockbot", "tool.announce.probe", { ...unsigned, BCC: ["tool.result.researcher"] });
-  const dropped = further === "granted" ? 2 : 1;
+  const dropped = STRAYS + (further === "granted" ? 1 : 0);
   await expect.poll(() => count('rockbot_messaging_refused_messages_total{messaging_subscription="result"}'), { timeout: 20_000 }).toBe(dropped);
 
   released.resolve();
