@@ -34,6 +34,8 @@ export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
 /** At most this many topics are remembered with the queues they lead to. */
 const MAX_ROUTES = 10_000;
 
+const TAKEN = Promise.resolve();
+
 class MemoryBus implements Bus {
   readonly traits = { isDurable: false, verifiesSender: false };
   readonly #log: Logger;
@@ -59,21 +61,28 @@ class MemoryBus implements Bus {
     return this.#closing === undefined;
   }
 
-  async publish(message: Envelope, { mandatory = false, ttlMs, signal }: PublishOptions = {}): Promise<void> {
-    if (this.#isClosed) throw new BusClosedError(`Cannot publish to "${message.topic}": the bus is closed`);
-    signal?.throwIfAborted();
+  publish(message: Envelope, options: PublishOptions = {}): Promise<void> {
+    const obstacle = this.#push(message, options);
+    return obstacle === undefined ? TAKEN : Promise.reject(obstacle);
+  }
+
+  /** @returns why the message is not taken */
+  #push(message: Envelope, { mandatory = false, ttlMs, signal }: PublishOptions): unknown {
+    if (this.#isClosed) return new BusClosedError(`Cannot publish to "${message.topic}": the bus is closed`);
+    if (signal?.aborted) return signal.reason;
     if (message.body.byteLength > MAX_BODY_BYTES) {
-      throw new MessageTooLargeError(
+      return new MessageTooLargeError(
         `Cannot publish to "${message.topic}": the body has ${message.body.byteLength} bytes, at most ${MAX_BODY_BYTES} are carried`,
       );
     }
     const queues = this.#route(message.topic);
-    if (queues.length === 0 && mandatory) throw new UnroutableError(`Cannot publish to "${message.topic}": nobody subscribes to it`);
+    if (queues.length === 0 && mandatory) return new UnroutableError(`Cannot publish to "${message.topic}": nobody subscribes to it`);
     for (const queue of queues) {
       const isFull = queue.length >= this.#maxQueueLength || queue.bytes + message.body.byteLength > this.#maxQueueBytes;
-      if (isFull) throw new QueueFullError(`Cannot publish to "${message.topic}": a queue that should take it is full`);
+      if (isFull) return new QueueFullError(`Cannot publish to "${message.topic}": a queue that should take it is full`);
     }
     for (const queue of queues) queue.push(message, ttlMs);
+    return undefined;
   }
 
   async subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable> {

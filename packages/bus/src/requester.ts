@@ -62,10 +62,11 @@ export function createRequester(
 
   function subscribe(): Promise<AsyncDisposable> {
     // Who waits for an answer is in a trace already: the handler that wakes it up needs none.
-    const started = bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false }, async (reply) => {
+    const started = bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false }, (reply) => {
       const wait = waits.byKey.get(keyOf(reply) ?? "");
-      if (wait === undefined || wait.accept?.(reply) === false) return onStray?.(reply);
-      wait.resolve(reply);
+      if (wait === undefined || wait.accept?.(reply) === false) onStray?.(reply);
+      else wait.resolve(reply);
+      return HEARD;
     });
     started.then(
       () => {
@@ -138,6 +139,8 @@ export function createRequester(
   };
 }
 
+const HEARD = Promise.resolve();
+
 type WaitOptions = Pick<RequestOptions, "timeoutMs" | "signal" | "accept">;
 
 /** What the waits of one requester share. */
@@ -150,22 +153,24 @@ interface Waits {
 /** A wait for an answer. Settles once, whatever is called. */
 class Wait {
   readonly accept: RequestOptions["accept"];
-  readonly #answer = Promise.withResolvers<Envelope>();
+  readonly answer: Promise<Envelope>;
+  #resolve!: (reply: Envelope) => void;
+  #reject!: (reason: unknown) => void;
   readonly #key: string;
   readonly #waits: Waits;
   readonly #callOff: () => void;
   readonly #leave: (() => void) | undefined;
 
   constructor(key: string, { timeoutMs, signal, accept }: WaitOptions, waits: Waits) {
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
     this.accept = accept;
     this.#key = key;
     this.#waits = waits;
     this.#callOff = waits.deadlines.after(timeoutMs, () => this.reject(new RequestTimeoutError(`No answer on "${waits.replyTo}" within ${timeoutMs} ms`)));
     this.#leave = signal && onAbort(signal, () => this.reject(signal.reason));
-  }
-
-  get answer(): Promise<Envelope> {
-    return this.#answer.promise;
   }
 
   get isOpen(): boolean {
@@ -174,12 +179,12 @@ class Wait {
 
   resolve(reply: Envelope): void {
     this.#end();
-    this.#answer.resolve(reply);
+    this.#resolve(reply);
   }
 
   reject(reason: unknown): void {
     this.#end();
-    this.#answer.reject(reason);
+    this.#reject(reason);
   }
 
   #end(): void {

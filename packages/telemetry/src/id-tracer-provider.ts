@@ -31,7 +31,7 @@ class IdTracer implements Tracer {
     if (outer instanceof IdSpan) return outer;
     const from = outer?.spanContext();
     const isValid = from !== undefined && (from.isRemote === true || isSpanContextValid(from)); // a remote one was checked when it was read
-    return new IdSpan(isValid ? from : { traceId: randomHex(TRACE_ID_BYTES), traceFlags: TraceFlags.SAMPLED });
+    return new IdSpan(isValid ? from : undefined);
   }
 
   startActiveSpan<F extends (span: Span) => unknown>(name: string, ...rest: [F] | [SpanOptions, F] | [SpanOptions, Context, F]): ReturnType<F> {
@@ -49,18 +49,16 @@ type Origin = Pick<SpanContext, "traceId" | "traceFlags" | "traceState">;
 
 /** Most spans are asked for no id, so each is made when it is asked for. */
 export class IdSpan implements Span {
-  readonly #origin: Origin;
+  readonly #origin: Origin | undefined;
   #context: SpanContext | undefined;
 
-  constructor(origin: Origin) {
+  /** @param origin undefined at the root of a trace */
+  constructor(origin: Origin | undefined) {
     this.#origin = origin;
   }
 
   spanContext(): SpanContext {
-    if (this.#context === undefined) {
-      const { traceId, traceFlags, traceState } = this.#origin;
-      this.#context = { traceId, spanId: randomHex(SPAN_ID_BYTES), traceFlags, isRemote: false, ...(traceState === undefined ? {} : { traceState }) };
-    }
+    this.#context ??= this.#origin === undefined ? rootContext() : childContext(this.#origin);
     return this.#context;
   }
 
@@ -99,6 +97,16 @@ export class IdSpan implements Span {
   }
 
   recordException(): void {}
+}
+
+/** One text for both ids, as each costs a call of its own. */
+function rootContext(): SpanContext {
+  const ids = randomHex(TRACE_ID_BYTES + SPAN_ID_BYTES);
+  return { traceId: ids.slice(0, 2 * TRACE_ID_BYTES), spanId: ids.slice(2 * TRACE_ID_BYTES), traceFlags: TraceFlags.SAMPLED, isRemote: false };
+}
+
+function childContext({ traceId, traceFlags, traceState }: Origin): SpanContext {
+  return { traceId, spanId: randomHex(SPAN_ID_BYTES), traceFlags, isRemote: false, ...(traceState === undefined ? {} : { traceState }) };
 }
 
 const TRACE_ID_BYTES = 16;
