@@ -3,9 +3,9 @@ import { atScale, record } from "./figures.ts";
 import { CallWorld, type Faults } from "./interleavings/call-world.ts";
 import { explore } from "./interleavings/explore.ts";
 
-vi.mock("node:timers/promises", async (original) => ({
-  ...(await original<typeof import("node:timers/promises")>()),
-  setTimeout: (await import("./interleavings/call-world.ts")).sleepInWorld,
+vi.mock("@rockbot/async", async (original) => ({
+  ...(await original<typeof import("@rockbot/async")>()),
+  pause: (await import("./interleavings/call-world.ts")).pauseInWorld,
 }));
 // Once for all worlds: each moves the one clock on.
 vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance", "Date"] });

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { type AbortSource, onAbort } from "@rockbot/async";
 import type { Bus, Delivery, Handler } from "@rockbot/bus";
 import { type ClaimOutcome, type ClaimStore, createMemoryClaimStore } from "@rockbot/claims";
 import { type Envelope, messages, ToolError, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
@@ -75,13 +76,12 @@ interface Sleeper {
 
 const running = new AsyncLocalStorage<{ readonly world: CallWorld; readonly process: Process }>();
 
-/** Takes the place of `setTimeout` of node:timers/promises: who watches a call wakes when there is something to see, and loops never come round. */
-export function sleepInWorld<T>(_ms?: number, value?: T, { signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+/** Takes the place of `pause`: who watches a call wakes when there is something to see, and loops never come round. */
+export function pauseInWorld(_ms: number, source: AbortSource): Promise<void> {
+  return new Promise((resolve) => {
+    onAbort(source, resolve);
     const place = running.getStore();
-    place?.world.sleep(place.process, () => resolve(value as T));
+    place?.world.sleep(place.process, resolve);
   });
 }
 
