@@ -1,5 +1,5 @@
 import { metrics } from "@opentelemetry/api";
-import { type AbortSource, LightAbort, SlotMap } from "@rockbot/async";
+import { type AbortSource, LightAbort, onAbort, SlotMap } from "@rockbot/async";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import {
   allToolNames,
@@ -349,14 +349,14 @@ const NONE: readonly AbortSource[] = [];
 
 /** Cancels a call when one of the signals aborts, or at once if one has. @returns leaves the signals */
 function cancelWith(call: LightAbort, signals: readonly AbortSource[], name: string): () => void {
-  const onAbort = () => {
-    const cause: unknown = signals.find(({ aborted }) => aborted)?.reason;
-    call.abort(new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, { cause, details: { mayHaveRun: true } }));
-  };
-  if (signals.some(({ aborted }) => aborted)) onAbort();
-  for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
+  const details = { mayHaveRun: true };
+  const leaves = signals.map((signal) =>
+    onAbort(signal, () =>
+      call.abort(new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, { cause: signal.reason, details })),
+    ),
+  );
   return () => {
-    for (const signal of signals) signal.removeEventListener("abort", onAbort);
+    for (const leave of leaves) leave();
   };
 }
 

@@ -1,4 +1,4 @@
-import { type AbortSource, createFairQueue, LinkedList } from "@rockbot/async";
+import { type AbortSource, createFairQueue, LinkedList, onAbort } from "@rockbot/async";
 import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
 
@@ -45,7 +45,5 @@ export function boundRunning(concurrency: number): ToolLayer {
 }
 
 function endWithSignal({ signal, turn }: RunningCall): void {
-  const end = () => turn[Symbol.dispose]();
-  if (signal.aborted) end();
-  else signal.addEventListener("abort", end, { once: true });
+  onAbort(signal, () => turn[Symbol.dispose]());
 }
