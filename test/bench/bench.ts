@@ -26,7 +26,7 @@ interface Running {
 /** After so many calls, or so long, code is as fast as it gets: ours, of which a call runs most, still got faster after 50,000. */
 const WARM_CALLS = 80_000;
 const WARM_MS = 30_000;
-/** What a turn begins with, unmeasured: while others had theirs, the system took pages from these processes, and the processor's caches hold others' data. */
+/** What a turn begins with, unmeasured: who has waited for its turn is slow at first. */
 const LEAD_IN_MS = 400;
 /** What is left of a round in queues and buffers is done by then. */
 const SETTLE_MS = 20;

@@ -54,8 +54,8 @@ export function toMarkdown({ options, machine, versions, failures, cases }: Run)
     `<!-- Written by \`npm run bench -- --rounds ${rounds} --round-ms ${roundMs} --seed ${seed} --out docs\`; the same figures are in bench.json. Do not edit. -->`,
     `Each contender answers a call with the text that came. Caller and service are processes of their own, on one machine with the broker and with nothing
 between them and it, so that calls/s are what the whole machine gives, and what else it does makes them less. In each of ${rounds} rounds of ${roundMs} ms all contenders take their turn, in an order of chance (seed ${seed}).
-A process that waits for its turn loses memory to the system, and V8 makes its space of young objects small; one that is always in use pays for neither. So
-each turn begins with calls that are not measured, and that space is held at its full size in all of them.
+Who has waited for its turn is slow at first, so each turn begins with calls that are not measured. V8's space of young objects, which shrinks
+meanwhile, keeps 16 MB or more in all processes.
 A ratio is the median over the rounds of the contender's figure to its reference's *in the same round*, with quartiles: the reference is
 \`amqplib-same\`, in one process \`function\`. CPU is user and system time per call. Where the load is well above the number of processors, all
 figures are coarse, and CPU is the least so.`,

@@ -14,7 +14,7 @@ export interface Peer extends AsyncDisposable {
   cpuUs(): Promise<number>;
 }
 
-/** V8 makes the space of young objects small while a process waits for its turn, and who has just begun again pays for that; so it is as large as it gets. */
+/** V8 makes the space of young objects small while a process waits for its turn, which is dear once it begins again: this much is left. It may grow beyond. */
 const YOUNG_SPACE = "--min-semi-space-size=16";
 const READY_MS = 30_000;
 const ANSWER_MS = 90_000;
