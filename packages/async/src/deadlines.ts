@@ -38,7 +38,7 @@ export class Deadlines {
     while (this.#passed < now && this.#steps.size > 0) {
       const due = this.#steps.get(++this.#passed);
       if (due === undefined) continue;
-      for (let onDue = due.takeOldest(); onDue !== undefined; onDue = due.takeOldest()) onDue();
+      for (const onDue of due.drain()) onDue();
       this.#steps.delete(this.#passed);
     }
     this.#passed = now;

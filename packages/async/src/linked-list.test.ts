@@ -16,3 +16,14 @@ test("what is added is taken out in that order, but for what was removed before"
   entries[3]?.remove();
   expect([list.isEmpty, list.takeOldest()]).toEqual([false, "e"]);
 });
+
+test("is drained of what is added meanwhile, too", () => {
+  const list = new LinkedList<number>();
+  list.add(1);
+  const drained: number[] = [];
+  for (const value of list.drain()) {
+    drained.push(value);
+    if (value < 3) list.add(value + 1);
+  }
+  expect([drained, list.isEmpty]).toEqual([[1, 2, 3], true]);
+});

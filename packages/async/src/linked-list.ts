@@ -29,6 +29,11 @@ export class LinkedList<Value> implements Iterable<Value> {
     return value;
   }
 
+  /** Takes out all, and what is added meanwhile. */
+  *drain(): IterableIterator<Value> {
+    while (!this.isEmpty) yield this.takeOldest() as Value;
+  }
+
   /** Oldest first. The list must not change meanwhile. */
   *[Symbol.iterator](): IterableIterator<Value> {
     for (let link = this.#ends.next; link !== this.#ends; link = link.next) yield link.value as Value;

@@ -1,4 +1,4 @@
-import { within } from "@rockbot/async";
+import { LinkedList, type ListEntry, within } from "@rockbot/async";
 import type { Channel } from "amqplib";
 import { numberOf } from "./amqplib-internals.ts";
 import type { Link } from "./link.ts";
@@ -27,6 +27,12 @@ export interface ConsumerOptions {
   readonly onInterrupted: (reason: string) => void;
 }
 
+interface Unstarted {
+  readonly deliveryTag: number;
+  /** Its place in the queue for a slot; none if it came too late for that. */
+  readonly waiting: ListEntry | undefined;
+}
+
 /** The part of the prefetch whose acks may be held back for a while: as small as leaves the broker free to deliver. */
 const ACKS_PER_PREFETCH = 8;
 /** How long the broker may take to end a consumer, and to close its channel. */
@@ -42,8 +48,8 @@ export class Consumer {
   readonly #number: number;
   readonly #options: ConsumerOptions;
   readonly #unacked: Unacked;
-  /** Deliveries that no handler has seen yet, with how to take them out of the queue for a place. */
-  readonly #unstarted = new Map<number, () => void>();
+  /** Deliveries that no handler has seen yet. */
+  readonly #unstarted = new LinkedList<Unstarted>();
   #tag: string | undefined;
   #isOpen = true;
   #isStopping = false;
@@ -73,7 +79,7 @@ export class Consumer {
     const consumer = new Consumer(link, channel, options);
     link.signal.throwIfAborted(); // then the channel's end was before anybody listened
     try {
-      await consumer.#start(queue);
+      await consumer.#consume(queue);
       return consumer;
     } catch (error) {
       consumer.#isStopping = true;
@@ -82,7 +88,7 @@ export class Consumer {
     }
   }
 
-  async #start(queue: string): Promise<void> {
+  async #consume(queue: string): Promise<void> {
     const { prefetch } = this.#options;
     await this.#link.answer("basic.qos", this.#channel.prefetch(prefetch));
     const { consumerTag } = await this.#link.answer(
@@ -102,17 +108,16 @@ export class Consumer {
   async stop(): Promise<void> {
     if (!this.#isOpen || this.#isStopping) return;
     this.#isStopping = true;
-    for (const withdraw of this.#unstarted.values()) withdraw();
+    for (const { waiting } of this.#unstarted) waiting?.remove();
     const tag = this.#tag;
     if (tag !== undefined) {
       const cancelled = this.#link.answerWithin(GOODBYE_MS, "basic.cancel", this.#channel.cancel(tag));
       await cancelled.catch(() => {}); // a slow broker does it later: closing the channel comes next
     }
-    for (const unstarted of this.#unstarted.keys()) {
-      this.#unacked.remove(unstarted);
-      this.#giveBack(unstarted, true);
+    for (const { deliveryTag } of this.#unstarted.drain()) {
+      this.#unacked.remove(deliveryTag);
+      this.#giveBack(deliveryTag, true);
     }
-    this.#unstarted.clear();
   }
 
   /** Sends the acks that are due and closes the channel; the broker takes back what was not acked. */
@@ -133,16 +138,21 @@ export class Consumer {
     const receivedAt = performance.now();
     this.#unacked.add(deliveryTag);
     if (this.#isStopping) {
-      this.#unstarted.set(deliveryTag, () => {});
-      return;
+      this.#unstarted.add({ deliveryTag, waiting: undefined });
+    } else if (slots.tryEnter()) {
+      this.#start(message, receivedAt);
+    } else {
+      const waiting = slots.enterLater(() => {
+        unstarted.remove();
+        this.#start(message, receivedAt);
+      });
+      const unstarted = this.#unstarted.add({ deliveryTag, waiting });
     }
-    let isStarted = false;
-    const withdraw = slots.enter(() => {
-      isStarted = true;
-      this.#unstarted.delete(deliveryTag);
-      this.#options.handle(message, receivedAt, (verdict) => this.#settle(deliveryTag, verdict));
-    });
-    if (!isStarted) this.#unstarted.set(deliveryTag, withdraw);
+  }
+
+  #start(message: IncomingMessage, receivedAt: number): void {
+    const { deliveryTag } = message.fields;
+    this.#options.handle(message, receivedAt, (verdict) => this.#settle(deliveryTag, verdict));
   }
 
   #drop(deliveryTag: number): void {
@@ -172,8 +182,7 @@ export class Consumer {
     const isExpected = this.#isStopping || this.#link.signal.aborted;
     this.#isOpen = false;
     this.#link.outbox.flush(); // before amqplib confirms the end: after it the channel's number means another channel
-    for (const withdraw of this.#unstarted.values()) withdraw();
-    this.#unstarted.clear();
+    for (const { waiting } of this.#unstarted.drain()) waiting?.remove();
     if (isExpected) return;
     // A consumer whose queue was deleted still has its channel.
     (async () => this.#channel.close())().catch(() => {});

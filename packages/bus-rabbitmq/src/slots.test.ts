@@ -1,23 +1,27 @@
 import { expect, test } from "vitest";
 import { Slots } from "./slots.ts";
 
-test("starts as many as there are places, and the rest in order as places come free", () => {
+test("gives its places away at once, and then in the order of asking as they come free", () => {
   const slots = new Slots(2);
   const started: string[] = [];
-  for (const name of ["a", "b", "c", "d"]) slots.enter(() => started.push(name));
-  expect(started).toEqual(["a", "b"]);
+  expect([slots.tryEnter(), slots.tryEnter(), slots.tryEnter()]).toEqual([true, true, false]);
+  for (const name of ["a", "b", "c"]) slots.enterLater(() => started.push(name));
+  expect(slots.waiting).toBe(3);
   slots.leave();
   slots.leave();
-  expect(started).toEqual(["a", "b", "c", "d"]);
+  expect([started, slots.waiting, slots.tryEnter()]).toEqual([["a", "b"], 1, false]);
+  for (let left = 0; left < 3; left++) slots.leave();
+  expect([started, slots.tryEnter(), slots.tryEnter(), slots.tryEnter()]).toEqual([["a", "b", "c"], true, true, false]);
 });
 
 test("does not start what was withdrawn", () => {
   const slots = new Slots(1);
   const started: string[] = [];
-  slots.enter(() => started.push("a"));
-  const withdraw = slots.enter(() => started.push("b"));
-  withdraw();
+  slots.tryEnter();
+  const withdrawn = slots.enterLater(() => started.push("a"));
+  slots.enterLater(() => started.push("b"));
+  withdrawn.remove();
   slots.leave();
-  slots.enter(() => started.push("c"));
-  expect(started).toEqual(["a", "c"]);
+  withdrawn.remove();
+  expect(started).toEqual(["b"]);
 });

@@ -1,38 +1,34 @@
+import { LinkedList, type ListEntry } from "@rockbot/async";
+
 /** A number of places for running work; what finds none waits in order. */
 export class Slots {
-  readonly #waiting = new Set<() => void>();
+  readonly #queue = new LinkedList<() => void>();
   #free: number;
 
   /** What waits for a place. */
   get waiting(): number {
-    return this.#waiting.size;
+    return [...this.#queue].length;
   }
 
   constructor(count: number) {
     this.#free = count;
   }
 
-  /**
-   * Calls `start` now, or as soon as a place is free. Who has been started gives the place back by `leave`.
-   * @returns takes it out of the queue again; has no effect once it has started
-   */
-  enter(start: () => void): () => void {
-    if (this.#free > 0) {
-      this.#free--;
-      start();
-      return () => {};
-    }
-    this.#waiting.add(start);
-    return () => void this.#waiting.delete(start);
+  /** Takes a place, if one is free. Who has one gives it back by `leave`. */
+  tryEnter(): boolean {
+    if (this.#free === 0) return false;
+    this.#free--;
+    return true;
+  }
+
+  /** Calls `start` as soon as a place is free, which is taken then: for who has not got one by `tryEnter`. */
+  enterLater(start: () => void): ListEntry {
+    return this.#queue.add(start);
   }
 
   leave(): void {
-    if (this.#waiting.size === 0) {
-      this.#free++;
-      return;
-    }
-    const next = this.#waiting.values().next().value as () => void;
-    this.#waiting.delete(next);
-    next();
+    const next = this.#queue.takeOldest();
+    if (next === undefined) this.#free++;
+    else next();
   }
 }

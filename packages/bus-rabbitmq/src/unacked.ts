@@ -1,3 +1,5 @@
+import { TagWindow } from "./tag-window.ts";
+
 /** Tells the broker about deliveries of one channel. */
 export type Acknowledge = (tag: number, isMultiple: boolean) => void;
 
@@ -20,8 +22,8 @@ export class Unacked {
   readonly #acknowledge: Acknowledge;
   readonly #batch: number;
   readonly #atEndOfTurn: UnackedOptions["atEndOfTurn"];
-  /** In the order of delivery, with whether it is finished. */
-  readonly #tags = new Map<number, boolean>();
+  /** Whether each is finished. */
+  readonly #deliveries = new TagWindow<boolean>();
   #finished: number[] = [];
   #timer: NodeJS.Timeout | undefined;
 
@@ -32,17 +34,17 @@ export class Unacked {
   }
 
   add(tag: number): void {
-    this.#tags.set(tag, false);
+    this.#deliveries.set(tag, false);
   }
 
   /** The delivery is settled by other means. */
   remove(tag: number): void {
-    this.#tags.delete(tag);
+    this.#deliveries.delete(tag);
   }
 
   finish(tag: number): void {
-    if (!this.#tags.has(tag)) return;
-    this.#tags.set(tag, true);
+    if (this.#deliveries.get(tag) === undefined) return;
+    this.#deliveries.set(tag, true);
     const count = this.#finished.push(tag);
     if (count === this.#batch) this.#atEndOfTurn(() => this.flush());
     else if (count === 1) this.#timer = setTimeout(() => this.flush(), WITHIN_MS);
@@ -54,14 +56,17 @@ export class Unacked {
     this.#finished = [];
     let upTo: number | undefined;
     let count = 0;
-    for (const [tag, isFinished] of this.#tags) {
-      if (!isFinished) break;
-      this.#tags.delete(tag);
+    for (let tag = this.#deliveries.start; this.#deliveries.get(tag) === true; tag = this.#deliveries.start) {
+      this.#deliveries.delete(tag);
       upTo = tag;
       count++;
     }
     if (upTo !== undefined) this.#acknowledge(upTo, count > 1);
     if (count === finished.length) return;
-    for (const tag of finished) if (this.#tags.delete(tag)) this.#acknowledge(tag, false);
+    for (const tag of finished) {
+      if (this.#deliveries.get(tag) === undefined) continue;
+      this.#deliveries.delete(tag);
+      this.#acknowledge(tag, false);
+    }
   }
 }

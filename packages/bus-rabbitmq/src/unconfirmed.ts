@@ -1,14 +1,11 @@
+import { TagWindow } from "./tag-window.ts";
+
 /**
  * The messages of one channel that the broker has not spoken about yet, in the order of publishing. It counts them, and so do
- * we: a message's place in the list is its number. A Map would pass over all that it has lost whenever its front is asked for.
+ * we: the first is number 1.
  */
 export class Unconfirmed<Message extends { readonly body: Uint8Array }> {
-  /** Those the broker has spoken about leave a gap. */
-  #messages: (Message | undefined)[] = [];
-  /** Of the first place in the list. */
-  #firstTag = 1;
-  /** The place of the oldest message, or behind the last one. */
-  #oldest = 0;
+  readonly #messages = new TagWindow<Message>();
   #size = 0;
   #bytes = 0;
 
@@ -22,16 +19,16 @@ export class Unconfirmed<Message extends { readonly body: Uint8Array }> {
   }
 
   get oldest(): Message | undefined {
-    return this.#messages[this.#oldest];
+    return this.#messages.get(this.#messages.start);
   }
 
-  *[Symbol.iterator](): IterableIterator<Message> {
-    for (const message of this.#messages) if (message !== undefined) yield message;
+  [Symbol.iterator](): IterableIterator<Message> {
+    return this.#messages[Symbol.iterator]();
   }
 
   /** Notes a message that has just been written to the channel. */
   add(message: Message): void {
-    this.#messages.push(message);
+    this.#messages.set(this.#messages.end, message);
     this.#size++;
     this.#bytes += message.body.byteLength;
   }
@@ -39,29 +36,15 @@ export class Unconfirmed<Message extends { readonly body: Uint8Array }> {
   /** Takes out the message of this tag and, if `isMultiple`, all before it. */
   take(tag: number, isMultiple: boolean): Message[] {
     const taken: Message[] = [];
-    const last = Math.min(tag - this.#firstTag, this.#messages.length - 1);
-    for (let place = isMultiple ? this.#oldest : Math.max(tag - this.#firstTag, this.#oldest); place <= last; place++) this.#take(place, taken);
-    this.#closeGaps();
+    const last = Math.min(tag, this.#messages.end - 1);
+    for (let at = isMultiple ? this.#messages.start : tag; at <= last; at++) {
+      const message = this.#messages.get(at);
+      if (message === undefined) continue;
+      this.#messages.delete(at);
+      this.#size--;
+      this.#bytes -= message.body.byteLength;
+      taken.push(message);
+    }
     return taken;
   }
-
-  #take(place: number, taken: Message[]): void {
-    const message = this.#messages[place];
-    if (message === undefined) return;
-    this.#messages[place] = undefined;
-    this.#size--;
-    this.#bytes -= message.body.byteLength;
-    taken.push(message);
-  }
-
-  #closeGaps(): void {
-    while (this.#oldest < this.#messages.length && this.#messages[this.#oldest] === undefined) this.#oldest++;
-    if (this.#oldest < LONG_GAP || this.#oldest * 2 < this.#messages.length) return;
-    this.#messages = this.#messages.slice(this.#oldest);
-    this.#firstTag += this.#oldest;
-    this.#oldest = 0;
-  }
 }
-
-/** A shorter gap at the front is not worth a copy of what is behind it. */
-const LONG_GAP = 256;
