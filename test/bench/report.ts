@@ -55,7 +55,7 @@ export function toMarkdown({ options, machine, versions, failures, cases }: Run)
     `Each contender answers a call with the text that came. Caller and service are processes of their own, on one machine with the broker and with nothing
 between them and it, so that calls/s are what the whole machine gives, and what else it does makes them less. In each of ${rounds} rounds of ${roundMs} ms all contenders take their turn, in an order of chance (seed ${seed}).
 Who has waited for its turn is slow at first, so each turn begins with calls that are not measured. V8's space of young objects, which shrinks
-meanwhile, keeps 16 MB or more in all processes.
+meanwhile, keeps 16 MB or more in all processes, and V8 makes nothing among the old objects at once, as in our images.
 A ratio is the median over the rounds of the contender's figure to its reference's *in the same round*, with quartiles: the reference is
 \`amqplib-same\`, in one process \`function\`. CPU is user and system time per call. Where the load is well above the number of processors, all
 figures are coarse, and CPU is the least so.`,
