@@ -25,14 +25,16 @@ export const usage = `Usage: npm run bench -- [options]
   --profiles FOLDER  writes a CPU profile of each process there
 `;
 
+const defaults = { contenders: Object.keys(contenders).join(","), bytes: "200,65536", concurrency: "1,64,512" };
+
 /** @throws {RangeError} in words if an option makes no sense */
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      contenders: { type: "string", default: Object.keys(contenders).join(",") },
-      bytes: { type: "string", default: "200,65536" },
-      concurrency: { type: "string", default: "1,64,512" },
+      contenders: { type: "string", default: defaults.contenders },
+      bytes: { type: "string", default: defaults.bytes },
+      concurrency: { type: "string", default: defaults.concurrency },
       rounds: { type: "string", default: "10" },
       "round-ms": { type: "string", default: "1500" },
       seed: { type: "string", default: String(Math.floor(Date.now() / 1000)) },
@@ -53,6 +55,14 @@ export function readOptions(args: readonly string[]): BenchOptions {
     out: values.out,
     profiles: values.profiles,
   };
+}
+
+/** What does such a run again, its turns in the same order. */
+export function commandOf({ rounds, roundMs, seed, ...options }: Omit<BenchOptions, "out" | "profiles">): string {
+  const chosen = (["contenders", "bytes", "concurrency"] as const).filter((name) => options[name].join(",") !== defaults[name]);
+  return ["npm run bench --", ...chosen.map((name) => `--${name} ${options[name].join(",")}`), `--rounds ${rounds} --round-ms ${roundMs} --seed ${seed}`].join(
+    " ",
+  );
 }
 
 function wholeNumber(option: string, text: string): number {

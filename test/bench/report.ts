@@ -1,6 +1,6 @@
 import { aims } from "./aims.ts";
 import { contenders } from "./contenders.ts";
-import type { BenchOptions } from "./options.ts";
+import { type BenchOptions, commandOf } from "./options.ts";
 import { type Quartiles, type Round, type Summary, summarize } from "./summary.ts";
 
 /** A run of the bench, as it is kept. */
@@ -51,11 +51,12 @@ export function toMarkdown({ options, machine, versions, failures, cases }: Run)
   const { processor, load, node, rabbitmq, redis } = machine;
   return [
     "# What a call costs",
-    `<!-- Written by \`npm run bench -- --rounds ${rounds} --round-ms ${roundMs} --seed ${seed} --out docs\`; the same figures are in bench.json. Do not edit. -->`,
+    `<!-- Written by \`${commandOf(options)} --out docs\`; the same figures are in bench.json. Do not edit. -->`,
     `Each contender answers a call with the text that came. Caller and service are processes of their own, on one machine with the broker and with nothing
 between them and it, so that calls/s are what the whole machine gives, and what else it does makes them less. In each of ${rounds} rounds of ${roundMs} ms all contenders take their turn, in an order of chance (seed ${seed}).
 Who has waited for its turn is slow at first, so each turn begins with calls that are not measured. V8's space of young objects, which shrinks
 meanwhile, keeps 16 MB or more in all processes, and V8 makes nothing among the old objects at once, as in our images.
+Whoever publishes to a topic exchange does so on topics of three words, as the protocol has them: the broker takes longer over each word more.
 A ratio is the median over the rounds of the contender's figure to its reference's *in the same round*, with quartiles: the reference is
 \`amqplib-same\`, in one process \`function\`. CPU is user and system time per call. Where the load is well above the number of processors, all
 figures are coarse, and CPU is the least so.`,

@@ -6,9 +6,9 @@ import { validateEcho } from "./echo-tool.ts";
 import { openPlainChannel } from "./plain-channel.ts";
 
 const EXCHANGE = "bench-full";
-const REQUESTS = "bench-full.requests";
+const REQUESTS = "tool.invoke.bench-full";
 const DEAD = "bench-full.dead";
-const REPLIES = "bench-full.replies";
+const REPLIES = "tool.result.bench-full";
 const TIMEOUT_MS = 60_000;
 
 interface Request {

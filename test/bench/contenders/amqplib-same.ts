@@ -3,8 +3,8 @@ import { type Caller, type Place, PREFETCH } from "../contender.ts";
 import { openPlainChannel } from "./plain-channel.ts";
 
 const EXCHANGE = "bench-plain";
-const REQUESTS = "bench-plain.requests";
-const REPLIES = "bench-plain.replies";
+const REQUESTS = "tool.invoke.bench-plain";
+const REPLIES = "tool.result.bench-plain";
 
 /**
  * Plain amqplib with what ours guarantees and nothing else: durable topic exchange, quorum queue, persistent messages,

@@ -3,8 +3,8 @@ import { createEnvelope, Header, newId } from "@rockbot/contracts";
 import { type Caller, PREFETCH, SERVICE_CONCURRENCY } from "../contender.ts";
 import { validateEcho } from "./echo-tool.ts";
 
-const TOPIC = "bench.bus";
-const ANSWERS = "bench.answers";
+const TOPIC = "tool.invoke.bench-bus";
+const ANSWERS = "tool.result.bench-bus";
 const TIMEOUT_MS = 60_000;
 
 /** Answers on a bus without tools on it: the arguments are checked, and nothing is claimed, noted or allowed. Does not take the bus over. */

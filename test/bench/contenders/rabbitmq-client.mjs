@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { Connection } from "rabbitmq-client";
 
 const EXCHANGE = "bench-client";
-const REQUESTS = "bench-client.requests";
-const REPLIES = "bench-client.replies";
+const REQUESTS = "tool.invoke.bench-client";
+const REPLIES = "tool.result.bench-client";
 const PREFETCH = 512;
 const exchanges = [{ exchange: EXCHANGE, type: "topic", durable: true }];
 

@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import rascal from "rascal";
 
 const EXCHANGE = "bench-rascal";
+const REQUESTS = "tool.invoke.bench-rascal";
+const REPLIES = "tool.result.bench-rascal";
 const PREFETCH = 512;
 
 /** rascal with the guarantees of amqplib-same: it confirms and persists by default. */
@@ -29,7 +31,7 @@ async function publish(broker, body, overrides) {
 
 export async function serve({ amqpUrl }) {
   const broker = await brokerOf(amqpUrl, {
-    queue: "bench-rascal.requests",
+    queue: REQUESTS,
     options: { durable: true, arguments: { "x-queue-type": "quorum" } },
     prefetch: PREFETCH,
   });
@@ -43,7 +45,7 @@ export async function serve({ amqpUrl }) {
 }
 
 export async function connect({ amqpUrl }) {
-  const broker = await brokerOf(amqpUrl, { queue: "bench-rascal.replies", options: { durable: true, expires: 600_000 }, prefetch: 2 * PREFETCH });
+  const broker = await brokerOf(amqpUrl, { queue: REPLIES, options: { durable: true, expires: 600_000 }, prefetch: 2 * PREFETCH });
   broker.on("error", () => {});
   const pending = new Map();
   const subscription = await broker.subscribe("in");
@@ -58,8 +60,8 @@ export async function connect({ amqpUrl }) {
       new Promise((resolve, reject) => {
         const id = randomUUID();
         pending.set(id, resolve);
-        const options = { persistent: true, correlationId: id, messageId: id, replyTo: "bench-rascal.replies" };
-        publish(broker, { id, text }, { routingKey: "bench-rascal.requests", options }).catch(reject);
+        const options = { persistent: true, correlationId: id, messageId: id, replyTo: REPLIES };
+        publish(broker, { id, text }, { routingKey: REQUESTS, options }).catch(reject);
       }),
     [Symbol.asyncDispose]: () => broker.shutdown(),
   };
