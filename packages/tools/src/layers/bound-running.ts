@@ -37,7 +37,7 @@ export function boundRunning(concurrency: number): ToolLayer {
   async function waitAndRun(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
     const { caller, signal } = context;
     const waiting = line.enter(caller, { concurrency, waiting: Number.POSITIVE_INFINITY, signal });
-    for (let call = unheard.takeOldest(); call !== undefined; call = unheard.takeOldest()) endWithSignal(call);
+    for (const call of unheard.drain()) endWithSignal(call);
     using turn = (await waiting) as Disposable; // none has to leave a line without end
     endWithSignal({ signal, turn });
     return await next.execute(request, context);
