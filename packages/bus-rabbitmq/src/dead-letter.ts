@@ -1,5 +1,5 @@
 import type { Death, ParkedMessage, ParkingReason } from "@rockbot/bus";
-import { type Envelope, fromWire } from "@rockbot/contracts";
+import { type Envelope, fromWire, readTtlMs } from "@rockbot/contracts";
 import type { MessageProperties } from "./frames.ts";
 import type { IncomingMessage } from "./read-frames.ts";
 
@@ -13,6 +13,8 @@ const Note = {
   /** The dead-letter exchange routes by queue name, so the topic is noted. */
   Topic: "x-rockbot-topic",
   Queue: "x-rockbot-queue",
+  /** Under its own name the broker would heed it again. */
+  TtlMs: "x-rockbot-ttl-ms",
   /** The sender as the broker verified it: nobody can publish in another's name, not even to park a message. */
   User: "x-rockbot-user",
   DiedAt: "x-rockbot-died-at",
@@ -43,11 +45,12 @@ export function readDeadLetter({ fields, properties, content }: Readable, queue:
     const reason = text(headers[Note.Reason]);
     const message = text(headers[Note.Message]);
     const death: Death = { reason: reason === "rejected" || reason === "failed" ? reason : "crashed", ...(message === undefined ? {} : { message }) };
-    return { envelope: { ...envelope, userId: text(headers[Note.User]) }, death, isExpired: reason === "expired" };
+    return { envelope: { ...envelope, ttlMs: readTtlMs(headers[Note.TtlMs]), userId: text(headers[Note.User]) }, death, isExpired: reason === "expired" };
   }
   const keys = first["routing-keys"];
   const topic = (Array.isArray(keys) ? text(keys[0]) : undefined) ?? fields.routingKey;
-  return { envelope: fromWire(topic, properties, content), death: { reason: "crashed" }, isExpired: first["reason"] === "expired" };
+  const ttlMs = readTtlMs(first["original-expiration"]);
+  return { envelope: { ...fromWire(topic, properties, content), ttlMs }, death: { reason: "crashed" }, isExpired: first["reason"] === "expired" };
 }
 
 /** Reads a message that is kept for an operator. */
@@ -64,7 +67,7 @@ export function readParked(message: Readable, queue: string): ParkedMessage {
 /** The properties under which a dead message goes on, to the dlq or to the parked ones. */
 export function deadLetterProperties(
   message: IncomingMessage,
-  { topic, messageId, userId }: Envelope,
+  { topic, messageId, ttlMs, userId }: Envelope,
   queue: string,
   reason: ParkingReason,
   why?: string,
@@ -76,7 +79,7 @@ export function deadLetterProperties(
     deliveryMode: 2,
     headers: {
       ...Object.fromEntries(kept),
-      ...defined({ [Note.Message]: why?.slice(0, MAX_TEXT), [Note.User]: userId }),
+      ...defined({ [Note.Message]: why?.slice(0, MAX_TEXT), [Note.TtlMs]: ttlMs?.toString(), [Note.User]: userId }),
       [Note.Reason]: reason,
       [Note.Topic]: topic,
       [Note.Queue]: queue,

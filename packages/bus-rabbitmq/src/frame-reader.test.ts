@@ -29,11 +29,12 @@ test("reads each property as amqplib wrote it, in ASCII or not, message after me
     headers: { "rb-source": "me", "rb-größe": "ä✓😀".repeat(100), empty: "", "rb-long": "x".repeat(20_000) },
     correlationId: "c".repeat(255),
     replyTo: "tool.result.ö",
+    expiration: "60000",
     messageId: "m-1",
     timestamp: 2 ** 40 + 5,
     type: "T",
   };
-  from.send(Buffer.from("{}"), { ...properties, priority: 3, expiration: "60000", persistent: true, appId: "read by nobody" });
+  from.send(Buffer.from("{}"), { ...properties, priority: 3, persistent: true, appId: "read by nobody" });
   from.send(Buffer.from("{}"), { ...properties, type: "U", replyTo: "tool.result.o" });
   from.send(Buffer.alloc(0));
   await expect.poll(() => from.received.length).toBe(3);

@@ -135,8 +135,8 @@ class RabbitMqBus implements Bus {
     return this.#publisher.supervisor.state === "blocked";
   }
 
-  publish(message: Envelope, { mandatory = false, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, ttlMs, signal, isWanted }: PublishOptions = {}): Promise<void> {
-    const { topic, body } = message;
+  publish(message: Envelope, { mandatory = false, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, signal, isWanted }: PublishOptions = {}): Promise<void> {
+    const { topic, body, ttlMs } = message;
     const properties = this.#user === undefined ? toWire(message) : { ...toWire(message), userId: this.#user };
     return this.#publisher.publish({ exchange: EXCHANGE, routingKey: topic, body, properties, mandatory, timeoutMs, ttlMs, signal, isWanted });
   }

@@ -14,6 +14,7 @@ export interface IncomingProperties {
   readonly headers?: Readonly<Record<string, unknown>> | undefined;
   readonly correlationId?: string | undefined;
   readonly replyTo?: string | undefined;
+  readonly expiration?: string | undefined;
   readonly messageId?: string | undefined;
   readonly timestamp?: number | undefined;
   readonly type?: string | undefined;
@@ -137,10 +138,10 @@ export function readProperties(cursor: FrameCursor): IncomingProperties | undefi
   if (has(0x0800)) cursor.skip(1); // priority
   const correlationId = has(0x0400) ? cursor.id() : undefined;
   const replyTo = has(0x0200) ? cursor.shortText() : undefined;
-  if (has(0x0100)) cursor.skipShortText(); // expiration
+  const expiration = has(0x0100) ? cursor.shortText() : undefined;
   const messageId = has(0x0080) ? cursor.id() : undefined;
   const timestamp = has(0x0040) ? cursor.uint64() : undefined;
   const type = has(0x0020) ? cursor.shortText() : undefined;
   const userId = has(0x0010) ? cursor.shortText() : undefined;
-  return { contentType, contentEncoding, headers, correlationId, replyTo, messageId, timestamp, type, userId };
+  return { contentType, contentEncoding, headers, correlationId, replyTo, expiration, messageId, timestamp, type, userId };
 }

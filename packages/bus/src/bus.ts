@@ -61,8 +61,6 @@ export interface BusTraits {
 export interface PublishOptions {
   /** Whether it is an error that no subscription matches. @default false */
   readonly mandatory?: boolean | undefined;
-  /** How long the message is of use from now. Not taken by then, it is never delivered: it is parked as `expired`. One that was taken in time and failed has its second try at any time. */
-  readonly ttlMs?: number | undefined;
   /** How long to wait for the bus to take the message. @default 10_000 */
   readonly timeoutMs?: number | undefined;
   /** Gives up waiting: publish rejects with the signal's reason. The message may have been taken all the same. */

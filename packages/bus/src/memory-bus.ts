@@ -67,7 +67,7 @@ class MemoryBus implements Bus {
   }
 
   /** @returns why the message is not taken */
-  #push(message: Envelope, { mandatory = false, ttlMs, signal }: PublishOptions): unknown {
+  #push(message: Envelope, { mandatory = false, signal }: PublishOptions): unknown {
     if (this.#isClosed) return new BusClosedError(`Cannot publish to "${message.topic}": the bus is closed`);
     if (signal?.aborted) return signal.reason;
     if (message.body.byteLength > MAX_BODY_BYTES) {
@@ -81,7 +81,7 @@ class MemoryBus implements Bus {
       const isFull = queue.length >= this.#maxQueueLength || queue.bytes + message.body.byteLength > this.#maxQueueBytes;
       if (isFull) return new QueueFullError(`Cannot publish to "${message.topic}": a queue that should take it is full`);
     }
-    for (const queue of queues) queue.push(message, ttlMs);
+    for (const queue of queues) queue.push(message);
     return undefined;
   }
 

@@ -69,7 +69,8 @@ export class MemoryQueue {
     return { consumers: part === "parked" ? 0 : this.consumers, messages };
   }
 
-  push(message: Envelope, ttlMs: number | undefined): void {
+  push(message: Envelope): void {
+    const { ttlMs } = message;
     this.#waiting.push({ message, expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + ttlMs, isRedelivered: false });
     this.#bytes += message.body.byteLength;
     this.#schedule();

@@ -19,7 +19,7 @@ export interface RequesterOptions {
 export interface RequestOptions {
   /** @default the request's correlation id */
   readonly key?: string | undefined;
-  /** How long to wait for the answer, in milliseconds; the request is dropped if nobody has taken it by then. */
+  /** How long to wait for the answer, in milliseconds; also the time to live of the request. */
   readonly timeoutMs: number;
   readonly signal?: AbortSource | undefined;
   /** Whether a reply with the right key is the answer. @default any is */
@@ -122,7 +122,7 @@ export function createRequester(
         const isWanted = () => wait.isOpen;
         const asked = message.replyTo;
         const answerAt = asked !== undefined && alsoHears.includes(asked) ? asked : replyTo;
-        bus.publish({ ...message, replyTo: answerAt }, { mandatory: true, ttlMs, timeoutMs: ttlMs, isWanted }).then(
+        bus.publish({ ...message, replyTo: answerAt, ttlMs }, { mandatory: true, timeoutMs: ttlMs, isWanted }).then(
           () => {
             if (wait.isOpen) onConfirmed?.();
           },

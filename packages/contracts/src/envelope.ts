@@ -18,6 +18,11 @@ export interface Envelope {
   readonly destination?: string | undefined;
   /** Unix time in whole seconds. */
   readonly timestamp: number;
+  /**
+   * How long the message is of use from publishing, in milliseconds; for ever if absent. Not taken by then, it is never delivered: it is parked as
+   * `expired`. One that was taken in time and failed has its second try at any time. A request is of use for as long as its sender waits.
+   */
+  readonly ttlMs?: number | undefined;
   /** By logical key, such as `rb-timeout-ms` or `traceparent`. */
   readonly headers: Readonly<Record<string, string>>;
   /** The sender as the broker verified it; absent on a bus that verifies nobody. */
@@ -26,7 +31,7 @@ export interface Envelope {
 
 /** Logical header keys. On the wire each is prefixed once more: see wire.ts. */
 export const Header = {
-  /** How long the caller waits from publishing, in milliseconds, as decimal text. */
+  /** How long the caller waits from publishing, in milliseconds, as decimal text: for services of the original. Else the message's time to live says it. */
   TimeoutMs: "rb-timeout-ms",
   ContentTrust: "rb-content-trust",
   ToolProvider: "rb-tool-provider",
@@ -46,7 +51,7 @@ export type NewEnvelope = Pick<Envelope, "topic" | "type" | "source" | "body"> &
 
 /** An envelope with a fresh id and the current time, unless given. All have the same properties in the same order, which makes them cheap to read and copy. */
 export function createEnvelope(fields: NewEnvelope): Envelope {
-  const { topic, messageId = newId(), type, source, body, correlationId, replyTo, destination, timestamp, headers = {}, userId } = fields;
+  const { topic, messageId = newId(), type, source, body, correlationId, replyTo, destination, timestamp, ttlMs, headers = {}, userId } = fields;
   return {
     topic,
     messageId,
@@ -57,6 +62,7 @@ export function createEnvelope(fields: NewEnvelope): Envelope {
     correlationId,
     replyTo,
     timestamp: timestamp ?? Math.floor(Date.now() / 1000),
+    ttlMs,
     headers,
     userId,
   };

@@ -41,4 +41,4 @@ export type { ToolDefinition } from "./tool-definition.ts";
 export { ToolError, ToolErrorCode, type ToolErrorOptions } from "./tool-error.ts";
 export { errorReply, textResponse, toolErrorFrom } from "./tool-messages.ts";
 export type { SchemaError, Validator } from "./validator.ts";
-export { fromWire, toWire, type WireProperties } from "./wire.ts";
+export { fromWire, readTtlMs, toWire, type WireProperties } from "./wire.ts";

@@ -24,6 +24,7 @@ export function mcpCallEnvelope({ topic, source, replyTo, server, tool, args, ti
     replyTo,
     messageId: toolCallId,
     correlationId: toolCallId,
+    ttlMs: timeoutMs,
     headers: {
       [Header.ContentTrust]: "tool-request",
       [Header.ToolProvider]: "mcp",

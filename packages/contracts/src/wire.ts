@@ -7,6 +7,7 @@ export interface WireProperties {
   readonly correlationId?: unknown;
   readonly replyTo?: unknown;
   readonly timestamp?: unknown;
+  readonly expiration?: unknown;
   readonly contentType?: unknown;
   readonly deliveryMode?: unknown;
   readonly userId?: unknown;
@@ -16,7 +17,7 @@ export interface WireProperties {
 /**
  * The properties of an envelope on the wire. Each logical header K is written as `rb-K`, so that `rb-timeout-ms` becomes
  * `rb-rb-timeout-ms`: the original prefixes every key, and its own keys have the prefix already. No correlation and no
- * reply topic are empty strings, as the original writes them.
+ * reply topic are empty strings, as the original writes them. The time to live is not among them: what is left of it is known when the message goes out.
  */
 export function toWire(envelope: Envelope) {
   const headers: Record<string, string> = { "rb-source": envelope.source };
@@ -64,6 +65,7 @@ export function fromWire(topic: string, properties: WireProperties, body: Uint8A
     correlationId: text(properties.correlationId),
     replyTo: text(properties.replyTo),
     timestamp: typeof properties.timestamp === "number" && properties.timestamp > 0 ? properties.timestamp : Math.floor(Date.now() / 1000),
+    ttlMs: readTtlMs(properties.expiration),
     headers,
     userId: text(properties.userId),
   };
@@ -86,5 +88,9 @@ const wireName = (key: string): string => wireNames.get(key) ?? `rb-${key}`;
 
 /** Logical keys of ours and of the original. */
 const singlePrefixed: ReadonlySet<string> = new Set([...Object.values(Header), "rb-mcp-server"]);
+
+/** Milliseconds as decimal text, as the broker demands. */
+export const readTtlMs = (expiration: unknown): number | undefined =>
+  typeof expiration === "string" && /^\d{1,10}$/.test(expiration) ? Number(expiration) : undefined;
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);

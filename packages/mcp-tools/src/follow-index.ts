@@ -27,8 +27,8 @@ export async function followIndex(bus: Bus, { agent, identity, hear, log }: Foll
   return {
     async ask() {
       const body = encodeMessage("McpMetadataRefreshRequest", { serverName: null });
-      const request = createEnvelope({ topic: mcpTopics.refresh, type: messages.McpMetadataRefreshRequest.type, source: agent, body });
-      await bus.publish(request, { ttlMs: ASK_TTL_MS }).catch((error: unknown) => {
+      const request = createEnvelope({ topic: mcpTopics.refresh, type: messages.McpMetadataRefreshRequest.type, source: agent, ttlMs: ASK_TTL_MS, body });
+      await bus.publish(request).catch((error: unknown) => {
         log.debug({ error: String(error) }, "the index of MCP servers was not asked for");
       });
     },

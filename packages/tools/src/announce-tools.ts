@@ -47,7 +47,7 @@ export async function announceTools(bus: Bus, { service, list, log }: AnnounceOp
 
   async function send(type: string, body: Uint8Array): Promise<void> {
     try {
-      await bus.publish(createEnvelope({ topic, type, source: service, body }), { ttlMs: TTL_MS, timeoutMs: HEARTBEAT_MS });
+      await bus.publish(createEnvelope({ topic, type, source: service, ttlMs: TTL_MS, body }), { timeoutMs: HEARTBEAT_MS });
     } catch (error) {
       log.debug({ service, error: String(error) }, "announcement not sent"); // the next heartbeat comes, and callers probe
     }

@@ -48,9 +48,8 @@ function reportTo(topic: string, bus: Bus, source: string, request: ToolInvokeRe
       total: total ?? null,
       message: message == null ? null : redact(message).slice(0, MAX_MESSAGE),
     });
-    bus
-      .publish(createEnvelope({ topic, type: messages.ToolProgress.type, source, body, correlationId: toolCallId }), { ttlMs: TTL_MS, timeoutMs: TTL_MS })
-      .catch(() => {}); // progress may be lost
+    const envelope = createEnvelope({ topic, type: messages.ToolProgress.type, source, body, correlationId: toolCallId, ttlMs: TTL_MS });
+    bus.publish(envelope, { timeoutMs: TTL_MS }).catch(() => {}); // progress may be lost
     timer = setTimeout(() => {
       timer = undefined;
       if (newest === undefined) return;

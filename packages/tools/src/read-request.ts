@@ -63,8 +63,8 @@ export function depthOf(message: Envelope): number {
   return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : 0;
 }
 
-/** How long the caller waits, as its header says, or by default, within what a call may take. */
-export function budgetMs(message: Envelope, byDefault: number = DEFAULT_TIMEOUT_MS): number {
-  const header = message.headers[Header.TimeoutMs];
-  return header !== undefined && /^[1-9]\d{0,9}$/.test(header) ? Math.min(Number(header), MAX_TIMEOUT_MS) : Math.min(byDefault, MAX_TIMEOUT_MS);
+/** How long the caller waits, as its header says, or else the time to live of its request, or by default; within what a call may take. */
+export function budgetMs({ headers, ttlMs }: Envelope, byDefault: number = DEFAULT_TIMEOUT_MS): number {
+  const header = headers[Header.TimeoutMs];
+  return Math.min(header !== undefined && /^[1-9]\d{0,9}$/.test(header) ? Number(header) : (ttlMs ?? byDefault), MAX_TIMEOUT_MS);
 }

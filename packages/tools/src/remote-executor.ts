@@ -44,19 +44,14 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
     return new ToolError(ToolErrorCode.Overloaded, `"${tool.name}" cannot be called now: ${why}. Try again later.`, { cause, retryAfterMs: RETRY_AFTER_MS });
   }
 
-  /** Says for whom the call is made, if that is not whom the service sees anyway. */
-  function sayFor(caller: string, headers: Record<string, string>): Record<string, string> {
-    if (caller !== self) headers[Header.OnBehalfOf] = caller;
-    return headers;
-  }
+  /** Headers that say for whom the call is made, if that is not whom the service sees anyway. */
+  const sayFor = (caller: string): Record<string, string> => (caller === self ? {} : { [Header.OnBehalfOf]: caller });
 
   function cancel(toolCallId: string, caller: string, reason: string): void {
     const body = encodeMessage("ToolCancel", { toolCallId, reason });
-    bus
-      .publish(createEnvelope({ topic: `tool.cancel.${tool.service}`, type: messages.ToolCancel.type, source, body, headers: sayFor(caller, {}) }), {
-        ttlMs: CANCEL_TTL_MS,
-      })
-      .catch(() => {}); // the deadline ends the call anyway
+    const headers = sayFor(caller);
+    const message = createEnvelope({ topic: `tool.cancel.${tool.service}`, type: messages.ToolCancel.type, source, ttlMs: CANCEL_TTL_MS, body, headers });
+    bus.publish(message).catch(() => {}); // the deadline ends the call anyway
   }
 
   return {
@@ -82,7 +77,7 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
       const { toolCallId } = request;
       let answer: ToolInvokeResponse | ToolError | undefined;
       const { address, requester } = station();
-      const headers = sayFor(caller, { [Header.TimeoutMs]: String(timeoutMs) });
+      const headers = sayFor(caller);
       if (depth > 0) headers[Header.Depth] = String(depth);
       if (progress !== ignoreProgress) headers[Header.Progress] = "1";
       try {

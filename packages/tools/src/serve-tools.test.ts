@@ -130,9 +130,12 @@ test("ends a tool at the deadline of its caller, also one that ignores its signa
     return "never";
   });
   await using _ = await serveTools(bus, testSet(stubborn), { service: "tests", drainMs: 10 });
-  const { answer } = await ask(bus, { body: request("stubborn"), headers: { "rb-timeout-ms": "30" } });
-  expect(answer).toMatchObject({ code: "timeout", isRetryable: true, details: { mayHaveRun: true } });
-  expect(signals[0]?.aborted).toBe(true);
+  const byHeader = { "rb-timeout-ms": "30" };
+  for (const [index, waiting] of [{ headers: byHeader }, { headers: byHeader, ttlMs: 60_000 }, { ttlMs: 30 }].entries()) {
+    const { answer } = await ask(bus, { body: request("stubborn").replace("call-1", `call-${index}`), ...waiting });
+    expect(answer).toMatchObject({ code: "timeout", isRetryable: true, details: { mayHaveRun: true } });
+    expect(signals.pop()?.aborted).toBe(true);
+  }
 });
 
 test("does not start a call whose time ran out while it waited: for its turn, where it is answered, or for a handler", async () => {
@@ -154,7 +157,7 @@ test("does not start a call whose time ran out while it waited: for its turn, wh
   const late = await ask(bus, { body: request("slow"), headers: { "rb-timeout-ms": "30" } }, "tool.result.late");
   expect(late.answer).toMatchObject({ code: "timeout" });
   await publish(bus, { body: request("slow"), replyTo: "tool.result.gone" }); // has the other handler
-  await publish(bus, { body: request("slow"), replyTo: "tool.result.gone" }, { ttlMs: 10 });
+  await publish(bus, { body: request("slow"), replyTo: "tool.result.gone", ttlMs: 10 });
   await new Promise((resolve) => setTimeout(resolve, 20)); // the time to live itself is under test
   release.resolve();
   await running;
@@ -223,10 +226,9 @@ const request = (toolName: string, args?: string): string => JSON.stringify({ to
 
 type Parts = { body: string } & Partial<Omit<Envelope, "body">>;
 
-function publish(bus: Bus, { body, ...more }: Parts, options = {}): Promise<void> {
+function publish(bus: Bus, { body, ...more }: Parts): Promise<void> {
   return bus.publish(
     createEnvelope({ topic: "tool.invoke.tests", type: messages.ToolInvokeRequest.type, source: "someone", body: Buffer.from(body), ...more }),
-    options,
   );
 }
 

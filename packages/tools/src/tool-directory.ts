@@ -136,10 +136,9 @@ export class ToolDirectory implements AsyncDisposable {
     if (service === null) this.#lastProbe = performance.now();
     const body = encodeMessage("ToolAnnounceProbe", { service });
     try {
-      await this.#bus.publish(createEnvelope({ topic: PROBE_TOPIC, type: messages.ToolAnnounceProbe.type, source: this.#options.source, body }), {
-        ttlMs: LEASE_MS,
-        timeoutMs: HEARTBEAT_MS,
-      });
+      const { source } = this.#options;
+      const probe = createEnvelope({ topic: PROBE_TOPIC, type: messages.ToolAnnounceProbe.type, source, ttlMs: LEASE_MS, body });
+      await this.#bus.publish(probe, { timeoutMs: HEARTBEAT_MS });
     } catch (error) {
       this.#options.log.debug({ error: String(error) }, "probe not sent"); // heartbeats tell the same, later
     }

@@ -1,5 +1,5 @@
 import { type Bus, createRequester } from "@rockbot/bus";
-import { createEnvelope, Header, newId } from "@rockbot/contracts";
+import { createEnvelope, newId } from "@rockbot/contracts";
 import { type Caller, PREFETCH, SERVICE_CONCURRENCY } from "../contender.ts";
 import { validateEcho } from "./echo-tool.ts";
 
@@ -27,9 +27,8 @@ export function connectEcho(bus: Bus): Caller {
   return {
     async call(text) {
       const id = newId();
-      const headers = { [Header.TimeoutMs]: String(TIMEOUT_MS) };
       const body = encode({ text });
-      const request = createEnvelope({ topic: TOPIC, type: "Request", source: "bench-bus-caller", messageId: id, correlationId: id, headers, body });
+      const request = createEnvelope({ topic: TOPIC, type: "Request", source: "bench-bus-caller", messageId: id, correlationId: id, body });
       const answer = await requester.request(request, { timeoutMs: TIMEOUT_MS });
       return (decode(answer.body) as { readonly text: string }).text;
     },

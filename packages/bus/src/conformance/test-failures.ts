@@ -1,7 +1,8 @@
+import type { Envelope } from "@rockbot/contracts";
 import { expect, test, vi } from "vitest";
 import type { Bus, Death } from "../bus.ts";
 import { DeadLetterError } from "../bus-errors.ts";
-import { collector, envelope, settled, text, unique, WAIT } from "./fixtures.ts";
+import { collector, envelope, parked, settled, text, unique, WAIT } from "./fixtures.ts";
 
 /** What becomes of a message that is not handled: its time is over, or its handler fails. */
 export function testFailures(create: () => Promise<Bus>): void {
@@ -9,14 +10,39 @@ export function testFailures(create: () => Promise<Bus>): void {
     await using bus = await create();
     const { topic, options } = unique();
     await (await bus.subscribe(options, async () => {}))[Symbol.asyncDispose]();
-    await bus.publish(envelope(topic, "stale"), { ttlMs: 20 });
+    await bus.publish(envelope(topic, "stale", { ttlMs: 20 }));
     await new Promise((resolve) => setTimeout(resolve, 60)); // the time to live itself is under test
-    await bus.publish(envelope(topic, "fresh"), { ttlMs: 60_000 });
+    await bus.publish(envelope(topic, "fresh", { ttlMs: 60_000 }));
     const received = collector();
     await using _ = await bus.subscribe(options, received.handler);
     expect((await received.take(1)).map(text)).toEqual(["fresh"]);
     await vi.waitFor(async () => expect((await bus.inspect(options.name, "parked"))?.messages).toBe(1), WAIT);
     expect(received.messages.map(text)).toEqual(["fresh"]);
+  });
+
+  test("tells whoever gets a message how long it was of use", async () => {
+    await using bus = await create();
+    const told: (number | undefined)[] = [];
+    const { topic, options } = unique();
+    const onDeadLetter = async ({ ttlMs }: Envelope): Promise<void> => void told.push(ttlMs);
+    await using _ = await bus.subscribe({ ...options, onDeadLetter }, async ({ ttlMs }) => {
+      told.push(ttlMs);
+      throw new Error("fails each time");
+    });
+    const parkedBefore = async (count: number): Promise<void> => {
+      await parked(bus, options.name, count);
+      await bus.visitParked(options.name, async ({ message: { ttlMs } }) => {
+        told.push(ttlMs);
+        return "remove";
+      });
+    };
+    await bus.publish(envelope(topic, "for ever"));
+    await parkedBefore(1);
+    expect(told.splice(0)).toEqual([undefined, undefined, undefined, undefined]);
+    await bus.publish(envelope(topic, "for a minute", { ttlMs: 60_000 }));
+    await parkedBefore(1);
+    expect(told).toHaveLength(4);
+    for (const ttlMs of told) expect(ttlMs).toSatisfy((left: number) => left > 30_000 && left <= 60_000); // what was left when it went out
   });
 
   test("tries a message whose handler throws once more, and then it is done", async () => {

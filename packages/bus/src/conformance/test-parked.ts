@@ -26,7 +26,7 @@ export function testParked(create: () => Promise<Bus>, isDurable: boolean): void
         await bus.publish(envelope(topic, "poison"));
         await parked(bus, options.name, 2);
       }
-      await bus.publish(envelope(topic, "stale"), { ttlMs: 1 });
+      await bus.publish(envelope(topic, "stale", { ttlMs: 1 }));
       await new Promise((resolve) => setTimeout(resolve, 30)); // the time to live itself is under test
       await using _ = await bus.subscribe(options, async () => {});
       await parked(bus, options.name, 3);

@@ -62,8 +62,9 @@ export async function publishIndex(
     const body = encodeMessage("McpServersIndexed", index);
     const headers = { [Header.ContentTrust]: "system" };
     try {
-      const envelope = createEnvelope({ topic: mcpTopics.index(agent), type: messages.McpServersIndexed.type, source: MCP_BRIDGE, body, headers });
-      await bus.publish(envelope, { ttlMs: TTL_MS, timeoutMs: PUBLISH_TIMEOUT_MS });
+      const { type } = messages.McpServersIndexed;
+      const envelope = createEnvelope({ topic: mcpTopics.index(agent), type, source: MCP_BRIDGE, ttlMs: TTL_MS, body, headers });
+      await bus.publish(envelope, { timeoutMs: PUBLISH_TIMEOUT_MS });
     } catch (error) {
       log.debug({ agent, error: String(error) }, "index of MCP servers not sent"); // an agent asks when it starts
     }

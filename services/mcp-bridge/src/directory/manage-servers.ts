@@ -45,10 +45,8 @@ export async function manageServers(bus: Bus, pool: ServerPool, { identity, requ
     if (exchange === undefined) return log.warn({ type: type.slice(0, 80) }, "a request about MCP servers has a type that nobody knows");
     const { response, body } = await exchange.answer(message);
     const headers = { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: "mcp" };
-    await bus.publish(createEnvelope({ topic: replyTo, type: messages[response].type, source: MCP_BRIDGE, destination, correlationId, body, headers }), {
-      ttlMs: REPLY_TTL_MS,
-      timeoutMs: REPLY_TIMEOUT_MS,
-    });
+    const about = { topic: replyTo, source: MCP_BRIDGE, destination, correlationId, ttlMs: REPLY_TTL_MS, headers };
+    await bus.publish(createEnvelope({ ...about, type: messages[response].type, body }), { timeoutMs: REPLY_TIMEOUT_MS });
   });
 }
 

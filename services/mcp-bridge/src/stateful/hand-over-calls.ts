@@ -67,7 +67,7 @@ export async function handOverCalls(bus: Bus, { instance, identity }: HandOverCa
     let sent = 0;
     const isWanted = (): boolean => waiting.has(envelope.messageId) && ++sent > 0;
     try {
-      await bus.publish(envelope, { mandatory: true, ttlMs: timeoutMs, timeoutMs, isWanted });
+      await bus.publish(envelope, { mandatory: true, timeoutMs, isWanted });
     } catch (error) {
       // Sent more than once, it may have come the first time.
       if (sent === 0 || (sent === 1 && error instanceof UnroutableError)) throw new NotTakenError("the owner has no queue", { cause: error });

@@ -57,8 +57,7 @@ export async function takeCalls(bus: Bus, { instance, identity, call, drainMs, l
     const timeoutMs = Math.min(Number(headers[Header.TimeoutMs]) || MAX_TIMEOUT_MS, MAX_TIMEOUT_MS);
     const signal = AbortSignal.any([cancelled, AbortSignal.timeout(timeoutMs)]);
     const send = (type: string, body: Uint8Array): Promise<void> =>
-      bus.publish(createEnvelope({ topic: replyTo, type, source: MCP_BRIDGE, correlationId: request.toolCallId, body }), {
-        ttlMs: ANSWER_TIMEOUT_MS,
+      bus.publish(createEnvelope({ topic: replyTo, type, source: MCP_BRIDGE, correlationId: request.toolCallId, ttlMs: ANSWER_TIMEOUT_MS, body }), {
         timeoutMs: ANSWER_TIMEOUT_MS,
       });
     using progress = progressRelay(request, (body) => void send(messages.ToolProgress.type, body).catch(() => {})); // may be lost
