@@ -60,7 +60,7 @@ export class FrameCursor {
     return this.#text(this.uint8());
   }
 
-  /** The same, for an id: hardly any comes twice, so there is nothing to look up. */
+  /** The same, for an id or for what is left of a time: hardly any comes twice, so there is nothing to look up. */
   id(): string {
     const length = this.uint8();
     const start = this.skip(length);
@@ -138,7 +138,7 @@ export function readProperties(cursor: FrameCursor): IncomingProperties | undefi
   if (has(0x0800)) cursor.skip(1); // priority
   const correlationId = has(0x0400) ? cursor.id() : undefined;
   const replyTo = has(0x0200) ? cursor.shortText() : undefined;
-  const expiration = has(0x0100) ? cursor.shortText() : undefined;
+  const expiration = has(0x0100) ? cursor.id() : undefined;
   const messageId = has(0x0080) ? cursor.id() : undefined;
   const timestamp = has(0x0040) ? cursor.uint64() : undefined;
   const type = has(0x0020) ? cursor.shortText() : undefined;

@@ -19,8 +19,8 @@ export interface Envelope {
   /** Unix time in whole seconds. */
   readonly timestamp: number;
   /**
-   * How long the message is of use from publishing, in milliseconds; for ever if absent. Not taken by then, it is never delivered: it is parked as
-   * `expired`. One that was taken in time and failed has its second try at any time. A request is of use for as long as its sender waits.
+   * How long the message is of use from when it goes out, in milliseconds; for ever if absent. Not taken by then, it is never delivered: a service's is
+   * parked as `expired`. One that was taken in time and failed has its second try at any time. A request is of use for as long as its sender waits.
    */
   readonly ttlMs?: number | undefined;
   /** By logical key, such as `rb-timeout-ms` or `traceparent`. */
@@ -31,7 +31,7 @@ export interface Envelope {
 
 /** Logical header keys. On the wire each is prefixed once more: see wire.ts. */
 export const Header = {
-  /** How long the caller waits from publishing, in milliseconds, as decimal text: for services of the original. Else the message's time to live says it. */
+  /** How long the caller waits from publishing, in milliseconds, as decimal text, where its time to live does not say it: see waitsMs. */
   TimeoutMs: "rb-timeout-ms",
   ContentTrust: "rb-content-trust",
   ToolProvider: "rb-tool-provider",
@@ -66,6 +66,12 @@ export function createEnvelope(fields: NewEnvelope): Envelope {
     headers,
     userId,
   };
+}
+
+/** How long the sender of a request waits from publishing, in milliseconds, if it says so: by header, else as its form has it, else by its time to live. */
+export function waitsMs({ headers, ttlMs }: Envelope, byForm?: number): number | undefined {
+  const header = headers[Header.TimeoutMs];
+  return header !== undefined && /^[1-9]\d{0,9}$/.test(header) ? Number(header) : (byForm ?? ttlMs);
 }
 
 /** 128 random bits as 32 lower-case hex digits: the form of message ids and of the toolCallIds that we mint. */

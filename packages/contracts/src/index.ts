@@ -8,7 +8,7 @@ export { type Decoded, decodeMessage, encodeMessage, MAX_JSON_DEPTH, type Messag
 // Validation in words.
 export { describeFaults, type Fault, faultsText, nearestName } from "./describe-faults.ts";
 // Envelopes: how messages are addressed.
-export { createEnvelope, type Envelope, Header, type NewEnvelope, newId } from "./envelope.ts";
+export { createEnvelope, type Envelope, Header, type NewEnvelope, newId, waitsMs } from "./envelope.ts";
 export { type Messages, messages } from "./generated/messages.ts";
 // Tools: what each promises.
 export { allToolNames, tools } from "./generated/tools.ts";

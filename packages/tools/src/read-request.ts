@@ -1,5 +1,5 @@
 import { headerBytesBeyond, MAX_HEADER_BYTES } from "@rockbot/bus";
-import { type Envelope, Header, parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type Envelope, Header, parseJson, ToolError, ToolErrorCode, waitsMs } from "@rockbot/contracts";
 import type { Sender, Stranger } from "./identity.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 import { formOf, isOfForm, type RequestedCall, type RequestForm } from "./request-form.ts";
@@ -63,8 +63,5 @@ export function depthOf(message: Envelope): number {
   return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : 0;
 }
 
-/** How long the caller waits, as its header says, or else the time to live of its request, or by default; within what a call may take. */
-export function budgetMs({ headers, ttlMs }: Envelope, byDefault: number = DEFAULT_TIMEOUT_MS): number {
-  const header = headers[Header.TimeoutMs];
-  return Math.min(header !== undefined && /^[1-9]\d{0,9}$/.test(header) ? Number(header) : (ttlMs ?? byDefault), MAX_TIMEOUT_MS);
-}
+/** How long the caller waits, as it says or by default, within what a call may take. */
+export const budgetMs = (message: Envelope, byForm: number | undefined): number => Math.min(waitsMs(message, byForm) ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);

@@ -74,7 +74,9 @@ test("a request that expired runs when it is played again, within a budget of it
   await agent.call("effect", {}, { toolCallId: "spent", timeoutMs: 10_000 });
   await first[Symbol.asyncDispose]();
   const [request] = requests as [Envelope];
-  await bus.publish({ ...request, messageId: "late", body: Buffer.from(Buffer.from(request.body).toString().replace("spent", "late")), ttlMs: 0 });
+  expect([request.headers["rb-timeout-ms"], request.ttlMs]).toEqual([undefined, expect.toSatisfy((ms: number) => ms > 5_000 && ms <= 10_000)]);
+  const late = Buffer.from(Buffer.from(request.body).toString().replace("spent", "late"));
+  await bus.publish({ ...request, messageId: "late", body: late, headers: { ...request.headers, "rb-timeout-ms": "10000" }, ttlMs: 0 });
   await using _again = await serveTools(bus, set, options);
   await expect.poll(async () => (await parkedOf(bus)).length, WAIT).toBe(1);
   await using replayer = createReplayer(bus);

@@ -7,7 +7,7 @@ type Ids = Pick<ToolInvokeRequest, "toolCallId" | "toolName">;
 /** A request that could be read. */
 export interface RequestedCall {
   readonly request: ToolInvokeRequest;
-  /** How long the caller waits, where no header says it, in milliseconds. @default as of all calls */
+  /** How long the caller waits, where no header says it, in milliseconds. @default see waitsMs */
   readonly budgetMs?: number | undefined;
 }
 

@@ -31,10 +31,10 @@ export function testParked(create: () => Promise<Bus>, isDurable: boolean): void
       await using _ = await bus.subscribe(options, async () => {});
       await parked(bus, options.name, 3);
       const seen = await look(bus, options.name);
-      expect(seen.map(({ message, reason, why }) => [text(message), reason, why])).toEqual([
-        ["héllo", "rejected", "not a message of ours"],
-        ["poison", "failed", undefined],
-        ["stale", "expired", undefined],
+      expect(seen.map(({ message, reason, why }) => [text(message), reason, why, message.ttlMs])).toEqual([
+        ["héllo", "rejected", "not a message of ours", undefined],
+        ["poison", "failed", undefined, undefined],
+        ["stale", "expired", undefined, 1],
       ]);
       const { message, parkedAt = 0 } = seen[0] as ParkedMessage;
       expect({ ...message, body: text(message), headers: { ...message.headers }, userId: undefined }).toEqual({ ...sent, body: "héllo", userId: undefined });

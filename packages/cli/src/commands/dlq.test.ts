@@ -57,6 +57,7 @@ test("the parked messages of a running up are for its user's socket, and for nob
   const shown = await runCli(["dlq", "show", "web-tools", id], options);
   expect(shown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^reason +expired$/m) });
   expect(shown.stdout).toContain("/late");
+  expect(shown.stdout).toMatch(/^time limit +(1\d\d|200) ms$/m);
   // Its caller gave it up, and a call that was given up never starts.
   const replayed = await runCli(["dlq", "replay", "web-tools", id], options);
   expect(replayed).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/cancelled: .*1 answered and removed, 0 still parked/s) });

@@ -1,5 +1,5 @@
 import type { ParkedMessage, ParkingReason } from "@rockbot/bus";
-import { Header, ToolError } from "@rockbot/contracts";
+import { ToolError, waitsMs } from "@rockbot/contracts";
 import { scriptRequestForm } from "@rockbot/scripts-manager";
 import { readCall } from "@rockbot/tools";
 
@@ -33,7 +33,7 @@ export interface ParkedRecord {
 }
 
 export function parkedRecord(service: string, { message, reason, why, parkedAt }: ParkedMessage, maxBodyBytes: number): ParkedRecord {
-  const { messageId: id, topic, type, source, correlationId, replyTo, timestamp, ttlMs, headers, body } = message;
+  const { messageId: id, topic, type, source, correlationId, replyTo, timestamp, headers, body } = message;
   const call = readCall(message, requestForms);
   const { toolName, toolCallId } = call instanceof ToolError ? {} : call.request;
   return {
@@ -50,7 +50,7 @@ export function parkedRecord(service: string, { message, reason, why, parkedAt }
     toolCallId,
     correlationId,
     replyTo,
-    timeoutMs: headers[Header.TimeoutMs] ?? ttlMs?.toString(),
+    timeoutMs: waitsMs(message)?.toString(),
     headers: Object.keys(headers).slice(0, 32),
     bytes: body.byteLength,
     body: Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, maxBodyBytes)).toString("utf8"),

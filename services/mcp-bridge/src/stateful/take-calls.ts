@@ -14,6 +14,7 @@ import {
   ToolErrorCode,
   type ToolInvokeRequest,
   textResponse,
+  waitsMs,
 } from "@rockbot/contracts";
 import type { McpCallOptions, McpCallResult } from "@rockbot/mcp";
 import { redactValue } from "@rockbot/redaction";
@@ -53,8 +54,8 @@ export async function takeCalls(bus: Bus, { instance, identity, call, drainMs, l
     running.set(toolCallId, { cancel, done });
   }
 
-  async function run({ headers }: Envelope, request: ToolInvokeRequest, replyTo: string, cancelled: AbortSignal): Promise<void> {
-    const timeoutMs = Math.min(Number(headers[Header.TimeoutMs]) || MAX_TIMEOUT_MS, MAX_TIMEOUT_MS);
+  async function run(message: Envelope, request: ToolInvokeRequest, replyTo: string, cancelled: AbortSignal): Promise<void> {
+    const timeoutMs = Math.min(waitsMs(message) ?? MAX_TIMEOUT_MS, MAX_TIMEOUT_MS);
     const signal = AbortSignal.any([cancelled, AbortSignal.timeout(timeoutMs)]);
     const send = (type: string, body: Uint8Array): Promise<void> =>
       bus.publish(createEnvelope({ topic: replyTo, type, source: MCP_BRIDGE, correlationId: request.toolCallId, ttlMs: ANSWER_TIMEOUT_MS, body }), {
@@ -63,7 +64,7 @@ export async function takeCalls(bus: Bus, { instance, identity, call, drainMs, l
     using progress = progressRelay(request, (body) => void send(messages.ToolProgress.type, body).catch(() => {})); // may be lost
     try {
       const args = JSON.parse(request.arguments ?? "{}") as Record<string, unknown>;
-      const { content, structured, isError } = await call(headers[Header.McpServer] ?? "", request.toolName, args, {
+      const { content, structured, isError } = await call(message.headers[Header.McpServer] ?? "", request.toolName, args, {
         timeoutMs,
         signal,
         onProgress: progress.report,
