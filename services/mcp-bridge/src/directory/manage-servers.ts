@@ -45,8 +45,17 @@ export async function manageServers(bus: Bus, pool: ServerPool, { identity, requ
     if (exchange === undefined) return log.warn({ type: type.slice(0, 80) }, "a request about MCP servers has a type that nobody knows");
     const { response, body } = await exchange.answer(message);
     const headers = { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: "mcp" };
-    const about = { topic: replyTo, source: MCP_BRIDGE, destination, correlationId, ttlMs: REPLY_TTL_MS, headers };
-    await bus.publish(createEnvelope({ ...about, type: messages[response].type, body }), { timeoutMs: REPLY_TIMEOUT_MS });
+    const reply = createEnvelope({
+      topic: replyTo,
+      type: messages[response].type,
+      source: MCP_BRIDGE,
+      destination,
+      correlationId,
+      ttlMs: REPLY_TTL_MS,
+      body,
+      headers,
+    });
+    await bus.publish(reply, { timeoutMs: REPLY_TIMEOUT_MS });
   });
 }
 
