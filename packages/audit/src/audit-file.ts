@@ -1,6 +1,7 @@
 import { type FileHandle, open, readdir, rename, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CHAIN_START, type ChainHead, MAX_LINE_BYTES, readLine } from "./chain.ts";
+import { linesOf } from "./lines-of.ts";
 
 /** The file cannot be taken up. The message is for the operator. */
 export class AuditFileError extends Error {
@@ -14,68 +15,107 @@ export interface AuditFile {
   readonly head: ChainHead;
   /** The bytes of a last line that was cut off by a crash. They are gone from the file. */
   readonly droppedBytes: number;
+  /** The file that had the name before. It did not end in a line of such a log, so this one is new. */
+  readonly setAside?: { readonly file: string; readonly reason: string } | undefined;
 }
 
 /** Only its owner may read who did what. */
 const MODE = 0o600;
 const SEQ_DIGITS = 12;
 
+/** Names that are tried for a file to put aside. */
+const MAX_NAMES = 1_000;
+
 /**
- * Opens the file, or makes it. Its chain goes on; that of a new file where the last one that was put aside has ended.
- * @throws {AuditFileError} if the last line is not a whole one: to go on after it would hide that
+ * Opens the file, or makes it. Its chain goes on; that of a new file where the last one that was put aside has ended. A file that does not
+ * end in a line of such a log is put aside, too: to go on after that line would hide it, and to stop would leave the calls to come without a log.
+ * @throws {AuditFileError} if no file can be had at this path
  */
 export async function openAuditFile(path: string): Promise<AuditFile> {
-  const handle = await open(path, "a+", MODE).catch((error: NodeJS.ErrnoException) => {
-    throw new AuditFileError(`Cannot open the audit file ${path}: ${error.code ?? error.message}`, { cause: error });
-  });
   try {
-    const { size } = await handle.stat();
-    const { head, end } = await lastLine(path, handle, size);
-    if (end < size) await handle.truncate(end);
-    return { handle, size: end, head: end === 0 ? await lastHeadAside(path) : head, droppedBytes: size - end };
+    return await takeUp(path);
   } catch (error) {
-    await handle.close();
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new AuditFileError(`Cannot open the audit file ${path}: ${code ?? message}`, { cause: error });
   }
 }
 
-/** Puts the file aside under the number of its last line, so that a list by name is a list by time. */
-export async function putAside(path: string, { seq }: ChainHead): Promise<void> {
-  const aside = `${path}.${String(seq).padStart(SEQ_DIGITS, "0")}`;
-  const taken = await stat(aside).catch(() => undefined);
-  if (taken !== undefined) throw new AuditFileError(`Cannot put the audit file aside: ${aside} is there already`);
-  await rename(path, aside);
+async function takeUp(path: string): Promise<AuditFile> {
+  await using stack = new AsyncDisposableStack();
+  const handle = stack.use(await open(path, "a+", MODE));
+  const { size } = await handle.stat();
+  const last = await lastLine(handle, size);
+  if (last.fault !== undefined) {
+    const { seq } = (await lastReadable(path)) ?? (await lastHeadAside(path));
+    const file = await putAside(path, seq);
+    return { ...(await takeUp(path)), setAside: { file, reason: last.fault } };
+  }
+  if (last.end < size) await handle.truncate(last.end);
+  const head = last.head ?? (await lastHeadAside(path));
+  stack.move();
+  return { handle, size: last.end, head, droppedBytes: size - last.end };
 }
 
-/** The last complete line, and where it ends. What follows was cut off while it was written. */
-async function lastLine(path: string, handle: FileHandle, size: number): Promise<{ readonly head: ChainHead; readonly end: number }> {
+/** Puts the file aside under the number of its last line, so that a list by name is a list by time. @returns its path */
+export async function putAside(path: string, seq: number): Promise<string> {
+  const numbered = `${path}.${String(seq).padStart(SEQ_DIGITS, "0")}`;
+  for (let copy = 1; copy <= MAX_NAMES; copy++) {
+    const aside = copy === 1 ? numbered : `${numbered}.${copy}`;
+    if ((await stat(aside).catch(() => undefined)) !== undefined) continue;
+    await rename(path, aside);
+    return aside;
+  }
+  throw new AuditFileError(`Cannot put the audit file aside: ${numbered} and ${MAX_NAMES - 1} more of its names are taken. Move these files away`);
+}
+
+interface LastLine {
+  /** Undefined if there is no line. */
+  readonly head?: ChainHead | undefined;
+  /** Where it ends. What follows was cut off while it was written. */
+  readonly end: number;
+  /** Why what stands there is no line of such a log, in words. */
+  readonly fault?: string | undefined;
+}
+
+/** The last complete line. */
+async function lastLine(handle: FileHandle, size: number): Promise<LastLine> {
   const length = Math.min(size, 2 * MAX_LINE_BYTES);
   const tail = Buffer.alloc(length);
   await handle.read(tail, 0, length, size - length);
   const end = tail.lastIndexOf("\n");
-  if (end < 0) {
-    if (size > MAX_LINE_BYTES) throw new AuditFileError(`Cannot go on with the audit file ${path}: it has no lines. Move it away`);
-    return { head: CHAIN_START, end: 0 };
-  }
+  if (length - end > MAX_LINE_BYTES) return { end: size, fault: "it has no end within the length of a line" };
+  if (end < 0) return { end: 0 };
   const start = end === 0 ? 0 : tail.lastIndexOf("\n", end - 1) + 1;
-  const line = readLine(tail.toString("utf8", start, end));
-  if (typeof line === "string") {
-    throw new AuditFileError(
-      `Cannot go on with the audit file ${path}: of its last line, ${line}. Look into it with "rockbot audit verify", then move it away`,
-    );
+  const line = readLine(tail.subarray(start, end));
+  const at = size - length + end + 1;
+  return typeof line === "string" ? { end: at, fault: line } : { end: at, head: headOf(line) };
+}
+
+/** Where the chain stands in a file: at its last line that can be read. */
+async function lastReadable(path: string): Promise<ChainHead | undefined> {
+  await using handle = await open(path, "r");
+  const { head, fault } = await lastLine(handle, (await handle.stat()).size);
+  if (fault === undefined) return head;
+  let last: ChainHead | undefined;
+  for await (const { bytes, isComplete } of linesOf(path)) {
+    const line = readLine(bytes);
+    if (isComplete && typeof line !== "string") last = headOf(line);
   }
-  return { head: { seq: line.seq, hash: line.hash }, end: size - length + end + 1 };
+  return last;
 }
 
 /** Where the chain of the files that were put aside has ended. */
 async function lastHeadAside(path: string): Promise<ChainHead> {
-  const folder = dirname(path);
   const prefix = `${basename(path)}.`;
-  const names = (await readdir(folder)).filter((name) => name.startsWith(prefix) && /^\d{12,}$/.test(name.slice(prefix.length)));
-  const newest = names.sort((a, b) => Number(a.slice(prefix.length)) - Number(b.slice(prefix.length))).at(-1);
-  if (newest === undefined) return CHAIN_START;
-  const aside = join(folder, newest);
-  await using handle = await open(aside, "r");
-  const { size } = await handle.stat();
-  return (await lastLine(aside, handle, size)).head;
+  const aside = (await readdir(dirname(path))).flatMap((name) => {
+    const match = name.startsWith(prefix) ? /^(\d{12,})(?:[.](\d+))?$/.exec(name.slice(prefix.length)) : null;
+    return match === null ? [] : [{ name, seq: Number(match[1]), copy: Number(match[2] ?? 1) }];
+  });
+  for (const { name } of aside.sort((a, b) => b.seq - a.seq || b.copy - a.copy)) {
+    const head = await lastReadable(join(dirname(path), name));
+    if (head !== undefined) return head;
+  }
+  return CHAIN_START;
 }
+
+const headOf = ({ seq, hash }: ChainHead): ChainHead => ({ seq, hash });

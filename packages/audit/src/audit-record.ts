@@ -1,4 +1,7 @@
-/** What is kept of one call, for whoever has to say later who did what. No argument and no result is in it. */
+/**
+ * What is kept of one call, for whoever has to say later who did what. No argument and no result is in it. Strangers chose some of its texts: of a
+ * longer one the first 256 characters are kept.
+ */
 export interface AuditRecord {
   /** The tool service. */
   readonly service: string;

@@ -3,7 +3,7 @@ import { MAX_LINE_BYTES } from "./chain.ts";
 
 /** A line of a file, without its line break. */
 export interface FileLine {
-  readonly text: string;
+  readonly bytes: Buffer;
   /** Whether a line break ends it; only a file's last line may have none. */
   readonly isComplete: boolean;
 }
@@ -16,11 +16,11 @@ export async function* linesOf(file: string): AsyncGenerator<FileLine> {
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
     let from = 0;
     for (let end = chunk.indexOf(LINE_BREAK); end >= 0; end = chunk.indexOf(LINE_BREAK, from)) {
-      yield { text: Buffer.concat([rest, chunk.subarray(from, end)]).toString("utf8"), isComplete: true };
+      yield { bytes: Buffer.concat([rest, chunk.subarray(from, end)]), isComplete: true };
       rest = Buffer.alloc(0);
       from = end + 1;
     }
     if (rest.length <= MAX_LINE_BYTES) rest = Buffer.concat([rest, chunk.subarray(from)]);
   }
-  if (rest.length > 0) yield { text: rest.toString("utf8"), isComplete: false };
+  if (rest.length > 0) yield { bytes: rest, isComplete: false };
 }

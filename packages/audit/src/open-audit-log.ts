@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { metrics } from "@opentelemetry/api";
 import { within } from "@rockbot/async";
@@ -14,6 +15,8 @@ export interface OpenAuditLogOptions {
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
+/** Characters of a text in a record. What is longer is cut: a line must stay one that can be read. */
+const MAX_TEXT = 256;
 /** Lines that wait for the disk. Beyond them records are lost, and counted. */
 const MAX_WAITING = 10_000;
 const MAX_BATCH = 1_000;
@@ -34,8 +37,9 @@ const TELL_MS = 3_600_000;
  *
  * A disk that is full, or fails, stops no call: 10 000 lines wait for it, further ones are lost and counted in
  * `rockbot.audit.records`, an error is logged each minute, and once it takes lines again the chain says how many are missing.
- * Lines outlive this process once written; a machine that dies may take those of the last second with it.
- * @throws {AuditFileError} if the file cannot be opened, or does not end in a line of such a log
+ * Lines outlive this process once written; a machine that dies may take those of the last second with it. A file that does not end
+ * in a line of such a log is put aside, which is logged as an error and said in the chain.
+ * @throws {AuditFileError} if no file can be opened there
  */
 export async function openAuditLog(path: string, { maxBytes = DEFAULT_MAX_BYTES, log = silentLogger }: OpenAuditLogOptions = {}): Promise<AuditLog> {
   const writer = new AuditWriter(path, { maxBytes, log });
@@ -84,17 +88,10 @@ class AuditWriter implements AuditLog {
 
   async open(): Promise<void> {
     const file = await openAuditFile(this.#path);
-    this.#take(file);
     this.#head = file.head;
     this.#written = file.head;
+    this.#take(file);
     this.#tell("calls are audited");
-    if (file.droppedBytes > 0) {
-      this.#log.warn(
-        { path: this.#path, droppedBytes: file.droppedBytes },
-        "the audit file ended in the middle of a line, as after a crash: the rest of it is gone",
-      );
-      this.#enqueue({ event: "recovered", droppedBytes: file.droppedBytes }, () => {});
-    }
     this.#looking = setInterval(() => void this.#lookAfter(), LOOK_MS).unref();
   }
 
@@ -106,7 +103,7 @@ class AuditWriter implements AuditLog {
     }
     this.#noteLost();
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#enqueue(record, resolve);
+    this.#enqueue(bounded(record), resolve);
     if (!this.#isWriting) return;
     await within(WRITE_MS, promise, () => new Error("The disk has not taken it in time")).catch(() => this.#counter.add(1, { outcome: "late" }));
   }
@@ -131,6 +128,18 @@ class AuditWriter implements AuditLog {
   #take(file: AuditFile): void {
     this.#file = file;
     this.#size = file.size;
+    const { droppedBytes, setAside } = file;
+    if (setAside !== undefined) {
+      this.#log.error(
+        { path: this.#path, ...setAside },
+        'the audit file did not end in a line of an audit log: it is put aside, and the chain goes on in a new file. Look into both with "rockbot audit verify"',
+      );
+      this.#enqueue({ event: "set_aside", file: basename(setAside.file), reason: setAside.reason }, () => {});
+    }
+    if (droppedBytes > 0) {
+      this.#log.warn({ path: this.#path, droppedBytes }, "the audit file ended in the middle of a line, as after a crash: the rest of it is gone");
+      this.#enqueue({ event: "recovered", droppedBytes }, () => {});
+    }
   }
 
   #enqueue(fields: object, settle: () => void): void {
@@ -194,7 +203,7 @@ class AuditWriter implements AuditLog {
   }
 
   async #rotate(): Promise<void> {
-    await putAside(this.#path, this.#written);
+    await putAside(this.#path, this.#written.seq);
     await this.#leave();
     this.#tell("the audit file is put aside");
     await this.#reopen();
@@ -253,5 +262,9 @@ async function finish(handle: { datasync(): Promise<void>; close(): Promise<void
   await handle?.datasync().catch(() => {}); // what could not be brought to the disk shows in the chain
   await handle?.close();
 }
+
+/** The record, of whose texts strangers choose some. */
+const bounded = (record: AuditRecord): object =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, typeof value === "string" ? value.slice(0, MAX_TEXT) : value]));
 
 const statOf = (path: string): Promise<{ readonly ino: number } | undefined> => stat(path).catch(() => undefined);

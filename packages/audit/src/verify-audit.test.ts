@@ -1,4 +1,5 @@
-import { appendFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { nextLine } from "./chain.ts";
 import { openAuditLog } from "./open-audit-log.ts";
@@ -54,14 +55,56 @@ test.each<[string, (lines: string[]) => string[], number, RegExp]>([
   using scene = await sceneOf(LINES);
   scene.rewrite(tamper(scene.lines()));
 
-  expect((await verifyAudit([scene.file])).fault).toEqual({ file: scene.file, line, message: expect.stringMatching(message) });
+  expect((await verifyAudit([scene.file])).faults[0]).toMatchObject({ file: scene.file, line, message: expect.stringMatching(message) });
+});
+
+test("all places that are wrong are named, also behind the first: lines that cannot be read stand for as many of the chain", async () => {
+  using scene = await sceneOf(LINES);
+  const lines = scene.lines();
+  scene.rewrite(lines.with(2, "{}").with(3, "\u2028").toSpliced(9, 1).with(14, "?"));
+
+  expect(await verifyAudit([scene.file])).toMatchObject({
+    faults: [
+      { line: 3, unreadable: 2 },
+      { line: 10, unreadable: 0, message: expect.stringContaining("line 10 of the chain is missing") },
+      { line: 15, unreadable: 1 },
+    ],
+    head: { seq: LINES },
+  });
+  scene.rewrite(lines.flatMap((line) => Array.from({ length: 6 }, () => line)));
+  expect(await verifyAudit([scene.file])).toMatchObject({ faults: { length: 100 }, furtherFaults: 0, head: { seq: LINES } });
+  scene.rewrite(lines.flatMap((line) => Array.from({ length: 10 }, () => line)));
+  expect(await verifyAudit([scene.file])).toMatchObject({ faults: { length: 100 }, furtherFaults: 80 });
+});
+
+test("a line in which a text has line separators as they are is a line, too", async () => {
+  using scene = auditScene();
+  const said = `{"seq":1,"time":"2026-01-01T00:00:00.000Z","tool":"echo\u2028\u2029","previous":"${"0".repeat(64)}"`;
+  scene.rewrite([`${said},"hash":"${createHash("sha256").update(said).digest("hex")}"}`]);
+  await using log = await openAuditLog(scene.file, { log: scene.log });
+  await log.write(record(1));
+
+  expect(await verifyAudit([scene.file])).toMatchObject({ faults: [], head: { seq: 2 } });
+});
+
+test("a byte that is no Unicode is told from the character that stands for it", async () => {
+  using scene = auditScene();
+  {
+    await using log = await openAuditLog(scene.file);
+    await log.write({ ...record(1), tool: "a\ufffdb" });
+  }
+  const bytes = readFileSync(scene.file);
+  const at = bytes.indexOf("\ufffd");
+  writeFileSync(scene.file, Buffer.concat([bytes.subarray(0, at), Buffer.from([0xff]), bytes.subarray(at + 3)]));
+
+  expect((await verifyAudit([scene.file])).faults).toMatchObject([{ line: 1, message: expect.stringContaining("its text is not what") }]);
 });
 
 test("a chain that is whole has no fault, and says where it ends", async () => {
   using scene = await sceneOf(LINES);
   const last = JSON.parse(scene.lines().at(-1) ?? "") as { hash: string };
 
-  expect(await verifyAudit([scene.file])).toMatchObject({ fault: undefined, head: { seq: LINES, hash: last.hash }, files: [{ lines: LINES, cutOffBytes: 0 }] });
+  expect(await verifyAudit([scene.file])).toMatchObject({ faults: [], head: { seq: LINES, hash: last.hash }, files: [{ lines: LINES, cutOffBytes: 0 }] });
 });
 
 test("a last line that a crash cut off is told from a line that was changed, at each byte of it", async () => {
@@ -71,7 +114,7 @@ test("a last line that a crash cut off is told from a line that was changed, at 
   for (const length of [1, last.length >> 1, last.length - 1, last.length]) {
     scene.rewrite(lines);
     appendFileSync(scene.file, last.slice(0, length));
-    expect(await verifyAudit([scene.file])).toMatchObject({ fault: undefined, head: { seq: 2 }, files: [{ lines: 2, cutOffBytes: length }] });
+    expect(await verifyAudit([scene.file])).toMatchObject({ faults: [], head: { seq: 2 }, files: [{ lines: 2, cutOffBytes: length }] });
   }
 });
 
@@ -81,5 +124,5 @@ test("who noted a hash elsewhere finds out that the whole chain was written anew
   expect((await verifyAudit([scene.file], { head: noted.hash })).hasHead).toBe(true);
 
   scene.rewrite(scene.lines().slice(0, 10));
-  expect(await verifyAudit([scene.file], { head: noted.hash })).toMatchObject({ fault: undefined, hasHead: false });
+  expect(await verifyAudit([scene.file], { head: noted.hash })).toMatchObject({ faults: [], hasHead: false });
 });

@@ -1,7 +1,7 @@
-import { type ChainHead, type ChainLine, readLine } from "./chain.ts";
+import { type ChainHead, type ChainLine, MAX_LINE_BYTES, readLine } from "./chain.ts";
 import { linesOf } from "./lines-of.ts";
 
-/** One file of a chain that is whole as far as it was read. */
+/** One file of a chain. */
 export interface AuditFileReport {
   readonly file: string;
   readonly lines: number;
@@ -17,19 +17,24 @@ export interface AuditFileReport {
   readonly cutOffBytes: number;
 }
 
-/** The first place where the chain is broken. */
+/** A place where the chain is broken. */
 export interface AuditFault {
   readonly file: string;
   /** Counted from 1. */
   readonly line: number;
+  /** How many lines from there on are none that can be read; 0 for one that can, and does not fit. */
+  readonly unreadable: number;
   readonly message: string;
 }
 
 export interface AuditReport {
   /** In the order of the chain. */
   readonly files: readonly AuditFileReport[];
-  readonly fault?: AuditFault | undefined;
-  /** Where the chain ends, or ends being whole. */
+  /** In the order of the files; the first 100. */
+  readonly faults: readonly AuditFault[];
+  /** How many there are besides. */
+  readonly furtherFaults: number;
+  /** Where the chain ends. */
   readonly head: ChainHead;
   /** The number of the first line, if it is not 1: what was before it is in other files, and not vouched for. */
   readonly startsAt?: number | undefined;
@@ -38,40 +43,45 @@ export interface AuditReport {
 }
 
 /**
- * Reads the files of one chain, in any order, and says whether each line follows the one before it unchanged, up to the first
- * that does not. A chain proves nothing against who can write all of it anew: for that, note a hash elsewhere, such as those
- * that services log, and ask for it as `head`.
+ * Reads the files of one chain, in any order, and says which lines do not follow the one before them unchanged. A chain proves
+ * nothing against who can write all of it anew: for that, note a hash elsewhere, such as those that services log, and ask for it as `head`.
  * @throws the error of a file that cannot be read
  */
 export async function verifyAudit(files: readonly string[], { head: wanted }: { readonly head?: string | undefined } = {}): Promise<AuditReport> {
   const check = new ChainCheck(wanted);
   const ordered = await inOrder(files);
-  for (const [index, file] of ordered.entries()) {
-    if (!(await check.read(file, index === ordered.length - 1))) break;
-  }
+  for (const [index, file] of ordered.entries()) await check.read(file, index === ordered.length - 1);
   return check.report();
 }
 
-/** By the number of their first lines. A file whose first line is no line goes first: it is where reading ends. */
+/** By the number of their first lines that can be read. A file without any goes first. */
 async function inOrder(files: readonly string[]): Promise<string[]> {
   const numbered = await Promise.all(files.map(async (file) => ({ file, seq: await firstSeq(file) })));
   return numbered.sort((a, b) => a.seq - b.seq).map(({ file }) => file);
 }
 
 async function firstSeq(file: string): Promise<number> {
-  for await (const { text, isComplete } of linesOf(file)) {
-    const line = readLine(text);
-    return typeof line !== "string" ? line.seq : isComplete ? 0 : Number.POSITIVE_INFINITY;
+  let first = Number.POSITIVE_INFINITY; // a file without whole lines is the newest, if it is one of ours
+  for await (const { bytes, isComplete } of linesOf(file)) {
+    const line = readLine(bytes);
+    if (typeof line !== "string") return line.seq;
+    if (isComplete || bytes.length > MAX_LINE_BYTES) first = 0;
   }
-  return Number.POSITIVE_INFINITY;
+  return first;
 }
+
+/** Faults that are told one by one. */
+const MAX_FAULTS = 100;
 
 class ChainCheck {
   readonly #wanted: string | undefined;
   readonly #files: AuditFileReport[] = [];
   #head: ChainHead | undefined;
   #startsAt: number | undefined;
-  #fault: AuditFault | undefined;
+  readonly #faults: AuditFault[] = [];
+  #furtherFaults = 0;
+  /** Lines that could not be read since the last that could. */
+  #unreadable = 0;
   #hasHead = false;
 
   constructor(wanted: string | undefined) {
@@ -81,41 +91,55 @@ class ChainCheck {
   report(): AuditReport {
     return {
       files: this.#files,
-      fault: this.#fault,
+      faults: this.#faults,
+      furtherFaults: this.#furtherFaults,
       head: this.#head ?? { seq: 0, hash: "" },
       startsAt: this.#startsAt,
       hasHead: this.#wanted === undefined ? undefined : this.#hasHead,
     };
   }
 
-  /** @returns whether the chain is whole so far */
-  async read(file: string, isLast: boolean): Promise<boolean> {
-    let count = 0;
+  async read(file: string, isLast: boolean): Promise<void> {
+    let at = 0;
+    let lines = 0;
     let first: ChainLine | undefined;
     let last: ChainLine | undefined;
     let lost = 0;
     let cutOffBytes = 0;
-    for await (const { text, isComplete } of linesOf(file)) {
-      count++;
-      if (!isComplete && isLast) {
-        cutOffBytes = Buffer.byteLength(text);
-        count--;
+    for await (const { bytes, isComplete } of linesOf(file)) {
+      if (!isComplete && isLast && bytes.length <= MAX_LINE_BYTES) {
+        cutOffBytes = bytes.length;
         break;
       }
-      const line = readLine(text);
-      const message = typeof line === "string" ? line : isComplete ? this.#misplaced(line) : "it is cut off in the middle, and other files follow";
-      if (message !== undefined || typeof line === "string") {
-        this.#fault = { file, line: count, message: message ?? "" };
-        count--;
-        break;
+      at++;
+      const line = readLine(bytes);
+      if (typeof line === "string") {
+        this.#noteUnreadable({ file, line: at, message: line });
+        continue;
       }
+      const message = isComplete ? this.#misplaced(line) : "it is cut off in the middle, and other files follow";
+      if (message !== undefined) this.#note({ file, line: at, unreadable: 0, message });
       this.#follow(line);
+      lines++;
       first ??= line;
       last = line;
       if (line.fields["event"] === "lost") lost += Number(line.fields["records"]) || 0;
     }
-    this.#files.push({ file, lines: count, firstSeq: first?.seq ?? 0, lastSeq: last?.seq ?? 0, from: first?.time, to: last?.time, lost, cutOffBytes });
-    return this.#fault === undefined;
+    this.#files.push({ file, lines, firstSeq: first?.seq ?? 0, lastSeq: last?.seq ?? 0, from: first?.time, to: last?.time, lost, cutOffBytes });
+  }
+
+  /** Those that follow each other are one fault. */
+  #noteUnreadable(fault: Omit<AuditFault, "unreadable">): void {
+    this.#unreadable++;
+    const before = this.#faults.at(-1);
+    if (before?.file === fault.file && before.line + before.unreadable === fault.line) {
+      this.#faults.splice(-1, 1, { ...before, unreadable: before.unreadable + 1 });
+    } else this.#note({ ...fault, unreadable: 1 });
+  }
+
+  #note(fault: AuditFault): void {
+    if (this.#faults.length < MAX_FAULTS) this.#faults.push(fault);
+    else this.#furtherFaults++;
   }
 
   /** Why the line cannot be the next one, in words. The first line of all may have any number: see startsAt. */
@@ -123,6 +147,7 @@ class ChainCheck {
     const head = this.#head;
     if (head === undefined) return seq === 1 && /[^0]/.test(previous) ? "it is the first line, and says that there was one before" : undefined;
     const expected = head.seq + 1;
+    if (this.#unreadable > 0 && seq === expected + this.#unreadable) return undefined; // what could not be read stands in the place of these
     if (seq > expected)
       return `${seq - expected === 1 ? `line ${expected} of the chain is` : `lines ${expected} to ${seq - 1} of the chain are`} missing before it`;
     if (seq < expected) return `it has the number ${seq}, and ${expected} is the next: it was inserted or moved here`;
@@ -130,11 +155,12 @@ class ChainCheck {
   }
 
   #follow({ seq, hash, previous }: ChainLine): void {
-    if (this.#head === undefined && seq > 1) {
-      this.#startsAt = seq;
+    if (this.#head === undefined && seq > 1 + this.#unreadable) {
+      this.#startsAt = seq - this.#unreadable;
       this.#hasHead ||= previous === this.#wanted;
     }
     this.#head = { seq, hash };
+    this.#unreadable = 0;
     this.#hasHead ||= hash === this.#wanted;
   }
 }

@@ -19,7 +19,7 @@ Examples:
   rockbot audit verify audit.jsonl*
   tail -n 20 audit.jsonl | jq -r '[.time, .caller, .tool, .decision, .outcome] | @tsv'
 
-Exit code: 0 all lines are whole, 1 one is not: the first such is named. A last line that a crash cut off is said, and is
+Exit code: 0 all lines are whole, 1 one is not: each such is named. A last line that a crash cut off is said, and is
 no fault. Who can write all files anew can make a whole chain of them: only a hash that was noted elsewhere tells that.`,
     )
     .action(async (files: string[], options: VerifyAuditOptions) => (await import("./commands/audit.ts")).verify(files, options));

@@ -34,6 +34,18 @@ test("rockbot up --audit writes a line for each call, and rockbot audit verify n
     stderr: expect.stringContaining("9 bytes of a line that was cut off"),
   });
 
+  {
+    writeFileSync(file, `${text}hello\n`);
+    await using up = await startUp(options, ["--audit", file]); // a line that is none stops no start
+    expect(up.stderr()).toContain("put aside");
+  }
+  const aside = `${file}.000000000004`;
+  expect(await runCli(["audit", "verify", file, aside], options)).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(`${file}: lines 5 to 5`),
+    stderr: `rockbot: ${aside}:5: it is no line of an audit log\n`,
+  });
+
   writeFileSync(file, text.replace('"caller":"cli"', '"caller":"me"'));
   expect(await runCli(["audit", "verify", file], options)).toMatchObject({
     code: 1,

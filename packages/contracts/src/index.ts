@@ -35,6 +35,7 @@ export type {
 export { type McpCall, mcpCallEnvelope } from "./mcp-call-envelope.ts";
 export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp-topics.ts";
 export { checkName, isName, isReplyTopic, isReplyTopicOf, isSessionId, replyRoots } from "./names.ts";
+export { printable, printableJson } from "./printable.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
 
 // Errors: what a call fails with.

@@ -82,6 +82,23 @@ test("each call has its line before its answer is known: who, which tool, a hash
   expect(readFileSync(service.file, "utf8")).not.toContain("canary");
 });
 
+test.each(["\u2028", "\u2029", "\u0085", "\n", "\ud800", "\u0000", "x".repeat(65_536), "\u2028".repeat(65_536)])(
+  "a tool's name %j breaks no chain, and stops no start",
+  async (text) => {
+    await using service = await startAudited();
+    await service.caller.call(`lab__echo${text}`, {}).catch(() => {});
+    const body = encodeMessage("ToolInvokeRequest", { toolCallId: `a${text}`, toolName: `lab__echo${text}`, arguments: null, sessionId: null });
+    const type = messages.ToolInvokeRequest.type;
+    await service.bus.publish(createEnvelope({ topic: "tool.invoke.tests", type, source: "stranger", body, replyTo: "tool.result.stranger" }));
+    await expect.poll(() => service.lines().length, WAIT).toBe(1);
+    await service.audit[Symbol.asyncDispose]();
+
+    expect(await verifyAudit([service.file])).toMatchObject({ faults: [], head: { seq: 1 } });
+    await using again = await openAuditLog(service.file);
+    expect(again.isWriting).toBe(true);
+  },
+);
+
 test("calls that nobody is answered, that are not there, and that are given up have their lines, too", async () => {
   await using service = await startAudited();
   const { bus, caller, lines } = service;
@@ -120,7 +137,7 @@ test(`of ${CALLS} calls at once none is missing, and the chain is whole`, async 
   await Promise.all(ids.map((toolCallId, index) => service.caller.call(index % 2 === 0 ? "echo" : "sad", {}, { toolCallId })));
 
   expect(new Set(service.lines().map(({ toolCallId }) => toolCallId))).toEqual(new Set(ids));
-  expect(await verifyAudit([service.file])).toMatchObject({ fault: undefined, head: { seq: CALLS } });
+  expect(await verifyAudit([service.file])).toMatchObject({ faults: [], head: { seq: CALLS } });
 });
 
 // Linux alone has /dev/full, which takes no byte.

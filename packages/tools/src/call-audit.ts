@@ -23,8 +23,6 @@ export interface CallEntry {
   end(ids: Pick<ToolInvokeRequest, "toolCallId" | "toolName">, outcome: CallOutcome, decision?: Decision): Promise<void> | undefined;
 }
 
-/** Whatever a stranger chose may be long. */
-const MAX_TEXT = 256;
 const UNAUDITED: CallEntry = { refusal: () => undefined, end: () => undefined };
 
 /** Makes an entry for each delivery of a call to a service: one that is delivered twice has two lines. */
@@ -46,9 +44,9 @@ export function createCallAudit({ audit, isRequired, service }: CallAuditOptions
       end({ toolCallId, toolName }, outcome, decision) {
         return audit.write({
           service,
-          caller: caller.slice(0, MAX_TEXT),
-          tool: toolName.slice(0, MAX_TEXT),
-          toolCallId: toolCallId.slice(0, MAX_TEXT),
+          caller,
+          tool: toolName,
+          toolCallId,
           arguments: hash("sha256", args ?? message.body),
           decision: decision === undefined ? "none" : decision.isAllowed ? "allowed" : "denied",
           policy: decision?.revision,
@@ -63,6 +61,6 @@ export function createCallAudit({ audit, isRequired, service }: CallAuditOptions
 
 function outcomeOf(outcome: CallOutcome): string {
   if (typeof outcome === "string") return outcome;
-  if (outcome instanceof ToolError) return outcome.code.slice(0, MAX_TEXT);
+  if (outcome instanceof ToolError) return outcome.code;
   return outcome.isError === true ? "tool_error" : "ok";
 }

@@ -1,6 +1,6 @@
 import { type AuditFileReport, type AuditReport, verifyAudit } from "@rockbot/audit";
+import { printable } from "@rockbot/contracts";
 import { CommandError } from "../command-error.ts";
-import { printable } from "../dlq/printable.ts";
 import { ExitCode } from "../exit-code.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -15,7 +15,7 @@ export async function verify(files: readonly string[], { head, json = false }: V
   const report = await read(files, head);
   if (json) console.log(JSON.stringify(report, undefined, 2));
   else describe(report);
-  process.exitCode = report.fault === undefined && report.hasHead !== false ? ExitCode.Ok : ExitCode.Failed;
+  process.exitCode = report.faults.length === 0 && report.hasHead !== false ? ExitCode.Ok : ExitCode.Failed;
 }
 
 async function read(files: readonly string[], head: string | undefined): Promise<AuditReport> {
@@ -29,15 +29,19 @@ async function read(files: readonly string[], head: string | undefined): Promise
 }
 
 /** What is whole on stdout; what is not, or cannot be known, on stderr. */
-function describe({ files, fault, head, startsAt, hasHead }: AuditReport): void {
+function describe({ files, faults, furtherFaults, head, startsAt, hasHead }: AuditReport): void {
   for (const file of files) console.log(describeFile(file));
   if (startsAt !== undefined) console.error(`rockbot: the lines before ${startsAt} are not among these files, and not looked at`);
   for (const { file, cutOffBytes } of files)
     if (cutOffBytes > 0)
       console.error(`rockbot: ${file} ends in ${cutOffBytes} bytes of a line that was cut off, as by a crash. No line before it is in doubt`);
   if (hasHead === false) console.error("rockbot: no line has the hash that was asked for: the chain was cut before it, or written anew");
-  if (fault !== undefined) console.error(`rockbot: ${fault.file}:${fault.line}: ${printable(fault.message)}`);
-  else console.log(`whole to line ${head.seq}, hash ${head.hash}`);
+  for (const { file, line, unreadable, message } of faults) {
+    const more = unreadable > 1 ? `, and it is the first of ${unreadable} that cannot be read` : "";
+    console.error(`rockbot: ${file}:${line}: ${printable(message)}${more}`);
+  }
+  if (furtherFaults > 0) console.error(`rockbot: and ${furtherFaults} more`);
+  if (faults.length === 0) console.log(`whole to line ${head.seq}, hash ${head.hash}`);
 }
 
 function describeFile({ file, lines, firstSeq, lastSeq, from, to, lost }: AuditFileReport): string {

@@ -1,8 +1,8 @@
+import { printable } from "@rockbot/contracts";
 import { MAX_LISTED_CALLS } from "@rockbot/gateway";
 import { type CallRecord, isOpen } from "@rockbot/journal";
 import { openCallSource } from "../client/open-call-source.ts";
 import { CommandError } from "../command-error.ts";
-import { printable } from "../dlq/printable.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface CallsOptions {

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ToolErrorMessage, ToolInvokeResponse } from "@rockbot/contracts";
+import { printable, printableJson, type ToolErrorMessage, type ToolInvokeResponse } from "@rockbot/contracts";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import type { DlqEvent, Replayed } from "../dlq/dlq-client.ts";
 import { type DlqFields, type DlqRequest, readDlqRequest } from "../dlq/dlq-request.ts";
 import { openDlqClient } from "../dlq/open-dlq-client.ts";
 import type { ParkedRecord } from "../dlq/parked-record.ts";
-import { printable, printableJson } from "../dlq/printable.ts";
 import { ExitCode } from "../exit-code.ts";
 import { UsageError } from "../usage-error.ts";
 import { interruption } from "./interruption.ts";

@@ -1,8 +1,8 @@
+import { printable } from "@rockbot/contracts";
 import type { ShownServers, WithdrawalOutcome } from "@rockbot/mcp-trust";
 import { type ApprovalSource, openApprovalSource } from "../client/approval-source.ts";
 import { chooseMcpConfig } from "../client/choose-mcp-config.ts";
 import { CommandError } from "../command-error.ts";
-import { printable } from "../dlq/printable.ts";
 import { ExitCode } from "../exit-code.ts";
 import { isConfirmed } from "./is-confirmed.ts";
 

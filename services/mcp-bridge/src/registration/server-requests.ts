@@ -32,8 +32,6 @@ export interface RequestFailure {
   readonly code: string;
 }
 
-const MAX_TEXT = 256;
-
 /** Answers who wants to add or remove servers: asks the policy as for a call of the tool of that name, and leaves a line in the audit log. */
 export class ServerRequests {
   readonly #parts: ServerRequestsParts;
@@ -88,9 +86,9 @@ export class ServerRequests {
     this.#parts.log.info({ tool, caller, outcome }, "an agent has asked to add or remove an MCP server");
     await this.#parts.audit?.write({
       service: MCP_BRIDGE,
-      caller: caller.slice(0, MAX_TEXT),
+      caller,
       tool,
-      toolCallId: messageId.slice(0, MAX_TEXT),
+      toolCallId: messageId,
       arguments: hash("sha256", body),
       decision: decision === undefined ? "none" : decision.isAllowed && outcome !== ToolErrorCode.Denied ? "allowed" : "denied",
       policy: decision?.revision,
