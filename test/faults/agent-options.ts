@@ -12,12 +12,15 @@ export interface AgentOptions {
   /** Or so many each second, until SIGTERM. */
   readonly perSecond?: number | undefined;
   readonly holdMs?: number | undefined;
+  /** How long each call keeps its service busy. */
+  readonly blockMs?: number | undefined;
   /** @default 60_000 */
   readonly timeoutMs?: number | undefined;
   /** How many agents share the process, its bus and the calls. @default 1 */
   readonly callers?: number | undefined;
   /** Of each agent. @default as the library */
   readonly maxCallsInFlight?: number | undefined;
+  readonly heartbeatSeconds?: number | undefined;
   /** The file that it appends each answer to. */
   readonly ledger?: string | undefined;
 }

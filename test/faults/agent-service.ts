@@ -1,6 +1,6 @@
 /**
  * An agent as a process of its own: `node agent-service.ts JSON`, see AgentOptions. Says "asked" on stdout once it has begun,
- * and when all its calls have ended one line of JSON: an AgentReport.
+ * and when all its calls have ended one line of JSON: an AgentReport. What goes wrong with its connections stands on stderr.
  */
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { createToolCaller, DEFAULT_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
@@ -10,8 +10,22 @@ import { peakMemoryMb } from "./peak-memory.ts";
 import { type SettledCall, settleCall } from "./settle-calls.ts";
 
 const options = JSON.parse(process.argv[2] ?? "{}") as AgentOptions;
-const { busUrl, agent, tool, prefix, calls, perSecond, holdMs = 0, timeoutMs = DEFAULT_TIMEOUT_MS, callers: width = 1, maxCallsInFlight } = options;
-await using bus = await connectBus(busUrl, { name: agent });
+const {
+  busUrl,
+  agent,
+  tool,
+  prefix,
+  calls,
+  perSecond,
+  holdMs = 0,
+  blockMs = 0,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+  callers: width = 1,
+  maxCallsInFlight,
+  heartbeatSeconds,
+} = options;
+const say = (fields: object, text = "") => void process.stderr.write(`${text} ${JSON.stringify(fields)}\n`);
+await using bus = await connectBus(busUrl, { name: agent, heartbeatSeconds, log: { debug: () => {}, info: () => {}, warn: say, error: say } });
 await using stack = new AsyncDisposableStack();
 const callers = await Promise.all(
   Array.from({ length: width }, async (_, index) =>
@@ -22,7 +36,7 @@ await Promise.all(callers.map((caller) => caller.discovered()));
 const ledger = options.ledger === undefined ? undefined : stack.use(openLedger(options.ledger));
 
 async function call(index: number): Promise<SettledCall> {
-  const settled = await settleCall(callers[index % width] as ToolCaller, tool, { id: `${prefix}-${index}`, holdMs }, { timeoutMs });
+  const settled = await settleCall(callers[index % width] as ToolCaller, tool, { id: `${prefix}-${index}`, holdMs, blockMs }, { timeoutMs });
   if (settled.outcome === "ok") ledger?.write("received", settled.id);
   return settled;
 }

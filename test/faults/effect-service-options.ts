@@ -9,6 +9,7 @@ export interface EffectServiceOptions {
   /** The file that it appends to. */
   readonly ledger: string;
   readonly concurrency?: number | undefined;
+  readonly heartbeatSeconds?: number | undefined;
   /** Where it kills itself, once so many calls are there. */
   readonly killAt?: KillPoint | undefined;
   readonly killCalls?: number | undefined;

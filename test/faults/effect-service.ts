@@ -11,7 +11,16 @@ import { KillSwitch } from "./kill-point.ts";
 import { openLedger } from "./ledger-file.ts";
 import { peakMemoryMb } from "./peak-memory.ts";
 
-const { busUrl, redis, service, ledger: path, concurrency, killAt, killCalls = 1 } = JSON.parse(process.argv[2] ?? "{}") as EffectServiceOptions;
+const {
+  busUrl,
+  redis,
+  service,
+  ledger: path,
+  concurrency,
+  heartbeatSeconds,
+  killAt,
+  killCalls = 1,
+} = JSON.parse(process.argv[2] ?? "{}") as EffectServiceOptions;
 const say = (fields: object, text = "") => void process.stderr.write(`${text} ${JSON.stringify(fields)}\n`);
 const log = { debug: () => {}, info: () => {}, warn: say, error: say };
 
@@ -19,7 +28,7 @@ using shutdown = onShutdown({ graceMs: 20_000 });
 using ledger = openLedger(path);
 const killSwitch = new KillSwitch({ at: killAt, calls: killCalls });
 await using claims = redis === undefined ? createMemoryClaimStore() : await connectRedisClaimStore(redis.url, { prefix: redis.prefix, log });
-await using bus = await connectBus(busUrl, { name: service, log });
+await using bus = await connectBus(busUrl, { name: service, heartbeatSeconds, log });
 await using _tools = await serveTools(
   killBus(bus, { service, killSwitch, onAnswered: (id) => ledger.write("answered", id) }),
   {

@@ -1,3 +1,4 @@
+import { AwakeClock } from "@rockbot/async";
 import { ToolError } from "@rockbot/contracts";
 
 /** What became of a number of calls, seen from outside: Jepsen's total-queue checker, for calls. */
@@ -41,6 +42,9 @@ const MIN_PART_ASKED = 0.95;
 export const GRACE_MS = 500;
 /** How much longer than its deadline a call is waited for, to tell a late one from a lost one. */
 export const LOST_AFTER_MS = 5_000;
+
+/** Time that the callers' own process stood still makes no call late. */
+const clock = new AwakeClock();
 
 export class Ledger {
   readonly #asked = new Map<string, number>();
@@ -110,8 +114,7 @@ export class Ledger {
   async #one(id: string, deadlineMs: number, call: LoadOptions["call"]): Promise<void> {
     const start = performance.now();
     this.#asked.set(id, start);
-    // Not by the clock: in a process that gets no processor time this timer, too, goes off late.
-    const grace = setTimeout(() => this.#late.push(id), deadlineMs + GRACE_MS);
+    const callOff = clock.after(deadlineMs + GRACE_MS, () => this.#late.push(id));
     try {
       const answer = await call(id);
       this.#answered.push(id);
@@ -121,7 +124,7 @@ export class Ledger {
       const name = error instanceof ToolError ? error.code : error instanceof Error ? error.name : "not an error";
       this.#failed[name] = (this.#failed[name] ?? 0) + 1;
     }
-    clearTimeout(grace);
+    callOff();
     this.#settled.add(id);
     this.#durations.push(performance.now() - start);
   }

@@ -1,4 +1,4 @@
-import { Deadlines } from "@rockbot/async";
+import { AwakeClock } from "@rockbot/async";
 import { ToolError } from "@rockbot/contracts";
 import { DEFAULT_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
 import { GRACE_MS, LOST_AFTER_MS } from "./ledger.ts";
@@ -12,12 +12,12 @@ export interface SettledCall {
   /** What its error says. */
   readonly reason?: string | undefined;
   readonly ms: number;
-  /** It had not ended when a timer of this process for its deadline and the grace went off: a process that gets no processor time is not blamed. */
+  /** It had not ended when its deadline and the grace were over; time that the caller's own process stood still does not count. */
   readonly isLate: boolean;
 }
 
 /** One timer for all calls: what is measured is the memory that calls take, not timers of the test. */
-const deadlines = new Deadlines();
+const clock = new AwakeClock();
 
 /** Makes a call, and never rejects; one that does not end is `lost`. */
 export async function settleCall(
@@ -31,10 +31,10 @@ export async function settleCall(
   let isLate = false;
   const { promise: lost, resolve: lose } = Promise.withResolvers<"lost">();
   const callOffs = [
-    deadlines.after(timeoutMs + GRACE_MS, () => {
+    clock.after(timeoutMs + GRACE_MS, () => {
       isLate = true;
     }),
-    deadlines.after(timeoutMs + LOST_AFTER_MS, () => lose("lost")),
+    clock.after(timeoutMs + LOST_AFTER_MS, () => lose("lost")),
   ];
   const settled = (outcome: string, content?: string, reason?: string) => ({ id: input.id, outcome, content, reason, ms: performance.now() - start, isLate });
   try {

@@ -34,6 +34,11 @@ export class Deadlines {
   }
 
   #tick(): void {
+    if (this.#steps.size === 0) this.#rest();
+    else setImmediate(() => this.#goThrough()); // timers run before sockets are read, immediates after: what has come in time counts
+  }
+
+  #goThrough(): void {
     const now = Math.floor(performance.now() / STEP_MS);
     while (this.#passed < now && this.#steps.size > 0) {
       const due = this.#steps.get(++this.#passed);
@@ -42,7 +47,10 @@ export class Deadlines {
       this.#steps.delete(this.#passed);
     }
     this.#passed = now;
-    if (this.#steps.size > 0) return;
+    if (this.#steps.size === 0) this.#rest();
+  }
+
+  #rest(): void {
     clearInterval(this.#ticking);
     this.#ticking = undefined;
   }

@@ -1,3 +1,4 @@
+export { AwakeClock } from "./awake-clock.ts";
 export { type BackoffOptions, backoffMs } from "./backoff.ts";
 export { createFairQueue, type FairQueue, type FairQueueLimits } from "./create-fair-queue.ts";
 export { createSemaphore, type Semaphore } from "./create-semaphore.ts";

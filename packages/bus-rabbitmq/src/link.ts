@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
-import { unlessAborted, within } from "@rockbot/async";
+import { AwakeClock, unlessAborted, within } from "@rockbot/async";
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from "amqplib";
 import { internalsOf, numberOf, readingOf } from "./amqplib-internals.ts";
 import type { BrokerAddress } from "./broker-address.ts";
@@ -13,6 +13,8 @@ export interface LinkOptions {
   /** What the broker shows for the connection. */
   readonly name: string;
   readonly heartbeatSeconds: number;
+  /** For how long the broker may be silent while something is due from it. */
+  readonly silenceMs: number;
   readonly tls?: TlsOptions | undefined;
 }
 
@@ -79,6 +81,8 @@ function toLink(model: ChannelModel): Link {
 export class Link {
   /** Carries messages and acks on channels of this connection. */
   readonly outbox: Outbox;
+  /** Judges what the broker owes: time that this process slept is not the broker's. */
+  readonly clock = new AwakeClock();
   readonly #model: ChannelModel;
   readonly #socket: Socket;
   readonly #reader: FrameReader;
@@ -152,12 +156,12 @@ export class Link {
     return new Promise((resolve, reject) => {
       const { signal } = this;
       const settle = (outcome: () => void) => {
-        clearTimeout(timer);
+        callOff();
         signal.removeEventListener("abort", onGone);
         outcome();
       };
       const onGone = () => settle(() => reject(signal.reason));
-      const timer = setTimeout(() => settle(() => reject(new NoAnswerError(`no answer to ${what} within ${deadlineMs} ms`))), deadlineMs);
+      const callOff = this.clock.after(deadlineMs, () => settle(() => reject(new NoAnswerError(`no answer to ${what} within ${deadlineMs} ms`))));
       signal.addEventListener("abort", onGone, { once: true });
       answer.then(
         (value) => settle(() => resolve(value)),

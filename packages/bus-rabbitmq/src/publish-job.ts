@@ -37,8 +37,6 @@ export class PublishJob implements OutgoingMessage {
   isReturned = false;
   /** It was unconfirmed when the broker closed the channel in anger, so it may be the cause. */
   isSuspect = false;
-  /** On the clock of `performance.now()`. */
-  sentAt = 0;
   readonly #expiresAt: number;
   readonly #isWanted: Publication["isWanted"];
   readonly #keeper: JobKeeper;

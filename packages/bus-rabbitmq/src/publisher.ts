@@ -24,9 +24,8 @@ const MAX_UNCONFIRMED_BYTES = 32 * 1024 * 1024;
 /** More messages or bytes than this are not held back while the broker takes none. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 128 * 1024 * 1024;
-/** A message unconfirmed for so long on a connection that shows no sign of life: the peer is gone, whatever TCP says. */
-const SILENCE_MS = 2_000;
-const WATCH_EVERY_MS = 250;
+/** How often it is looked in that time whether the broker is silent. */
+const LOOKS_PER_SILENCE = 8;
 
 /**
  * Publishes with confirms over a connection of its own: what a blocked connection stalls must not be acks. Keeps the order,
@@ -44,11 +43,14 @@ export class Publisher {
   #channelNumber = 0;
   #isClosed = false;
   #onIdle: (() => void) | undefined;
-  #watch: NodeJS.Timeout | undefined;
+  readonly #silenceMs: number;
+  /** The connection that is watched for silence. */
+  #watched: Link | undefined;
   readonly #observed = observePublisher(() => ({ unconfirmed: this.#unconfirmed.size, waiting: this.#waiting.size }));
 
   constructor(address: AddressSource, options: PublisherOptions) {
     this.#log = options.log;
+    this.#silenceMs = options.silenceMs;
     this.#supervisor = new ConnectionSupervisor(address, {
       ...options,
       replay: (link) => this.#open(link),
@@ -71,9 +73,8 @@ export class Publisher {
     return this.#supervisor;
   }
 
-  async start(timeoutMs: number): Promise<void> {
-    await this.#supervisor.start(timeoutMs);
-    this.#watch = setInterval(this.#watchForSilence(), WATCH_EVERY_MS).unref();
+  start(timeoutMs: number): Promise<void> {
+    return this.#supervisor.start(timeoutMs);
   }
 
   /** As Bus.publish promises. */
@@ -118,7 +119,6 @@ export class Publisher {
     for (const job of [...this.#unconfirmed, ...this.#waiting]) {
       job.settle(new BusClosedError(`Cannot publish to "${job.routingKey}": the bus was closed before the broker had confirmed`));
     }
-    clearInterval(this.#watch);
     this.#observed[Symbol.dispose]();
     await this.#supervisor.close();
   }
@@ -177,15 +177,14 @@ export class Publisher {
   }
 
   #send(job: PublishJob, link: Link): void {
-    const now = performance.now();
-    const obstacle = job.prepare(now) ?? this.#write(job, link);
+    const obstacle = job.prepare(performance.now()) ?? this.#write(job, link);
     if (obstacle !== undefined) {
       job.settle(obstacle);
       return;
     }
     job.isReturned = false;
-    job.sentAt = now;
     this.#unconfirmed.add(job);
+    if (this.#watched !== link) this.#watchForSilence(link);
   }
 
   /** @returns the error if a property cannot be carried: then nothing has been written */
@@ -237,22 +236,26 @@ export class Publisher {
     );
   }
 
-  /** @returns a step that ends a connection on which confirms are due and nothing comes */
-  #watchForSilence(): () => void {
-    let activity = 0;
-    let lastSeen = 0;
-    return () => {
-      const { link } = this.#supervisor;
-      const now = performance.now();
-      if (link === undefined || link.isBlocked || link.activity !== activity) {
-        activity = link?.activity ?? 0;
-        lastSeen = now;
+  /** Ends a connection on which confirms are due and nothing comes, for as long as confirms are due: the peer is gone, whatever TCP says. */
+  #watchForSilence(link: Link): void {
+    const { clock } = link;
+    let { activity } = link;
+    let heardAt = clock.now;
+    const look = (): void => {
+      if (link.signal.aborted || this.#unconfirmed.size === 0) {
+        if (this.#watched === link) this.#watched = undefined;
         return;
       }
-      const { oldest } = this.#unconfirmed;
-      if (oldest === undefined || now - oldest.sentAt < SILENCE_MS || now - lastSeen < SILENCE_MS) return;
-      link.destroy(new Error(`the broker has been silent for ${Math.round(now - oldest.sentAt)} ms`));
+      if (link.isBlocked || link.activity !== activity) {
+        activity = link.activity;
+        heardAt = clock.now;
+      } else if (clock.now - heardAt >= this.#silenceMs) {
+        link.destroy(new Error(`the broker has been silent for ${Math.round(clock.now - heardAt)} ms`));
+      }
+      clock.after(this.#silenceMs / LOOKS_PER_SILENCE, look);
     };
+    this.#watched = link;
+    clock.after(this.#silenceMs / LOOKS_PER_SILENCE, look);
   }
 }
 

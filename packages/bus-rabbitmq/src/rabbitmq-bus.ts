@@ -37,8 +37,10 @@ export interface ConnectBusOptions {
   readonly connectTimeoutMs?: number | undefined;
   /** How long disposal waits for running handlers and unconfirmed messages, each. @default 20_000 */
   readonly drainMs?: number | undefined;
-  /** A peer that is idle and silent for two to three times this long counts as dead. @default 5 */
+  /** A peer that is idle and silent for two to three times this long counts as dead, to the broker as to this process. @default 5 */
   readonly heartbeatSeconds?: number | undefined;
+  /** A broker that owes confirms and is silent for this long counts as dead; time that this process slept is not the broker's. @default 2_000 */
+  readonly silenceMs?: number | undefined;
   /**
    * `verified`: each agent and service has a broker user of its own, under which messages are sent and received.
    * `trusted`: users are shared, so nobody's name means anything. @default "trusted"
@@ -56,12 +58,13 @@ export interface ConnectBusOptions {
  * @throws {BusUnavailableError} if the broker cannot be reached in time, or refuses
  */
 export async function connectBus(url: string | (() => string), options: ConnectBusOptions = {}): Promise<Bus> {
-  const { connectTimeoutMs = 30_000, heartbeatSeconds = 5 } = options;
+  const { connectTimeoutMs = 30_000, heartbeatSeconds = 5, silenceMs = 2_000 } = options;
   if (!Number.isInteger(heartbeatSeconds) || heartbeatSeconds < 1) {
     throw new RangeError(`Cannot connect: heartbeatSeconds must be a positive whole number, got ${heartbeatSeconds}`);
   }
+  if (!(silenceMs >= 100)) throw new RangeError(`Cannot connect: silenceMs must be at least 100, got ${silenceMs}`);
   const address = new AddressSource(typeof url === "string" ? () => url : url, options.log ?? silentLogger);
-  const bus = new RabbitMqBus(address, { ...options, heartbeatSeconds });
+  const bus = new RabbitMqBus(address, { ...options, heartbeatSeconds, silenceMs });
   try {
     await bus.start(connectTimeoutMs);
   } catch (error) {
@@ -73,7 +76,7 @@ export async function connectBus(url: string | (() => string), options: ConnectB
 
 /** A subscription must be flowing after this long, which is time to start anew if the broker owes an answer. */
 const SUBSCRIBE_TIMEOUT_MS = 15_000;
-const PROBE_DEADLINE_MS = 2_000;
+const UP_WITHIN_MS = 2_000;
 
 class RabbitMqBus implements Bus {
   readonly traits: BusTraits;
@@ -88,8 +91,8 @@ class RabbitMqBus implements Bus {
   #isClosing = false;
   #closed: Promise<void> | undefined;
 
-  constructor(address: AddressSource, options: ConnectBusOptions & { readonly heartbeatSeconds: number }) {
-    const { name = "rockbot", log = silentLogger, drainMs = DEFAULT_DRAIN_MS, identity = "trusted", heartbeatSeconds, tls } = options;
+  constructor(address: AddressSource, options: ConnectBusOptions & { readonly heartbeatSeconds: number; readonly silenceMs: number }) {
+    const { name = "rockbot", log = silentLogger, drainMs = DEFAULT_DRAIN_MS, identity = "trusted", heartbeatSeconds, silenceMs, tls } = options;
     this.#user = identity === "verified" ? address.current.user : undefined;
     this.traits = { isDurable: true, verifiesSender: this.#user !== undefined, user: this.#user };
     this.#drainMs = drainMs;
@@ -98,24 +101,26 @@ class RabbitMqBus implements Bus {
     this.#publisher = new Publisher(address, {
       name: `${id} publish`,
       heartbeatSeconds,
+      silenceMs,
       tls,
       log,
       onOpen: () => this.#consuming.hurry(),
       onLost: () => {
         countLostConnection("publish");
-        void this.#consuming.link?.probe(PROBE_DEADLINE_MS); // it may be as dead, and has no watchdog
+        void this.#consuming.link?.probe(silenceMs); // it may be as dead, and has no watchdog
       },
     });
     this.#consuming = new ConnectionSupervisor(address, {
       name: `${id} consume`,
       heartbeatSeconds,
+      silenceMs,
       tls,
       log,
       replay: (link) => this.#replay(link),
       onOpen: () => this.#publisher.supervisor.hurry(),
       onLost: () => {
         countLostConnection("consume");
-        void this.#publisher.supervisor.link?.probe(PROBE_DEADLINE_MS);
+        void this.#publisher.supervisor.link?.probe(silenceMs);
       },
     });
     this.#inspector = new Inspector(this.#consuming);
@@ -164,7 +169,7 @@ class RabbitMqBus implements Bus {
 
   async visitParked(name: string, visit: ParkedVisitor, options: VisitParkedOptions = {}): Promise<number | undefined> {
     if (this.#isClosing) throw new BusClosedError(`Cannot look at the parked messages of "${name}": the bus is closed`);
-    const link = await this.#consuming.whenUp(PROBE_DEADLINE_MS);
+    const link = await this.#consuming.whenUp(UP_WITHIN_MS);
     return visitParked(link, name, visit, options);
   }
 

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { backoffMs } from "@rockbot/async";
+import { AwakeClock, backoffMs } from "@rockbot/async";
 import type { Logger } from "@rockbot/bus";
 import { Redis, ReplyError } from "ioredis";
-import { answerWithin } from "./answer-within.ts";
 import type { RedisAddress } from "./redis-address.ts";
 import { readServerFacts, type ServerFacts } from "./server-facts.ts";
 
@@ -46,9 +45,11 @@ export class RedisConnection<Scripts extends RedisScripts> {
   readonly #address: RedisAddress;
   readonly #options: RedisConnectionOptions<Scripts>;
   readonly #redis: RedisClient<Scripts>;
-  /** When each command that has no answer was sent, on the clock of `performance.now()`. Redis answers in this order. */
+  /** Time that this process slept is not Redis's. */
+  readonly #clock = new AwakeClock();
+  /** When each command that has no answer was sent, on that clock. Redis answers in this order. */
   readonly #unanswered = new Set<{ readonly sentAt: number }>();
-  #watchdog: NodeJS.Timeout | undefined;
+  #endWatch: (() => void) | undefined;
   #onIdle: (() => void) | undefined;
   /** What the server said when the connection was made; undefined while there is none. */
   #facts: ServerFacts | undefined;
@@ -56,7 +57,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
   #failures = 0;
   #trouble = "no attempt to connect has ended yet";
   #loggedTrouble: string | undefined;
-  #handshake: NodeJS.Timeout | undefined;
+  #endHandshake: (() => void) | undefined;
   #onFirst: ((error?: Error) => void) | undefined;
   #isClosing = false;
   #isCorked = false;
@@ -123,9 +124,9 @@ export class RedisConnection<Scripts extends RedisScripts> {
       return Promise.reject(this.#options.unavailable(`Cannot ${what}: there is no connection to ${this.#address.label} (${this.#trouble})`));
     }
     this.#cork();
-    const sent = { sentAt: performance.now() };
+    const sent = { sentAt: this.#clock.now };
     this.#unanswered.add(sent);
-    this.#watchdog ??= this.#watch(ANSWER_MS);
+    this.#endWatch ??= this.#watch(ANSWER_MS);
     return send(this.#redis, facts).then(
       (value) => {
         this.#answered(sent);
@@ -147,8 +148,8 @@ export class RedisConnection<Scripts extends RedisScripts> {
         this.#onIdle = resolve;
       });
     }
-    clearTimeout(this.#watchdog);
-    clearTimeout(this.#handshake);
+    this.#endWatch?.();
+    this.#endHandshake?.();
     const { status } = this.#redis;
     const ended = new Promise((resolve) => this.#redis.once("end", resolve));
     this.#redis.disconnect();
@@ -161,16 +162,13 @@ export class RedisConnection<Scripts extends RedisScripts> {
   }
 
   /** One timer for all commands, which is about the oldest of them: each of their own would cost more than the rest. */
-  #watch(ms: number): NodeJS.Timeout {
-    return setTimeout(() => {
-      // While this process was busy an answer may have come that nobody has read yet. Timers run before sockets are read, immediates after.
-      setImmediate(() => {
-        const [oldest] = this.#unanswered;
-        const leftMs = oldest === undefined ? 0 : oldest.sentAt + ANSWER_MS - performance.now();
-        this.#watchdog = oldest === undefined ? undefined : this.#watch(leftMs > 0 ? leftMs : ANSWER_MS);
-        if (oldest !== undefined && leftMs <= 0) this.#giveUp();
-      });
-    }, ms);
+  #watch(ms: number): () => void {
+    return this.#clock.after(ms, () => {
+      const [oldest] = this.#unanswered;
+      const leftMs = oldest === undefined ? 0 : oldest.sentAt + ANSWER_MS - this.#clock.now;
+      this.#endWatch = oldest === undefined ? undefined : this.#watch(leftMs > 0 ? leftMs : ANSWER_MS);
+      if (oldest !== undefined && leftMs <= 0) this.#giveUp();
+    });
   }
 
   /** A connection that does not answer is given up: it may never, and unanswered commands would pile up. */
@@ -180,10 +178,12 @@ export class RedisConnection<Scripts extends RedisScripts> {
   }
 
   #answer<T>(answer: Promise<T>): Promise<T> {
-    return answerWithin(ANSWER_MS, answer, () => {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const callOff = this.#clock.after(ANSWER_MS, () => {
       this.#giveUp();
-      return new Error(NO_ANSWER);
+      reject(new Error(NO_ANSWER));
     });
+    return Promise.race([answer, late]).finally(callOff);
   }
 
   /** What is sent in one go goes out as one write. */
@@ -206,8 +206,8 @@ export class RedisConnection<Scripts extends RedisScripts> {
 
   #watchHandshake(): void {
     const { stream } = this.#redis;
-    clearTimeout(this.#handshake);
-    this.#handshake = setTimeout(() => stream.destroy(new Error(`not ready within ${PREPARE_MS} ms`)), PREPARE_MS);
+    this.#endHandshake?.();
+    this.#endHandshake = this.#clock.after(PREPARE_MS, () => stream.destroy(new Error(`not ready within ${PREPARE_MS} ms`)));
   }
 
   async #prepare(): Promise<void> {
@@ -217,7 +217,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
       const { prepare = () => this.#redis.ping() } = this.#options;
       await this.#answer(prepare(this.#redis, facts));
       if (stream.destroyed || this.#isClosing) return;
-      clearTimeout(this.#handshake);
+      this.#endHandshake?.();
       this.#facts = facts;
       this.#failures = 0;
       this.#trouble = "the other side has closed it"; // unless an error says more
@@ -240,7 +240,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
 
   #onClose(): void {
     this.#facts = undefined;
-    clearTimeout(this.#handshake);
+    this.#endHandshake?.();
     if (this.#isClosing || this.#trouble === this.#loggedTrouble) return;
     this.#loggedTrouble = this.#trouble;
     this.#options.log.warn({ redis: this.#address.label, reason: this.#trouble }, `no connection to Redis: ${this.#options.whileAway}`);

@@ -57,11 +57,12 @@ function holdBack(socket: WebSocket, output: PassThrough): void {
 function untilLost(socket: WebSocket, input: Writable, output: PassThrough | null): Promise<void> {
   const { promise: lost, resolve } = Promise.withResolvers<void>();
   let isAlive = true;
-  const ping = setInterval(() => {
+  const look = (): void => {
     if (!isAlive && !socket.isPaused) socket.terminate();
     isAlive = false;
     socket.ping(() => {}); // one that cannot be sent shows by its answer that does not come
-  }, PING_MS).unref();
+  };
+  const ping = setInterval(() => setImmediate(look), PING_MS).unref(); // an answer that came while this process stood still is read before
   socket.on("pong", () => {
     isAlive = true;
   });

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { backoffMs } from "@rockbot/async";
+import { AwakeClock, backoffMs } from "@rockbot/async";
 import { MAX_FRAME_BYTES } from "../sandbox/frames.ts";
 import { hasStatus } from "./api-error.ts";
 import type { PodsApi } from "./pods-api.ts";
@@ -52,13 +52,16 @@ export async function* followLog(api: PodsApi, name: string, { isOver, limitByte
 /** A signal that aborts once the pod is over and nothing was heard for a while. */
 function silenceAfter(isOver: () => boolean): Disposable & { readonly signal: AbortSignal; heard(): void } {
   const silence = new AbortController();
-  let heardAt = performance.now();
+  const clock = new AwakeClock();
+  let heardAt = clock.now;
   const heard = (): void => {
-    heardAt = performance.now();
+    heardAt = clock.now;
   };
-  const looking = setInterval(() => {
+  const look = (): void => {
     if (!isOver()) heard();
-    else if (performance.now() - heardAt >= SILENT_MS) silence.abort(new Error(`nothing was heard for ${SILENT_MS / 1_000} s`));
-  }, SILENT_MS / 4).unref();
-  return { signal: silence.signal, heard, [Symbol.dispose]: () => clearInterval(looking) };
+    else if (clock.now - heardAt >= SILENT_MS) silence.abort(new Error(`nothing was heard for ${SILENT_MS / 1_000} s`));
+    callOff = clock.after(SILENT_MS / 4, look);
+  };
+  let callOff = clock.after(SILENT_MS / 4, look);
+  return { signal: silence.signal, heard, [Symbol.dispose]: () => callOff() };
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type RequestOptions, request } from "node:https";
 import { text } from "node:stream/consumers";
+import { AwakeClock } from "@rockbot/async";
 import { ApiError } from "./api-error.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 
@@ -14,6 +15,7 @@ export interface OpenStreamOptions {
 
 /** How long the server may take to begin its answer. */
 const ANSWER_MS = 10_000;
+const clock = new AwakeClock();
 
 /**
  * The answer to a GET as it comes. The library's own Watch passes over lines that it cannot read, and its Log calls every failure a
@@ -27,7 +29,7 @@ export async function openStream(config: ClusterConfig, path: string, { what, qu
   await config.applyToHTTPSOptions(options);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const asked = request(url, { ...options, signal, headers: { ...options.headers, Accept: "application/json, */*" } });
-  const late = setTimeout(() => asked.destroy(new Error(`Cannot ${what}: the API server has not answered within ${ANSWER_MS / 1_000} s`)), ANSWER_MS);
+  const callOff = clock.after(ANSWER_MS, () => asked.destroy(new Error(`Cannot ${what}: the API server has not answered within ${ANSWER_MS / 1_000} s`)));
   asked.on("response", resolve);
   asked.on("error", reject); // for the whole of its life: one that is late must not end the process
   asked.end();
@@ -37,6 +39,6 @@ export async function openStream(config: ClusterConfig, path: string, { what, qu
     if (answer.statusCode === 200) return answer;
     throw new ApiError(what, answer.statusCode ?? 0, await text(answer), answer.headers["retry-after"]);
   } finally {
-    clearTimeout(late);
+    callOff();
   }
 }
