@@ -9,7 +9,7 @@ export interface ScriptJob {
   readonly script: string;
   /** Reaches the script on stdin, and as `ROCKBOT_INPUT` where a variable may be so long. */
   readonly input?: string | undefined;
-  /** How long the script may run, from its first line on. */
+  /** How long the script may run, from its first line on, as far as its call has the time. */
   readonly timeoutMs: number;
   /** What was installed for it. */
   readonly packages?: PackageLayer | undefined;
@@ -35,6 +35,8 @@ export interface ScriptOutcome {
   /** Such as SIGSEGV. */
   readonly signal: string | null;
   readonly limit: ScriptLimit | null;
+  /** How long it might run: less than its job says where its call had not the time. */
+  readonly timeoutMs: number;
   readonly durations: {
     /** From the job's arrival at the runner to a sandbox for it. */
     readonly waitMs: number;
@@ -51,7 +53,10 @@ export interface RunScriptOptions {
    * resumable the script then goes on, for whoever takes the job up.
    */
   readonly signal: AbortSignal;
-  /** When an outcome is of no use any more, on the clock of `performance.now()`; what a sandbox is waited for included. */
+  /**
+   * When an outcome is of no use any more, on the clock of `performance.now()`, whatever was waited for. The script has what is left when it begins, less
+   * what the way of its outcome takes: what it prints by then is not lost.
+   */
   readonly deadline: number;
   /** The job may have been given to a runner before: it is looked for, and taken up where it is. @default false */
   readonly mayHaveBegun?: boolean | undefined;

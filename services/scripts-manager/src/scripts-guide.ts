@@ -78,7 +78,7 @@ export function scriptsGuide(
       "| `invalid_arguments`, `too_large` | the arguments are not usable | correct or shorten them |",
       "| `denied` | not allowed here, such as a package | do without |",
       "| `overloaded`, `rate_limited` | too many scripts, or your share of time is used up | wait as long as the error says |",
-      "| `unavailable` | there can be no sandbox now | try again later if it says it is retryable |",
+      "| `unavailable` | there can be no sandbox now, or its packages are not installed yet | try again later if it says it is retryable |",
       "| `timeout`, `cancelled`, `outcome_unknown`, `execution_failed` | as they say; a script has no effects outside, so it may be called again | call again |",
       "",
     ].join("\n"),

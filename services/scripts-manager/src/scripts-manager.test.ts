@@ -19,23 +19,25 @@ import { pooledRunner } from "./pool/pooled-runner.ts";
 import { type TestMaker, testMaker } from "./pool/test-sandboxes.ts";
 import { startScriptsManager } from "./scripts-manager.ts";
 import { scriptRequestForm } from "./tool/script-request-form.ts";
+import type { ScriptPackages } from "./tool/script-tool.ts";
 
 const TOOL = "execute_python_script";
 
 interface StartOptions {
+  readonly packages?: ScriptPackages;
   readonly maker?: TestMaker | undefined;
   readonly settings?: Partial<ScriptsManagerConfig> | undefined;
   readonly policy?: string | undefined;
 }
 
 /** A manager whose sandboxes are in memory, and a caller. */
-async function start({ maker = testMaker(), settings = {}, policy: text = "{}" }: StartOptions = {}) {
+async function start({ maker = testMaker(), packages, settings = {}, policy: text = "{}" }: StartOptions = {}) {
   await using stack = new AsyncDisposableStack();
   const config = loadConfig(configSchema, { env: {}, overrides: { ...settings } });
   const bus = stack.use(createMemoryBus());
   const policy = holdPolicy(createPolicy(await readPolicy(text, "test")));
   const runner = stack.use(pooledRunner(maker, { floor: 0, ceiling: config.sandboxCeiling, idleMs: 60_000, keepBytes: 10_000, log: silentLogger }));
-  stack.use(await startScriptsManager(bus, config, { runner, policy }));
+  stack.use(await startScriptsManager(bus, config, { runner, packages, policy }));
   const caller = stack.use(await createToolCaller(bus, { agent: "agent" }));
   await caller.discovered();
   const parts = stack.move();
@@ -150,12 +152,30 @@ test.each<[unknown, number]>([
   expect(JSON.parse(content ?? "").timeoutMs).toBe(timeoutMs);
 });
 
-test("a script has to end before the deadline of its call", async () => {
+test("a script has to end before the deadline of its call, and is told so in whole numbers", async () => {
   await using started = await start();
 
-  const { content } = await started.caller.call(TOOL, { script: "job", timeout_seconds: 60 }, { timeoutMs: 10_000 });
+  const { content } = await started.caller.call(TOOL, { script: "job", timeout_seconds: 60.0004 }, { timeoutMs: 10_000 });
 
-  expect(JSON.parse(content ?? "").timeoutMs).toBeLessThan(10_000);
+  const { timeoutMs, withinMs } = JSON.parse(content ?? "");
+  expect(timeoutMs).toBe(60_000);
+  expect(withinMs).toSatisfy((ms: number) => Number.isInteger(ms) && ms > 0 && ms <= 9_500);
+});
+
+test("packages are waited for as long as the script has the time that it asks for, and for half of its call's time in any case", async () => {
+  const waits: number[] = [];
+  const packages: ScriptPackages = {
+    async ensure(_, { until }) {
+      waits.push(until - performance.now());
+      return { key: "layer", pinned: [] };
+    },
+  };
+  await using started = await start({ packages });
+
+  for (const timeout_seconds of [10, 60, 300])
+    await started.caller.call(TOOL, { script: "job", timeout_seconds, pip_packages: ["numpy"] }, { timeoutMs: 60_000 });
+
+  expect(waits.map((ms) => Math.ceil(ms / 10_000) * 10)).toEqual([50, 30, 30]);
 });
 
 test("a time-out that is no number is refused to ours, and the default to the original", async () => {

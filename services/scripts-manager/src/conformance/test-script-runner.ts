@@ -204,6 +204,19 @@ if __name__ == "__main__":
         expect(outcome.durations.runMs).toBeGreaterThanOrEqual(1_000);
       });
 
+      test("of time is what its call has left, where that is less", async () => {
+        shared ??= makeRunner();
+        const runner = await shared;
+        await runIn(runner, "print('warm')");
+        const callMs = patienceMs / 12;
+        const script = job("import time\nprint('begun')\nwhile True: time.sleep(0.01)", { timeoutMs: 60_000.5 });
+
+        const outcome = await runner.run(script, { signal: new AbortController().signal, deadline: performance.now() + callMs });
+
+        expect(outcome).toMatchObject({ stdout: "begun\n", exitCode: null, limit: "time" });
+        expect(outcome.timeoutMs).toSatisfy((ms: number) => Number.isInteger(ms) && ms < callMs);
+      });
+
       test("of time ends a script that ignores all signals", async () => {
         const script = `
 import signal

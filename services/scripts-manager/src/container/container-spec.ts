@@ -12,6 +12,7 @@ export interface ContainerSpec {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+const PERIOD_US = 100_000;
 /** Nobody: owns nothing in the image. */
 const USER = "65534:65534";
 
@@ -47,8 +48,10 @@ export function containerSpec({ image, command, limits, packagesSource, labels }
       PidMode: "",
       Memory: limits.memoryBytes,
       MemorySwap: limits.memoryBytes, // both together: no swap
-      NanoCpus: Math.round(limits.processors * 1e9),
-      PidsLimit: limits.processes,
+      // Not as a number of processors: the engine refuses one that is larger than its machine's.
+      CpuPeriod: PERIOD_US,
+      CpuQuota: Math.round(limits.processors * PERIOD_US),
+      PidsLimit: limits.processes + 2, // the supervisor, and one too many, which shows that the script wanted more
       OomScoreAdj: 500, // before the machine's other processes
       Ulimits: [
         { Name: "nofile", Soft: 1_024, Hard: 1_024 },

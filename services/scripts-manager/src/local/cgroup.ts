@@ -87,7 +87,7 @@ async function remove(folder: string): Promise<void> {
 async function hierarchies(limits: SandboxLimits): Promise<Hierarchy[]> {
   const memory = `${limits.memoryBytes + limits.storageBytes + sharedMemoryBytes(limits.storageBytes) + OVERHEAD_BYTES}`;
   const quota = Math.round(limits.processors * PERIOD_US);
-  const processes = `${limits.processes + 1}`; // and the supervisor
+  const processes = `${limits.processes + 2}`; // the supervisor, and one too many, which shows that the script wanted more
   const [own, mounts] = await Promise.all(["/proc/self/cgroup", "/proc/self/mountinfo"].map((file) => readFile(file, "utf8").catch(() => "")));
   const found: Hierarchy[] = [];
   for (const line of (own as string).trim().split("\n")) {

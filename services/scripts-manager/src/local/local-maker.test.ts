@@ -33,6 +33,32 @@ testScriptRunner("local scripts by bubblewrap", () => makeRunner({ ways: [localW
 testScriptRunner("local scripts by unshare", () => makeRunner({ ways: [localWays.unshare] }), { ...traits, skipped: noNamespaces });
 testScriptRunner("local scripts without a sandbox", () => makeRunner({ isUnsafe: true }), { ...traits, isIsolated: false });
 
+/** The borders of what can be set, each together with what is usual else. */
+const borders: readonly Partial<SandboxLimits>[] = [
+  { processes: 1 },
+  { processes: 4_096 },
+  { processors: 0.05 },
+  { processors: 64 },
+  { memoryBytes: 32 * 1024 * 1024 },
+  { memoryBytes: 64 * 1024 ** 3 },
+  { storageBytes: 1024 * 1024, storageFiles: 150 },
+  { storageBytes: 64 * 1024 ** 3, storageFiles: 65_536 * 150 },
+];
+
+test.runIf(noNamespaces === undefined)(
+  "a script runs at each border of the settings, and one that fails there is told as itself",
+  { timeout: 120_000 },
+  async () => {
+    for (const border of borders) {
+      await using runner = await makeRunner({ ways: [localWays.unshare], limits: { ...limits, ...border } });
+      const job = { id: "0".repeat(32), script: "import time; time.sleep(0.2); print(1); exit(3)", timeoutMs: 60_000 };
+      const outcome = await runner.run(job, { signal: new AbortController().signal, deadline: performance.now() + 100_000 });
+
+      expect([border, outcome]).toMatchObject([border, { stdout: "1\n", stderr: "", exitCode: 3, limit: null }]);
+    }
+  },
+);
+
 describe("openLocalMaker", () => {
   const nothing: Way = { name: "nothing", command: ({ command }) => [...command] };
   const open = (options: Partial<LocalMakerOptions>) => openLocalMaker({ log: silentLogger, limits, path, ...options });

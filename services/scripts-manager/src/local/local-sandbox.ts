@@ -63,7 +63,7 @@ class LocalSandbox implements Sandbox {
       this.#said = `${this.#said}${chunk}`.slice(-NOTED_BYTES);
     });
     this.#exited = new Promise((resolve) => process.once("exit", () => resolve()).once("error", (error) => resolve(this.#note(error))));
-    this.gone = this.#exited.then(async () => ({ isOutOfMemory: (await this.#cgroup?.isOutOfMemory()) ?? false, error: cutOff() }));
+    this.gone = this.#exited.then(async () => ({ isOutOfMemory: (await this.#cgroup?.isOutOfMemory()) ?? false, error: cutOff(this.said) }));
   }
 
   /** The last line of what the sandbox's programs have said of themselves. */
@@ -123,6 +123,10 @@ async function firstProcess(pid: number): Promise<number | undefined> {
   }
 }
 
-function cutOff(): ToolError {
-  return new ToolError(ToolErrorCode.ExecutionFailed, "The script was cut off: its sandbox ended before it", { details: { reason: "sandbox_ended" } });
+/** @param said - by the sandbox's programs, for whoever reads the log */
+function cutOff(said: string): ToolError {
+  return new ToolError(ToolErrorCode.ExecutionFailed, "The script was cut off: its sandbox ended before it", {
+    cause: said === "" ? undefined : new Error(said),
+    details: { reason: "sandbox_ended" },
+  });
 }

@@ -3,6 +3,7 @@ import { readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { canMakeCertificates, startPackageIndex, startTlsPeer, temporaryFolder, wheel, zip } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
+import type { SandboxMaker } from "../sandbox/sandbox.ts";
 import { openPackageStore, type PackageStore, type PackageStoreOptions } from "./package-store.ts";
 import { installerMaker, pythonWithPip } from "./test-installer-maker.ts";
 
@@ -167,6 +168,22 @@ describe.runIf(pythonWithPip !== undefined)("with pip", { timeout: 300_000 }, ()
     controller.abort(new Error("given up"));
     await expect(given).rejects.toThrow("given up");
     expect(it.layers()).toEqual([]);
+  });
+
+  test("an installation that a call has no time for goes on for the next, and one that waits for its turn does not", async () => {
+    await using index = await startPackageIndex([...shapes, wheel("one", "1.0")]);
+    await using it = await testStore({ indexUrl: index.url, concurrency: 1 });
+    const opened = Promise.withResolvers<void>();
+    const maker: SandboxMaker = { ...it.maker, make: (options) => opened.promise.then(() => it.maker.make(options)) };
+    const store = await it.again({ maker });
+    const until = () => ({ signal, until: performance.now() + 100 });
+    const installing = { code: "unavailable", isRetryable: true, retryAfterMs: expect.any(Number), details: { reason: "packages_installing" } };
+    const late = [["shapes"], ["one"]].map((wanted) => expect(store.ensure(wanted, until())).rejects.toMatchObject(installing));
+    await Promise.all(late);
+    opened.resolve();
+
+    expect((await store.ensure(["shapes"], { signal })).pinned).toEqual(["colors==2.5", "shapes==1.0"]);
+    expect(it.maker.made).toBe(1);
   });
 
   test("an index reaches nobody but itself: files elsewhere are not fetched", async () => {

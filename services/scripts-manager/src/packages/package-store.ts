@@ -19,12 +19,14 @@ import { shareRuns } from "./share-runs.ts";
 export interface PackageStore {
   /**
    * A layer with what is asked for and all that it needs, in versions that go together: one that is there if there is, else one that is
-   * installed now. Equal requests at the same time share one installation.
+   * installed now. Equal requests at the same time share one installation. It has time of its own: it goes on for whoever asks again when `until` has passed
+   * for all, and ends when the last has given up.
    * @param requirements names with extras and version clauses, at least one
+   * @param until when a layer is of no use any more, on the clock of `performance.now()`
    * @throws {ToolError} `invalid_arguments` with all faults, or if nothing in the index does; `denied`, also for what others need; `too_large`;
-   * `timeout`; `unavailable` if the index or the installer is away; `overloaded` if there is no room; the signal's reason
+   * `timeout`; `unavailable` if the index or the installer is away, or there is no layer by `until`; `overloaded` if there is no room; the signal's reason
    */
-  ensure(requirements: readonly string[], options: { readonly signal: AbortSignal }): Promise<PackageLayer>;
+  ensure(requirements: readonly string[], options: { readonly signal: AbortSignal; readonly until?: number }): Promise<PackageLayer>;
 }
 
 export interface PackageStoreOptions extends PackageSourceOptions, PackageRules {
@@ -57,6 +59,10 @@ export interface PackageStoreOptions extends PackageSourceOptions, PackageRules 
 
 const [MIB, HOUR_MS] = [1024 * 1024, 3600_000];
 const IDLE_MS = 20_000;
+/** Of waiting for an installation, in milliseconds. */
+const LONGEST_MS = HOUR_MS;
+/** A guess: when packages that are being installed may be there. */
+const RETRY_AFTER_MS = 10_000;
 
 /** @throws {TypeError} for an index that is no address; {Error} with Node's code if the folder cannot be written */
 export async function openPackageStore(options: PackageStoreOptions): Promise<PackageStore> {
@@ -67,7 +73,7 @@ export async function openPackageStore(options: PackageStoreOptions): Promise<Pa
   const turns = createSemaphore(concurrency);
 
   return {
-    async ensure(texts, { signal }) {
+    async ensure(texts, { signal, until = performance.now() + LONGEST_MS }) {
       const requirements = parseRequirements(texts, { maxPackages });
       if (source.index === null && source.wheels === null) {
         throw new ToolError("denied", "Cannot install packages: no package index is configured here. Do with what Python has", {
@@ -82,13 +88,21 @@ export async function openPackageStore(options: PackageStoreOptions): Promise<Pa
       const request = hash([options.environment, source.index, options.wheelsFolder, requirements.map(({ text }) => text)]);
       const known = await shelf.recall(request, holdMs);
       if (known !== undefined) return permitted(known, options);
-      return await share(request, signal, async (shared) => {
+      return await share(request, { signal, until, late: stillInstalling }, async (shared, begun) => {
         using _turn = await turns.acquire(shared);
+        begun();
         return await install({ options, source, shelf, requirements, request, signal: shared });
       });
     },
   };
 }
+
+const stillInstalling = (): ToolError =>
+  new ToolError(
+    "unavailable",
+    `The script was not run: its packages are not installed yet, and its call has not the time for more. Installing goes on: call again in ${RETRY_AFTER_MS / 1_000} s, or give the call more time.`,
+    { retryAfterMs: RETRY_AFTER_MS, details: { reason: "packages_installing" } },
+  );
 
 /** The rules may be others than when it was installed. */
 function permitted(layer: PackageLayer, rules: PackageRules): PackageLayer {

@@ -100,6 +100,17 @@ describe("pooledRunner", () => {
     expect(order).toEqual(["a", "b", "c"]);
   });
 
+  test("a script that waited long for its sandbox has what is left of its call's time, less what its answer takes", async () => {
+    const maker = testMaker({ beforeMake: () => wait(400) });
+    await using runner = startRunner(maker);
+
+    const { stdout } = await runner.run(jobOf("job"), inTime(undefined, 10_000));
+
+    const { timeoutMs, withinMs } = JSON.parse(stdout);
+    expect(timeoutMs).toBe(LONG_MS);
+    expect(withinMs).toSatisfy((ms: number) => Number.isInteger(ms) && ms > 0 && ms <= 10_000 - 400 - 500);
+  });
+
   test("answers overloaded when no sandbox comes by the deadline, and at once when too many wait", async () => {
     const maker = testMaker();
     await using runner = startRunner(maker, { ceiling: 1, maxWaiting: 1 });
@@ -239,13 +250,15 @@ describe("pooledRunner", () => {
 
   test("answers for a sandbox that breaks under its script, and does not run it again", async () => {
     const maker = testMaker();
-    await using runner = startRunner(maker);
+    const said: unknown[] = [];
+    await using runner = startRunner(maker, { log: { ...silentLogger, error: (...words: unknown[]) => void said.push(words) } });
     const holding = runner.run(jobOf("hold"), inTime());
     await vi.waitFor(() => expect(maker.made[0]?.assigned).toHaveLength(1));
 
     maker.made[0]?.fail("the node is lost");
 
     await expect(holding).rejects.toMatchObject({ code: "execution_failed", message: "the node is lost" });
+    expect(said).toEqual([[expect.objectContaining({ error: expect.stringContaining("the node is lost") }), "a sandbox broke under its script"]]);
     expect(maker.made.flatMap(({ assigned }) => assigned)).toHaveLength(1);
   });
 

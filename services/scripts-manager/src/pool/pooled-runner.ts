@@ -22,14 +22,16 @@ export interface PooledRunnerOptions {
   readonly log: Logger;
 }
 
+/** From a script's end to its answer, with the making of room for it: a script has to end so long before the deadline of its call, or a quarter of its time. */
+const ANSWER_MS = 500;
 /** A script that is left less than this when its sandbox comes is not started: `overloaded` says more than the time-out that would follow. */
-const LEAST_RUN_MS = 250;
+const LEAST_RUN_MS = 100;
 /** Sandboxes that somebody else has taken, or that do not take the job, before the call fails. */
 const ASSIGN_ATTEMPTS = 3;
 
 /** Runs each script in a sandbox of the maker's, warm if there is one, and throws it away afterwards. Owns the maker. */
 export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions): ScriptRunner {
-  const { maxWaiting = 1024, makeWithinMs = 300_000, keepBytes } = options;
+  const { maxWaiting = 1024, makeWithinMs = 300_000, keepBytes, log } = options;
   const pool = new SandboxPool(maker, { ...options, maxWaiting, makeWithinMs });
   const stop = new AbortController();
   const running = new Set<Promise<ScriptOutcome>>();
@@ -39,14 +41,15 @@ export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions):
   async function runOnce(job: ScriptJob, { signal: caller, deadline, mayHaveBegun = false }: RunScriptOptions): Promise<ScriptOutcome> {
     const arrived = performance.now();
     const lapse = new AbortController();
+    const endBy = deadline - Math.min(ANSWER_MS, Math.max(0, deadline - arrived) / 4);
     const timer = setTimeout(() => lapse.abort(lapsedError()), Math.max(0, deadline - arrived));
     const signal = AbortSignal.any([caller, stop.signal, lapse.signal]);
     let taken: TakenSandbox | undefined;
     try {
       taken = mayHaveBegun ? await pool.find(job.id, signal) : undefined;
-      taken ??= await takeNew(job, signal, deadline);
+      taken ??= await takeNew(job, signal, endBy - LEAST_RUN_MS);
       const waitMs = performance.now() - arrived;
-      const { runMs, ...outcome } = await follow(taken.sandbox, job, signal);
+      const { runMs, ...outcome } = await follow(taken.sandbox, job, { signal, endBy });
       void taken.discard(); // its caller need not wait for that
       return { ...outcome, durations: { waitMs, runMs }, isWarm: taken.isWarm };
     } catch (error) {
@@ -59,24 +62,27 @@ export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions):
   }
 
   /** A script that is left to others goes on, so its sandbox must not hear of the end. */
-  async function follow(sandbox: Sandbox, job: ScriptJob, signal: AbortSignal): Promise<JobOutcome> {
+  async function follow(sandbox: Sandbox, job: ScriptJob, { signal, endBy }: { readonly signal: AbortSignal; readonly endBy: number }): Promise<JobOutcome> {
     signal.throwIfAborted();
     const ending = new AbortController();
     const left = Promise.withResolvers<never>();
     const end = (): void => (isLeft(signal) ? left.reject(signal.reason) : ending.abort(signal.reason));
     signal.addEventListener("abort", end, { once: true });
-    const following = runJob(sandbox, job, { signal: ending.signal, keepBytes });
+    const following = runJob(sandbox, job, { signal: ending.signal, keepBytes, endBy });
     following.catch(() => {}); // of one that is left nobody hears
     try {
       return await Promise.race([following, left.promise]);
+    } catch (error) {
+      if (!signal.aborted) log.error({ kind: maker.kind, job: job.id, error: String(error), cause: causeOf(error) }, "a sandbox broke under its script");
+      throw error;
     } finally {
       signal.removeEventListener("abort", end);
     }
   }
 
-  async function takeNew(job: ScriptJob, signal: AbortSignal, deadline: number): Promise<TakenSandbox> {
+  async function takeNew(job: ScriptJob, signal: AbortSignal, until: number): Promise<TakenSandbox> {
     for (let attempt = 1; ; attempt++) {
-      const taken = await pool.take(job.id, { signal, until: deadline - LEAST_RUN_MS });
+      const taken = await pool.take(job.id, { signal, until });
       try {
         await taken.sandbox.assign?.(job.id);
         signal.throwIfAborted();
@@ -108,6 +114,9 @@ export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions):
     },
   };
 }
+
+/** What the sandbox's own programs have said, if they have. */
+const causeOf = (error: unknown): string | undefined => (error instanceof Error && error.cause !== undefined ? String(error.cause) : undefined);
 
 const lapsedError = (): ToolError =>
   new ToolError(ToolErrorCode.Timeout, "The script was ended: it had not come to its end by the deadline of its call.", { details: { mayHaveRun: true } });

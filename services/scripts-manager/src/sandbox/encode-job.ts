@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
 import type { PackedLayer } from "../packages/pack-layer.ts";
 import type { ScriptJob } from "../script-runner.ts";
+import { whole } from "./whole.ts";
 
 export interface EncodeJobOptions {
   /** Of stdout and of stderr, each. */
   readonly keepBytes: number;
+  /** When the script has to have ended, on the clock of `performance.now()`; it is told how long that is from when it is sent on. @default never */
+  readonly endBy?: number | undefined;
   /** What was installed for it, where the sandbox has to be sent that. */
   readonly layer?: PackedLayer | undefined;
 }
@@ -29,17 +32,18 @@ export async function* encodeJob(job: ScriptJob, options: EncodeJobOptions): Asy
   yield Buffer.concat([...held, Buffer.from(hash.digest("hex"))]);
 }
 
-async function* partsOf({ id, script, input, timeoutMs, packages }: ScriptJob, { keepBytes, layer }: EncodeJobOptions): AsyncGenerator<Buffer> {
+async function* partsOf({ id, script, input, timeoutMs, packages }: ScriptJob, { keepBytes, endBy, layer }: EncodeJobOptions): AsyncGenerator<Buffer> {
   const scriptBytes = Buffer.from(script);
   const inputBytes = input === undefined ? undefined : Buffer.from(input);
   const header = {
     job: id,
-    timeoutMs,
+    timeoutMs: whole(timeoutMs),
+    withinMs: endBy === undefined ? null : whole(endBy - performance.now()),
     packages: packages?.key ?? null,
     packagesBytes: layer?.bytes ?? null,
     scriptBytes: scriptBytes.length,
     inputBytes: inputBytes?.length ?? null,
-    keepBytes,
+    keepBytes: whole(keepBytes),
   };
   yield Buffer.from(`${JSON.stringify(header)}\n`);
   yield scriptBytes;

@@ -46,11 +46,12 @@ const limits: ReadonlySet<unknown> = new Set([null, "time", "memory", "processes
 const checks: Readonly<Record<string, ((frame: Record<string, unknown>) => boolean) | undefined>> = {
   __proto__: null as never,
   ready: ({ python }) => isText(python),
-  started: ({ job }) => isText(job),
+  started: ({ job, timeoutMs }) => isText(job) && (timeoutMs === undefined || isCount(timeoutMs)),
   out: ({ data }) => isText(data),
   err: ({ data }) => isText(data),
   ended: ({ exitCode, signal, limit, droppedOut, droppedErr, runMs }) =>
     isCountOrNull(exitCode) && isCountOrNull(signal) && limits.has(limit) && isCount(droppedOut) && isCount(droppedErr) && isCount(runMs),
+  failed: ({ reason }) => isText(reason),
 };
 
 function malformed(): ToolError {

@@ -53,6 +53,7 @@ test("a job is written once the sandbox is ready, in bytes", async () => {
   expect(JSON.parse(header)).toMatchObject({
     job: job.id,
     timeoutMs: 1_000,
+    withinMs: null,
     packages: null,
     packagesBytes: null,
     scriptBytes: 11,
@@ -164,6 +165,20 @@ test("a sandbox that was ended for its memory is an outcome of the script", asyn
   sandbox.end({ isOutOfMemory: true });
 
   expect(await run(sandbox)).toMatchObject({ stdout: "so far", exitCode: null, limit: "memory" });
+});
+
+test("a sandbox that fails by itself is told as that, with its reason", async () => {
+  for (const frames of [[], [started]] as const)
+    await expect(run(saying(...frames, { frame: "failed", reason: "OSError: no room (confine, line 7)" }))).rejects.toMatchObject({
+      code: "execution_failed",
+      message: expect.stringMatching(/a fault of its sandbox, not its own: OSError: no room \(confine, line 7\)/),
+      details: { reason: "sandbox_failed" },
+    });
+});
+
+test("a script has the time that it was begun with, which may be less than its job's", async () => {
+  expect(await run(saying({ ...started, timeoutMs: 700 }, ended))).toMatchObject({ timeoutMs: 700 });
+  expect(await run(saying(started, ended))).toMatchObject({ timeoutMs: 1_000 });
 });
 
 test("a sandbox that was ended for its memory before it began has run nothing", async () => {

@@ -14,6 +14,8 @@ export interface RunJobOptions {
   readonly signal: AbortSignal;
   /** Of stdout and of stderr, each. */
   readonly keepBytes: number;
+  /** When the script has to have ended, whatever time it was given, on the clock of `performance.now()`. @default never */
+  readonly endBy?: number | undefined;
 }
 
 /** What became of the job, as far as the sandbox knows it. */
@@ -30,9 +32,10 @@ const GONE_MS = 5_000;
 /**
  * Has a job run in a sandbox, or follows it there where it has been started before. The caller disposes of the sandbox.
  * What it keeps is bounded by `keepBytes`, whatever the sandbox says.
- * @throws {ToolError} the sandbox's own, if it ends before the script; `execution_failed`, if what it says cannot be read; the signal's reason
+ * @throws {ToolError} the sandbox's own, if it ends before the script; `execution_failed`, if it fails by itself or what it says cannot be read; the signal's reason
  */
-export async function runJob(sandbox: Sandbox, job: ScriptJob, { signal, keepBytes }: RunJobOptions): Promise<JobOutcome> {
+export async function runJob(sandbox: Sandbox, job: ScriptJob, options: RunJobOptions): Promise<JobOutcome> {
+  const { signal, keepBytes } = options;
   signal.throwIfAborted();
   const given = Promise.withResolvers<never>();
   given.promise.catch(() => {});
@@ -43,7 +46,7 @@ export async function runJob(sandbox: Sandbox, job: ScriptJob, { signal, keepByt
   signal.addEventListener("abort", abort, { once: true });
   sandbox.input.on("error", ignored); // that nobody reads it any more is known from its output
   try {
-    const send = (): void => void sendJob(sandbox, job, { signal, keepBytes }).catch(given.reject);
+    const send = (): void => void sendJob(sandbox, job, options).catch(given.reject);
     return await Promise.race([follow(sandbox, job, { send, keepBytes }), given.promise]);
   } finally {
     signal.removeEventListener("abort", abort);
@@ -54,9 +57,9 @@ export async function runJob(sandbox: Sandbox, job: ScriptJob, { signal, keepByt
  * Resolves once the job is written, or nobody takes it any more: why is told by what the sandbox says.
  * @throws {ToolError} if what it needs cannot be sent; the signal's reason
  */
-async function sendJob(sandbox: Sandbox, job: ScriptJob, { signal, keepBytes }: RunJobOptions): Promise<void> {
+async function sendJob(sandbox: Sandbox, job: ScriptJob, { signal, keepBytes, endBy }: RunJobOptions): Promise<void> {
   const layer = job.packages === undefined ? undefined : await sandbox.packLayer?.(job.packages.key);
-  for await (const chunk of encodeJob(job, { keepBytes, layer })) if (!(await writeTo(sandbox.input, chunk, signal))) return;
+  for await (const chunk of encodeJob(job, { keepBytes, endBy, layer })) if (!(await writeTo(sandbox.input, chunk, signal))) return;
 }
 
 interface FollowOptions {
@@ -67,28 +70,29 @@ interface FollowOptions {
 async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes }: FollowOptions): Promise<JobOutcome> {
   const out = new KeptText(keepBytes);
   const err = new KeptText(keepBytes);
-  let isStarted = false;
+  let timeoutMs: number | undefined;
   try {
     for await (const frame of readFrames(sandbox.output)) {
       // The supervisor takes one job only: written to a sandbox that has one already, this does nothing.
-      if (frame.frame === "ready" && !isStarted) send();
+      if (frame.frame === "ready" && timeoutMs === undefined) send();
       else if (frame.frame === "started") {
         if (frame.job !== job.id) throw notOurs();
-        isStarted = true;
+        timeoutMs = frame.timeoutMs ?? job.timeoutMs;
       } else if (frame.frame === "out") out.add(Buffer.from(frame.data, "base64"));
       else if (frame.frame === "err") err.add(Buffer.from(frame.data, "base64"));
-      else if (frame.frame === "ended") return outcome(frame, out, err);
+      else if (frame.frame === "ended") return outcome(frame, timeoutMs ?? job.timeoutMs, out, err);
+      else if (frame.frame === "failed") throw failed(frame.reason);
     }
   } catch (error) {
     if (error instanceof ToolError) throw error;
     // The stream broke, which is one way for a sandbox to be gone.
   }
   const end = await within(GONE_MS, sandbox.gone, silent);
-  if (isStarted && end.isOutOfMemory) return outcome(outOfMemory, out, err);
+  if (timeoutMs !== undefined && end.isOutOfMemory) return outcome(outOfMemory, timeoutMs, out, err);
   throw end.error;
 }
 
-function outcome({ exitCode, signal, limit, droppedOut, droppedErr, runMs }: Ended, out: KeptText, err: KeptText): JobOutcome {
+function outcome({ exitCode, signal, limit, droppedOut, droppedErr, runMs }: Ended, timeoutMs: number, out: KeptText, err: KeptText): JobOutcome {
   const stdout = out.end(droppedOut);
   const stderr = err.end(droppedErr);
   return {
@@ -98,6 +102,7 @@ function outcome({ exitCode, signal, limit, droppedOut, droppedErr, runMs }: End
     exitCode,
     signal: signal === null ? null : signalName(signal),
     limit,
+    timeoutMs,
     runMs,
   };
 }
@@ -109,6 +114,14 @@ function signalName(number: number): string {
 
 /** All of the sandbox was killed for its memory, the supervisor too: it could not say so any more. */
 const outOfMemory: Ended = { frame: "ended", exitCode: null, signal: null, limit: "memory", droppedOut: 0, droppedErr: 0, runMs: 0 };
+
+function failed(reason: string): ToolError {
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `The script was ended by a fault of its sandbox, not its own: ${reason}. This is for the operator to set right, whose log has the same.`,
+    { details: { reason: "sandbox_failed" } },
+  );
+}
 
 function silent(): ToolError {
   return new ToolError(ToolErrorCode.ExecutionFailed, "The script was cut off: its sandbox says nothing any more", {

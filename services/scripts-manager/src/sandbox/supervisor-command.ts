@@ -2,6 +2,7 @@ import { supervisorSource } from "../generated/supervisor.ts";
 import { PACKAGES_FOLDER } from "../packages/package-layer.ts";
 import { PRELOADED_MODULES } from "./preloaded-modules.ts";
 import type { SandboxLimits } from "./sandbox-limits.ts";
+import { whole } from "./whole.ts";
 
 export interface SupervisorCommandOptions {
   /** Imported before there is a job, as far as they are there, besides what most scripts use of the standard library. @default none */
@@ -26,13 +27,13 @@ export function supervisorCommand(
   { preload = [], endsWithInput = true, folder = "/tmp", packagesFolder = PACKAGES_FOLDER, packagesBytes = 0 }: SupervisorCommandOptions = {},
 ): string[] {
   const config = {
-    memoryBytes: limits.memoryBytes,
-    processes: limits.processes,
-    fileBytes: limits.storageBytes,
+    memoryBytes: whole(limits.memoryBytes),
+    processes: whole(limits.processes),
+    fileBytes: whole(limits.storageBytes),
     openFiles: OPEN_FILES,
     folder,
     packagesFolder,
-    packagesBytes,
+    packagesBytes: whole(packagesBytes),
     preload: [...PRELOADED_MODULES, ...preload],
     endsWithInput,
   };

@@ -32,6 +32,7 @@ import time
 import types
 
 CONFIG = json.loads(sys.argv[1])
+LIMITS = "memoryBytes", "processes", "fileBytes", "openFiles", "packagesBytes"
 
 MAX_LINE_BYTES = 8_192
 MAX_JOB_BYTES = 64 * 1024 * 1024
@@ -45,9 +46,16 @@ WATCH_S = 0.025
 FLUSH_S = 10
 # What the kernel takes of one variable, its name included.
 MAX_VARIABLE_BYTES = 128 * 1024 - 1
+# The largest number that all who handle it know exactly.
+MAX_NUMBER = (1 << 53) - 1
+# No script is given less, in milliseconds.
+LEAST_TIME_MS = 100
+# Of words on what went wrong here.
+MAX_REASON = 500
 
-# What the child notes of itself, where the supervisor sees it.
+# What the child notes of itself, where the supervisor sees it; words may follow.
 BROKEN, MEMORY, PROCESSES = 1, 2, 3
+NOTES_BYTES = 4_096
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -58,10 +66,11 @@ def main():
     flush(FLUSH_S)
     preload()
     job = read_job()
-    say(frame="started", job=job["job"])
+    time_ms = time_of(job)
+    say(frame="started", job=job["job"], timeoutMs=time_ms)
     flush(FLUSH_S)
     os.set_blocking(0, False)
-    script = Script(job)
+    script = Script(job, time_ms)
     end = script.follow()
     say(frame="ended", **end)
     flush(FLUSH_S)
@@ -69,6 +78,7 @@ def main():
 
 
 def prepare():
+    CONFIG.update((name, whole(CONFIG[name], 0)) for name in LIMITS)
     # The first process of a pid namespace gets no signal from within that it has no handler for: SIGINT has one by default.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.platform == "linux":
@@ -141,6 +151,7 @@ def read_job():
     """Waits for a job. If there is none, or not all of it has come, the sandbox ends without having started anything."""
     incoming = Incoming()
     job = json.loads(incoming.line())
+    job["arrived"] = time.monotonic()
     script_bytes, input_bytes = job["scriptBytes"], job["inputBytes"]
     if script_bytes + (input_bytes or 0) > MAX_JOB_BYTES:
         fail("the job is too large")
@@ -219,9 +230,33 @@ def unpack(incoming, size, folder):
         os.close(opened)
 
 
+def time_of(job):
+    """How long the script may run, in whole milliseconds: what it was given, or what is left of its call since the job began to come."""
+    time_ms = whole(job["timeoutMs"], LEAST_TIME_MS)
+    if job["withinMs"] is None:
+        return time_ms
+    passed_ms = (time.monotonic() - job["arrived"]) * 1000
+    return min(time_ms, whole(job["withinMs"] - passed_ms, LEAST_TIME_MS))
+
+
+def whole(number, least):
+    """A number as the kernel takes it, whole and within bounds, whatever it was."""
+    return int(min(max(least, number), MAX_NUMBER))
+
+
 def fail(reason):
-    os.write(2, f"The supervisor ends: {reason}\n".encode())
+    """Ends the sandbox by a fault of its own, and says so."""
+    say(frame="failed", reason=reason[:MAX_REASON])
+    flush(FLUSH_S)
     os._exit(1)
+
+
+def words_of(error):
+    """What was raised and where, in this file."""
+    where = error.__traceback__
+    while where.tb_next is not None and where.tb_next.tb_frame.f_code.co_filename == words_of.__code__.co_filename:
+        where = where.tb_next
+    return f"{type(error).__name__}: {error} ({where.tb_frame.f_code.co_name}, line {where.tb_lineno})"
 
 
 # --- The script's process, seen from outside
@@ -230,13 +265,14 @@ def fail(reason):
 class Script:
     """A child that runs the job, and what is known of it."""
 
-    def __init__(self, job):
-        self.notes = mmap.mmap(-1, 1)
-        self.outputs = [Output("out", job["keepBytes"]), Output("err", job["keepBytes"])]
+    def __init__(self, job, time_ms):
+        self.notes = mmap.mmap(-1, NOTES_BYTES)
+        keep_bytes = whole(job["keepBytes"], 0)
+        self.outputs = [Output("out", keep_bytes), Output("err", keep_bytes)]
         self.input = job["input"] or b""
         self.input_fed = 0
         self.started_at = time.monotonic()
-        self.deadline = self.started_at + job["timeoutMs"] / 1000
+        self.deadline = self.started_at + time_ms / 1000
         self.limit = None
         self.status = None
         self.peak_bytes = 0
@@ -244,7 +280,10 @@ class Script:
         child_stdin, self.stdin = os.pipe() if self.input else (os.open(os.devnull, os.O_RDONLY), None)
         self.pid = os.fork()
         if self.pid == 0:
-            run_script(job, child_stdin, [output.write_end for output in self.outputs], self.notes)
+            try:
+                run_script(job, time_ms, child_stdin, [output.write_end for output in self.outputs], self.notes)
+            finally:
+                os._exit(1)
         os.close(child_stdin)
         for output in self.outputs:
             os.close(output.write_end)
@@ -320,7 +359,7 @@ class Script:
         # The kernel refuses more where it counts them itself; where it does not, this is all that does.
         elif processes > 2 * CONFIG["processes"]:
             self.end("processes")
-        elif processes >= CONFIG["processes"] and not self.notes[0]:
+        elif processes > CONFIG["processes"] and not self.notes[0]:
             self.notes[0] = PROCESSES
 
     def end(self, limit):
@@ -351,8 +390,7 @@ class Script:
     def outcome(self, run_ms):
         note = self.notes[0]
         if note == BROKEN:
-            flush(FLUSH_S)
-            fail("the script's process could not be confined")
+            fail(f"the script's process could not be confined: {self.notes[1:].rstrip(bytes(1)).decode(errors='replace')}")
         status = self.status or 0
         signalled = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         failed = status != 0
@@ -519,8 +557,8 @@ def proportional_bytes(pid):
 # --- The script's process, from within
 
 
-def run_script(job, stdin, outputs, notes):
-    """Becomes the script. What is raised here ends the interpreter as it ends any script: it leaves this file's frames without a trace."""
+def run_script(job, time_ms, stdin, outputs, notes):
+    """Becomes the script, and does not return. What a script raises it sees as from any interpreter: without a trace of this file's frames."""
     folder = CONFIG["folder"]
     path = os.path.join(folder, "script.py")
     try:
@@ -534,10 +572,10 @@ def run_script(job, stdin, outputs, notes):
         packages = [] if job["packages"] is None else [os.path.join(CONFIG["packagesFolder"], job["packages"])]
         set_environment(job["input"], packages)
         renew_streams()
-        confine(job["timeoutMs"])
+        confine(time_ms)
     except BaseException as error:
-        notes[0] = BROKEN
-        os.write(2, f"{type(error).__name__}: {error}\n".encode())
+        words = words_of(error).encode()[: MAX_REASON]
+        notes[: 1 + len(words)] = bytes([BROKEN]) + words
         os._exit(1)
     script = types.ModuleType("__main__")
     script.__dict__.update(__file__=path, __builtins__=builtins, __cached__=None)
@@ -630,8 +668,9 @@ def renew_streams():
     sys.dont_write_bytecode = True
 
 
-def confine(timeout_ms):
-    cpu_seconds = timeout_ms // 1000 + 2
+def confine(time_ms):
+    # For want of a supervisor only: one process may use all processors for all of its time.
+    cpu_seconds = (time_ms // 1000 + 2) * (os.cpu_count() or 1)
     lower(resource.RLIMIT_CORE, 0)
     lower(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
     lower(resource.RLIMIT_FSIZE, CONFIG["fileBytes"])
@@ -642,7 +681,7 @@ def confine(timeout_ms):
     # Addresses are no memory, and libraries reserve many: this only keeps one process from taking all before it is seen.
     lower(resource.RLIMIT_AS, max(8 * CONFIG["memoryBytes"], 2 << 30))
     if has_own_users():
-        lower(resource.RLIMIT_NPROC, CONFIG["processes"] + 1)  # and the supervisor
+        lower(resource.RLIMIT_NPROC, CONFIG["processes"] + 2)  # the supervisor, and one too many, which shows that the script wanted more
     set_dumpable(True)
     prefer_as_victim()
     os.nice(5)
@@ -821,4 +860,7 @@ def system_call_filter(column, audit_name):
     return program
 
 
-main()
+try:
+    main()
+except Exception as failure:
+    fail(words_of(failure))

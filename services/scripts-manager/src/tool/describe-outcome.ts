@@ -3,7 +3,7 @@ import type { ToolResult } from "@rockbot/tools";
 import { ScriptLimit, type ScriptOutcome } from "../script-runner.ts";
 
 export interface DescribeOptions {
-  /** What the script was given. */
+  /** What the script asked for, within the bounds. */
   readonly timeoutMs: number;
   readonly maxTimeoutSeconds: number;
   /** What was installed for it. */
@@ -21,8 +21,8 @@ export function describeOutcome(outcome: ScriptOutcome, options: DescribeOptions
   return { content, structured: fieldsOf(outcome, options), isError };
 }
 
-function fieldsOf(outcome: ScriptOutcome, { timeoutMs, pinned }: DescribeOptions): ToolExecutePythonScriptOutput {
-  const { stdout, stderr, exitCode, signal, limit, droppedBytes, durations, isWarm } = outcome;
+function fieldsOf(outcome: ScriptOutcome, { pinned }: DescribeOptions): ToolExecutePythonScriptOutput {
+  const { stdout, stderr, exitCode, signal, limit, timeoutMs, droppedBytes, durations, isWarm } = outcome;
   return {
     stdout,
     stderr,
@@ -53,10 +53,12 @@ function describeFailure(outcome: ScriptOutcome, options: DescribeOptions): stri
   );
 }
 
-function whatEnded({ exitCode, signal, limit, durations }: ScriptOutcome, { timeoutMs, maxTimeoutSeconds }: DescribeOptions): string {
+function whatEnded({ exitCode, signal, limit, timeoutMs, durations }: ScriptOutcome, { timeoutMs: asked, maxTimeoutSeconds }: DescribeOptions): string {
   switch (limit) {
     case ScriptLimit.Time:
-      return `The script timed out after ${rounded(timeoutMs / 1_000)} s and was ended. Let it do less, or give it more time: timeout_seconds up to ${maxTimeoutSeconds}, within the deadline of the call.`;
+      return timeoutMs < Math.floor(asked)
+        ? `The script timed out after ${rounded(timeoutMs / 1_000)} s and was ended: the deadline of its call left it no more. Let it do less, or give the call more time.`
+        : `The script timed out after ${rounded(timeoutMs / 1_000)} s and was ended. Let it do less, or give it more time: timeout_seconds up to ${maxTimeoutSeconds}, within the deadline of the call.`;
     case ScriptLimit.Memory:
       return `The script was ended after ${rounded(durations.runMs / 1_000)} s: it used more memory than it may. Let it hold less at once, for example line by line.`;
     case ScriptLimit.Processes:

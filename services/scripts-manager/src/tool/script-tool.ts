@@ -18,8 +18,11 @@ export interface ScriptBounds {
 
 /** Installs what scripts ask for; see `src/packages`. */
 export interface ScriptPackages {
-  /** @throws {ToolError} that says what cannot be had, and why */
-  ensure(requirements: readonly string[], options: { readonly signal: AbortSignal }): Promise<PackageLayer>;
+  /**
+   * @param until when a layer is of no use any more, on the clock of `performance.now()`
+   * @throws {ToolError} that says what cannot be had, and why
+   */
+  ensure(requirements: readonly string[], options: { readonly signal: AbortSignal; readonly until: number }): Promise<PackageLayer>;
 }
 
 export interface ScriptToolOptions {
@@ -33,14 +36,10 @@ export interface ScriptToolOptions {
   readonly isDangerous?: boolean | undefined;
 }
 
-/** From a script's end to its answer, with the making of room for it: a script has to end so long before the deadline of its call. */
-const ANSWER_MS = 500;
-/** No script is given less. */
-const LEAST_TIMEOUT_MS = 100;
-
 /**
  * `execute_python_script`: what a script prints, from a sandbox of its own. A script that fails is a result with `isError`, in words for
- * the model; a ToolError is what is not the script's doing. Runs as long as it asks for, within the bounds, and never past its call's deadline.
+ * the model; a ToolError is what is not the script's doing. Runs as long as it asks for, within the bounds, and never past its call's deadline. What it
+ * asks for is kept for it while packages are installed, but for half of its call's time.
  */
 export function scriptTool({ runner, packages, rates, bounds, isDangerous = false }: ScriptToolOptions): Tool {
   return defineTool(
@@ -48,12 +47,12 @@ export function scriptTool({ runner, packages, rates, bounds, isDangerous = fals
     async (input, context) => {
       checkSizes(input, bounds);
       const timeoutSeconds = Math.min(Math.max(secondsOf(input.timeout_seconds), 1), bounds.maxTimeoutSeconds);
+      const timeoutMs = timeoutSeconds * 1_000;
       const seconds = await takeScriptSeconds(rates, timeoutSeconds, context);
       let usedMs = 0;
       try {
-        const layer = await install(input, packages, context);
+        const layer = await install(input, packages, timeoutMs, context);
         const begun = performance.now();
-        const timeoutMs = Math.max(LEAST_TIMEOUT_MS, Math.min(timeoutSeconds * 1_000, context.deadline - begun - ANSWER_MS));
         const job = { id: jobIdOf(context), script: input.script, input: input.input_data ?? undefined, timeoutMs, packages: layer };
         try {
           const { signal, deadline, mayHaveBegun } = context;
@@ -94,7 +93,8 @@ function tooLarge(name: string, text: string, maxBytes: number): string[] {
 async function install(
   { pip_packages }: ToolExecutePythonScriptInput,
   packages: ScriptPackages | undefined,
-  { signal }: ToolCallContext,
+  timeoutMs: number,
+  { signal, deadline }: ToolCallContext,
 ): Promise<PackageLayer | undefined> {
   if (pip_packages == null || pip_packages.length === 0) return undefined;
   if (packages === undefined) {
@@ -104,5 +104,5 @@ async function install(
       { details: { reason: "packages" } },
     );
   }
-  return packages.ensure(pip_packages, { signal });
+  return packages.ensure(pip_packages, { signal, until: deadline - Math.min(timeoutMs, (deadline - performance.now()) / 2) });
 }
