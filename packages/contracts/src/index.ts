@@ -4,9 +4,10 @@ export { announcedMcpName, mayBeAnnouncedMcpName } from "./announced-mcp-name.ts
 
 // Values.
 export { canonicalJson } from "./canonical-json.ts";
-export { type Decoded, decodeMessage, encodeMessage, MAX_JSON_DEPTH, type MessageFault, type MessageName, parseJson } from "./decode.ts";
+export { type Decoded, decodeMessage, encodeMessage, type MessageFault, type MessageName } from "./decode.ts";
 // Validation in words.
 export { describeFaults, type Fault, faultsText, nearestName } from "./describe-faults.ts";
+export { encodeData, UncarriableError } from "./encode-data.ts";
 // Envelopes: how messages are addressed.
 export { createEnvelope, type Envelope, Header, type NewEnvelope, newId, waitsMs } from "./envelope.ts";
 export { type Messages, messages } from "./generated/messages.ts";
@@ -35,6 +36,7 @@ export type {
 export { type McpCall, mcpCallEnvelope } from "./mcp-call-envelope.ts";
 export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp-topics.ts";
 export { checkName, isName, isReplyTopic, isReplyTopicOf, isSessionId, replyRoots } from "./names.ts";
+export { MAX_DATA_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./parse-json.ts";
 export { printable, printableJson } from "./printable.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
 

@@ -1,4 +1,4 @@
-import { announcedMcpName, parseJson, ToolError, ToolErrorCode, type ToolInvokeResponse, tools } from "@rockbot/contracts";
+import { announcedMcpName, parseArguments, ToolError, ToolErrorCode, type ToolInvokeResponse, tools } from "@rockbot/contracts";
 import { defineTool, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
 import { knownServer } from "./known-server.ts";
 import type { ServerIndex } from "./server-index.ts";
@@ -31,6 +31,6 @@ function argumentsOf(given: object | string | null | undefined): object {
 }
 
 function parsed(text: string): unknown {
-  const { ok, ...rest } = parseJson(text);
-  return ok && "value" in rest ? rest.value : undefined;
+  const given = parseArguments(text);
+  return given.ok ? given.value : undefined;
 }

@@ -13,7 +13,10 @@ export interface Redactor {
   register(secret: string): void;
   /** The text with `[redacted]` in the place of each secret. */
   redact(text: string): string;
-  /** The same for all texts in a JSON value, names of properties included; the value itself if there is nothing to take out. */
+  /**
+   * The same for all texts in a JSON value, names of properties included; the value itself if there is nothing to take out.
+   * @throws {RangeError} if it nests deeper than any message may, or refers to itself
+   */
   redactValue<T>(value: T): T;
 }
 
@@ -21,8 +24,8 @@ export const MIN_SECRET_LENGTH = 8;
 const MAX_SECRETS = 1000;
 /** A line of a certificate or key counts by itself, since messages show single lines. */
 const MIN_LINE_LENGTH = 16;
-/** Deeper than messages may nest. */
-const MAX_DEPTH = 128;
+/** Somewhat more than what tools give may nest. */
+const MAX_DEPTH = 1_024;
 
 export function createRedactor(): Redactor {
   const secrets = new Set<string>();
@@ -46,7 +49,7 @@ export function createRedactor(): Redactor {
   function isUnclean(value: unknown, depth: number): boolean {
     if (typeof value === "string") return redact(value) !== value;
     if (typeof value !== "object" || value === null) return false;
-    if (depth >= MAX_DEPTH) return true;
+    checkDepth(depth);
     if (Array.isArray(value)) return value.some((item) => isUnclean(item, depth + 1));
     for (const name in value) if (redact(name) !== name || isUnclean((value as Record<string, unknown>)[name], depth + 1)) return true;
     return false;
@@ -55,7 +58,7 @@ export function createRedactor(): Redactor {
   function cleanCopy(value: unknown, depth: number): unknown {
     if (typeof value === "string") return redact(value);
     if (typeof value !== "object" || value === null) return value;
-    if (depth >= MAX_DEPTH) return REDACTED;
+    checkDepth(depth);
     if (Array.isArray(value)) return value.map((item) => cleanCopy(item, depth + 1));
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [redact(name), cleanCopy(item, depth + 1)]));
   }
@@ -75,4 +78,8 @@ export function createRedactor(): Redactor {
     redact,
     redactValue: <T>(value: T): T => (secrets.size > 0 && isUnclean(value, 0) ? (cleanCopy(value, 0) as T) : value),
   };
+}
+
+function checkDepth(depth: number): void {
+  if (depth >= MAX_DEPTH) throw new RangeError(`Cannot look for secrets in a value that nests deeper than ${MAX_DEPTH} levels, or refers to itself`);
 }

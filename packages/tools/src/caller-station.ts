@@ -2,6 +2,7 @@ import { type Bus, createRequester, type Logger, type Requester } from "@rockbot
 import { type Envelope, newId } from "@rockbot/contracts";
 import { type JournalStore, leaseSlot, type SlotLease } from "@rockbot/journal";
 import { progressListener } from "./progress-listener.ts";
+import { callNamedIn } from "./reply.ts";
 
 export interface StationOptions {
   readonly agent: string;
@@ -45,6 +46,7 @@ export async function openStation(
       replyTo,
       alsoHears,
       subscription: { name: `result.${address}`, kind: results },
+      keyOf: ({ correlationId, body }) => correlationId ?? callNamedIn(body),
       onStray: ({ correlationId }) => onStray(correlationId),
     }),
   );

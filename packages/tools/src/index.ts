@@ -11,6 +11,8 @@ export { type ListedTool, listTools } from "./list-tools.ts";
 export { readCall } from "./read-request.ts";
 // To play parked calls again.
 export { createReplayer, type ReplayAnswer, type Replayer, type ReplayOptions, ReplayRefusedError } from "./replay-parked.ts";
+// To answer calls, and take answers, of other topics.
+export { answerOf, encodeReply } from "./reply.ts";
 export type { RequestForm } from "./request-form.ts";
 export { ResultCache, type ResultCacheOptions } from "./result-cache.ts";
 // To call tools.

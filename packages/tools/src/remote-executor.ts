@@ -5,7 +5,7 @@ import { type Station, scriptResultTopic } from "./caller-station.ts";
 import type { Identity } from "./identity.ts";
 import { inTime, timeoutError } from "./layers/deadline.ts";
 import { MAX_REQUEST_BYTES } from "./limits.ts";
-import { answerOf } from "./reply.ts";
+import { answerOf, misaddressed } from "./reply.ts";
 import type { FoundTool, ToolDirectory } from "./tool-directory.ts";
 import type { ToolExecutor } from "./tool-executor.ts";
 
@@ -76,6 +76,7 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
       const timeoutMs = Math.max(1, Math.floor(leftMs));
       const { toolCallId } = request;
       let answer: ToolInvokeResponse | ToolError | undefined;
+      let isMisaddressed = false;
       const { address, requester } = station();
       const headers = sayFor(caller);
       if (depth > 0) headers[Header.Depth] = String(depth);
@@ -96,15 +97,17 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
           signal,
           onConfirmed: () => notes?.note(CallState.Accepted),
           accept(reply) {
-            answer = identity.isFrom(tool.service, reply, "result") ? answerOf(reply, request) : undefined;
-            if (answer !== undefined) notes?.decidedBy(reply.headers[Header.Policy]);
+            if (!identity.isFrom(tool.service, reply, "result")) return false;
+            answer = answerOf(reply, request);
+            if (answer === undefined) isMisaddressed = true;
+            else notes?.decidedBy(reply.headers[Header.Policy]);
             return answer !== undefined;
           },
         });
       } catch (error) {
         if (signal.aborted || error instanceof RequestTimeoutError)
           cancel(toolCallId, caller, signal.aborted ? "the caller gave it up" : "its deadline is over");
-        throw toCallError(error);
+        throw isMisaddressed && error instanceof RequestTimeoutError ? misaddressed(tool.name, error) : toCallError(error);
       }
       directory.sawAlive(tool);
       if (answer instanceof ToolError) throw answer;

@@ -3,11 +3,14 @@ import {
   type Envelope,
   encodeMessage,
   errorReply,
+  type MessageFault,
   messages,
   ToolError,
+  ToolErrorCode,
   type ToolInvokeRequest,
   type ToolInvokeResponse,
   toolErrorFrom,
+  UncarriableError,
 } from "@rockbot/contracts";
 import { redactValue } from "@rockbot/redaction";
 
@@ -21,6 +24,9 @@ export interface EncodedReply {
   readonly body: Uint8Array;
 }
 
+/** Of the words in an error that cannot be read otherwise. */
+const MAX_SAID = 500;
+
 /** Responses that were encoded to be kept, which are sent right after. They name their call, so they are encoded alike for everybody. */
 const encodedResponses = new WeakMap<ToolInvokeResponse, EncodedReply>();
 
@@ -31,33 +37,99 @@ export function encodeReplyToKeep(request: Ids, reply: ToolInvokeResponse | Tool
   return encoded;
 }
 
-/** Without the secrets of this process, wherever in the answer they stand. */
+/**
+ * Without the secrets of this process, wherever in the answer they stand.
+ * @throws {ToolError} if a response cannot be carried; an error always can, if need be without its details
+ */
 export function encodeReply(request: Ids, reply: ToolInvokeResponse | ToolError): EncodedReply {
-  return reply instanceof ToolError
-    ? { type: messages.ToolError.type, body: encodeMessage("ToolError", redactValue(errorReply(request, reply))) }
-    : (encodedResponses.get(reply) ?? { type: messages.ToolInvokeResponse.type, body: encodeMessage("ToolInvokeResponse", redactValue(reply)) });
+  if (reply instanceof ToolError) return { type: messages.ToolError.type, body: encodeError(request, reply) };
+  const encoded = encodedResponses.get(reply);
+  if (encoded !== undefined) return encoded;
+  try {
+    return { type: messages.ToolInvokeResponse.type, body: encodeMessage("ToolInvokeResponse", redactValue(reply)) };
+  } catch (error) {
+    throw uncarriable(request, error);
+  }
+}
+
+function encodeError(request: Ids, error: ToolError): Uint8Array {
+  try {
+    return encodeMessage("ToolError", redactValue(errorReply(request, error)));
+  } catch {
+    const { code, message, isRetryable, retryAfterMs } = error;
+    return encodeMessage("ToolError", redactValue(errorReply(request, new ToolError(code, message, { isRetryable, retryAfterMs }))));
+  }
+}
+
+/** Of a tool whose result is no JSON that readers take. */
+function uncarriable({ toolName }: Ids, cause: unknown): ToolError {
+  const why = cause instanceof UncarriableError ? cause.message : "nests too deep or refers to itself";
+  return new ToolError(ToolErrorCode.ExecutionFailed, `"${toolName}" has run, and its result cannot be carried: it ${why}. Ask for less of it.`, {
+    cause,
+    details: { reason: "uncarriable", mayHaveRun: true },
+  });
 }
 
 /** The answer in a body; without its type it is told by what it says. Undefined if it is none. */
 export function decodeReply(body: Uint8Array, type?: string): ToolInvokeResponse | ToolError | undefined {
-  return readReply(body, type)?.reply;
+  return readReply(body, type).reply;
 }
 
-/** The same with the ids it carries, which whoever takes it compares. */
-function readReply(body: Uint8Array, type?: string): { readonly ids: Ids; readonly reply: ToolInvokeResponse | ToolError } | undefined {
-  if (type === undefined || type === messages.ToolError.type) {
+/** What a body says. One that is no answer says why, and may name a call all the same. */
+interface ReadReply {
+  readonly ids: Partial<Record<keyof Ids | "message", unknown>>;
+  readonly reply?: ToolInvokeResponse | ToolError;
+  readonly fault?: Pick<MessageFault, "message" | "reason">;
+}
+
+function readReply(body: Uint8Array, type?: string): ReadReply {
+  let fault: MessageFault | undefined;
+  if (type === undefined || isType(type, messages.ToolError.type)) {
     const error = decodeMessage("ToolError", body);
     if (error.ok) return { ids: error.value, reply: toolErrorFrom(error.value) };
+    fault = error.fault;
   }
-  if (type === undefined || type === messages.ToolInvokeResponse.type) {
+  if (type === undefined || isType(type, messages.ToolInvokeResponse.type)) {
     const response = decodeMessage("ToolInvokeResponse", body);
     if (response.ok) return { ids: response.value, reply: response.value };
+    fault = response.fault;
   }
-  return undefined;
+  if (fault !== undefined) return { ids: idsIn(fault.value), fault };
+  const named = decodeMessage("ToolInvokeResponse", body); // its ids, if those can be read
+  const message = `a message of the type ${JSON.stringify(type?.slice(0, 80))} is no answer`;
+  return { ids: idsIn(named.ok ? named.value : named.fault.value), fault: { reason: "invalid", message } };
 }
 
-/** The answer to a call; undefined if the message is none, whatever its correlation says. */
+const isType = (given: string, type: string): boolean => given === type || given.toLowerCase() === type.toLowerCase();
+
+const idsIn = (value: unknown): ReadReply["ids"] => (typeof value === "object" && value !== null ? value : {});
+
+/** The call that a body names, for an answer without a correlation. */
+export const callNamedIn = (body: Uint8Array): string | undefined => {
+  const { toolCallId } = readReply(body).ids;
+  return typeof toolCallId === "string" ? toolCallId : undefined;
+};
+
+/**
+ * The answer to a call, which a message with its correlation is. One that cannot be read is a failure of the call in words, so that nobody waits for a
+ * better one. Undefined if it names another call, or none: then it may be anybody's.
+ */
 export function answerOf({ body, type }: Envelope, { toolCallId, toolName }: Ids): ToolInvokeResponse | ToolError | undefined {
-  const read = readReply(body, type);
-  return read !== undefined && read.ids.toolCallId === toolCallId && read.ids.toolName === toolName ? read.reply : undefined;
+  const { ids, reply, fault } = readReply(body, type);
+  const isNamed = ids.toolCallId === toolCallId && ids.toolName === toolName;
+  if (reply !== undefined) return isNamed ? reply : undefined;
+  const isText = !Object.hasOwn(ids, "toolCallId") && (fault?.reason === "not_json" || fault?.reason === "not_utf8");
+  if (fault === undefined || !(ids.toolCallId === toolCallId || isText)) return undefined;
+  const said = typeof ids.message === "string" ? ` It says: ${ids.message.slice(0, MAX_SAID)}` : "";
+  return new ToolError(ToolErrorCode.ExecutionFailed, `"${toolName}" has answered with what cannot be read: ${fault.message}. It may have run.${said}`, {
+    details: { reason: fault.reason, mayHaveRun: true },
+  });
 }
+
+/** Of a call that was answered by its deadline, though with the answer to another one, as far as that says. */
+export const misaddressed = (toolName: string, cause: unknown): ToolError =>
+  new ToolError(
+    ToolErrorCode.OutcomeUnknown,
+    `"${toolName}" was answered with a message that names another call, or none, and with nothing else by the deadline. It may have run: find out before you call it again.`,
+    { cause, details: { reason: "answer_of_another_call", mayHaveRun: true } },
+  );

@@ -3,7 +3,7 @@ import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/cont
 import { type CallJournal, type CallRecord, CallState, type JournalStore } from "@rockbot/journal";
 import type { Identity } from "./identity.ts";
 import { MAX_TIMEOUT_MS } from "./limits.ts";
-import { answerOf, encodeReply } from "./reply.ts";
+import { answerOf, encodeReply, misaddressed } from "./reply.ts";
 import { toToolError } from "./to-tool-error.ts";
 
 /** A call that an earlier process of this caller had out. */
@@ -65,12 +65,15 @@ async function awaitAnswer(
 ): Promise<ToolInvokeResponse> {
   const { toolCallId, toolName, deadlineAt } = record;
   const notes = journal.resumed(record);
+  let isMisaddressed = false;
   try {
     let answer: ToolInvokeResponse | ToolError | undefined;
     await requester.await(toolCallId, {
       timeoutMs: Math.min(Math.max(deadlineAt - Date.now(), GRACE_MS), MAX_TIMEOUT_MS),
       accept(reply) {
-        answer = identity.mayAnswer(toolName, reply) ? answerOf(reply, record) : undefined;
+        if (!identity.mayAnswer(toolName, reply)) return false;
+        answer = answerOf(reply, record);
+        isMisaddressed ||= answer === undefined;
         return answer !== undefined;
       },
     });
@@ -80,7 +83,7 @@ async function awaitAnswer(
     journal.keepAnswer(toolCallId, encodeReply(record, response).body);
     return response;
   } catch (cause) {
-    const error = toCallError(toolName, cause);
+    const error = isMisaddressed && cause instanceof RequestTimeoutError ? misaddressed(toolName, cause) : toCallError(toolName, cause);
     notes.note(endOf(error), error.code);
     journal.keepAnswer(toolCallId, encodeReply(record, error).body);
     throw error;

@@ -35,6 +35,7 @@ import { servingLayers } from "./layers.ts";
 import { MAX_RESULT_BYTES } from "./limits.ts";
 import { progressReporter } from "./progress-reporter.ts";
 import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest } from "./read-request.ts";
+import type { EncodedReply } from "./reply.ts";
 import { formOf, type RequestedCall, type RequestForm, toolRequestForm } from "./request-form.ts";
 import { ResultCache } from "./result-cache.ts";
 import { RunningCalls } from "./running-calls.ts";
@@ -245,10 +246,15 @@ export async function serveTools(
     { form = toolRequestForm, entry, decision, toolName = request.toolName }: AnswerNotes = {},
   ): Promise<void> {
     let sent = reply;
-    let encoded = form.write(request, reply);
-    if (encoded.body.byteLength > MAX_RESULT_BYTES) {
-      const found = `a result of ${encoded.body.byteLength} bytes, more than the ${MAX_RESULT_BYTES} that are carried`;
-      sent = new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave ${found}. Ask for less.`);
+    let encoded: EncodedReply;
+    try {
+      encoded = form.write(request, reply);
+      if (encoded.body.byteLength > MAX_RESULT_BYTES) {
+        const found = `a result of ${encoded.body.byteLength} bytes, more than the ${MAX_RESULT_BYTES} that are carried`;
+        throw new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave ${found}. Ask for less.`);
+      }
+    } catch (error) {
+      sent = toToolError(error, request.toolName);
       encoded = form.write(request, sent);
     }
     const noted = entry?.end({ toolCallId: request.toolCallId, toolName }, sent, decision);

@@ -15,9 +15,11 @@ import {
 } from "@rockbot/contracts";
 import { ANSWER_KEPT_MS, CallJournal, CallState, type JournalStore } from "@rockbot/journal";
 import type { PolicyHolder } from "@rockbot/policy";
+import { argumentsText } from "./arguments-text.ts";
 import { guideTools } from "./guide-tools.ts";
 import { holdStation } from "./held-station.ts";
 import { createIdentity } from "./identity.ts";
+import { inTime, timeoutError } from "./layers/deadline.ts";
 import { withCallingLayers, withDeadline, withLocalLayers } from "./layers.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_CALLS_IN_FLIGHT, MAX_TIMEOUT_MS } from "./limits.ts";
 import { ignoreProgress, remoteExecutor } from "./remote-executor.ts";
@@ -213,18 +215,27 @@ export async function createToolCaller(
   });
 
   /** A call of any kind, which may have to wait before: for its progress to be heard, or for its tool to be found. */
-  const prepared = withDeadline({
+  const prepared: ToolExecutor = {
     async execute(request, context) {
       const { toolCallId, toolName } = request;
+      const { signal, deadline, progress } = context;
+      const leftMs = deadline - performance.now();
+      const late = (mayHaveRun: boolean) => () => timeoutError(toolName, { mayHaveRun });
+      if (leftMs <= 0) throw late(false)();
       const before = resumedById.get(toolCallId);
-      if (before?.isOpen && before.toolName === toolName) return before.answer;
-      if (context.progress !== ignoreProgress) await station.current.progress.listen(request, context.progress);
-      if (registry.getExecutor(toolName) === undefined) await directory.lookFor(toolName);
-      const executor = registry.getExecutor(toolName);
-      if (executor === undefined) throw notServed(toolName, context.caller);
-      return executor.execute(request, context);
+      if (before?.isOpen && before.toolName === toolName) return inTime(before.answer, { signal, leftMs, late: late(true) });
+      const found = async (): Promise<ToolExecutor> => {
+        if (progress !== ignoreProgress) await station.current.progress.listen(request, progress);
+        if (registry.getExecutor(toolName) === undefined) await directory.lookFor(toolName);
+        const executor = registry.getExecutor(toolName);
+        if (executor === undefined) throw notServed(toolName, context.caller);
+        return executor;
+      };
+      const executor = await inTime(found(), { signal, leftMs, late: late(false) });
+      // One of a service keeps the deadline itself, and knows more of a call that has no answer by then.
+      return (executor === remote.get(toolName) ? executor : withDeadline(executor)).execute(request, context);
     },
-  });
+  };
 
   function notServed(name: string, by: string): ToolError {
     const shown = name.slice(0, 80);
@@ -290,7 +301,7 @@ export async function createToolCaller(
       const request: ToolInvokeRequest = {
         toolCallId,
         toolName: name,
-        arguments: typeof args === "string" ? args : args === undefined ? null : JSON.stringify(args),
+        arguments: argumentsText(name, args),
         sessionId: sessionId ?? null,
       };
       const cancelled = new LightAbort();

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { parseArguments, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { MAX_REQUEST_BYTES } from "@rockbot/tools";
 import { HttpErrorCode } from "./http-error.ts";
 
@@ -59,7 +59,7 @@ async function readJson(incoming: IncomingMessage, expected: Expected): Promise<
     throw invalid(expected, "it is not UTF-8");
   }
   if (text.trim() === "") return undefined;
-  const parsed = parseJson(text);
+  const parsed = parseArguments(text);
   if (!parsed.ok) throw invalid(expected, `it is ${parsed.fault.message}`);
   return parsed.value;
 }

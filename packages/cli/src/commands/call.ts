@@ -1,4 +1,4 @@
-import { errorReply, isSessionId, newId, parseJson, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { errorReply, isSessionId, newId, parseArguments, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
 import { MAX_REQUEST_BYTES, MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
@@ -65,7 +65,7 @@ function readArguments(text: string | undefined, faults: string[]): object {
     faults.push(`the arguments: larger than ${MAX_REQUEST_BYTES} bytes`);
     return {};
   }
-  const parsed = parseJson(text);
+  const parsed = parseArguments(text);
   if (!parsed.ok) faults.push(`the arguments: ${parsed.fault.message}. Expected a JSON object such as '{"url":"https://example.com/"}', in single quotes`);
   else if (typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value)) return parsed.value;
   else faults.push(`the arguments: expected a JSON object, got ${Array.isArray(parsed.value) ? "an array" : JSON.stringify(parsed.value).slice(0, 80)}`);

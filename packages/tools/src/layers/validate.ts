@@ -1,11 +1,11 @@
-import { describeFaults, faultsText, parseJson, type ToolDefinition, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { describeFaults, faultsText, parseArguments, type ToolDefinition, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { ToolLayer } from "../tool-executor.ts";
 
 /** Parses the arguments and checks them against the tool's schema; all faults in one `invalid_arguments`, none of them executed. */
 export function validate(definition: ToolDefinition): ToolLayer {
   return (next) => ({
     execute(request, context) {
-      const input = parseArguments(definition.name, request.arguments);
+      const input = readArguments(definition.name, request.arguments);
       if (!definition.validateInput(input)) {
         const faults = describeFaults(definition.validateInput, definition.inputSchema, input);
         throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${definition.name}": ${faultsText(faults)}`, { details: { faults } });
@@ -15,9 +15,9 @@ export function validate(definition: ToolDefinition): ToolLayer {
   });
 }
 
-function parseArguments(toolName: string, text: string | null | undefined): unknown {
+function readArguments(toolName: string, text: string | null | undefined): unknown {
   if (text === undefined || text === null || text.trim() === "") return {};
-  const parsed = parseJson(text);
+  const parsed = parseArguments(text);
   if (!parsed.ok)
     throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${toolName}": the arguments are ${parsed.fault.message}; expected a JSON object`);
   if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) {

@@ -10,10 +10,9 @@ import {
   messages,
   ToolError,
   ToolErrorCode,
-  toolErrorFrom,
 } from "@rockbot/contracts";
 import type { McpCallOptions, McpCallResult } from "@rockbot/mcp";
-import type { Identity } from "@rockbot/tools";
+import { answerOf, type Identity } from "@rockbot/tools";
 import { NOT_TAKEN, NotTakenError, OWNER_LOST } from "./hand-over-error.ts";
 
 export interface HandOverCallsOptions {
@@ -44,6 +43,7 @@ export interface HandOverCalls extends AsyncDisposable {
 }
 
 interface Waiting {
+  readonly request: { readonly toolCallId: string; readonly toolName: string };
   readonly onProgress: McpCallOptions["onProgress"];
   readonly resolve: (result: McpCallResult) => void;
   readonly reject: (reason: unknown) => void;
@@ -82,7 +82,7 @@ export async function handOverCalls(bus: Bus, { instance, identity }: HandOverCa
       const envelope = mcpCallEnvelope({ topic: mcpTopics.owner(to), source: MCP_BRIDGE, replyTo, server, tool, args, timeoutMs });
       const { messageId: id } = envelope;
       const { promise, resolve, reject } = Promise.withResolvers<McpCallResult>();
-      waiting.set(id, { onProgress, resolve, reject });
+      waiting.set(id, { request: { toolCallId: id, toolName: tool }, onProgress, resolve, reject });
       const onAbort = (): void => {
         cancel(to, id);
         reject(signal.aborted ? signal.reason : lost(server, tool, ownerGone.reason));
@@ -104,20 +104,17 @@ export async function handOverCalls(bus: Bus, { instance, identity }: HandOverCa
   };
 }
 
-function hear({ type, body }: Envelope, { onProgress, resolve, reject }: Waiting): void {
-  if (type === messages.ToolProgress.type) {
-    const update = decodeMessage("ToolProgress", body);
+function hear(message: Envelope, { request, onProgress, resolve, reject }: Waiting): void {
+  if (message.type === messages.ToolProgress.type) {
+    const update = decodeMessage("ToolProgress", message.body);
     if (update.ok) onProgress({ progress: update.value.progress ?? 0, total: update.value.total ?? undefined, message: update.value.message ?? undefined });
-  } else if (type === messages.ToolInvokeResponse.type) {
-    const response = decodeMessage("ToolInvokeResponse", body);
-    if (!response.ok) return;
-    const { content, structured, isError } = response.value;
+    return;
+  }
+  const answer = answerOf(message, request);
+  if (answer instanceof ToolError) reject(answer.details?.["reason"] === NOT_TAKEN ? new NotTakenError(answer.message) : answer);
+  else if (answer !== undefined) {
+    const { content, structured, isError } = answer;
     resolve({ content: content ?? null, isError: isError === true, ...(structured == null ? {} : { structured }) });
-  } else if (type === messages.ToolError.type) {
-    const error = decodeMessage("ToolError", body);
-    if (!error.ok) return;
-    const { details } = error.value;
-    reject(details?.["reason"] === NOT_TAKEN ? new NotTakenError(error.value.message) : toolErrorFrom(error.value));
   }
 }
 

@@ -4,8 +4,6 @@ import {
   createEnvelope,
   decodeMessage,
   type Envelope,
-  encodeMessage,
-  errorReply,
   Header,
   MCP_BRIDGE,
   mcpTopics,
@@ -17,8 +15,7 @@ import {
   waitsMs,
 } from "@rockbot/contracts";
 import type { McpCallOptions, McpCallResult } from "@rockbot/mcp";
-import { redactValue } from "@rockbot/redaction";
-import { type Identity, MAX_TIMEOUT_MS } from "@rockbot/tools";
+import { encodeReply, type Identity, MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { NOT_TAKEN, NotTakenError } from "./hand-over-error.ts";
 import { progressRelay } from "./progress-relay.ts";
 
@@ -57,11 +54,11 @@ export async function takeCalls(bus: Bus, { instance, identity, call, drainMs, l
   async function run(message: Envelope, request: ToolInvokeRequest, replyTo: string, cancelled: AbortSignal): Promise<void> {
     const timeoutMs = Math.min(waitsMs(message) ?? MAX_TIMEOUT_MS, MAX_TIMEOUT_MS);
     const signal = AbortSignal.any([cancelled, AbortSignal.timeout(timeoutMs)]);
-    const send = (type: string, body: Uint8Array): Promise<void> =>
+    const send = ({ type, body }: { readonly type: string; readonly body: Uint8Array }): Promise<void> =>
       bus.publish(createEnvelope({ topic: replyTo, type, source: MCP_BRIDGE, correlationId: request.toolCallId, ttlMs: ANSWER_TIMEOUT_MS, body }), {
         timeoutMs: ANSWER_TIMEOUT_MS,
       });
-    using progress = progressRelay(request, (body) => void send(messages.ToolProgress.type, body).catch(() => {})); // may be lost
+    using progress = progressRelay(request, (body) => void send({ type: messages.ToolProgress.type, body }).catch(() => {})); // may be lost
     try {
       const args = JSON.parse(request.arguments ?? "{}") as Record<string, unknown>;
       const { content, structured, isError } = await call(message.headers[Header.McpServer] ?? "", request.toolName, args, {
@@ -71,14 +68,14 @@ export async function takeCalls(bus: Bus, { instance, identity, call, drainMs, l
       });
       progress.end();
       const response = textResponse(request, content, { isError, ...(structured === undefined ? {} : { structured: { ...structured } }) });
-      const body = encodeMessage("ToolInvokeResponse", redactValue(response));
-      if (body.byteLength > MAX_BODY_BYTES)
-        throw new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave a result of ${body.byteLength} bytes. Ask for less.`);
-      await send(messages.ToolInvokeResponse.type, body);
+      const encoded = encodeReply(request, response);
+      if (encoded.body.byteLength > MAX_BODY_BYTES)
+        throw new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave a result of ${encoded.body.byteLength} bytes. Ask for less.`);
+      await send(encoded);
     } catch (error) {
       progress.end();
       if (cancelled.aborted) return; // nobody waits
-      await send(messages.ToolError.type, encodeMessage("ToolError", redactValue(errorReply(request, toolErrorOf(error)))));
+      await send(encodeReply(request, toolErrorOf(error)));
     }
   }
 
