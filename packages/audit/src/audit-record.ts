@@ -1,6 +1,6 @@
 /**
- * What is kept of one call, for whoever has to say later who did what. No argument and no result is in it. Strangers chose some of its texts: of a
- * longer one the first 256 characters are kept.
+ * What is told of one call, for whoever has to say later who did what. Strangers chose some of its texts: they are kept without this process's
+ * secrets, and of a longer one the first 256 characters. Of the arguments only a hash is kept, and of the result nothing.
  */
 export interface AuditRecord {
   /** The tool service. */
@@ -9,8 +9,8 @@ export interface AuditRecord {
   readonly caller: string;
   readonly tool: string;
   readonly toolCallId: string;
-  /** SHA-256 of the arguments' text, in hex; of the whole message where that is no call that can be read. */
-  readonly arguments: string;
+  /** The arguments' text; the whole message where that is no call that can be read. */
+  readonly arguments: string | Uint8Array;
   /** What the policy said; `none` where it was not asked, as for a call that cannot be read or a tool that is not there. */
   readonly decision: "allowed" | "denied" | "none";
   /** The policy's revision. */

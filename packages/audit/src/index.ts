@@ -1,6 +1,8 @@
 // To write one.
 
 export { AuditFileError } from "./audit-file.ts";
+// To find calls by arguments that are known.
+export { createAuditKey, keyFileOf, readSecret } from "./audit-key.ts";
 export type { AuditLog, AuditRecord } from "./audit-record.ts";
 export { type OpenAuditLogOptions, openAuditLog } from "./open-audit-log.ts";
 // To look whether one is whole.

@@ -1,7 +1,10 @@
-import { appendFileSync, existsSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { registerSecret } from "@rockbot/redaction";
 import { expect, test } from "vitest";
 import { AuditFileError } from "./audit-file.ts";
+import { createAuditKey, keyFileOf } from "./audit-key.ts";
 import { openAuditLog } from "./open-audit-log.ts";
 import { auditScene, record } from "./test-audit.ts";
 import { verifyAudit } from "./verify-audit.ts";
@@ -18,6 +21,45 @@ test("a record is in the file when write resolves, for its owner's eyes, and the
   expect(JSON.parse(scene.lines()[1] ?? "")).toMatchObject({ seq: 2, toolCallId: "call-2", decision: "allowed", outcome: "ok" });
   expect(statSync(scene.file).mode & 0o777).toBe(0o600);
   expect(await verifyAudit([scene.file])).toMatchObject({ faults: [], head: { seq: 2 } });
+});
+
+test("arguments are hashed with a key that lies beside the log, for its owner's eyes, or is shared; a value of four digits is not found by guesses", async () => {
+  using scene = auditScene();
+  const text = '{"pin":"4711"}';
+  for (const key of [undefined, undefined, "a key that is shared", "a key that is shared"]) {
+    await using log = await openAuditLog(scene.file, { key });
+    await log.write({ ...record(1), arguments: text });
+  }
+  const [own, again, shared, sharedAgain] = scene.lines().map((line) => (JSON.parse(line) as { arguments: string }).arguments);
+  const keyFile = keyFileOf(scene.file);
+  expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+  expect(own).toBe(createAuditKey(readFileSync(keyFile, "utf8").trim()).hash(text));
+  expect([again, sharedAgain]).toEqual([own, shared]);
+  expect(shared).toBe(createAuditKey("a key that is shared").hash(Buffer.from(text)));
+  const guesses = new Set(
+    Array.from({ length: 10_000 }, (_, pin) =>
+      createHash("sha256")
+        .update(`{"pin":"${String(pin).padStart(4, "0")}"}`)
+        .digest("hex"),
+    ),
+  );
+  for (const line of scene.lines()) for (const hex of line.match(/[0-9a-f]{64}/g) ?? []) expect(guesses.has(hex)).toBe(false);
+
+  writeFileSync(keyFile, ""); // as a crash or a full disk leaves it
+  await using log = await openAuditLog(scene.file);
+  await log.write({ ...record(1), arguments: text });
+  expect(JSON.parse(scene.lines().at(-1) ?? "")).toMatchObject({ arguments: createAuditKey(readFileSync(keyFile, "utf8").trim()).hash(text) });
+});
+
+test("a secret of this process stands in no line, also where the cut would go through it", async () => {
+  using scene = auditScene();
+  const secret = `s3cr3t-${"0123456789".repeat(8)}`;
+  registerSecret(secret);
+  await using log = await openAuditLog(scene.file);
+  await log.write({ ...record(1), caller: secret, tool: `${"x".repeat(250)}${secret}`, toolCallId: Buffer.from(secret).toString("base64") });
+
+  expect(scene.lines()[0]).not.toContain("s3cr3t");
+  expect(JSON.parse(scene.lines()[0] ?? "")).toMatchObject({ caller: "[redacted]", toolCallId: expect.stringContaining("[redacted]") });
 });
 
 test("thousands at once are written in their order", async () => {
@@ -37,7 +79,7 @@ test("a file that is full is put aside, its chain goes on in the next, and a mis
     await using log = await openAuditLog(scene.file, { maxBytes: 2_000 });
     for (let index = 1; index <= 40; index++) await log.write(record(index));
   }
-  const files = readdirSync(scene.folder).map((name) => join(scene.folder, name));
+  const files = scene.names().map((name) => join(scene.folder, name));
   const missing = files.toSorted().toSpliced(2, 1);
   rmSync(scene.file); // as after a crash between putting aside and the next line
   await using log = await openAuditLog(scene.file);
@@ -92,7 +134,7 @@ test.each<[string, (line: string) => string, number]>([
     { toolCallId: "call-3" },
     { toolCallId: "call-4" },
   ]);
-  const report = await verifyAudit(readdirSync(scene.folder).map((name) => join(scene.folder, name)));
+  const report = await verifyAudit(scene.names().map((name) => join(scene.folder, name)));
   expect(report).toMatchObject({ faults: [{ unreadable: 1 }], furtherFaults: 0, startsAt: undefined, head: { seq: seq + 2 } });
 });
 
@@ -109,7 +151,7 @@ test("a name that is taken already stops no file from being put aside", async ()
     writeFileSync(`${scene.file}.000000000002`, scene.file);
     for (const index of [1, 2, 3]) await log.write(record(index));
     await expect
-      .poll(() => readdirSync(scene.folder).sort(), WAIT)
+      .poll(() => scene.names().sort(), WAIT)
       .toEqual(["audit.jsonl", ...["1", "2", "2.2", "3"].map((number) => `audit.jsonl.${"0".repeat(11)}${number}`)]);
   }
   rmSync(`${scene.file}.000000000003`);

@@ -4,11 +4,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { metrics } from "@opentelemetry/api";
 import { within } from "@rockbot/async";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { type AuditFile, openAuditFile, putAside } from "./audit-file.ts";
+import { redact, registerSecret } from "@rockbot/redaction";
+import { type AuditFile, AuditFileError, openAuditFile, putAside } from "./audit-file.ts";
+import { type AuditKey, createAuditKey, keyFileOf, secretBeside } from "./audit-key.ts";
 import type { AuditLog, AuditRecord } from "./audit-record.ts";
 import { type ChainHead, nextLine } from "./chain.ts";
 
 export interface OpenAuditLogOptions {
+  /** What arguments are hashed with. Logs that share it can be compared. @default one of the log's own, kept beside it: see keyFileOf */
+  readonly key?: string | undefined;
   /** A file that has grown so large is put aside as `{file}.{number of its last line}`. @default 64 MiB */
   readonly maxBytes?: number | undefined;
   readonly log?: Logger | undefined;
@@ -17,6 +21,8 @@ export interface OpenAuditLogOptions {
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 /** Characters of a text in a record. What is longer is cut: a line must stay one that can be read. */
 const MAX_TEXT = 256;
+/** Characters in which secrets are looked for: a secret of this length is found even if the cut goes through it. */
+const MAX_LOOKED_AT = 8_192;
 /** Lines that wait for the disk. Beyond them records are lost, and counted. */
 const MAX_WAITING = 10_000;
 const MAX_BATCH = 1_000;
@@ -41,10 +47,21 @@ const TELL_MS = 3_600_000;
  * in a line of such a log is put aside, which is logged as an error and said in the chain.
  * @throws {AuditFileError} if no file can be opened there
  */
-export async function openAuditLog(path: string, { maxBytes = DEFAULT_MAX_BYTES, log = silentLogger }: OpenAuditLogOptions = {}): Promise<AuditLog> {
-  const writer = new AuditWriter(path, { maxBytes, log });
+export async function openAuditLog(path: string, { key, maxBytes = DEFAULT_MAX_BYTES, log = silentLogger }: OpenAuditLogOptions = {}): Promise<AuditLog> {
+  const secret = key ?? (await ownSecret(path));
+  registerSecret(secret);
+  const writer = new AuditWriter(path, { key: createAuditKey(secret), maxBytes, log });
   await writer.open();
   return writer;
+}
+
+async function ownSecret(path: string): Promise<string> {
+  try {
+    return await secretBeside(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new AuditFileError(`Cannot open the audit file ${path}, as its key ${keyFileOf(path)} cannot be had: ${code ?? message}`, { cause: error });
+  }
 }
 
 interface Waiting {
@@ -56,6 +73,7 @@ interface Waiting {
 
 class AuditWriter implements AuditLog {
   readonly #path: string;
+  readonly #key: AuditKey;
   readonly #maxBytes: number;
   readonly #log: Logger;
   readonly #counter = metrics.getMeter("@rockbot/audit").createCounter("rockbot.audit.records", { description: "Records of calls, by what became of them." });
@@ -76,8 +94,9 @@ class AuditWriter implements AuditLog {
   #quietUntil = 0;
   #looking: NodeJS.Timeout | undefined;
 
-  constructor(path: string, { maxBytes, log }: { readonly maxBytes: number; readonly log: Logger }) {
+  constructor(path: string, { key, maxBytes, log }: { readonly key: AuditKey; readonly maxBytes: number; readonly log: Logger }) {
     this.#path = path;
+    this.#key = key;
     this.#maxBytes = maxBytes;
     this.#log = log;
   }
@@ -103,7 +122,7 @@ class AuditWriter implements AuditLog {
     }
     this.#noteLost();
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#enqueue(bounded(record), resolve);
+    this.#enqueue(this.#fieldsOf(record), resolve);
     if (!this.#isWriting) return;
     await within(WRITE_MS, promise, () => new Error("The disk has not taken it in time")).catch(() => this.#counter.add(1, { outcome: "late" }));
   }
@@ -140,6 +159,13 @@ class AuditWriter implements AuditLog {
       this.#log.warn({ path: this.#path, droppedBytes }, "the audit file ended in the middle of a line, as after a crash: the rest of it is gone");
       this.#enqueue({ event: "recovered", droppedBytes }, () => {});
     }
+  }
+
+  /** The texts without secrets and as long as a line may have them, and of the arguments a hash. */
+  #fieldsOf(record: AuditRecord): object {
+    const kept = ([name, value]: [string, unknown]): [string, unknown] =>
+      name === "arguments" ? [name, this.#key.hash(record.arguments)] : [name, typeof value === "string" ? shortened(value) : value];
+    return Object.fromEntries(Object.entries(record).map(kept));
   }
 
   #enqueue(fields: object, settle: () => void): void {
@@ -254,7 +280,7 @@ class AuditWriter implements AuditLog {
 
   #tell(message: string): void {
     this.#told = { seq: this.#written.seq, at: performance.now() };
-    this.#log.info({ path: this.#path, ...this.#written }, message);
+    this.#log.info({ path: this.#path, key: this.#key.id, ...this.#written }, message);
   }
 }
 
@@ -263,8 +289,7 @@ async function finish(handle: { datasync(): Promise<void>; close(): Promise<void
   await handle?.close();
 }
 
-/** The record, of whose texts strangers choose some. */
-const bounded = (record: AuditRecord): object =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, typeof value === "string" ? value.slice(0, MAX_TEXT) : value]));
+/** A text that a stranger may have chosen. */
+const shortened = (text: string): string => redact(text.slice(0, MAX_LOOKED_AT)).slice(0, MAX_TEXT);
 
 const statOf = (path: string): Promise<{ readonly ino: number } | undefined> => stat(path).catch(() => undefined);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "@rockbot/bus";
@@ -20,6 +20,8 @@ export function auditScene() {
     log,
     said,
     lines: (path = file) => readFileSync(path, "utf8").split("\n").slice(0, -1),
+    /** The log's files, without its key. */
+    names: () => readdirSync(folder).filter((name) => !name.startsWith(".")),
     rewrite: (lines: readonly string[], path = file) => writeFileSync(path, lines.map((line) => `${line}\n`).join("")),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -30,7 +32,7 @@ export const record = (index: number): AuditRecord => ({
   caller: "somebody",
   tool: "echo",
   toolCallId: `call-${index}`,
-  arguments: "0".repeat(64),
+  arguments: "{}",
   decision: "allowed",
   policy: "default",
   outcome: "ok",

@@ -1,10 +1,34 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type AuditRecord, openAuditLog } from "@rockbot/audit";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { runCli, startUp } from "./test-cli.ts";
 
-test("rockbot up --audit writes a line for each call, and rockbot audit verify names the first that was changed", { timeout: 60_000 }, async () => {
+const LIMIT = { timeout: 120_000 };
+const LINES = 4;
+
+/** A log of four calls, and the command that looks into it. */
+async function auditedFolder() {
+  const folder = temporaryFolder();
+  const file = join(folder.path, "audit.jsonl");
+  const record = { service: "web-tools", tool: "web_browse", toolCallId: "a", arguments: '{"url":"http://a/"}', decision: "allowed", outcome: "ok" } as const;
+  {
+    await using log = await openAuditLog(file);
+    for (const caller of ["a", "b", "c", "cli"]) await log.write({ ...record, caller, durationMs: 1 } satisfies AuditRecord);
+  }
+  const text = readFileSync(file, "utf8");
+  return {
+    file,
+    text,
+    lines: text.split("\n").slice(0, -1),
+    run: (...args: string[]) =>
+      runCli(["audit", ...args], { folder: folder.path, input: "{}", env: args.includes("-") ? { AUDIT_KEY: "a key of others" } : {} }),
+    [Symbol.dispose]: () => folder[Symbol.dispose](),
+  };
+}
+
+test("rockbot up --audit writes a line for each call, and starts whatever the file ends in", LIMIT, async () => {
   using folder = temporaryFolder();
   const options = { folder: folder.path };
   const file = join(folder.path, "audit.jsonl");
@@ -25,40 +49,57 @@ test("rockbot up --audit writes a line for each call, and rockbot audit verify n
   ]);
   expect(text).not.toContain("canary");
 
-  const whole = await runCli(["audit", "verify", file], options);
-  expect(whole).toMatchObject({ code: 0, stdout: expect.stringMatching(/lines 1 to 4.*\nwhole to line 4, hash [0-9a-f]{64}\n$/), stderr: "" });
-  const head = /hash ([0-9a-f]{64})/.exec(whole.stdout)?.[1] ?? "";
-  appendFileSync(file, '{"seq":5,');
-  expect(await runCli(["audit", "verify", file, "--head", head], options)).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining("9 bytes of a line that was cut off"),
-  });
-
-  {
-    writeFileSync(file, `${text}hello\n`);
-    await using up = await startUp(options, ["--audit", file]); // a line that is none stops no start
-    expect(up.stderr()).toContain("put aside");
-  }
+  appendFileSync(file, "hello\n");
+  await using up = await startUp(options, ["--audit", file]);
+  expect(up.stderr()).toContain("put aside");
   const aside = `${file}.000000000004`;
   expect(await runCli(["audit", "verify", file, aside], options)).toMatchObject({
     code: 1,
     stdout: expect.stringContaining(`${file}: lines 5 to 5`),
     stderr: `rockbot: ${aside}:5: it is no line of an audit log\n`,
   });
+});
+
+test("rockbot audit verify names the lines that were changed, and says where the chain ends", LIMIT, async () => {
+  using log = await auditedFolder();
+  const { file, text, lines, run } = log;
+  const whole = await run("verify", file);
+  expect(whole).toMatchObject({ code: 0, stdout: expect.stringMatching(/lines 1 to 4.*\nwhole to line 4, hash [0-9a-f]{64}\n$/), stderr: "" });
+  const head = /hash ([0-9a-f]{64})/.exec(whole.stdout)?.[1] ?? "";
+  appendFileSync(file, '{"seq":5,');
+  expect(await run("verify", file, "--head", head)).toMatchObject({ code: 0, stderr: expect.stringContaining("9 bytes of a line that was cut off") });
 
   writeFileSync(file, text.replace('"caller":"cli"', '"caller":"me"'));
-  expect(await runCli(["audit", "verify", file], options)).toMatchObject({
-    code: 1,
-    stderr: `rockbot: ${file}:4: its text is not what its hash was made of\n`,
-  });
-  writeFileSync(file, `${lines.slice(0, 3).join("\n")}\n`);
-  expect(await runCli(["audit", "verify", file, "--head", head, "--json"], options)).toMatchObject({
-    code: 1,
-    stdout: expect.stringContaining('"hasHead": false'),
-  });
-  expect((await runCli(["audit", "verify", file, "--head", "x"], options)).code).toBe(2);
-  expect(await runCli(["audit", "verify", join(folder.path, "none")], options)).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/^rockbot: Cannot read .*ENOENT/),
-  });
+  expect(await run("verify", file)).toMatchObject({ code: 1, stderr: `rockbot: ${file}:4: its text is not what its hash was made of\n` });
+  writeFileSync(file, `${lines.slice(0, LINES - 1).join("\n")}\n`);
+  expect(await run("verify", file, "--head", head, "--json")).toMatchObject({ code: 1, stdout: expect.stringContaining('"hasHead": false') });
+});
+
+test("rockbot audit verify fails without the beginning of the chain, unless told so", LIMIT, async () => {
+  using log = await auditedFolder();
+  const { file, lines, run } = log;
+  writeFileSync(file, `${lines.slice(1).join("\n")}\n`);
+  const results = await Promise.all([run("verify", file), run("verify", file, "--partial"), run("verify", file, "--head", "x"), run("verify", `${file}.none`)]);
+
+  expect(results).toMatchObject([
+    { code: 1, stdout: expect.not.stringContaining("whole"), stderr: expect.stringContaining("the lines before 2 are not among these files") },
+    { code: 0, stdout: expect.stringContaining("whole to line 4") },
+    { code: 2 },
+    { code: 1, stderr: expect.stringMatching(/^rockbot: Cannot read .*ENOENT/) },
+  ]);
+});
+
+test("rockbot audit hash prints what stands in the log for arguments that are known", LIMIT, async () => {
+  using log = await auditedFolder();
+  const { file, text, run } = log;
+  const [same, exact, shared, none] = await Promise.all([
+    run("hash", file, '{ "url": "http://a/" }'),
+    run("hash", file, '{"url":"http://a/"}', "--exact"),
+    run("hash", file, "-"),
+    run("hash", `${file}.none`),
+  ]);
+  expect(text.split(same.stdout.trim())).toHaveLength(LINES + 1);
+  expect(exact).toEqual(same);
+  expect(shared.stdout).toMatch(/^hmac-sha256:[0-9a-f]{8}:[0-9a-f]{64}\n$/);
+  expect(none).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("There is no key") });
 });

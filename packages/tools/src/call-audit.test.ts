@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openAuditLog, verifyAudit } from "@rockbot/audit";
+import { createAuditKey, openAuditLog, verifyAudit } from "@rockbot/audit";
 import { createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, messages, newId, ToolError } from "@rockbot/contracts";
 import { expect, test } from "vitest";
@@ -12,6 +11,7 @@ import { createToolCaller } from "./tool-caller.ts";
 
 const WAIT = { timeout: 15_000 };
 const CALLS = 200;
+const KEY = "a key that replicas share";
 
 /** A service whose calls are audited in a file, and one who calls it. */
 async function startAudited(options: Partial<ServeToolsOptions> = {}, link?: string) {
@@ -21,7 +21,7 @@ async function startAudited(options: Partial<ServeToolsOptions> = {}, link?: str
   await using stack = new AsyncDisposableStack();
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const bus = stack.use(createMemoryBus());
-  const audit = stack.use(await openAuditLog(file));
+  const audit = stack.use(await openAuditLog(file, { key: KEY }));
   const tools = [
     testTool("echo", async (input) => JSON.stringify(input)),
     testTool("refuse", async () => {
@@ -68,7 +68,7 @@ test("each call has its line before its answer is known: who, which tool, a hash
       caller: "somebody",
       tool: "echo",
       toolCallId: expect.stringMatching(/^[0-9a-f]{32}$/),
-      arguments: createHash("sha256").update('{"canary":1}').digest("hex"),
+      arguments: createAuditKey(KEY).hash('{"canary":1}'),
       decision: "allowed",
       policy: "default",
       outcome: "ok",
@@ -82,22 +82,28 @@ test("each call has its line before its answer is known: who, which tool, a hash
   expect(readFileSync(service.file, "utf8")).not.toContain("canary");
 });
 
-test.each(["\u2028", "\u2029", "\u0085", "\n", "\ud800", "\u0000", "x".repeat(65_536), "\u2028".repeat(65_536)])(
-  "a tool's name %j breaks no chain, and stops no start",
-  async (text) => {
-    await using service = await startAudited();
-    await service.caller.call(`lab__echo${text}`, {}).catch(() => {});
-    const body = encodeMessage("ToolInvokeRequest", { toolCallId: `a${text}`, toolName: `lab__echo${text}`, arguments: null, sessionId: null });
-    const type = messages.ToolInvokeRequest.type;
-    await service.bus.publish(createEnvelope({ topic: "tool.invoke.tests", type, source: "stranger", body, replyTo: "tool.result.stranger" }));
-    await expect.poll(() => service.lines().length, WAIT).toBe(1);
-    await service.audit[Symbol.asyncDispose]();
+test.each<[string, string]>([
+  ["a line separator", "\u2028"],
+  ["a paragraph separator", "\u2029"],
+  ["a next line", "\u0085"],
+  ["a line break", "\n"],
+  ["half a pair", "\ud800"],
+  ["a null", "\u0000"],
+  ["64 KiB", "x".repeat(65_536)],
+  ["64 Ki of line separators", "\u2028".repeat(65_536)],
+])("a tool's name with %s breaks no chain, and stops no start", async (_, text) => {
+  await using service = await startAudited();
+  await service.caller.call(`lab__echo${text}`, {}).catch(() => {});
+  const body = encodeMessage("ToolInvokeRequest", { toolCallId: `a${text}`, toolName: `lab__echo${text}`, arguments: null, sessionId: null });
+  const type = messages.ToolInvokeRequest.type;
+  await service.bus.publish(createEnvelope({ topic: "tool.invoke.tests", type, source: "stranger", body, replyTo: "tool.result.stranger" }));
+  await expect.poll(() => service.lines().length, WAIT).toBe(1);
+  await service.audit[Symbol.asyncDispose]();
 
-    expect(await verifyAudit([service.file])).toMatchObject({ faults: [], head: { seq: 1 } });
-    await using again = await openAuditLog(service.file);
-    expect(again.isWriting).toBe(true);
-  },
-);
+  expect(await verifyAudit([service.file])).toMatchObject({ faults: [], head: { seq: 1 } });
+  await using again = await openAuditLog(service.file);
+  expect(again.isWriting).toBe(true);
+});
 
 test("calls that nobody is answered, that are not there, and that are given up have their lines, too", async () => {
   await using service = await startAudited();
@@ -122,7 +128,7 @@ test("calls that nobody is answered, that are not there, and that are given up h
         tool: "unknown",
         caller: "stranger",
         outcome: "invalid_arguments",
-        arguments: createHash("sha256").update("no JSON").digest("hex"),
+        arguments: createAuditKey(KEY).hash("no JSON"),
       }),
       expect.objectContaining({ tool: "nothing", outcome: "tool_not_found" }),
       expect.objectContaining({ tool: "echo", outcome: "dead_lettered" }),

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { trace } from "@opentelemetry/api";
 import type { AuditLog } from "@rockbot/audit";
 import { type Envelope, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
@@ -47,7 +46,7 @@ export function createCallAudit({ audit, isRequired, service }: CallAuditOptions
           caller,
           tool: toolName,
           toolCallId,
-          arguments: hash("sha256", args ?? message.body),
+          arguments: args ?? message.body,
           decision: decision === undefined ? "none" : decision.isAllowed ? "allowed" : "denied",
           policy: decision?.revision,
           outcome: outcomeOf(outcome),

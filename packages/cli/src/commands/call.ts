@@ -6,6 +6,7 @@ import { ExitCode } from "../exit-code.ts";
 import { terminalText } from "../terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 import { interruption } from "./interruption.ts";
+import { readStdin } from "./read-stdin.ts";
 import { showProgress } from "./show-progress.ts";
 
 export interface CallCommandOptions {
@@ -70,16 +71,4 @@ function readArguments(text: string | undefined, faults: string[]): object {
   else if (typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value)) return parsed.value;
   else faults.push(`the arguments: expected a JSON object, got ${Array.isArray(parsed.value) ? "an array" : JSON.stringify(parsed.value).slice(0, 80)}`);
   return {};
-}
-
-/** All of stdin, or as much of it as shows that it is too large. */
-async function readStdin(): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_REQUEST_BYTES) break;
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

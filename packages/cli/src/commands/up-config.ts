@@ -26,6 +26,7 @@ export interface UpConfig {
   readonly policyFile: string | undefined;
   /** Of all tool services: one process writes to a file. */
   readonly auditFile: string | undefined;
+  readonly auditKey: string | undefined;
   readonly webTools: Readonly<WebToolsConfig> | undefined;
   /** Also left out if no file names servers. */
   readonly mcpBridge: Readonly<McpBridgeConfig> | undefined;
@@ -101,13 +102,24 @@ export function readUpConfig(
   const busUrls = distinct(all.map((config) => config?.busUrl));
   const policyFiles = distinct(all.map((config) => config?.policyFile));
   const auditFiles = distinct(toolServices.map((config) => config?.auditFile));
+  const auditKeys = distinct(toolServices.map((config) => config?.auditKey));
   if (busUrls.length > 1) configFaults.push("busUrl: the sections name different buses, and one process has one. Use --bus");
   if (policyFiles.length > 1) configFaults.push("policyFile: the sections name different files, and one process has one. Use --policy");
   if (auditFiles.length > 1) configFaults.push("auditFile: the sections name different files, and one process has one. Use --audit");
+  if (auditKeys.length > 1) configFaults.push("auditKey: the sections have different ones, and one file has one. Set AUDIT_KEY");
   if (distinct(toolServices.map((config) => config?.redisUrl)).length > 1)
     configFaults.push("redisUrl: the sections of the tool services name different ones, and the limits of a caller are counted in one");
   if (configFaults.length > 0) throw new ConfigError([...new Set(configFaults)]);
-  return { busUrl: busUrls[0] ?? "memory:", policyFile: policyFiles[0], auditFile: auditFiles[0], webTools, mcpBridge, scriptsManager, gateway };
+  return {
+    busUrl: busUrls[0] ?? "memory:",
+    policyFile: policyFiles[0],
+    auditFile: auditFiles[0],
+    auditKey: auditKeys[0],
+    webTools,
+    mcpBridge,
+    scriptsManager,
+    gateway,
+  };
 }
 
 /** What is approved of servers is to outlive this process. */

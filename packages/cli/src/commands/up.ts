@@ -1,4 +1,4 @@
-import { AuditFileError, openAuditLog } from "@rockbot/audit";
+import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot/audit";
 import { createMemoryBus, type Logger } from "@rockbot/bus";
 import { type Gateway, type OperatorParts, startGateway } from "@rockbot/gateway";
 import { type BridgeApprovals, startMcpBridge } from "@rockbot/mcp-bridge";
@@ -22,7 +22,7 @@ export type { UpOptions } from "./up-config.ts";
 /** `rockbot up`: the services in one process, until a signal. The one place that composes services. */
 export async function up(options: UpOptions): Promise<void> {
   const config = readUpConfig(options, process.env);
-  const { busUrl, policyFile, auditFile, webTools, mcpBridge, scriptsManager, gateway } = config;
+  const { busUrl, policyFile, auditFile, auditKey, webTools, mcpBridge, scriptsManager, gateway } = config;
   const isMemory = busUrl === MEMORY_BUS;
   const graceMs = Math.max(...[webTools, mcpBridge, scriptsManager, gateway].map((service) => service?.shutdownGraceMs ?? 0));
 
@@ -42,7 +42,7 @@ export async function up(options: UpOptions): Promise<void> {
   await using policy = await openPolicy(policyFile, { log });
   const { identity } = policy.current().document;
   if (isMemory && identity === "verified") log.warn({}, "the policy wants verified senders, and the in-memory bus verifies nobody: all is one process");
-  await using audit = auditFile === undefined ? undefined : await openAudit(auditFile, log);
+  await using audit = auditFile === undefined ? undefined : await openAudit(auditFile, { key: auditKey, log });
   await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log });
   const inRedis = async <Store>(url: string | undefined, connect: (url: string, options: { readonly log: Logger }) => Promise<Store>) =>
     url === undefined ? undefined : connect(url, { log });
@@ -93,9 +93,9 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 /** @throws {CommandError} in words for the user */
-async function openAudit(file: string, log: Logger) {
+async function openAudit(file: string, options: OpenAuditLogOptions) {
   try {
-    return await openAuditLog(file, { log });
+    return await openAuditLog(file, options);
   } catch (error) {
     if (error instanceof AuditFileError) throw new CommandError(error.message);
     throw error;

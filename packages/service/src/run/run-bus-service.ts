@@ -12,6 +12,7 @@ export interface BusServiceConfig extends ServiceConfig {
   readonly busSilenceMs: number;
   readonly policyFile?: string | undefined;
   readonly auditFile?: string | undefined;
+  readonly auditKey?: string | undefined;
   readonly redisUrl?: string | undefined;
 }
 
@@ -35,11 +36,11 @@ export function runBusService<Config extends BusServiceConfig>(options: RunServi
     service,
     load,
     async start({ config, log, signal, stack, unreadyWhile }) {
-      const { busUrl, busHeartbeatSeconds: heartbeatSeconds, busSilenceMs: silenceMs, policyFile, auditFile, redisUrl } = config;
+      const { busUrl, busHeartbeatSeconds: heartbeatSeconds, busSilenceMs: silenceMs, policyFile, auditFile, auditKey, redisUrl } = config;
       if (busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where no other process can join: set BUS_URL to amqp://…");
       const policy = stack.use(await exitOnConfigError(() => openPolicy(policyFile, { log })));
       const { identity } = policy.current().document;
-      const audit = auditFile === undefined ? undefined : stack.use(await openAuditLog(auditFile, { log }));
+      const audit = auditFile === undefined ? undefined : stack.use(await openAuditLog(auditFile, { key: auditKey, log }));
       // The address is read again for each connection: the file of BUS_URL_FILE may hold another password by then.
       const bus = stack.use(
         busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(() => load().busUrl, { name: service, identity, heartbeatSeconds, silenceMs, log }),

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { AuditLog } from "@rockbot/audit";
 import type { Logger } from "@rockbot/bus";
 import {
@@ -89,7 +88,7 @@ export class ServerRequests {
       caller,
       tool,
       toolCallId: messageId,
-      arguments: hash("sha256", body),
+      arguments: body,
       decision: decision === undefined ? "none" : decision.isAllowed && outcome !== ToolErrorCode.Denied ? "allowed" : "denied",
       policy: decision?.revision,
       outcome,
