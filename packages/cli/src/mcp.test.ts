@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { faultServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
+import { faultServer, rawServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { runCli, startUp } from "./test-cli.ts";
 
@@ -33,7 +33,7 @@ test("up starts the servers, and mcp ls says how each stands", { timeout: 120_00
     .poll(async () => (await runCli(["mcp", "ls"], options)).stdout, { timeout: 20_000, interval: 200 })
     .toMatch(/^works +ready +stdio +2025-11-25 +\d+ tools$/m);
   const listed = await runCli(["mcp", "ls"], options);
-  expect([listed.code, listed.stdout]).toEqual([1, expect.stringMatching(/^fails +(failing|broken|connecting) .*\n.*refusing to start/m)]);
+  expect([listed.code, listed.stdout]).toEqual([1, expect.stringMatching(/^fails +(failing|broken|connecting) .*\n(?: .*\n)*.*refusing to start/m)]);
   expect((await runCli(["call", "works__echo", '{"b":2}'], options)).stdout).toBe('{"b":2}\n');
   const invoke = ["call", "mcp_invoke_tool", '{"server_name":"works","tool_name":"echo"}'];
   await expect.poll(async () => (await runCli(invoke, options)).stdout, { timeout: 20_000 }).toBe("{}\n");
@@ -53,6 +53,24 @@ test("mcp ls names the replica that has a server with state", { timeout: 120_000
   await expect
     .poll(listed, { timeout: 20_000, interval: 200 })
     .toMatch(/^keeps +ready .* tools, at the replica \S+-[0-9a-f]{12}, this one\nother +ready .* tools$/m);
+});
+
+test("mcp ls says why a program has ended, at the end of what it said, and which tools are left out and why", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "mcp.json");
+  const script =
+    "for (let i = 0; i < 300; i++) console.error('  at frame ' + i + ', in a file with a long name'); console.error('TypeError: the cause'); process.exit(1)";
+  const tools = [
+    { name: "good", inputSchema: { type: "object" } },
+    { name: "bad\u001b[2J", inputSchema: null },
+    { name: "nameless", description: null },
+  ];
+  writeFileSync(file, JSON.stringify({ mcpServers: { fails: { command: process.execPath, args: ["-e", script] }, wrong: rawServer(folder.path, { tools }) } }));
+  const { code, stdout } = await runCli(["mcp", "ls", "--mcp-config", file], { folder: folder.path });
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/^fails .*\n +it cannot be connected: .*exit code 1\n(?: .*frame.*\n)+ +TypeError: the cause$/m)]);
+  expect(stdout).toMatch(
+    /^wrong +ready .* 1 tools, 2 left out\n +left out: "bad\[2J": inputSchema: expected object, received null\n +left out: "nameless": .*description/m,
+  );
 });
 
 test("mcp ls tries the servers of a file, and says what is missing without any", { timeout: 60_000 }, async () => {

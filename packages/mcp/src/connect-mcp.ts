@@ -1,11 +1,13 @@
 import { Client, type Client as ClientType, type PriorDiscovery, SdkError, type Tool, type Transport } from "@modelcontextprotocol/client";
 import { startLoop, within } from "@rockbot/async";
-import { boundedSchemaValidator } from "./bounded-schema-validator.ts";
 import { callResult, type McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
 import { cleanSchema } from "./clean-schema.ts";
 import { cleanText } from "./clean-text.ts";
 import { createTransport, type TransportType } from "./create-transport.ts";
+import { type LeftOut, Listing } from "./incoming/listing.ts";
+import { readIncoming } from "./incoming/read-incoming.ts";
+import { boundedSchemaValidator } from "./schema/bounded-schema-validator.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
 import { StdioTransport } from "./stdio/stdio-transport.ts";
 import { traceMeta } from "./trace-meta.ts";
@@ -23,6 +25,8 @@ export interface ConnectMcpOptions {
   readonly known?: KnownPeer | undefined;
   /** Tools came, went or changed: list them again. Several changes at once are told once. */
   readonly onToolsChanged: () => void;
+  /** The server says something for a log, in the protocol's form or nearly so. */
+  readonly onLog: (params: unknown) => void;
   /** The connection has ended, and not by disposal. Called once, with how its process ended, if it has one. */
   readonly onClosed: (exit: string | undefined) => void;
 }
@@ -43,22 +47,23 @@ export interface McpConnection extends AsyncDisposable {
   readonly serverName: string;
   /** What the server tells models about itself. */
   readonly instructions: string | undefined;
-  /** All pages. @throws whatever the SDK throws */
-  listTools(options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<readonly McpTool[]>;
+  /** All pages, up to a bound. @throws whatever the SDK throws */
+  listTools(options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<McpListing>;
   /** Sends the call once. @throws {NotSentError} if it has certainly not been sent; whatever the SDK throws otherwise: see `callError` */
   callTool(tool: McpTool, args: Record<string, unknown>, options: McpCallOptions): Promise<McpCallResult>;
+}
+
+export interface McpListing {
+  readonly tools: readonly McpTool[];
+  /** What the server lists and is not used, with the reason. */
+  readonly leftOut: readonly LeftOut[];
 }
 
 const CLIENT = { name: "rockbot", version: "0.1.0" };
 /** A server that says nothing to a question of the newer era by then is of the older one. Programs may have to be fetched first. */
 const PROBE_TIMEOUT_MS = 10_000;
-/** More would not be listed to a model anyway; 64 pages bound a server whose list never ends. */
-const MAX_PAGES = 64;
-const MAX_TOOLS = 2_000;
-const MAX_NAME = 256;
 const MAX_DESCRIPTION = 8 * 1024;
 const MAX_INSTRUCTIONS = 4 * 1024;
-const MAX_SCHEMA_LENGTH = 64 * 1024;
 /** A stream of changes that broke is opened again after this. */
 const LISTEN_AGAIN_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 5_000;
@@ -104,12 +109,20 @@ export class ConnectError extends Error {
 async function open(address: McpServerAddress, type: TransportType, prior: PriorDiscovery | undefined, options: ConnectMcpOptions): Promise<McpConnection> {
   const { timeoutMs, signal } = options;
   const transport = createTransport(address, type);
+  let listing = new Listing();
+  let heardAt = performance.now();
+  readIncoming(transport, {
+    onHeard: () => (heardAt = performance.now()),
+    onListBegins: () => (listing = new Listing()),
+    readPage: (result) => listing.readPage(result),
+    onLog: options.onLog,
+  });
   let isOpen = false;
   let isDisposed = false;
   const client = new Client(CLIENT, {
     capabilities: {},
     jsonSchemaValidator: boundedSchemaValidator,
-    listMaxPages: MAX_PAGES,
+    listMaxPages: 0, // the listing ends it
     versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, timeoutMs / 2), maxRetries: 0 } },
     inputRequired: { autoFulfill: false },
     listChanged: { tools: { autoRefresh: false, debounceMs: 100, onChanged: () => isOpen && options.onToolsChanged() } },
@@ -139,15 +152,26 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
   };
   const listening = keepListening(client, options.onToolsChanged);
   const discover = client.getDiscoverResult();
+  /** One list at a time is read. */
+  let lists: Promise<unknown> = Promise.resolve();
   return {
     peer: { type, prior: client.getProtocolEra() === "modern" && discover !== undefined ? { kind: "modern", discover } : { kind: "legacy" } },
     protocolVersion: client.getNegotiatedProtocolVersion() ?? "unknown",
     serverName: cleanText(client.getServerVersion()?.name ?? "", 128),
     instructions: textOrNone(client.getInstructions(), MAX_INSTRUCTIONS),
-    async listTools({ timeoutMs: listMs, signal: listSignal }) {
-      if (client.getServerCapabilities()?.tools === undefined) return [];
-      const { tools } = await client.listTools(undefined, { timeout: listMs, signal: listSignal, cacheMode: "refresh" });
-      return tools.slice(0, MAX_TOOLS).flatMap(toMcpTool);
+    listTools({ timeoutMs: listMs, signal: listSignal }) {
+      if (client.getServerCapabilities()?.tools === undefined) return Promise.resolve({ tools: [], leftOut: [] });
+      const list = async (): Promise<McpListing> => {
+        const inTime = AbortSignal.any([listSignal, AbortSignal.timeout(listMs)]);
+        const { tools } = await client.listTools(undefined, { timeout: listMs, signal: inTime, cacheMode: "refresh" });
+        const { names, leftOut } = listing;
+        const taken = new Set(tools.map(({ name }) => name));
+        const refused = [...names].filter((name) => !taken.has(name)).map((tool) => ({ tool, why: "its x-mcp-header is none that a request can carry" }));
+        return { tools: tools.map(toMcpTool), leftOut: [...leftOut, ...refused] };
+      };
+      const listed = lists.then(list);
+      lists = listed.catch(() => {});
+      return listed;
     },
     async callTool(tool, args, { timeoutMs: callMs, signal: callSignal, onProgress }) {
       if (isDisposed) throw new NotSentError("the connection has ended");
@@ -203,30 +227,19 @@ function hasNotSent(error: unknown): boolean {
   return false;
 }
 
-/** Left out are tools whose schema is too large or too deep to announce, and those whose name has characters that are not seen: it cannot be cleaned, as calls carry it. */
-function toMcpTool({ name, title, description, inputSchema, outputSchema, annotations }: Tool): McpTool[] {
-  const input = announcedSchema(inputSchema);
-  if (input === undefined || name.length > MAX_NAME || cleanText(name, MAX_NAME) !== name) return [];
-  const output = outputSchema === undefined ? undefined : announcedSchema(outputSchema);
-  return [
-    {
-      name,
-      description: cleanText(description ?? title ?? "", MAX_DESCRIPTION),
-      inputSchema: input,
-      ...(output === undefined ? {} : { outputSchema: output }),
-      annotations: {
-        readOnly: annotations?.readOnlyHint === true,
-        idempotent: annotations?.idempotentHint === true,
-        destructive: annotations?.destructiveHint !== false,
-        openWorld: annotations?.openWorldHint !== false,
-      },
+function toMcpTool({ name, title, description, inputSchema, outputSchema, annotations }: Tool): McpTool {
+  return {
+    name,
+    description: cleanText(description ?? title ?? "", MAX_DESCRIPTION),
+    inputSchema: cleanSchema(inputSchema),
+    ...(outputSchema === undefined ? {} : { outputSchema: cleanSchema(outputSchema) }),
+    annotations: {
+      readOnly: annotations?.readOnlyHint === true,
+      idempotent: annotations?.idempotentHint === true,
+      destructive: annotations?.destructiveHint !== false,
+      openWorld: annotations?.openWorldHint !== false,
     },
-  ];
-}
-
-function announcedSchema(schema: object): object | undefined {
-  const clean = cleanSchema(schema);
-  return clean === undefined || JSON.stringify(clean).length > MAX_SCHEMA_LENGTH ? undefined : clean;
+  };
 }
 
 function textOrNone(text: string | undefined, maxLength: number): string | undefined {

@@ -3,7 +3,6 @@ import { guardedFetch } from "@rockbot/outbound";
 import { registerSecret } from "@rockbot/redaction";
 import { boundedFetch } from "./remote/bounded-fetch.ts";
 import { WebSocketTransport } from "./remote/web-socket-transport.ts";
-import { resultsLast } from "./results-last.ts";
 import type { McpServerAddress, RemoteAddress } from "./server-options.ts";
 import { StdioTransport } from "./stdio/stdio-transport.ts";
 
@@ -11,10 +10,6 @@ export type TransportType = Exclude<McpServerAddress["type"], "auto">;
 
 /** A transport that is not started yet. `type` says which of them, for an address that leaves it open. */
 export function createTransport(address: McpServerAddress, type: TransportType): Transport {
-  return resultsLast(transportOf(address, type));
-}
-
-function transportOf(address: McpServerAddress, type: TransportType): Transport {
   if (address.type === "stdio") return new StdioTransport(address);
   if (type === "websocket" && address.guard !== undefined) throw new TypeError("Cannot connect by a WebSocket: its address is a stranger's");
   if (type === "websocket") return new WebSocketTransport(address.url, address.headers);

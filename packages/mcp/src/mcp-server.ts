@@ -9,6 +9,8 @@ import { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
 import type { McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
 import { ConnectError, connectMcp, type KnownPeer, type McpCallOptions, type McpConnection } from "./connect-mcp.ts";
+import type { LeftOut } from "./incoming/listing.ts";
+import { ServerLog } from "./incoming/server-log.ts";
 import { OfferedTools, type ToolScreen } from "./offered-tools.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
 import { type ToolFilterOptions, toolFilter } from "./tool-filter.ts";
@@ -53,6 +55,8 @@ export interface McpServerHealth {
   /** Of the connection there is, or was last. */
   readonly protocolVersion: string | undefined;
   readonly tools: number;
+  /** What it lists and is not offered, as it is slightly wrong, too much, or for apps only. Texts are a stranger's, cleaned. */
+  readonly leftOut: readonly LeftOut[];
   /** Attempts and connections that failed since the last call that succeeded. */
   readonly failures: number;
   /** Why the last attempt or connection failed, and what its process said. For the operator only. */
@@ -72,6 +76,8 @@ const LIST_AGAIN_MS = 5 * 60_000;
 const STABLE_MS = 60_000;
 /** Whoever asks to look again could else keep a server from ever being left alone. */
 const REFRESH_INTERVAL_MS = 5_000;
+/** Of tools that are left out, in a line of the log. */
+const MAX_LOGGED = 20;
 const MAX_FAILURE_TEXT = 2_000;
 
 /**
@@ -86,6 +92,7 @@ export class McpServer implements AsyncDisposable {
   readonly #parts: McpServerParts;
   readonly #log: Logger;
   readonly #secrets = createRedactor();
+  readonly #serverLog: ServerLog;
   readonly #offered: OfferedTools;
   readonly #limit: CallLimit;
   readonly #stop = new AbortController();
@@ -98,6 +105,7 @@ export class McpServer implements AsyncDisposable {
   #lastFailure: string | undefined;
   #nextAttemptAt: number | undefined;
   #protocolVersion: string | undefined;
+  #leftOut: readonly LeftOut[] = [];
   readonly #closing = new Set<Promise<void>>();
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #inFlight = 0;
@@ -115,6 +123,7 @@ export class McpServer implements AsyncDisposable {
     this.#parts = parts;
     this.#log = parts.log ?? silentLogger;
     for (const secret of options.secrets ?? []) this.#secrets.register(secret);
+    this.#serverLog = new ServerLog({ server: options.name, log: this.#log, redact: this.#secrets.redact });
     this.#offered = new OfferedTools({ isAllowed: toolFilter(options), screen: parts.screen, onChange: () => this.#changed() });
     this.#limit = parts.limit ?? new CallLimit(options.queue);
     this.#run = this.#supervise();
@@ -142,6 +151,7 @@ export class McpServer implements AsyncDisposable {
       transport: this.#known?.type ?? address.type,
       protocolVersion: this.#protocolVersion,
       tools: this.tools.length,
+      leftOut: this.#leftOut,
       failures: this.#failures,
       lastFailure: this.#lastFailure,
       nextAttemptInMs: this.#nextAttemptAt === undefined ? undefined : Math.max(0, Math.round(this.#nextAttemptAt - performance.now())),
@@ -284,6 +294,7 @@ export class McpServer implements AsyncDisposable {
         signal,
         known: this.#known,
         onToolsChanged: () => void this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error)),
+        onLog: (params) => this.#serverLog.say(params),
         onClosed: (exit) => {
           if (this.#connection === connection) this.#fail("the connection was lost", exit);
           isGone = true;
@@ -326,7 +337,12 @@ export class McpServer implements AsyncDisposable {
   }
 
   async #list(connection: McpConnection): Promise<void> {
-    const tools = await connection.listTools({ timeoutMs: LIST_TIMEOUT_MS, signal: this.#stop.signal });
+    const { tools, leftOut } = await connection.listTools({ timeoutMs: LIST_TIMEOUT_MS, signal: this.#stop.signal });
+    if (JSON.stringify(leftOut) !== JSON.stringify(this.#leftOut)) {
+      this.#leftOut = leftOut;
+      if (leftOut.length > 0)
+        this.#log.warn({ server: this.name, leftOut: leftOut.slice(0, MAX_LOGGED) }, "of an MCP server tools are left out: rockbot mcp ls");
+    }
     await this.#offered.take(tools);
   }
 
@@ -352,8 +368,11 @@ export class McpServer implements AsyncDisposable {
 
   #note(what: string, error: unknown): void {
     const reason = error === undefined ? "" : `: ${error instanceof Error ? error.message : String(error)}`;
-    const diagnosis = error instanceof ConnectError && error.diagnosis !== undefined ? `\n${error.diagnosis}` : "";
-    this.#lastFailure = this.#secrets.redact(`${what}${reason}${diagnosis}`).slice(0, MAX_FAILURE_TEXT);
+    const failure = this.#secrets.redact(`${what}${reason}`).slice(0, MAX_FAILURE_TEXT);
+    const diagnosis = error instanceof ConnectError ? this.#secrets.redact(error.diagnosis ?? "") : "";
+    // The end of what a program writes says why it ended.
+    const said = diagnosis.length > MAX_FAILURE_TEXT ? `…${diagnosis.slice(-MAX_FAILURE_TEXT)}` : diagnosis;
+    this.#lastFailure = said === "" ? failure : `${failure}\n${said}`;
     this.#log.warn({ server: this.name, failures: this.#failures, reason: this.#lastFailure }, "MCP server fails");
   }
 

@@ -12,7 +12,7 @@ export interface OfferedToolsOptions {
   readonly onChange: () => void;
 }
 
-/** What a server offers of what it lists: each name once, what is allowed, and what passes the screen, which may take its time and change its mind. */
+/** What a server offers of what it lists: what is allowed, and what passes the screen, which may take its time and change its mind. */
 export class OfferedTools {
   readonly #options: OfferedToolsOptions;
   #tools: readonly McpTool[] | undefined;
@@ -36,10 +36,9 @@ export class OfferedTools {
 
   /** Resolves once it is decided what is offered of them. */
   async take(tools: readonly McpTool[]): Promise<void> {
-    const names = new Set<string>();
-    const unique = tools.filter(({ name }) => this.#options.isAllowed(name) && !names.has(name) && names.add(name));
-    if (JSON.stringify(unique) !== JSON.stringify(this.#listed)) this.#listed = unique;
-    await this.#screen(this.#listed ?? unique);
+    const allowed = tools.filter(({ name }) => this.#options.isAllowed(name));
+    if (JSON.stringify(allowed) !== JSON.stringify(this.#listed)) this.#listed = allowed;
+    await this.#screen(this.#listed ?? allowed);
   }
 
   /** What the screen lets pass may be something else by now: asks it once more. */

@@ -51,6 +51,9 @@ export { type ProtectedResource, startProtectedResource } from "./oauth/protecte
 export { canRunAs } from "./mcp/can-run-as.ts";
 export { type FaultAnswer, type FaultHttpServer, httpFaults, startFaultHttpServer } from "./mcp/fault-http-server.ts";
 export { type FaultServerBehaviour, faultServer, isProcessAlive } from "./mcp/fault-server.ts";
+export type { RawAnswers } from "./mcp/raw-answers.ts";
+export { type RawHttpServer, startRawHttpServer } from "./mcp/raw-http-server.ts";
+export { rawServer } from "./mcp/raw-server.ts";
 export { type SpyReport, spy } from "./mcp/spy.ts";
 
 // A Kubernetes cluster: an API server with nodes that run pods as processes of this machine.

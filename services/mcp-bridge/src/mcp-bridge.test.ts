@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createRequester } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, encodeMessage, Header, type McpServersIndexed, messages, newId } from "@rockbot/contracts";
 import { openPolicy } from "@rockbot/policy";
-import { httpFaults, startFaultHttpServer, temporaryFolder } from "@rockbot/testing";
+import { httpFaults, startFaultHttpServer, startRawHttpServer, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { announcedTools, faulty, realServers, startTestBridge, variable } from "./test-bridge.ts";
 
@@ -103,6 +103,34 @@ test("a call's deadline and its cancellation reach the server", async () => {
   cancel.abort();
   await expect(cancelled).rejects.toMatchObject({ code: "cancelled" });
   await expect.poll(async () => JSON.parse((await caller.call("faulty__cancelled", {})).content ?? "[]")).toHaveLength(2);
+});
+
+test("arguments that do not fit are refused with all faults, and the server is not asked; a definition that is wrong costs no other tool", async () => {
+  const schema = {
+    type: "object",
+    required: ["city"],
+    properties: { city: { $ref: "#/$defs/city" }, days: { type: "integer" } },
+    $defs: { city: { type: "string" } },
+  };
+  await using peer = await startRawHttpServer({
+    tools: [
+      { name: "forecast", inputSchema: schema },
+      { name: "broken", inputSchema: null },
+      { name: "button", inputSchema: { type: "object" }, _meta: { ui: { visibility: ["app"] } } },
+    ],
+  });
+  await using tested = await startTestBridge(() => ({ weather: { url: peer.url } }));
+  const { caller, bridge } = tested;
+  expect(announcedTools(caller)).toEqual(["weather__forecast"]);
+  expect(bridge.servers[0]?.leftOut).toMatchObject([{ tool: "broken" }, { tool: "button", why: "it is for apps only" }]);
+  await expect(caller.call("weather__forecast", { days: "two" })).rejects.toMatchObject({
+    code: "invalid_arguments",
+    message: expect.stringMatching(/city: is required and missing.*days: expected integer, got the text "two"|days: .*; city: /),
+    details: { faults: [expect.any(Object), expect.any(Object)] },
+  });
+  expect(peer.requests.get("tools/call")).toBeUndefined();
+  expect(await caller.call("weather__forecast", { city: "Bern", days: 2 })).toMatchObject({ content: "fine" });
+  await expect(caller.call("weather__button", {})).rejects.toMatchObject({ code: "tool_not_found" });
 });
 
 test("a server that fails neither delays nor stops another, and is announced once it is there", async () => {

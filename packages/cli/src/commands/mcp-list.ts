@@ -15,8 +15,10 @@ export interface McpListOptions {
   readonly json?: boolean;
 }
 
-const MAX_FAILURE = 400;
+const MAX_LINE = 400;
 const MAX_NAMES = 400;
+/** Of what a server said before it failed, and of tools that are left out. */
+const MAX_LINES = 12;
 
 /** `rockbot mcp ls`: how each MCP server stands, or, behind a broker, which there are: nobody tells more over the bus. */
 export async function listMcpServers({ bus, policy, mcpConfig, json = false }: McpListOptions): Promise<void> {
@@ -59,9 +61,29 @@ function indexTable(servers: readonly McpServerSummary[]): string[] {
 /** Servers and what they say are strangers' text. */
 function table(servers: readonly BridgedServerHealth[]): string[] {
   const width = Math.max(0, ...servers.map(({ name }) => printable(name).length));
-  return servers.flatMap(({ name, state, transport, protocolVersion = "", tools, held, owner, failures, lastFailure, nextAttemptInMs }) => {
-    const counts = `${String(tools).padStart(4)} tools${held === 0 ? "" : `, ${held} wait for an approval`}${owner === undefined ? "" : `, at the replica ${owner.replica}${owner.isThis ? ", this one" : ""}`}${failures === 0 ? "" : `, ${failures} failures in a row`}${nextAttemptInMs === undefined ? "" : `, next attempt in ${Math.ceil(nextAttemptInMs / 1_000)} s`}`;
-    const line = `${printable(name).padEnd(width)}  ${state.padEnd(10)}  ${transport.padEnd(9)}  ${protocolVersion.padEnd(10)}  ${counts}`;
-    return state === "ready" || lastFailure === undefined ? [line] : [line, `${" ".repeat(width)}  ${printable(lastFailure, MAX_FAILURE)}`];
+  return servers.flatMap((server) => {
+    const { name, state, transport, protocolVersion = "", leftOut, lastFailure } = server;
+    const line = `${printable(name).padEnd(width)}  ${state.padEnd(10)}  ${transport.padEnd(9)}  ${protocolVersion.padEnd(10)}  ${countsOf(server)}`;
+    const cause = state === "ready" || lastFailure === undefined ? [] : lastLines(lastFailure);
+    const reasons = leftOut.slice(0, MAX_LINES).map(({ tool, why }) => `left out: ${JSON.stringify(tool)}: ${why}`);
+    const more = leftOut.length <= MAX_LINES ? [] : [`left out: ${leftOut.length - MAX_LINES} more, which --json lists`];
+    return [line, ...[...cause, ...reasons, ...more].map((text) => `${" ".repeat(width)}  ${printable(text, MAX_LINE)}`)];
   });
+}
+
+function countsOf({ tools, held, owner, failures, leftOut, nextAttemptInMs }: BridgedServerHealth): string {
+  return [
+    `${String(tools).padStart(4)} tools`,
+    ...(held === 0 ? [] : [`${held} wait for an approval`]),
+    ...(leftOut.length === 0 ? [] : [`${leftOut.length} left out`]),
+    ...(owner === undefined ? [] : [`at the replica ${owner.replica}${owner.isThis ? ", this one" : ""}`]),
+    ...(failures === 0 ? [] : [`${failures} failures in a row`]),
+    ...(nextAttemptInMs === undefined ? [] : [`next attempt in ${Math.ceil(nextAttemptInMs / 1_000)} s`]),
+  ].join(", ");
+}
+
+/** What failed, and the end of what its process said, where programs say why. */
+function lastLines(failure: string): string[] {
+  const [what = "", ...said] = failure.split("\n").filter((line) => line.trim() !== "");
+  return [what, ...said.slice(-MAX_LINES)];
 }

@@ -1,12 +1,17 @@
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode, type ToolErrorOptions } from "@rockbot/contracts";
 import type { Redactor } from "@rockbot/redaction";
+import { isTooDeep } from "../clean-schema.ts";
 import { cleanText } from "../clean-text.ts";
 import { AnswerTooLongError, codeOf, HttpRefusalError } from "../remote/bounded-fetch.ts";
 import { TOO_LONG_CODE } from "../stdio/stdio-transport.ts";
 import { NotSentError } from "./not-sent-error.ts";
 
 const MAX_SAID = 500;
+/** Of what an error carries beside its words, as JSON. */
+const MAX_DATA = 2_000;
+/** The server wants its user to open an address first. */
+const URL_ELICITATION_REQUIRED = -32_042;
 /** A session that the server does not know any more. */
 const NO_SESSION = 404;
 
@@ -33,8 +38,9 @@ export function callError(error: unknown, { server, tool, redact }: FailedCall):
     const clean = cleanText(redact(text), MAX_SAID).trim();
     return clean === "" ? "" : `. The server says: ${clean}`;
   };
-  const failed = (code: string, message: string, mayHaveRun: boolean, more: { retryAfterMs?: number | undefined; isRetryable?: boolean | undefined } = {}) =>
-    new ToolError(code, message, { cause: error, ...more, details: { mayHaveRun } });
+  const serverData = error instanceof ProtocolError ? dataText(error.data, redact) : undefined;
+  const failed: Failed = (code, message, mayHaveRun, more = {}) =>
+    new ToolError(code, message, { cause: error, ...more, details: { mayHaveRun, ...(serverData === undefined ? {} : { serverData }), ...more.details } });
 
   if (error instanceof NotSentError)
     return failed(ToolErrorCode.Unavailable, `${what} cannot be called now: ${redact(error.message)}. Try again later.`, false);
@@ -53,7 +59,7 @@ export function callError(error: unknown, { server, tool, redact }: FailedCall):
   if (status === NO_SESSION) return failed(ToolErrorCode.Unavailable, `${what} cannot be called now: its address answers with status 404.`, false);
   if (status !== undefined)
     return failed(ToolErrorCode.ExecutionFailed, `${what} failed: its server answered with status ${status}. It may have run.`, status >= 500);
-  if (error instanceof ProtocolError) return protocolError(error, what, said, failed);
+  if (error instanceof ProtocolError) return protocolError(error, { what, said, serverData, failed });
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
     return failed(ToolErrorCode.Timeout, `${what} gave no result in time. It may have run.`, true);
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
@@ -70,12 +76,24 @@ export function callError(error: unknown, { server, tool, redact }: FailedCall):
   return failed(ToolErrorCode.ExecutionFailed, `${what} failed${said(name)}`, true);
 }
 
-function protocolError(
-  error: ProtocolError,
-  what: string,
-  said: (text: string) => string,
-  failed: (code: string, message: string, mayHaveRun: boolean) => ToolError,
-): ToolError {
+type Failed = (code: string, message: string, mayHaveRun: boolean, more?: Pick<ToolErrorOptions, "retryAfterMs" | "isRetryable" | "details">) => ToolError;
+
+interface Telling {
+  readonly what: string;
+  readonly said: (text: string) => string;
+  readonly serverData: string | undefined;
+  readonly failed: Failed;
+}
+
+function protocolError(error: ProtocolError, { what, said, serverData, failed }: Telling): ToolError {
+  if (error.code === URL_ELICITATION_REQUIRED) {
+    const urls = urlsIn(error.data);
+    const first = `${what} was not run: its server wants its user to open ${urls.length === 0 ? "an address, which it does not name" : urls.join(" and ")} first`;
+    return failed(ToolErrorCode.Unavailable, `${first}${said(error.message)}. Show that to your user, and call it again when they have done so.`, false, {
+      isRetryable: false,
+      details: { reason: "url_elicitation_required", urls },
+    });
+  }
   if (error.code === TOO_LONG_CODE) return failed(ToolErrorCode.TooLarge, `${what} has run, and ${error.message}, more than is read. Ask for less.`, true);
   if (error.code === ProtocolErrorCode.InvalidParams || error.code === ProtocolErrorCode.MethodNotFound) {
     if (/^Structured content|has an invalid outputSchema|has an output schema/.test(error.message))
@@ -84,7 +102,22 @@ function protocolError(
       ? failed(ToolErrorCode.ToolNotFound, `${what} is not there${said(error.message)}`, false)
       : failed(ToolErrorCode.InvalidArguments, `${what} does not take these arguments${said(error.message)}`, false);
   }
-  return failed(ToolErrorCode.ExecutionFailed, `${what} failed${said(error.message)}`, true);
+  const more = serverData === undefined ? "" : `. It adds: ${serverData.slice(0, MAX_SAID)}`;
+  return failed(ToolErrorCode.ExecutionFailed, `${what} failed${said(error.message)}${more}`, true);
+}
+
+/** What an error carries beside its words, as JSON: no part of an answer, as it may be of any form. */
+function dataText(data: unknown, redact: Redactor["redact"]): string | undefined {
+  if (data === undefined || data === null) return undefined;
+  return isTooDeep(data) ? "nested too deeply to be shown" : cleanText(redact(JSON.stringify(data)), MAX_DATA);
+}
+
+/** The web addresses that a server names for its user. */
+function urlsIn(data: unknown): readonly string[] {
+  const { elicitations } = (typeof data === "object" && data !== null ? data : {}) as { readonly elicitations?: unknown };
+  if (!Array.isArray(elicitations)) return [];
+  const urls = elicitations.map((one: unknown) => (typeof one === "object" && one !== null ? (one as { readonly url?: unknown }).url : undefined));
+  return urls.filter((url) => typeof url === "string" && /^https?:\/\/[^\s]{1,2000}$/.test(url) && cleanText(url, MAX_DATA) === url).slice(0, 3) as string[];
 }
 
 /** Whether the connection ended in the middle of it, so that nobody knows whether it has run. */

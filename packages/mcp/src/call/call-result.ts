@@ -1,32 +1,57 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
+import { cleanText } from "../clean-text.ts";
+import { originalBlock } from "../incoming/readable-result.ts";
 
 /** What a tool gave, in the form that crosses the bus. */
 export interface McpCallResult {
   /** All text, block by block, with a line for each block that is none; null if there is nothing. */
   readonly content: string | null;
-  /** The tool's structured content; blocks that are no text stand in it under `$content`, in their order. */
+  /**
+   * The tool's structured content. Beside it `$content`: the blocks that are no text, in their order; `$annotations`: what was said of
+   * blocks of text; `$meta`: what was said of the result.
+   */
   readonly structured?: Readonly<Record<string, unknown>> | undefined;
   /** The tool ran and reports a failure of its own. */
   readonly isError: boolean;
 }
 
-export function callResult({ content, structuredContent, isError = false }: CallToolResult): McpCallResult {
-  const others = content.filter(({ type }) => type !== "text");
-  const lines = content.map((block) => (block.type === "text" ? block.text : describeBlock(block, others.indexOf(block))));
+/** What a server says of a block of text. */
+export interface TextNote {
+  /** Which of all blocks it is, from 0 on. */
+  readonly block: number;
+  readonly annotations?: unknown;
+  readonly _meta?: unknown;
+}
+
+/** Says on each answer who gave it, which is known. */
+const PROTOCOL_META = "io.modelcontextprotocol/";
+
+export function callResult({ content, structuredContent, isError = false, _meta }: CallToolResult): McpCallResult {
+  const blocks = content.map((block) => ({ block, original: originalBlock(block) }));
+  const others = blocks.map(({ original }) => original).filter((original) => !isText(original));
+  const lines = blocks.map(({ block, original }) => {
+    if (isText(original)) return original.text;
+    const index = others.indexOf(original);
+    return original === block ? describeBlock(block, index) : describeUnknownBlock(original, index);
+  });
+  const notes = blocks.flatMap(({ original }, index) => (isText(original) ? textNote(original, index) : []));
+  const meta = Object.fromEntries(Object.entries(_meta ?? {}).filter(([key]) => !key.startsWith(PROTOCOL_META)));
   const structured = {
     ...(structuredContent === undefined ? {} : isRecord(structuredContent) ? structuredContent : { $value: structuredContent }),
     ...(others.length === 0 ? {} : { $content: others }),
+    ...(notes.length === 0 ? {} : { $annotations: notes }),
+    ...(Object.keys(meta).length === 0 ? {} : { $meta: meta }),
   };
   return {
     content: lines.length === 0 ? (structuredContent === undefined ? null : JSON.stringify(structuredContent)) : lines.join("\n"),
-    ...(structuredContent === undefined && others.length === 0 ? {} : { structured }),
+    ...(structuredContent === undefined && Object.keys(structured).length === 0 ? {} : { structured }),
     isError,
   };
 }
 
 /** What a reader of the text should know of a block that is no text, and where it is. */
 export function describeBlock(block: ContentBlock, index: number): string {
-  const where = `structured.$content[${index}]`;
+  const where = placeOf(index);
   switch (block.type) {
     case "image":
     case "audio":
@@ -41,8 +66,25 @@ export function describeBlock(block: ContentBlock, index: number): string {
         : `[resource ${resource.uri}${kind}, ${bytesOf(resource.blob)} bytes: ${where}]`;
     }
     default:
-      return `[content of the type ${String((block as { type: unknown }).type).slice(0, 80)}: ${where}]`;
+      return describeUnknownBlock(block, index);
   }
+}
+
+/** The same of a block that the protocol does not know, or does not know so. */
+export function describeUnknownBlock(block: unknown, index: number): string {
+  const { type, text } = (isRecord(block) ? block : {}) as { readonly type?: unknown; readonly text?: unknown };
+  const line = `[content of the type ${cleanText(String(type), 80)}: ${placeOf(index)}]`;
+  return typeof text === "string" ? `${line}\n${text}` : line;
+}
+
+const placeOf = (index: number): string => `structured.$content[${index}]`;
+
+const isText = (block: unknown): block is Extract<ContentBlock, { type: "text" }> =>
+  isRecord(block) && block["type"] === "text" && typeof block["text"] === "string";
+
+function textNote({ annotations, _meta }: Extract<ContentBlock, { type: "text" }>, block: number): TextNote[] {
+  const note = { ...(annotations == null ? {} : { annotations }), ...(_meta == null ? {} : { _meta }) };
+  return Object.keys(note).length === 0 ? [] : [{ block, ...note }];
 }
 
 const bytesOf = (base64: string): number => Math.floor((base64.replace(/=+$/, "").length * 3) / 4);

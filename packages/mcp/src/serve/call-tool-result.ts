@@ -1,7 +1,7 @@
 import { type CallToolResult, type ContentBlock, isSpecType } from "@modelcontextprotocol/server";
 import { errorReply, type ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
 import { redactValue } from "@rockbot/redaction";
-import { describeBlock } from "../call/call-result.ts";
+import { describeBlock, describeUnknownBlock } from "../call/call-result.ts";
 import { Meta } from "./meta.ts";
 
 /**
@@ -9,13 +9,20 @@ import { Meta } from "./meta.ts";
  * again, and what is left of `structured` is the structured content.
  */
 export function callToolResult({ toolCallId, content, structured, trust, isError = false }: ToolInvokeResponse): CallToolResult {
-  const { blocks, rest } = splitStructured(structured ?? undefined);
+  const { given, rest, $annotations, $meta } = splitStructured(structured ?? {}, content ?? "");
+  const unknown = given.filter((block) => !isSpecType.ContentBlock(block));
   const text = content ?? (rest === undefined ? "" : JSON.stringify(rest));
   return {
-    content: withBlocks(text, blocks),
+    content: withBlocks(text, given),
     ...(rest === undefined ? {} : { structuredContent: rest as NonNullable<CallToolResult["structuredContent"]> }),
     ...(isError ? { isError } : {}),
-    _meta: { [Meta.ToolCallId]: toolCallId, ...(trust == null ? {} : { [Meta.Trust]: trust }) },
+    _meta: {
+      ...(isRecord($meta) ? $meta : {}),
+      [Meta.ToolCallId]: toolCallId,
+      ...(trust == null ? {} : { [Meta.Trust]: trust }),
+      ...(Array.isArray($annotations) ? { [Meta.Annotations]: $annotations } : {}),
+      ...(unknown.length === 0 ? {} : { [Meta.Content]: given.map((block) => (unknown.includes(block) ? block : null)) }),
+    },
   };
 }
 
@@ -30,12 +37,14 @@ export function errorResult(error: ToolError, call: { readonly toolCallId: strin
   };
 }
 
-/** Blocks that came from an MCP server, and the structured content that it gave, if any. */
-function splitStructured(structured: Readonly<Record<string, unknown>> | undefined): { readonly blocks: readonly ContentBlock[]; readonly rest: unknown } {
-  if (structured === undefined) return { blocks: [], rest: undefined };
-  const { $content, ...others } = structured;
-  if (!Array.isArray($content) || !$content.every((block) => isSpecType.ContentBlock(block))) return { blocks: [], rest: unwrapped(structured) };
-  return { blocks: $content, rest: Object.keys(others).length === 0 ? undefined : unwrapped(others) };
+/** What an MCP server gave beside its text, and what it is made of. What only looks so stays structured content. */
+function splitStructured(structured: Readonly<Record<string, unknown>>, text: string) {
+  const { $content = [], $annotations, $meta, ...others } = structured;
+  const isGiven = (block: unknown, index: number): boolean => isSpecType.ContentBlock(block) || indexOfLine(text, describeUnknownBlock(block, index)) >= 0;
+  const isFromServer = Array.isArray($content) && $content.every(isGiven);
+  const rest = isFromServer ? others : structured;
+  const given: readonly unknown[] = isFromServer ? $content : [];
+  return { given, rest: Object.keys(rest).length === 0 ? undefined : unwrapped(rest), $annotations, $meta };
 }
 
 /** Structured content that is no object lies under `$value` on the bus. */
@@ -45,10 +54,11 @@ function unwrapped(structured: Readonly<Record<string, unknown>>): unknown {
 }
 
 /** Puts each block in the place of the line that stands for it; those without one come last. */
-function withBlocks(text: string, blocks: readonly ContentBlock[]): ContentBlock[] {
+function withBlocks(text: string, blocks: readonly unknown[]): ContentBlock[] {
   const result: ContentBlock[] = [];
   let rest: string | undefined = text;
   blocks.forEach((block, index) => {
+    if (!isSpecType.ContentBlock(block)) return; // no client would take it: its line stays
     const line = describeBlock(block, index);
     const at = rest === undefined ? -1 : indexOfLine(rest, line);
     if (rest !== undefined && at >= 0) {
@@ -57,7 +67,7 @@ function withBlocks(text: string, blocks: readonly ContentBlock[]): ContentBlock
     }
     result.push(block);
   });
-  if (rest !== undefined && (rest !== "" || blocks.length === 0)) result.push({ type: "text", text: rest });
+  if (rest !== undefined && (rest !== "" || result.length === 0)) result.push({ type: "text", text: rest });
   return result;
 }
 
@@ -69,3 +79,5 @@ function indexOfLine(text: string, line: string): number {
   }
   return -1;
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

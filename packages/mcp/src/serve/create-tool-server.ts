@@ -3,7 +3,7 @@ import { context } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
 import { errorReply, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { redactValue } from "@rockbot/redaction";
-import { boundedSchemaValidator } from "../bounded-schema-validator.ts";
+import { boundedSchemaValidator } from "../schema/bounded-schema-validator.ts";
 import { readCallMeta, traceOf } from "./call-meta.ts";
 import { callToolResult, errorResult } from "./call-tool-result.ts";
 import { promptOf, promptsOf, resourceOf, resourcesOf } from "./guide-resources.ts";

@@ -15,6 +15,10 @@ export const Meta = {
   ToolCallId: "rockbot/toolCallId",
   /** In a result: how far its content can be trusted, and where it is from. */
   Trust: "rockbot/trust",
+  /** In a result: what an MCP server says of its blocks of text, as a list of `block`, its number, `annotations` and `_meta`. */
+  Annotations: "rockbot/annotations",
+  /** In a result: blocks of kinds that the protocol does not know, at the numbers that the text says; null in the places of others. */
+  Content: "rockbot/content",
   /** In a result that is an error: the ToolError of the bus. */
   Error: "rockbot/error",
 } as const;

@@ -18,6 +18,8 @@ const LINES_MS = 10;
 const PIECE_BYTES = 4 * 1024;
 /** JSON-RPC's range for errors of an implementation. */
 const TOO_LONG = -32_098;
+/** Once a process has ended, what it wrote before is read for at most this long. */
+const REST_MS = 500;
 /** Messages that are waited for by nobody are noise, but one that says so. */
 const JSON_RPC_ID = /"id"\s*:\s*(\d{1,15})/;
 
@@ -85,7 +87,9 @@ export class StdioTransport implements Transport {
       this.#memoryWatch?.[Symbol.dispose]();
       this.#exit ??= signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
       // What it wrote before may still be on its way; who has inherited its output may keep that open for ever.
-      setTimeout(() => void this.close(), 50).unref();
+      const over = (): void => void this.close();
+      child.once("close", over);
+      setTimeout(over, REST_MS).unref();
     });
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);

@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import type { LeaseNote } from "@rockbot/leases";
-import type { McpServerHealth, McpTool } from "@rockbot/mcp";
+import type { LeftOut, McpServerHealth, McpTool } from "@rockbot/mcp";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 
 /** What the owner of a server tells the other replicas of it, so that they can announce its tools. */
 export interface OwnerNote {
   /** Null as long as the owner does not know: then what the owner before has said holds. */
   readonly tools: readonly McpTool[] | null;
+  /** Absent in the note of an older version. */
+  readonly leftOut?: readonly LeftOut[] | undefined;
   readonly instructions: string | null;
   readonly state: McpServerHealth["state"];
   readonly transport: string;
@@ -14,8 +16,15 @@ export interface OwnerNote {
 }
 
 export function noteOf({ tools, isHeard, instructions, health }: BridgedServer): LeaseNote {
-  const { state, transport, protocolVersion } = health;
-  const note: OwnerNote = { tools: isHeard ? tools : null, instructions: instructions ?? null, state, transport, protocolVersion: protocolVersion ?? null };
+  const { state, transport, protocolVersion, leftOut } = health;
+  const note: OwnerNote = {
+    tools: isHeard ? tools : null,
+    leftOut,
+    instructions: instructions ?? null,
+    state,
+    transport,
+    protocolVersion: protocolVersion ?? null,
+  };
   const text = JSON.stringify(note);
   return { tag: createHash("sha256").update(text).digest("base64url"), text };
 }

@@ -82,6 +82,7 @@ export class StatefulServer implements BridgedServer {
       transport,
       protocolVersion: protocolVersion ?? undefined,
       tools: this.tools.length,
+      leftOut: this.#note?.leftOut ?? [],
       failures: state === "failing" || state === "broken" ? 1 : 0,
       lastFailure: undefined,
       nextAttemptInMs: undefined,

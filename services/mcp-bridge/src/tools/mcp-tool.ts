@@ -1,10 +1,7 @@
-import { announcedMcpName, type ToolDefinition, type Validator } from "@rockbot/contracts";
-import { isRepeatable, type McpTool } from "@rockbot/mcp";
+import { announcedMcpName, type ToolDefinition } from "@rockbot/contracts";
+import { isRepeatable, type McpTool, validatorOf } from "@rockbot/mcp";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { BridgedServer } from "../servers/bridged-server.ts";
-
-/** Whatever is an object: the server knows its own schema best, and checks against it. */
-const anyObject: Validator<Record<string, unknown>> = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 export interface McpToolOptions {
   /** How long results are kept; of a server whose annotations are trusted, only those of read-only tools. @default not at all */
@@ -23,7 +20,7 @@ export function mcpTool(server: BridgedServer, tool: McpTool, { cacheMs = 0 }: M
     readOnly: isTrusted && tool.annotations.readOnly,
     idempotent: isRepeatable(tool, isTrusted),
     ...(mayKeep ? { cacheSeconds: cacheMs / 1_000 } : {}),
-    validateInput: anyObject,
+    validateInput: validatorOf(tool.inputSchema),
   };
   return defineTool(definition, async (input, { deadline, signal, progress }) => {
     const { content, structured, isError } = await server.callTool(tool, input, { timeoutMs: deadline - performance.now(), signal, onProgress: progress });

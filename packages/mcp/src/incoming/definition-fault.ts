@@ -1,0 +1,56 @@
+import { specTypeSchemas } from "@modelcontextprotocol/client";
+import { isTooDeep } from "../clean-schema.ts";
+import { cleanText } from "../clean-text.ts";
+
+const MAX_NAME = 256;
+const MAX_SCHEMA_LENGTH = 64 * 1024;
+const MAX_ISSUES = 3;
+const MAX_SHOWN_NAME = 80;
+
+/** Why a definition of a tool that a server lists is not used, in words; undefined if it is. */
+export function definitionFault(definition: unknown): string | undefined {
+  if (isTooDeep(definition)) return "it is nested too deeply";
+  const issues = issuesOf(definition);
+  if (issues.length > 0) return issues.slice(0, MAX_ISSUES).join("; ");
+  const { name, inputSchema, outputSchema, _meta } = definition as {
+    readonly name: string;
+    readonly inputSchema: object;
+    readonly outputSchema?: object;
+    readonly _meta?: object;
+  };
+  if (name === "") return "it has no name";
+  if (name.length > MAX_NAME) return `its name has ${name.length} characters, more than ${MAX_NAME}`;
+  // It cannot be cleaned, as calls carry it.
+  if (cleanText(name, MAX_NAME) !== name) return "its name has characters that are not seen";
+  for (const [field, schema] of Object.entries({ inputSchema, outputSchema }))
+    if (JSON.stringify(schema ?? {}).length > MAX_SCHEMA_LENGTH) return `${field}: it has more than ${MAX_SCHEMA_LENGTH} characters`;
+  return isForModels(_meta) ? undefined : "it is for apps only";
+}
+
+/** What a definition is called where it is told of. */
+export function nameOfDefinition(definition: unknown, place: number): string {
+  const { name } = (typeof definition === "object" && definition !== null ? definition : {}) as { readonly name?: unknown };
+  const clean = typeof name === "string" ? cleanText(name, MAX_SHOWN_NAME) : "";
+  return clean === "" ? `number ${place} of the list` : clean;
+}
+
+/** What the SDK would refuse of it, and with it the whole list. */
+function issuesOf(definition: unknown): readonly string[] {
+  const result = specTypeSchemas.Tool["~standard"].validate(definition);
+  if (result instanceof Promise || result.issues === undefined) return [];
+  return result.issues.map(({ path = [], message }) => {
+    const at = path.map((step) => String(typeof step === "object" ? step.key : step)).join(".");
+    return cleanText(`${at === "" ? "" : `${at}: `}${message.replace(/^Invalid input: /, "")}`, 200);
+  });
+}
+
+/**
+ * Whether a model may be offered the tool. A tool of MCP Apps says whom it is for; one that does not is for models, too.
+ * @see SEP-1865: `_meta.ui.visibility`
+ */
+function isForModels(meta: object | undefined): boolean {
+  const { ui, "ui/visibility": flat } = (meta ?? {}) as { readonly ui?: unknown; readonly "ui/visibility"?: unknown };
+  const { visibility = flat } = (typeof ui === "object" && ui !== null ? ui : {}) as { readonly visibility?: unknown };
+  if (visibility === undefined || visibility === null) return true;
+  return (Array.isArray(visibility) ? visibility : [visibility]).includes("model");
+}

@@ -1,0 +1,67 @@
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { readableResult } from "./readable-result.ts";
+
+type Listener = NonNullable<Transport["onmessage"]>;
+type Result = Readonly<Record<string, unknown>>;
+
+export interface IncomingReader {
+  /** A message came, whatever it is. */
+  onHeard(): void;
+  /** A list of tools is asked for, from its first page on. */
+  onListBegins(): void;
+  /** One page of it, as the SDK may have it. */
+  readPage(result: Result): Result;
+  /** What the server says for a log. */
+  onLog(params: unknown): void;
+}
+
+/**
+ * Reads what a server says before the SDK does, which refuses a whole answer for one part of it that is slightly wrong.
+ * Results are handed over a turn later than notifications: the SDK handles a notification a moment after it came and a
+ * result at once, so that progress that came together with its result, as happens on one stream for all, would be lost.
+ */
+export function readIncoming<T extends Transport>(transport: T, reader: IncomingReader): T {
+  let listener: Listener | undefined;
+  /** How what is asked for and not answered yet is read. */
+  const readers = new Map<unknown, (result: Result) => Result>();
+  const deliver: Listener = (message, extra) => {
+    reader.onHeard();
+    const said: JSONRPCMessage = message;
+    if ("method" in said) {
+      if (said.method === "notifications/message") reader.onLog(said.params);
+      else listener?.(message, extra);
+      return;
+    }
+    const read = readers.get(said.id);
+    readers.delete(said.id);
+    const readable = read !== undefined && "result" in said ? { ...said, result: readOr(said.result, read) } : said;
+    setImmediate(() => listener?.(readable as typeof message, extra));
+  };
+  Object.defineProperty(transport, "onmessage", {
+    get: () => (listener === undefined ? undefined : deliver),
+    set(given: Listener | undefined) {
+      listener = given === deliver ? listener : given;
+    },
+  });
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if ("method" in message) {
+      const { method, params } = message;
+      if (method === "tools/list" && params?.["cursor"] === undefined) reader.onListBegins();
+      if (method === "notifications/cancelled") readers.delete(params?.["requestId"]);
+      if ("id" in message && method === "tools/list") readers.set(message.id, reader.readPage);
+      if ("id" in message && method === "tools/call") readers.set(message.id, readableResult);
+    }
+    return send(message, options);
+  };
+  return transport;
+}
+
+/** What cannot be read, such as what is nested without end, is for the SDK to refuse. */
+function readOr(result: Result, read: (result: Result) => Result): Result {
+  try {
+    return read(result);
+  } catch {
+    return result;
+  }
+}

@@ -1,0 +1,38 @@
+import { specTypeSchemas } from "@modelcontextprotocol/client";
+
+type Result = Readonly<Record<string, unknown>>;
+
+/** In the `_meta` of a text block: the block that stands here, which the SDK would not take. */
+const ORIGINAL = "rockbot/original";
+/** What the protocol knows in a result beside what it carries. */
+const KNOWN: ReadonlySet<string> = new Set(["content", "structuredContent", "isError", "_meta", "resultType"]);
+
+/** A result of a call in a form that the SDK takes, with all that is in it: blocks of unknown kinds, and what is not where it belongs. */
+export function readableResult(result: Result): Result {
+  const { content, isError, _meta: meta, ...others } = result;
+  const isNothing = content === undefined && result["structuredContent"] === undefined;
+  const rest = Object.fromEntries(Object.entries(result).filter(([key]) => !KNOWN.has(key)));
+  const given = isNothing && Object.keys(rest).length > 0 ? [JSON.stringify(rest)] : content;
+  const blocks: readonly unknown[] = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given];
+  return {
+    ...others,
+    content: blocks.map(readableBlock),
+    ...(isError === undefined || isError === null ? {} : { isError: isError !== false && isError !== "false" }),
+    ...(isRecord(meta) ? { _meta: meta } : {}),
+  };
+}
+
+/** The block as the server gave it. */
+export function originalBlock(block: { readonly _meta?: unknown }): unknown {
+  return isRecord(block._meta) && ORIGINAL in block._meta ? block._meta[ORIGINAL] : block;
+}
+
+function readableBlock(block: unknown): unknown {
+  if (typeof block === "string") return { type: "text", text: block };
+  const checked = specTypeSchemas.ContentBlock["~standard"].validate(block);
+  if (!(checked instanceof Promise) && checked.issues === undefined) return block;
+  const text = isRecord(block) && typeof block["text"] === "string" ? block["text"] : "";
+  return { type: "text", text, _meta: { [ORIGINAL]: block } };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,53 @@
+import type { Logger } from "@rockbot/bus";
+import { cleanText } from "../clean-text.ts";
+
+export interface ServerLogOptions {
+  readonly server: string;
+  readonly log: Logger;
+  readonly redact: (text: string) => string;
+}
+
+const MAX_TEXT = 500;
+/** So many lines in this time; further ones are counted. */
+const MAX_LINES = 20;
+const LINES_MS = 10_000;
+/** The protocol's levels in ours. A stranger's errors are not ours, so that nobody is woken for them. */
+const LEVELS: Readonly<Record<string, "debug" | "info" | "warn">> = {
+  debug: "debug",
+  warning: "warn",
+  error: "warn",
+  critical: "warn",
+  alert: "warn",
+  emergency: "warn",
+};
+
+/** What a server says for a log, in the log of this process: a bounded share of it, as whoever floods has others' lines pushed out. */
+export class ServerLog {
+  readonly #options: ServerLogOptions;
+  #since = Number.NEGATIVE_INFINITY;
+  #lines = 0;
+  #unsaid = 0;
+
+  constructor(options: ServerLogOptions) {
+    this.#options = options;
+  }
+
+  say(params: unknown): void {
+    const now = performance.now();
+    if (now - this.#since >= LINES_MS) {
+      this.#since = now;
+      this.#lines = 0;
+    }
+    if (++this.#lines > MAX_LINES) {
+      this.#unsaid++;
+      return;
+    }
+    const { server, log, redact } = this.#options;
+    const { level, logger, data } = (typeof params === "object" && params !== null ? params : {}) as Readonly<Record<string, unknown>>;
+    const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "nothing");
+    const from = typeof logger === "string" ? { logger: cleanText(logger, 80) } : {};
+    const unsaid = this.#unsaid === 0 ? {} : { unsaid: this.#unsaid };
+    this.#unsaid = 0;
+    log[LEVELS[String(level)] ?? "info"]({ server, ...from, said: cleanText(redact(text), MAX_TEXT), ...unsaid }, "MCP server says");
+  }
+}

@@ -1,0 +1,28 @@
+import type { JsonSchemaType, JsonSchemaValidator, jsonSchemaValidator } from "@modelcontextprotocol/client";
+import { describeFaults, faultsText, type Validator } from "@rockbot/contracts";
+import { boundedCheck, type ValueCheck } from "./bounded-check.ts";
+
+const MAX_FAULT = 300;
+
+/** For the SDK, which checks structured content with it. */
+export const boundedSchemaValidator: jsonSchemaValidator = {
+  getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
+    const validate = validatorOf<T>(schema as object);
+    return (input) =>
+      validate(input)
+        ? { valid: true, data: input, errorMessage: undefined }
+        : { valid: false, data: undefined, errorMessage: faultsText(describeFaults(validate, schema as object, input)).slice(0, MAX_FAULT) };
+  },
+};
+
+/** Of arguments, against what a stranger's tool says it takes. The schema is looked at with the first value. */
+export function validatorOf<T>(schema: object): Validator<T> {
+  let check: ValueCheck | undefined;
+  const validate: Validator<T> = (value): value is T => {
+    check ??= boundedCheck(schema);
+    const errors = check(value);
+    validate.errors = errors.length === 0 ? null : [...errors];
+    return errors.length === 0;
+  };
+  return validate;
+}

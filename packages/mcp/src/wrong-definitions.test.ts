@@ -1,0 +1,100 @@
+import { type RawAnswers, rawServer, startRawHttpServer, temporaryFolder } from "@rockbot/testing";
+import { describe, expect, test } from "vitest";
+import { callTool, startServer, testEnv, until } from "./test-servers.ts";
+
+const good = { name: "good", inputSchema: { type: "object" } };
+const nested = (depth: number): object => JSON.parse(`${'{"not":'.repeat(depth)}{}${"}".repeat(depth)}`);
+
+/** Definitions that are wrong, each with the name that tells which it is, and what is said of it. */
+const wrong: readonly (readonly [string, unknown, string, string])[] = [
+  ["no inputSchema", { name: "bad" }, "bad", "inputSchema: expected object"],
+  ["inputSchema null", { name: "bad", inputSchema: null }, "bad", "inputSchema: expected object"],
+  ["inputSchema {}", { name: "bad", inputSchema: {} }, "bad", 'inputSchema.type: expected "object"'],
+  ["inputSchema an array", { name: "bad", inputSchema: [] }, "bad", "inputSchema: expected object"],
+  ["inputSchema a text", { name: "bad", inputSchema: "object" }, "bad", "inputSchema: expected object"],
+  ["inputSchema of another type", { name: "bad", inputSchema: { type: "string" } }, "bad", 'inputSchema.type: expected "object"'],
+  ["properties null", { name: "bad", inputSchema: { type: "object", properties: null } }, "bad", "inputSchema.properties"],
+  ["properties an array", { name: "bad", inputSchema: { type: "object", properties: [] } }, "bad", "inputSchema.properties"],
+  ["required a text", { name: "bad", inputSchema: { type: "object", required: "a" } }, "bad", "inputSchema.required"],
+  ["no name", { inputSchema: { type: "object" } }, "number 2 of the list", "name: expected string"],
+  ["name null", { ...good, name: null }, "number 2 of the list", "name: expected string"],
+  ["name a number", { ...good, name: 7 }, "number 2 of the list", "name: expected string"],
+  ["name empty", { ...good, name: "" }, "number 2 of the list", "it has no name"],
+  ["name hidden", { ...good, name: "b\u200bad" }, "bad", "characters that are not seen"],
+  ["name endless", { ...good, name: "x".repeat(300) }, `${"x".repeat(79)}…`, "its name has 300 characters"],
+  ["name twice", good, "good", "is in the list already"],
+  ["description null", { ...good, name: "bad", description: null }, "bad", "description: expected string"],
+  ["description a number", { ...good, name: "bad", description: 7 }, "bad", "description: expected string"],
+  ["title null", { ...good, name: "bad", title: null }, "bad", "title: expected string"],
+  ["annotations null", { ...good, name: "bad", annotations: null }, "bad", "annotations: expected object"],
+  ["annotations a text", { ...good, name: "bad", annotations: "readOnly" }, "bad", "annotations: expected object"],
+  ["a hint that is no truth", { ...good, name: "bad", annotations: { readOnlyHint: "yes" } }, "bad", "annotations.readOnlyHint: expected boolean"],
+  ["outputSchema null", { ...good, name: "bad", outputSchema: null }, "bad", "outputSchema: expected object"],
+  ["outputSchema an array", { ...good, name: "bad", outputSchema: [] }, "bad", "outputSchema: expected object"],
+  ["outputSchema a text", { ...good, name: "bad", outputSchema: "number" }, "bad", "outputSchema: expected object"],
+  ["_meta a text", { ...good, name: "bad", _meta: "x" }, "bad", "_meta: expected record"],
+  ["icons null", { ...good, name: "bad", icons: null }, "bad", "icons: expected array"],
+  ["schema without a floor", { name: "bad", inputSchema: { type: "object", ...nested(2_000) } }, "bad", "nested too deeply"],
+  ["schema without an end", { name: "bad", inputSchema: { type: "object", $comment: "x", enum: ["y".repeat(70_000)] } }, "bad", "more than 65536 characters"],
+  ["no definition: null", null, "number 2 of the list", "expected object"],
+  ["no definition: a text", "bad", "number 2 of the list", "expected object"],
+  ["no definition: a list", [good], "number 2 of the list", "expected object"],
+  ["for apps only", { ...good, name: "bad", _meta: { ui: { visibility: ["app"] } } }, "bad", "for apps only"],
+  ["for apps only, as a text", { ...good, name: "bad", _meta: { "ui/visibility": "app" } }, "bad", "for apps only"],
+];
+
+describe.each(["older", "newer"] as const)("a server of the %s era", (era) => {
+  test.each(wrong)("is served but for a definition with %s, which is told with its reason", async (_, definition, tool, why) => {
+    await using peer = await startRawHttpServer({ era, tools: [good, definition, { ...good, name: "last" }] });
+    await using server = startServer({ type: "http", url: peer.url, headers: {} });
+    await until(server, "ready");
+    expect(server.tools.map(({ name }) => name)).toEqual(["good", "last"]);
+    expect(server.health).toMatchObject({ state: "ready", failures: 0, leftOut: [{ tool, why: expect.stringContaining(why) }] });
+    expect(await callTool(server, "last")).toMatchObject({ content: "fine" });
+  });
+
+  test("has more pages than are read: what was read is served, and that the list goes on is told", async () => {
+    const tools = Array.from({ length: 70 }, (_, i) => ({ ...good, name: `t${i}` }));
+    await using peer = await startRawHttpServer({ era, tools, pageSize: 1 });
+    await using server = startServer({ type: "http", url: peer.url, headers: {} });
+    await until(server, "ready");
+    expect(server.tools).toHaveLength(64);
+    expect(server.health.leftOut).toEqual([{ tool: "the rest of the list", why: expect.stringContaining("64 pages") }]);
+    expect(peer.requests.get("tools/list")).toBe(64);
+  });
+
+  test.each<[string, Pick<RawAnswers, "list">]>([
+    ["null", { list: { nextCursor: null } }],
+    ["empty", { list: { nextCursor: "" } }],
+    ["a number", { list: { nextCursor: 7 } }],
+  ])("has a cursor that is %s: the list ends there", async (_, list) => {
+    await using peer = await startRawHttpServer({ era, tools: [good], ...list });
+    await using server = startServer({ type: "http", url: peer.url, headers: {} });
+    await until(server, "ready");
+    expect([server.tools.length, server.health.leftOut]).toEqual([1, []]);
+  });
+});
+
+test("a list that never ends is read once around", async () => {
+  await using peer = await startRawHttpServer({ tools: [good], list: { nextCursor: "again" } });
+  await using server = startServer({ type: "http", url: peer.url, headers: {} });
+  await until(server, "ready");
+  expect(server.tools).toHaveLength(1);
+  expect(peer.requests.get("tools/list")).toBeLessThanOrEqual(2);
+});
+
+test("over stdio, with all wrong definitions in one list, the others are served", async () => {
+  using folder = temporaryFolder();
+  const tools = [...wrong.map(([, definition]) => definition), good, { ...good, name: "last" }];
+  await using server = startServer({ type: "stdio", env: testEnv, ...rawServer(folder.path, { tools }) }, { allowed: ["good", "last"] });
+  await until(server, "ready");
+  expect(server.tools.map(({ name }) => name)).toEqual(["good", "last"]);
+  expect(server.health.leftOut).toHaveLength(wrong.length);
+});
+
+test("a list that is none fails the server, in words", async () => {
+  await using peer = await startRawHttpServer({ tools: { good } });
+  await using server = startServer({ type: "http", url: peer.url, headers: {} }, {}, { backOffMs: [60_000] });
+  await until(server, "failing");
+  expect(server.health.lastFailure).toContain("tools/list");
+});
