@@ -5,3 +5,4 @@ export { exitOnConfigError } from "./exit-on-config-error.ts";
 export { type LoadConfigOptions, loadConfig } from "./load-config.ts";
 export { envName } from "./read-env.ts";
 export { urlFaults } from "./url-faults.ts";
+export { yamlFaults } from "./yaml-faults.ts";

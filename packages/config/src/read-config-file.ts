@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { LineCounter, parseDocument } from "yaml";
 import type { Settings } from "./setting.ts";
+import { yamlFaults } from "./yaml-faults.ts";
 
 const MAX_BYTES = 1024 * 1024;
 /** Enough for a hand-written file; stops a file whose aliases multiply. */
@@ -22,13 +23,7 @@ export function readConfigFile(path: string): Settings {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
   if (document.errors.length > 0) {
-    return {
-      settings: new Map(),
-      faults: document.errors.map(({ pos, message }) => {
-        const { line, col } = lines.linePos(pos[0]);
-        return `${source}: line ${line}, column ${col}: ${message}`;
-      }),
-    };
+    return { settings: new Map(), faults: yamlFaults(document, lines).map((fault) => `${source}: ${fault}`) };
   }
   let value: unknown;
   try {

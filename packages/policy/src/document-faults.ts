@@ -12,6 +12,7 @@ export function documentFaults({ identity, callers, services, operators, delegat
     ...repeated(
       tokens.flatMap(({ path, tokens }) => tokens.map(({ hash }, i): Named => [[...path, i, "hash"], hash])),
       "a token belongs to one caller or operator",
+      "it",
     ),
     ...repeated(
       entries(callers).flatMap(([name, { user = name }]): Named[] => (user === null ? [] : [[["callers", name], user]])),
@@ -44,11 +45,12 @@ const servicesMissing: DocumentFault = {
 
 type Named = readonly [path: PolicyPath, name: string];
 
-function repeated(names: readonly Named[], rule: string): DocumentFault[] {
+/** @param what the words for a name that is not to be told */
+function repeated(names: readonly Named[], rule: string, what?: string): DocumentFault[] {
   const first = new Map<string, PolicyPath>();
   return names.flatMap(([path, name]) => {
     const before = first.get(name);
     if (before === undefined) first.set(name, path);
-    return before === undefined ? [] : [{ path, message: `"${name}" stands at ${before.join(".")} already: ${rule}` }];
+    return before === undefined ? [] : [{ path, message: `${what ?? `"${name}"`} stands at ${before.join(".")} already: ${rule}` }];
   });
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ConfigError } from "@rockbot/config";
+import { ConfigError, yamlFaults } from "@rockbot/config";
 import { canonicalJson, describeFaults } from "@rockbot/contracts";
 import { isNode, LineCounter, parseDocument } from "yaml";
 import { type ArgumentRules, compileArgumentRules, noArgumentRules } from "./argument-rules.ts";
@@ -41,12 +41,7 @@ export async function readPolicy(text: string, name: string): Promise<PolicySour
   const lines = new LineCounter();
   const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
   if (yaml.errors.length > 0) {
-    throw failed(
-      yaml.errors.map(({ pos, message }) => {
-        const { line, col } = lines.linePos(pos[0]);
-        return `line ${line}, column ${col}: ${message}`;
-      }),
-    );
+    throw failed(yamlFaults(yaml, lines));
   }
   let value: unknown;
   try {
@@ -70,10 +65,10 @@ export async function readPolicy(text: string, name: string): Promise<PolicySour
 
   const revision = createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 12);
   if (!policySchema.validate(value)) {
+    const described = (quoteValues: boolean) => describeFaults(policySchema.validate, policySchema.schema, value, { maxFaults: MAX_FAULTS, quoteValues });
+    const unquoted = described(false);
     throw failed(
-      describeFaults(policySchema.validate, policySchema.schema, value, { maxFaults: MAX_FAULTS }).map(({ path, message }) =>
-        located(pathOf(path, value), message),
-      ),
+      described(true).map(({ path, message }, i) => located(pathOf(path, value), isOfTokens(path) ? (unquoted[i]?.message ?? "is not valid") : message)),
     );
   }
   const compiled = await compileArgumentRules(value);
@@ -81,6 +76,9 @@ export async function readPolicy(text: string, name: string): Promise<PolicySour
   if (faults.length > 0) throw failed(faults.slice(0, MAX_FAULTS).map(({ path, message }) => located(path, message)));
   return { document: value, revision, argumentRules: compiled.rules, lineOf };
 }
+
+/** Whether a value there may be a token itself, put where its hash belongs. */
+const isOfTokens = (pointer: string): boolean => pointer.split("/").includes("tokens");
 
 /** The steps of a JSON pointer; a step into a list is a number. */
 function pathOf(pointer: string, root: unknown): PolicyPath {
