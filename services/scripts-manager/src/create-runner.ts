@@ -26,6 +26,8 @@ export interface CreatedRunner extends AsyncDisposable {
   readonly runner: ScriptRunner;
   /** What its scripts must not reach; undefined if they run without a sandbox, as their operator has said they may. */
   readonly mustNotReach: readonly CanaryTarget[] | undefined;
+  /** Which bounds of scripts the platform does not hold, in words for the operator. */
+  readonly notHeld: readonly string[];
 }
 
 interface MakerParts extends CreateRunnerOptions {
@@ -112,7 +114,7 @@ export async function createRunner(config: Readonly<ScriptsManagerConfig>, optio
   });
   const brokerUrl = config.busUrl === "memory:" ? undefined : new URL(config.busUrl);
   const mustNotReach = config.unsafeLocalScripts ? undefined : canaryTargets({ apiServer: maker.apiServer, brokerUrl });
-  return { runner, mustNotReach, [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose]() };
+  return { runner, mustNotReach, notHeld: maker.notHeld ?? [], [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose]() };
 }
 
 /**

@@ -14,6 +14,8 @@ import {
 export interface LocalScripts extends AsyncDisposable {
   /** The tool, if it is not offered, and what is missing. */
   readonly off: { readonly tool: string; readonly reason: string } | undefined;
+  /** Which of their bounds the platform does not hold, in words for the operator. */
+  readonly notHeld: readonly string[];
 }
 
 /**
@@ -37,14 +39,17 @@ export async function startScripts(
   { env, log = silentLogger, ...options }: StartScriptsOptions,
 ): Promise<LocalScripts> {
   await using started = new AsyncDisposableStack();
+  let notHeld: readonly string[];
   try {
     const packages = started.use(await createRunnerPackages(config, { log, env, signal: options.signal }));
-    const { runner, mustNotReach } = started.use(await openScriptRunner(config, { log, env, signal: options.signal }));
+    const created = started.use(await openScriptRunner(config, { log, env, signal: options.signal }));
+    const { runner, mustNotReach } = created;
+    ({ notHeld } = created);
     started.use(await startScriptsManager(bus, config, { ...options, log, runner, mustNotReach, packages }));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    return { off: { tool: tools.executePythonScript.name, reason: error.message }, async [Symbol.asyncDispose]() {} };
+    return { off: { tool: tools.executePythonScript.name, reason: error.message }, notHeld: [], async [Symbol.asyncDispose]() {} };
   }
   const running = started.move();
-  return { off: undefined, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { off: undefined, notHeld, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

@@ -43,7 +43,7 @@ export async function doctor({ bus, policy: option, json = false }: DoctorOption
     policy.finding,
     ...(await broker(url, policy.identity)),
     key(env),
-    await scripts(url, env),
+    ...(await scripts(url, env)),
     ...(url === MEMORY_BUS ? [running.finding] : []),
     await port(env, running.isRunning),
   ];
@@ -128,21 +128,24 @@ function key({ BRAVE_API_KEY, BRAVE_API_KEY_FILE }: Readonly<Record<string, stri
 }
 
 /** What the sandboxes give that the settings name, found out by a script. */
-async function scripts(busUrl: string, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
+async function scripts(busUrl: string, env: Readonly<Record<string, string | undefined>>): Promise<readonly Finding[]> {
   const what = "scripts";
   try {
     const config = loadConfig(scriptsSchema, { env, overrides: { busUrl, sandboxFloor: 0 }, check: checkScriptsManagerConfig });
     await using opened = await openScriptRunner(config, { log: silentLogger, env });
-    const { runner, mustNotReach = [] } = opened;
+    const { runner, mustNotReach = [], notHeld } = opened;
     const { signal } = new AbortController();
     const { verdicts, refusal } = await checkNetwork(runner, mustNotReach, { signal, timeoutMs: SCRIPT_MS });
-    if (refusal !== undefined) return { what, state: "missing", message: `there is no execute_python_script. ${refusal}` };
+    if (refusal !== undefined) return [{ what, state: "missing", message: `there is no execute_python_script. ${refusal}` }];
     const { version } = await readPythonFacts(runner, { signal, withinMs: SCRIPT_MS });
-    if (config.unsafeLocalScripts) return { what, state: "missing", message: `Python ${version}, WITHOUT a sandbox: UNSAFE_LOCAL_SCRIPTS is set` };
+    if (config.unsafeLocalScripts) return [{ what, state: "missing", message: `Python ${version}, WITHOUT a sandbox: UNSAFE_LOCAL_SCRIPTS is set` }];
     const tried = Object.entries(verdicts).map(([target, verdict]) => `; ${target} ${verdict}`);
-    return { what, state: "ok", message: `Python ${version} in a sandbox (${runner.kind}), without network${tried.join("")}` };
+    return [
+      { what, state: "ok", message: `Python ${version} in a sandbox (${runner.kind}), without network${tried.join("")}` },
+      ...notHeld.map((message): Finding => ({ what: "script bounds", state: "missing", message })),
+    ];
   } catch (error) {
-    return { what, state: "missing", message: `there is no execute_python_script: ${error instanceof Error ? error.message : String(error)}` };
+    return [{ what, state: "missing", message: `there is no execute_python_script: ${error instanceof Error ? error.message : String(error)}` }];
   }
 }
 

@@ -138,6 +138,7 @@ function describe(
   lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: whoever is on this bus can speak for any agent"}`);
   for (const { tool, reason } of webTools === undefined ? [] : webToolsOff(webTools)) lines.push(`  off       ${tool}. ${reason}`);
   if (scripts?.off !== undefined) lines.push(`  off       ${scripts.off.tool}. ${scripts.off.reason}`);
+  for (const words of scripts?.notHeld ?? []) lines.push(`  bounds    of scripts: ${words}`);
   if (scriptsManager?.unsafeLocalScripts) lines.push("  UNSAFE    scripts run without a sandbox, for callers whose policy names execute_python_script in full");
   if (running !== undefined) {
     const auth = running.access === "open to this machine" ? "" : ' -H "authorization: Bearer $TOKEN"';

@@ -389,9 +389,23 @@ print(os.getuid() != 0, os.getgid() != 0, {status[name] for name in ("CapPrm", "
         expect((await run(script)).stdout).toBe("True True {'0000000000000000'} 1 2\n");
       });
 
+      test("let a script ask how processes are served, and change that of its own", async () => {
+        const script = `
+import os, resource
+print(resource.prlimit(1, resource.RLIMIT_NOFILE)[0] > 0, os.sched_getscheduler(1), os.getpriority(os.PRIO_PROCESS, 1), len(os.sched_getaffinity(1)) > 0)
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+os.sched_setaffinity(0, os.sched_getaffinity(0))
+os.nice(1)
+os.setpriority(os.PRIO_PROCESS, 0, 19)
+print(resource.getrlimit(resource.RLIMIT_NOFILE), os.sched_getscheduler(0), os.nice(0))
+`;
+        expect(await run(script)).toMatchObject({ stdout: expect.stringMatching(/^True 0 -?\d+ True\n\(64, 64\) 3 19\n$/), stderr: "" });
+      });
+
       test("refuse what attacks on the kernel begin with", async () => {
         const script = `
-import ctypes, os, platform, socket
+import ctypes, os, platform, resource, socket, struct
 libc = ctypes.CDLL(None, use_errno=True)
 numbers = {
     "x86_64": dict(mount=165, unshare=272, setns=308, ptrace=101, bpf=321, keyctl=250, userfaultfd=323, perf_event_open=298, io_uring_setup=425, open_by_handle_at=304, process_vm_readv=310, init_module=175, memfd_create=319),
@@ -400,6 +414,25 @@ numbers = {
 for name, number in numbers.items():
     ctypes.set_errno(0)
     if libc.syscall(number, 0, 0, 0, 0, 0) != -1 or ctypes.get_errno() not in (1, 38): print("not refused:", name)
+for other in [1, os.getppid()]:
+    for what, call in {
+        "prlimit": lambda: resource.prlimit(other, resource.RLIMIT_NOFILE, (0, 0)),
+        "sched_setscheduler": lambda: os.sched_setscheduler(other, os.SCHED_BATCH, os.sched_param(0)),
+        "sched_setparam": lambda: os.sched_setparam(other, os.sched_param(0)),
+        "sched_setaffinity": lambda: os.sched_setaffinity(other, os.sched_getaffinity(0)),
+        "setpriority": lambda: os.setpriority(os.PRIO_PROCESS, other, 19),
+        "setpriority of all": lambda: os.setpriority(os.PRIO_USER, 0, 19),
+        "SCHED_IDLE": lambda: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)),
+        "SCHED_IDLE for children": lambda: os.sched_setscheduler(0, os.SCHED_IDLE | os.SCHED_RESET_ON_FORK, os.sched_param(0)),
+    }.items():
+        try:
+            call()
+            print("not refused:", what)
+        except PermissionError: pass
+attribute = ctypes.create_string_buffer(struct.pack("IIQiIQQQ", 48, os.SCHED_IDLE, 0, 0, 0, 0, 0, 0))
+for name, number in {"sched_setattr": {"x86_64": 314, "aarch64": 274}, "ioprio_set": {"x86_64": 251, "aarch64": 30}}.items():
+    arguments = (0, attribute, 0) if name == "sched_setattr" else (1, 1, 3 << 13)
+    if libc.syscall(number[platform.machine()], *arguments) != -1: print("not refused:", name)
 clone = {"x86_64": 56, "aarch64": 220}[platform.machine()]
 if libc.syscall(clone, 0x10000000 | 17, 0, 0, 0, 0) != -1: print("not refused: clone")
 for family, kind in [(socket.AF_INET, socket.SOCK_RAW), (socket.AF_PACKET, socket.SOCK_DGRAM), (40, socket.SOCK_STREAM), (38, 5)]:

@@ -1,10 +1,9 @@
 import { dirname } from "node:path";
-import { enterCommand } from "./enter-command.ts";
+import { devicesOf, enterCommand } from "./enter-command.ts";
 import type { Way } from "./way.ts";
 
 /** To mount what is bounded, and, where it is root, to become another user; the step within gives all of them up. */
 const CAPABILITIES = ["CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_SETUID", "CAP_SETGID"];
-const DEVICES = ["null", "zero", "full", "random", "urandom"];
 const STREAMS = { fd: "fd", stdin: "fd/0", stdout: "fd/1", stderr: "fd/2" };
 
 /** By bubblewrap, the program that Flatpak is built on: it needs no rights where users may make namespaces. */
@@ -23,7 +22,7 @@ export const bubblewrap: Way = {
       ...["--proc", "/proc", "--dir", "/tmp", "--chdir", "/"],
       // Not --dev: terminals need a second user namespace, which could not mount anything any more.
       ...["--perms", "0755", "--size", "65536", "--tmpfs", "/dev", "--dir", "/dev/shm"],
-      ...DEVICES.flatMap((name) => ["--dev-bind", `/dev/${name}`, `/dev/${name}`]),
+      ...devicesOf(inside).flatMap((name) => ["--dev-bind", `/dev/${name}`, `/dev/${name}`]),
       ...Object.entries(STREAMS).flatMap(([name, target]) => ["--symlink", `/proc/self/${target}`, `/dev/${name}`]),
       ...["--cap-drop", "ALL", ...CAPABILITIES.flatMap((capability) => ["--cap-add", capability])],
       ...["--", ...enterCommand(inside, { tree: null, isRoot })],

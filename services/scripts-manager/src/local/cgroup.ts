@@ -12,12 +12,21 @@ export interface Cgroup extends AsyncDisposable {
   isOutOfMemory(): Promise<boolean>;
 }
 
-/** Makes cgroups below that of this process; undefined where it may make none. */
-export type MakeCgroup = () => Promise<Cgroup | undefined>;
+/** A bound of all processes of a sandbox together. */
+export type HeldBound = "memory" | "processes" | "processors";
+
+/** The cgroups that this process may make, below its own. */
+export interface Cgroups {
+  /** What they bound; where there are none, nothing. */
+  readonly held: ReadonlySet<HeldBound>;
+  /** Undefined where none may be made. */
+  make(): Promise<Cgroup | undefined>;
+}
 
 /** A folder in which each subfolder is a cgroup, and what bounds one. */
 interface Hierarchy {
   readonly folder: string;
+  readonly holds: readonly HeldBound[];
   readonly settings: Readonly<Record<string, string>>;
   /** The file that counts who was ended for memory. */
   readonly events?: string;
@@ -31,7 +40,7 @@ const REMOVAL_TRIES = 50;
 let made = 0;
 
 /** Finds out by trial where cgroups can be made: of version 1, or of a version 2 whose controllers are handed to this process. */
-export async function findCgroups(limits: SandboxLimits): Promise<MakeCgroup> {
+export async function findCgroups(limits: SandboxLimits): Promise<Cgroups> {
   const usable: Hierarchy[] = [];
   for (const hierarchy of await hierarchies(limits)) {
     const cgroup = await makeCgroup([hierarchy]).catch(() => undefined);
@@ -39,7 +48,10 @@ export async function findCgroups(limits: SandboxLimits): Promise<MakeCgroup> {
     await cgroup[Symbol.asyncDispose]();
     usable.push(hierarchy);
   }
-  return () => (usable.length === 0 ? Promise.resolve(undefined) : makeCgroup(usable));
+  return {
+    held: new Set(usable.flatMap(({ holds }) => holds)),
+    make: () => (usable.length === 0 ? Promise.resolve(undefined) : makeCgroup(usable)),
+  };
 }
 
 async function makeCgroup(usable: readonly Hierarchy[]): Promise<Cgroup> {
@@ -94,12 +106,15 @@ async function hierarchies(limits: SandboxLimits): Promise<Hierarchy[]> {
     const [, controllers = "", path = "/"] = line.split(":", 3);
     const folder = cgroupFolder(mounts as string, controllers, path);
     if (folder === undefined) continue;
-    if (controllers === "memory") found.push({ folder, settings: { "memory.limit_in_bytes": memory }, events: "memory.oom_control" });
-    if (controllers === "pids") found.push({ folder, settings: { "pids.max": processes } });
-    if (controllers.split(",").includes("cpu")) found.push({ folder, settings: { "cpu.cfs_period_us": `${PERIOD_US}`, "cpu.cfs_quota_us": `${quota}` } });
+    if (controllers === "memory") found.push({ folder, holds: ["memory"], settings: { "memory.limit_in_bytes": memory }, events: "memory.oom_control" });
+    if (controllers === "pids") found.push({ folder, holds: ["processes"], settings: { "pids.max": processes } });
+    if (controllers.split(",").includes("cpu")) {
+      found.push({ folder, holds: ["processors"], settings: { "cpu.cfs_period_us": `${PERIOD_US}`, "cpu.cfs_quota_us": `${quota}` } });
+    }
     if (controllers === "") {
       await writeFile(join(folder, "cgroup.subtree_control"), "+memory +pids +cpu").catch(() => {});
-      found.push({ folder, settings: { "memory.max": memory, "pids.max": processes, "cpu.max": `${quota} ${PERIOD_US}` }, events: "memory.events" });
+      const settings = { "memory.max": memory, "pids.max": processes, "cpu.max": `${quota} ${PERIOD_US}` };
+      found.push({ folder, holds: ["memory", "processes", "processors"], settings, events: "memory.events" });
     }
   }
   return found;

@@ -6,9 +6,13 @@ import type { Inside } from "./way.ts";
 const UNPRIVILEGED_USER = 65_534;
 
 /** The command that finishes a sandbox from within and becomes the supervisor. `tree`: what is left to build, if anything. */
-export function enterCommand({ python, limits, command }: Inside, { tree, isRoot }: { readonly tree: SandboxTree | null; readonly isRoot: boolean }): string[] {
+export function enterCommand(
+  { python, limits, hasSharedZero, command }: Inside,
+  { tree, isRoot }: { readonly tree: SandboxTree | null; readonly isRoot: boolean },
+): string[] {
   const plan = {
     tree,
+    devices: devicesOf({ hasSharedZero }),
     storageBytes: limits.storageBytes,
     storageFiles: limits.storageFiles,
     sharedBytes: sharedMemoryBytes(limits.storageBytes),
@@ -16,6 +20,11 @@ export function enterCommand({ python, limits, command }: Inside, { tree, isRoot
     command,
   };
   return [python.executable, "-I", "-S", "-c", enterSource, JSON.stringify(plan)];
+}
+
+/** What a sandbox sees of /dev. */
+export function devicesOf({ hasSharedZero }: Pick<Inside, "hasSharedZero">): readonly string[] {
+  return ["null", "full", "random", "urandom", ...(hasSharedZero ? ["zero"] : [])];
 }
 
 /** Of /dev/shm, beside a storage of so many bytes. */

@@ -1,7 +1,7 @@
 """
 The first program in new namespaces: builds what a sandbox sees, becomes a user without rights, and becomes the supervisor.
 
-Its one argument is JSON: `tree` (null where somebody has built it: `binds` of [outside, inside], read-only, and `links` of [target, path]),
+Its one argument is JSON: `tree` (null where somebody has built it: `binds` of [outside, inside], read-only, and `links` of [target, path]), `devices`,
 `storageBytes`, `storageFiles`, `sharedBytes` (of /tmp, and of /dev/shm), `user` (whose rights to have; null: those that it has, as it is not root) and
 `command` (what to become). It needs the rights to mount in its namespaces, and keeps none.
 """
@@ -24,13 +24,12 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_READ, PR_CAPBSET_DROP, PR_SET_NO_N
 MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_READ_ONLY_NOSUID_NODEV = 442, -100, 0x8000, 7
 PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
-DEVICES = ["null", "zero", "full", "random", "urandom"]
 
 
 def main():
     plan = json.loads(sys.argv[1])
     if plan["tree"] is not None:
-        build_tree(**plan["tree"])
+        build_tree(**plan["tree"], devices=plan["devices"])
         set_loopback_up()
     seal(plan)
     drop_rights(plan["user"])
@@ -39,7 +38,7 @@ def main():
     os.execve(plan["command"][0], plan["command"], {"LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"})
 
 
-def build_tree(binds, links):
+def build_tree(binds, links, devices):
     """A root of its own: of the machine's, there is what is bound into it. The old root is out of reach in the end."""
     mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m,nr_inodes=1k")
     os.mkdir("/tmp/old")
@@ -50,7 +49,7 @@ def build_tree(binds, links):
     for source, target in binds:
         bind("/old" + source, "/new" + target)
         read_only("/new" + target)
-    build_devices()
+    build_devices(devices)
     make_folder("/new/proc")
     mount("proc", "/new/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
     make_folder("/new/tmp")
@@ -63,10 +62,10 @@ def build_tree(binds, links):
     os.chdir("/")
 
 
-def build_devices():
+def build_devices(devices):
     make_folder("/new/dev")
     mount("tmpfs", "/new/dev", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=755,size=64k,nr_inodes=64")
-    for name in DEVICES:
+    for name in devices:
         bind("/old/dev/" + name, "/new/dev/" + name)
     make_folder("/new/dev/shm")
     for name, target in {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}.items():

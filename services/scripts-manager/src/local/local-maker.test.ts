@@ -33,6 +33,60 @@ testScriptRunner("local scripts by bubblewrap", () => makeRunner({ ways: [localW
 testScriptRunner("local scripts by unshare", () => makeRunner({ ways: [localWays.unshare] }), { ...traits, skipped: noNamespaces });
 testScriptRunner("local scripts without a sandbox", () => makeRunner({ isUnsafe: true }), { ...traits, isIsolated: false });
 
+/** Memory that no process has in its tables any more, or that nobody counts. */
+const HOARDS = {
+  "memory that is given back in name only": `kept = []
+for _ in range(60):
+    kept.append(mmap.mmap(-1, 10 << 20))
+    kept[-1].write(b"x" * (10 << 20))
+    kept[-1].madvise(mmap.MADV_DONTNEED)`,
+  "memory of a child that has ended": `kept = []
+for _ in range(60):
+    kept.append(mmap.mmap(-1, 10 << 20))
+    if os.fork() == 0:
+        kept[-1].write(b"x" * (10 << 20))
+        os._exit(0)
+    os.wait()`,
+  "a device as memory": `file = os.open("/dev/zero", os.O_RDWR)
+kept = [mmap.mmap(file, 10 << 20) for _ in range(60)]
+for one in kept:
+    one.write(b"x" * (10 << 20))
+    one.madvise(mmap.MADV_DONTNEED)`,
+  "a supervisor that may open no file": `try: resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))
+except OSError: pass
+kept = [bytearray(b"x" * (10 << 20)) for _ in range(60)]`,
+};
+
+describe.runIf(noNamespaces === undefined)("where no cgroups can be made", { timeout: 120_000 }, () => {
+  const cgroups = { held: new Set<never>(), make: async () => undefined };
+
+  for (const [name, way] of Object.entries({ unshare: localWays.unshare, ...(noBubblewrap === undefined ? { bubblewrap: localWays.bubblewrap } : {}) })) {
+    test(`a script by ${name} holds no more than it may by ${Object.keys(HOARDS).join(", ")}`, async () => {
+      await using runner = await makeRunner({ ways: [way], cgroups });
+      for (const [what, hoard] of Object.entries(HOARDS)) {
+        const script = `import mmap, os, resource, time\n${hoard}\ntime.sleep(1)\nprint("held")`;
+        const run = { signal: new AbortController().signal, deadline: performance.now() + 60_000 };
+        const { stdout, exitCode } = await runner.run({ id: "0".repeat(32), script, timeoutMs: 30_000 }, run);
+
+        expect([what, stdout, exitCode === 0]).toEqual([what, "", false]);
+      }
+    });
+  }
+
+  test("says so, where scripts are run and in its log, and nothing where they can", async () => {
+    const said: unknown[] = [];
+    const log: Logger = { ...silentLogger, warn: (_: unknown, ...words: unknown[]) => void said.push(...words) };
+    const open = (held: readonly ("memory" | "processors")[]) =>
+      openLocalMaker({ log, limits, path, ways: [localWays.unshare], cgroups: { ...cgroups, held: new Set(held) } });
+    await using none = await open([]);
+    await using all = await open(["memory", "processors"]);
+
+    expect(none.notHeld).toEqual([expect.stringMatching(/^memory is counted/), expect.stringMatching(/^processors are not held/)]);
+    expect(all.notHeld).toEqual([]);
+    expect(said).toEqual(none.notHeld?.map((words) => `this machine does not hold all bounds of scripts: ${words}`));
+  });
+});
+
 /** The borders of what can be set, each together with what is usual else. */
 const borders: readonly Partial<SandboxLimits>[] = [
   { processes: 1 },

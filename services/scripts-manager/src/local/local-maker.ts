@@ -8,7 +8,7 @@ import type { MakeSandboxOptions, Sandbox, SandboxMaker } from "../sandbox/sandb
 import { defaultSandboxLimits, type SandboxLimits } from "../sandbox/sandbox-limits.ts";
 import { supervisorCommand } from "../sandbox/supervisor-command.ts";
 import { bubblewrap } from "./bubblewrap.ts";
-import { findCgroups } from "./cgroup.ts";
+import { type Cgroups, findCgroups } from "./cgroup.ts";
 import { findPython, type Python } from "./find-python.ts";
 import { startLocalSandbox } from "./local-sandbox.ts";
 import { sandboxTree } from "./sandbox-tree.ts";
@@ -35,6 +35,8 @@ export interface LocalMakerOptions {
   readonly isUnsafe?: boolean | undefined;
   /** Whether this process runs in a cluster, where nothing is ever run without walls. @default false */
   readonly isInCluster?: boolean | undefined;
+  /** The cgroups to be had. @default those that trial finds */
+  readonly cgroups?: Cgroups | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -58,7 +60,11 @@ export async function openLocalMaker(options: LocalMakerOptions): Promise<Sandbo
   for (const way of options.ways ?? [bubblewrap, unshare]) {
     const maker = await walledMaker(way, python, { ...options, command: undefined, path });
     const fault = await trial(maker, options.signal);
-    if (fault === undefined) return options.command === undefined ? maker : await walledMaker(way, python, { ...options, path });
+    if (fault === undefined) {
+      if (options.command !== undefined) return await walledMaker(way, python, { ...options, path });
+      for (const bound of maker.notHeld) log.warn({}, `this machine does not hold all bounds of scripts: ${bound}`);
+      return maker;
+    }
     faults.push(`${way.name}: ${fault}`);
   }
   throw cannot(
@@ -66,14 +72,25 @@ export async function openLocalMaker(options: LocalMakerOptions): Promise<Sandbo
   );
 }
 
-async function walledMaker(way: Way, python: Python, options: LocalMakerOptions & { readonly path: string }): Promise<SandboxMaker> {
+async function walledMaker(way: Way, python: Python, options: LocalMakerOptions & { readonly path: string }): Promise<LocalMaker> {
   const { limits = defaultSandboxLimits, preload, packagesFolder, path } = options;
-  const inside = options.command?.(python.executable) ?? supervisorCommand(python.executable, limits, { preload });
+  const cgroups = options.cgroups ?? (await findCgroups(limits));
+  const isMemoryHeld = cgroups.held.has("memory");
+  const inside = options.command?.(python.executable) ?? supervisorCommand(python.executable, limits, { preload, isMemoryHeld });
   const isRoot = process.getuid?.() === 0;
   const tree = await sandboxTree(python, packagesFolder);
-  const command = way.command({ python, tree, limits, command: inside }, isRoot);
-  const newCgroup = await findCgroups(limits);
-  return new LocalMaker("local", async ({ signal }) => await startLocalSandbox(command, { signal, path, cgroup: await newCgroup() }));
+  const command = way.command({ python, tree, limits, command: inside, hasSharedZero: isMemoryHeld }, isRoot);
+  const start = async ({ signal }: MakeSandboxOptions) => await startLocalSandbox(command, { signal, path, cgroup: await cgroups.make() });
+  return new LocalMaker("local", start, notHeldBy(cgroups));
+}
+
+/** The number of processes is held without cgroups, too. */
+function notHeldBy({ held }: Cgroups): readonly string[] {
+  const counted =
+    "memory is counted 40 times a second instead, so that a script may have more for a moment, what the kernel holds for its sockets is not counted, and it may have no shared anonymous memory";
+  const free = "processors are not held: a script may use all of them for as long as it may run";
+  const missing = [...(held.has("memory") ? [] : [counted]), ...(held.has("processors") ? [] : [free])];
+  return missing.map((words) => `${words}. The container runner holds it, and so does this one where it may make cgroups`);
 }
 
 function unsafeMaker(
@@ -90,11 +107,13 @@ function unsafeMaker(
 
 class LocalMaker implements SandboxMaker {
   readonly kind: string;
+  readonly notHeld: readonly string[];
   readonly #start: (options: MakeSandboxOptions) => Promise<Sandbox>;
   readonly #sandboxes = new Set<Sandbox>();
 
-  constructor(kind: string, start: (options: MakeSandboxOptions) => Promise<Sandbox>) {
+  constructor(kind: string, start: (options: MakeSandboxOptions) => Promise<Sandbox>, notHeld: readonly string[] = []) {
     this.kind = kind;
+    this.notHeld = notHeld;
     this.#start = start;
   }
 

@@ -7,6 +7,8 @@ export interface Inside {
   readonly python: Python;
   readonly tree: SandboxTree;
   readonly limits: SandboxLimits;
+  /** Whether it sees /dev/zero, which is a way to shared memory. */
+  readonly hasSharedZero: boolean;
   /** The supervisor's. */
   readonly command: readonly string[];
 }

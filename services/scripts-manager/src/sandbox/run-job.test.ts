@@ -181,6 +181,15 @@ test("a script has the time that it was begun with, which may be less than its j
   expect(await run(saying(started, ended))).toMatchObject({ timeoutMs: 1_000 });
 });
 
+test("a script whose supervisor does not end it in time is ended from outside, with what it has printed", async () => {
+  const sandbox = saying({ ...started, timeoutMs: 1_000 }, out("so far"));
+
+  const outcome = await runJob(sandbox, job, { signal: new AbortController().signal, keepBytes: 100, endBy: performance.now() });
+
+  expect(outcome).toMatchObject({ stdout: "so far", exitCode: null, limit: "time", timeoutMs: 1_000 });
+  expect(sandbox.disposals).toBe(1);
+});
+
 test("a sandbox that was ended for its memory before it began has run nothing", async () => {
   const sandbox = saying({ frame: "ready", python: "3.12" });
   sandbox.end({ isOutOfMemory: true });

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { within } from "@rockbot/async";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { ScriptJob, ScriptOutcome } from "../script-runner.ts";
+import { type ScriptJob, ScriptLimit, type ScriptOutcome } from "../script-runner.ts";
 import { encodeJob } from "./encode-job.ts";
 import type { Frame } from "./frames.ts";
 import { KeptText } from "./kept-text.ts";
@@ -26,6 +26,11 @@ export interface JobOutcome extends Omit<ScriptOutcome, "durations" | "isWarm"> 
 
 type Ended = Extract<Frame, { frame: "ended" }>;
 
+/** How much later than a script's time is over its sandbox is ended from outside, should the supervisor be kept from it; of one that has to have ended by then, less. */
+const OVERDUE_MS = 1_000;
+const OVERDUE_ANSWER_MS = 250;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** How long the reason why a sandbox is gone is waited for, once its frames have ended. */
 const GONE_MS = 5_000;
 
@@ -35,7 +40,7 @@ const GONE_MS = 5_000;
  * @throws {ToolError} the sandbox's own, if it ends before the script; `execution_failed`, if it fails by itself or what it says cannot be read; the signal's reason
  */
 export async function runJob(sandbox: Sandbox, job: ScriptJob, options: RunJobOptions): Promise<JobOutcome> {
-  const { signal, keepBytes } = options;
+  const { signal } = options;
   signal.throwIfAborted();
   const given = Promise.withResolvers<never>();
   given.promise.catch(() => {});
@@ -47,7 +52,7 @@ export async function runJob(sandbox: Sandbox, job: ScriptJob, options: RunJobOp
   sandbox.input.on("error", ignored); // that nobody reads it any more is known from its output
   try {
     const send = (): void => void sendJob(sandbox, job, options).catch(given.reject);
-    return await Promise.race([follow(sandbox, job, { send, keepBytes }), given.promise]);
+    return await Promise.race([follow(sandbox, job, { ...options, send }), given.promise]);
   } finally {
     signal.removeEventListener("abort", abort);
   }
@@ -62,15 +67,22 @@ async function sendJob(sandbox: Sandbox, job: ScriptJob, { signal, keepBytes, en
   for await (const chunk of encodeJob(job, { keepBytes, endBy, layer })) if (!(await writeTo(sandbox.input, chunk, signal))) return;
 }
 
-interface FollowOptions {
+interface FollowOptions extends RunJobOptions {
   readonly send: () => void;
-  readonly keepBytes: number;
 }
 
-async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes }: FollowOptions): Promise<JobOutcome> {
+async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes, endBy = Number.POSITIVE_INFINITY }: FollowOptions): Promise<JobOutcome> {
   const out = new KeptText(keepBytes);
   const err = new KeptText(keepBytes);
   let timeoutMs: number | undefined;
+  let startedAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isOverdue = false;
+  const endOverdue = (): void => {
+    isOverdue = true;
+    sandbox[Symbol.asyncDispose]().catch(ignored);
+    sandbox.output.destroy();
+  };
   try {
     for await (const frame of readFrames(sandbox.output)) {
       // The supervisor takes one job only: written to a sandbox that has one already, this does nothing.
@@ -78,6 +90,8 @@ async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes }: Fol
       else if (frame.frame === "started") {
         if (frame.job !== job.id) throw notOurs();
         timeoutMs = frame.timeoutMs ?? job.timeoutMs;
+        startedAt = performance.now();
+        timer ??= setTimeout(endOverdue, Math.min(timeoutMs + OVERDUE_MS, Math.max(0, endBy - startedAt) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS));
       } else if (frame.frame === "out") out.add(Buffer.from(frame.data, "base64"));
       else if (frame.frame === "err") err.add(Buffer.from(frame.data, "base64"));
       else if (frame.frame === "ended") return outcome(frame, timeoutMs ?? job.timeoutMs, out, err);
@@ -86,9 +100,13 @@ async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes }: Fol
   } catch (error) {
     if (error instanceof ToolError) throw error;
     // The stream broke, which is one way for a sandbox to be gone.
+  } finally {
+    clearTimeout(timer);
   }
+  if (isOverdue) return outcome({ ...nothingSaid, limit: ScriptLimit.Time, runMs: performance.now() - startedAt }, timeoutMs ?? job.timeoutMs, out, err);
   const end = await within(GONE_MS, sandbox.gone, silent);
-  if (timeoutMs !== undefined && end.isOutOfMemory) return outcome(outOfMemory, timeoutMs, out, err);
+  if (timeoutMs !== undefined && end.isOutOfMemory)
+    return outcome({ ...nothingSaid, limit: ScriptLimit.Memory, runMs: performance.now() - startedAt }, timeoutMs, out, err);
   throw end.error;
 }
 
@@ -112,8 +130,8 @@ function signalName(number: number): string {
   return name ?? `signal ${number}`;
 }
 
-/** All of the sandbox was killed for its memory, the supervisor too: it could not say so any more. */
-const outOfMemory: Ended = { frame: "ended", exitCode: null, signal: null, limit: "memory", droppedOut: 0, droppedErr: 0, runMs: 0 };
+/** All of the sandbox was ended from outside, the supervisor too: it could not say so any more. */
+const nothingSaid: Omit<Ended, "limit" | "runMs"> = { frame: "ended", exitCode: null, signal: null, droppedOut: 0, droppedErr: 0 };
 
 function failed(reason: string): ToolError {
   return new ToolError(

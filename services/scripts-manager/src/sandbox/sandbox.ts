@@ -41,6 +41,8 @@ export interface MakeSandboxOptions {
 /** Makes sandboxes of one kind. Disposal removes all that it has made; where it can `find`, those with a job stay for whoever looks for them. */
 export interface SandboxMaker extends AsyncDisposable {
   readonly kind: string;
+  /** Which bounds this platform does not hold, and what is so instead, in words for the operator. @default it holds all */
+  readonly notHeld?: readonly string[] | undefined;
   /** @throws {ToolError} that says why there can be none now */
   make(options: MakeSandboxOptions): Promise<Sandbox>;
   /** The sandbox that a job was given to, by whomever; its frames come from the first on. Absent: none outlives the process that made it. */

@@ -15,6 +15,8 @@ export interface SupervisorCommandOptions {
   readonly packagesFolder?: string | undefined;
   /** What it unpacks there at most, of a job that brings its packages with it. @default 0: whoever makes the sandbox has put them there */
   readonly packagesBytes?: number | undefined;
+  /** Whether the platform bounds the memory of all processes together: else scripts may have only such as the supervisor can count. @default true */
+  readonly isMemoryHeld?: boolean | undefined;
 }
 
 /** How many files and sockets one process of a script may have open. */
@@ -24,7 +26,14 @@ const OPEN_FILES = 256;
 export function supervisorCommand(
   python: string,
   limits: SandboxLimits,
-  { preload = [], endsWithInput = true, folder = "/tmp", packagesFolder = PACKAGES_FOLDER, packagesBytes = 0 }: SupervisorCommandOptions = {},
+  {
+    preload = [],
+    endsWithInput = true,
+    folder = "/tmp",
+    packagesFolder = PACKAGES_FOLDER,
+    packagesBytes = 0,
+    isMemoryHeld = true,
+  }: SupervisorCommandOptions = {},
 ): string[] {
   const config = {
     memoryBytes: whole(limits.memoryBytes),
@@ -36,6 +45,7 @@ export function supervisorCommand(
     packagesBytes: whole(packagesBytes),
     preload: [...PRELOADED_MODULES, ...preload],
     endsWithInput,
+    isMemoryHeld,
   };
   return [python, "-I", "-S", "-u", "-X", "utf8", "-c", supervisorSource, JSON.stringify(config)];
 }

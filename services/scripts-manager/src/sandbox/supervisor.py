@@ -7,7 +7,8 @@ all when the script ends, its time or its memory is over, or nobody listens any 
 
 Its one argument is JSON: `memoryBytes`, `processes`, `fileBytes`, `openFiles`, `folder` (where scripts may write), `packagesFolder`,
 `packagesBytes` (of what a job brings along to be unpacked there),
-`preload` (modules to import while there is no job; those that are missing are left out), `endsWithInput` (the end of stdin ends a script).
+`preload` (modules to import while there is no job; those that are missing are left out), `endsWithInput` (the end of stdin ends a script),
+`isMemoryHeld` (the platform counts and bounds the memory of all processes together; where it does not, only what the supervisor can count may be had).
 """
 
 import atexit
@@ -42,6 +43,8 @@ CHUNK_BYTES = 8_000
 HOLD_S = 0.05
 # How often memory and processes are counted.
 WATCH_S = 0.025
+# Of many processes less often, so that looking at them takes a small part of the time.
+WATCH_PAUSES = 4
 # How long frames may wait for their reader once the script has ended.
 FLUSH_S = 10
 # What the kernel takes of one variable, its name included.
@@ -302,7 +305,8 @@ class Script:
                 break
             if now >= watch_at:
                 self.watch()
-                watch_at = time.monotonic() + WATCH_S
+                watched = time.monotonic()
+                watch_at = watched + max(WATCH_S, WATCH_PAUSES * (watched - now))
                 if self.limit is not None:
                     break
             reads = [output.read_end for output in self.outputs if output.is_open]
@@ -511,20 +515,30 @@ def process_ids():
 def usage():
     """Bytes of memory and number of threads of all processes but this one. What they share is counted once, as soon as that matters."""
     pids = [pid for pid in process_ids() if pid != 1] if os.getpid() == 1 else descendants()
-    resident, threads = 0, 0
+    used, threads = 0, 0
     for pid in pids:
-        try:
-            with open(f"/proc/{pid}/statm") as file:
-                resident += int(file.read().split()[1]) * PAGE_BYTES
-            threads += len(os.listdir(f"/proc/{pid}/task"))
-        except (OSError, IndexError, ValueError):
-            pass
-    if resident > CONFIG["memoryBytes"] and len(pids) > 1:
-        resident = sum(map(proportional_bytes, pids))
-    return resident, threads
+        status = status_of(pid)
+        used += sum(status.get(name, 0) for name in MEMORY_PARTS) * 1024
+        threads += status.get(b"Threads", 0)
+    if used > CONFIG["memoryBytes"] and len(pids) > 1:
+        used = sum(map(proportional_bytes, pids))
+    return used, threads
 
 
-PAGE_BYTES = resource.getpagesize()
+# In RAM, in swap, and the tables of both.
+MEMORY_PARTS = b"VmRSS", b"VmSwap", b"VmPTE"
+STATUS_NUMBERS = {*MEMORY_PARTS, b"Threads"}
+
+
+def status_of(pid):
+    try:
+        with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
+            lines = (line.partition(b":") for line in file.read(16_384).split(b"\n"))
+            return {name: int(value.split()[0]) for name, _, value in lines if name in STATUS_NUMBERS}
+    except (OSError, IndexError, ValueError):
+        return {}
+
+
 # Of its own cgroup, where a sandbox sees it: version 2, and 1.
 MEMORY_EVENTS = ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"]
 
@@ -543,15 +557,11 @@ def killed_for_memory():
 def proportional_bytes(pid):
     try:
         with open(f"/proc/{pid}/smaps_rollup") as file:
-            return sum(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
+            return sum(int(line.split()[1]) * 1024 for line in file if line.startswith(("Pss:", "SwapPss:"))) + status_of(pid).get(b"VmPTE", 0) * 1024
     except OSError:
         pass
-    try:
-        with open(f"/proc/{pid}/statm") as file:
-            _, resident, shared, *_ = file.read().split()
-            return (int(resident) - int(shared)) * PAGE_BYTES
-    except (OSError, ValueError):
-        return 0
+    status = status_of(pid)
+    return sum(status.get(name, 0) for name in MEMORY_PARTS) * 1024
 
 
 # --- The script's process, from within
@@ -802,18 +812,24 @@ DENIED_CALLS = {
     # Memory that outlives its processes, or that no process has mapped: nobody would count it.
     "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "memfd_create": (319, 279), "memfd_secret": (447, 447),
 }  # fmt: skip
-CLONE, CLONE3, SOCKET, PERSONALITY, IOCTL = (56, 220), (435, 435), (41, 198), (135, 92), (16, 29)
+CLONE, CLONE3, SOCKET, PERSONALITY, IOCTL, MMAP = (56, 220), (435, 435), (41, 198), (135, 92), (16, 29), (9, 222)
+# What changes how a process is served, the supervisor too, as it has the script's user.
+PRLIMIT, SCHED_SETSCHEDULER, SCHED_SETATTR, SETPRIORITY, IOPRIO_SET = (302, 261), (144, 119), (314, 274), (141, 140), (251, 30)
+SCHED_SETPARAM, SCHED_SETAFFINITY = (142, 118), (203, 122)
 
 NEW_NAMESPACES = 0x7E020000
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
 SOCKET_FAMILIES = [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK]
 SOCK_RAW = 3
 PERSONALITIES = [0, 0xFFFFFFFF]  # as ever, and the question which
+SCHED_IDLE, SCHED_RESET_ON_FORK = 5, 0x40000000
+ALL_OF_USER = {SETPRIORITY: 2, IOPRIO_SET: 3}
+SHARED_ANONYMOUS = 0x21
 TERMINAL_INPUT = [0x5412, 0x541C]  # TIOCSTI, TIOCLINUX: to type into a terminal
 
 ALLOW, REFUSE, UNKNOWN, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS, 0x80000000
 LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
-NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, (16, 24)  # offsets in struct seccomp_data; of arguments, the low half
+NUMBER, ARCHITECTURE, ARGUMENTS, HIGH_HALF = 0, 4, (16, 24, 32, 40), 4  # offsets in struct seccomp_data; of arguments, the low half
 
 
 def filter_system_calls():
@@ -839,6 +855,9 @@ def system_call_filter(column, audit_name):
         checks = [(JUMP_EQUAL, len(allowed) - place, 0, value) for place, value in enumerate(allowed)]
         return [(LOAD, 0, 0, ARGUMENTS[index]), (AND, 0, 0, mask), *checks, (RETURN, 0, 0, REFUSE)]
 
+    def own_target(index):
+        return [(LOAD, 0, 0, ARGUMENTS[index]), (JUMP_EQUAL, 1, 0, 0), (RETURN, 0, 0, REFUSE)]
+
     program = [(LOAD, 0, 0, ARCHITECTURE), (JUMP_EQUAL, 1, 0, audit_name), (RETURN, 0, 0, KILL), (LOAD, 0, 0, NUMBER)]
     if column == 0:
         # The x32 way of calling has numbers of its own.
@@ -854,6 +873,21 @@ def system_call_filter(column, audit_name):
     kind += [(JUMP_EQUAL, 0, 1, SOCK_RAW), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
     program += when_called(SOCKET, family + kind)
     program += when_called(PERSONALITY, [*argument_must(0, 0xFFFFFFFF, PERSONALITIES), (RETURN, 0, 0, ALLOW)])
+    for call in (SCHED_SETPARAM, SCHED_SETAFFINITY):
+        program += when_called(call, [*own_target(0), (RETURN, 0, 0, ALLOW)])
+    idle = [(LOAD, 0, 0, ARGUMENTS[1]), (AND, 0, 0, 0xFFFFFFFF ^ SCHED_RESET_ON_FORK), (JUMP_EQUAL, 0, 1, SCHED_IDLE), (RETURN, 0, 0, REFUSE)]
+    program += when_called(SCHED_SETSCHEDULER, [*own_target(0), *idle, (RETURN, 0, 0, ALLOW)])
+    program += when_called(SCHED_SETATTR, [(RETURN, 0, 0, UNKNOWN)])  # whose class cannot be seen from here
+    for call, which in ALL_OF_USER.items():
+        everybody = [(LOAD, 0, 0, ARGUMENTS[0]), (JUMP_EQUAL, 0, 1, which), (RETURN, 0, 0, REFUSE)]
+        program += when_called(call, [*own_target(1), *everybody, (RETURN, 0, 0, ALLOW)])
+    # To ask for another's limits sets none.
+    asks = [(LOAD, 0, 0, ARGUMENTS[2]), (JUMP_EQUAL, 0, 2, 0), (LOAD, 0, 0, ARGUMENTS[2] + HIGH_HALF), (JUMP_EQUAL, 1, 0, 0), (RETURN, 0, 0, REFUSE)]
+    program += when_called(PRLIMIT, [(LOAD, 0, 0, ARGUMENTS[0]), (JUMP_EQUAL, len(asks), 0, 0), *asks, (RETURN, 0, 0, ALLOW)])
+    if not CONFIG["isMemoryHeld"]:
+        # It stays when no process has it in its tables any more, where only the kernel's own count sees it.
+        shared = [(LOAD, 0, 0, ARGUMENTS[3]), (AND, 0, 0, SHARED_ANONYMOUS), (JUMP_EQUAL, 0, 1, SHARED_ANONYMOUS), (RETURN, 0, 0, REFUSE)]
+        program += when_called(MMAP, [*shared, (RETURN, 0, 0, ALLOW)])
     typing = [(JUMP_EQUAL, len(TERMINAL_INPUT) - place, 0, value) for place, value in enumerate(TERMINAL_INPUT)]
     program += when_called(IOCTL, [(LOAD, 0, 0, ARGUMENTS[1]), *typing, (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)])
     program.append((RETURN, 0, 0, ALLOW))
