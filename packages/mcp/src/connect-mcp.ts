@@ -9,6 +9,7 @@ import { type LeftOut, Listing } from "./incoming/listing.ts";
 import { readIncoming } from "./incoming/read-incoming.ts";
 import { boundedSchemaValidator } from "./schema/bounded-schema-validator.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
+import { activityOf, type ProcessActivity } from "./stdio/process-family.ts";
 import { StdioTransport } from "./stdio/stdio-transport.ts";
 import { traceMeta } from "./trace-meta.ts";
 
@@ -47,6 +48,12 @@ export interface McpConnection extends AsyncDisposable {
   readonly serverName: string;
   /** What the server tells models about itself. */
   readonly instructions: string | undefined;
+  /** When the server has said anything last, by `performance.now()`. */
+  readonly heardAt: number;
+  /** Asks for nothing but an answer. @throws whatever the SDK throws */
+  ping(options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<void>;
+  /** What the server's program does; undefined of a server that is none of ours, and where the system does not say. */
+  activity(): Promise<ProcessActivity | undefined>;
   /** All pages, up to a bound. @throws whatever the SDK throws */
   listTools(options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<McpListing>;
   /** Sends the call once. @throws {NotSentError} if it has certainly not been sent; whatever the SDK throws otherwise: see `callError` */
@@ -159,6 +166,15 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
     protocolVersion: client.getNegotiatedProtocolVersion() ?? "unknown",
     serverName: cleanText(client.getServerVersion()?.name ?? "", 128),
     instructions: textOrNone(client.getInstructions(), MAX_INSTRUCTIONS),
+    get heardAt() {
+      return heardAt;
+    },
+    async ping({ timeoutMs: pingMs, signal: pingSignal }) {
+      const options = { timeout: pingMs, signal: pingSignal };
+      // The newer era has no ping.
+      await (client.getProtocolEra() === "modern" ? client.discover(options) : client.ping(options));
+    },
+    activity: async () => (transport instanceof StdioTransport && transport.pid !== undefined ? activityOf(transport.pid) : undefined),
     listTools({ timeoutMs: listMs, signal: listSignal }) {
       if (client.getServerCapabilities()?.tools === undefined) return Promise.resolve({ tools: [], leftOut: [] });
       const list = async (): Promise<McpListing> => {

@@ -4,15 +4,17 @@ import { within } from "@rockbot/async";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { createRedactor } from "@rockbot/redaction";
-import { callError, isLost, isRefusedUnseen } from "./call/call-error.ts";
+import { callError, isLost, isRefusedUnseen, isTimeOut } from "./call/call-error.ts";
 import { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
 import type { McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
+import { TimeOutBreaker } from "./call/time-out-breaker.ts";
 import { ConnectError, connectMcp, type KnownPeer, type McpCallOptions, type McpConnection } from "./connect-mcp.ts";
 import type { LeftOut } from "./incoming/listing.ts";
 import { ServerLog } from "./incoming/server-log.ts";
 import { OfferedTools, type ToolScreen } from "./offered-tools.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
+import { ServerWatch, WATCH_TIMES, type WatchTimes } from "./server-watch.ts";
 import { type ToolFilterOptions, toolFilter } from "./tool-filter.ts";
 
 export interface McpServerOptions extends ToolFilterOptions {
@@ -43,10 +45,12 @@ export interface McpServerParts {
   readonly refusal?: ((toolName: string) => ToolError | undefined) | undefined;
   /** The waits before each attempt to connect, in milliseconds; the last one holds for all further ones. @default 0, 1, 2, 5, 10, 30 and 60 s */
   readonly backOffMs?: readonly number[] | undefined;
+  /** When a server that says nothing is looked at. @default 10 s after a call was sent, else 30 s */
+  readonly watch?: WatchTimes | undefined;
 }
 
-/** How a server stands. `failing`: it waits for its next attempt. `broken`: so many attempts have failed that calls are refused at once. */
-export type McpServerState = "connecting" | "ready" | "failing" | "broken" | "stopped";
+/** How a server stands. `busy`: it is connected, works on something, and answers nothing meanwhile. `failing`: it waits for its next attempt. `broken`: so many attempts have failed that calls are refused at once. */
+export type McpServerState = "connecting" | "ready" | "busy" | "failing" | "broken" | "stopped";
 
 export interface McpServerHealth {
   readonly name: string;
@@ -69,7 +73,9 @@ const BACK_OFF_MS = [0, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000];
 const BROKEN_AFTER = 5;
 /** A call waits this long for a server that is being connected. */
 const READY_WAIT_MS = 10_000;
-const LIST_TIMEOUT_MS = 30_000;
+const LIST_TIMEOUT_MS = 60_000;
+/** A call that is ended so shortly before its deadline had all its time. */
+const LATE_MS = 50;
 /** Lists are read again so often although no change was told. */
 const LIST_AGAIN_MS = 5 * 60_000;
 /** A connection that has lasted this long has succeeded. */
@@ -113,6 +119,10 @@ export class McpServer implements AsyncDisposable {
   #idle = (): void => {};
   /** Ends the wait for the next attempt. */
   #tryNow = (): void => {};
+  readonly #timeOuts = new TimeOutBreaker();
+  #watch: ServerWatch | undefined;
+  /** Ends the wait for the next look. */
+  #lookNow = (): void => {};
   /** Resolves when the connection there is has ended or is given up. */
   #gone = Promise.withResolvers<void>();
 
@@ -227,14 +237,20 @@ export class McpServer implements AsyncDisposable {
       });
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) throw lost ?? this.#notStarted(tool);
-      const refusal = this.refusalOf(tool.name);
+      const refusal = this.refusalOf(tool.name) ?? this.#timeOuts.refusal(this.name, tool.name, leftMs);
       if (refusal !== undefined) throw lost ?? refusal;
       if (mayStart?.() === false) throw lost ?? this.#away(0);
+      const sentAt = performance.now();
+      using _out = this.#watch?.sent();
       try {
         const result = await connection.callTool(tool, args, { timeoutMs: Math.ceil(leftMs), signal, onProgress });
         this.#failures = 0;
+        this.#timeOuts.answered(tool.name);
         return result;
       } catch (error) {
+        const isLate = isTimeOut(error) || (signal.aborted && performance.now() >= deadline - LATE_MS);
+        if (isLate) this.#timedOut(tool, leftMs, performance.now() - sentAt);
+        else if (!signal.aborted) this.#timeOuts.answered(tool.name);
         if (signal.aborted) throw signal.reason;
         if (attempt === 1 && isRefusedUnseen(error)) {
           this.#lose(connection, error);
@@ -245,6 +261,11 @@ export class McpServer implements AsyncDisposable {
         lost = failure;
       }
     }
+  }
+
+  #timedOut({ name }: McpTool, hadMs: number, afterMs: number): void {
+    this.#timeOuts.timedOut(name, hadMs);
+    if (this.#watch?.timedOut(afterMs)) this.#lookNow();
   }
 
   /** Ends the connection, and the server's process with all that it started. Calls in flight fail. */
@@ -312,6 +333,7 @@ export class McpServer implements AsyncDisposable {
       this.#protocolVersion = connection.protocolVersion;
       this.#connection = connection;
       this.#gone = gone;
+      this.#watch = new ServerWatch(connection, this.#parts.watch ?? WATCH_TIMES);
       this.#log.info({ server: this.name, protocolVersion: connection.protocolVersion, tools: this.tools.length }, "MCP server connected");
       this.#setState("ready");
     } catch (error) {
@@ -324,16 +346,36 @@ export class McpServer implements AsyncDisposable {
   /** Until the connection ends or is given up. */
   async #stayConnected(): Promise<void> {
     const connection = this.#connection;
+    const watch = this.#watch;
     const since = performance.now();
-    while (this.#connection === connection && connection !== undefined && !this.#stop.signal.aborted) {
-      const timer = new AbortController();
-      await Promise.race([sleep(LIST_AGAIN_MS, undefined, { signal: timer.signal, ref: false }).catch(() => {}), this.#gone.promise]);
-      timer.abort();
+    let listedAt = since;
+    const isOn = (): boolean => connection !== undefined && this.#connection === connection && !this.#stop.signal.aborted;
+    while (isOn() && connection !== undefined && watch !== undefined) {
+      await this.#untilLook();
       if (performance.now() - since >= STABLE_MS) this.#failures = Math.min(this.#failures, 1);
-      if (this.#connection === connection && performance.now() - since >= LIST_AGAIN_MS && !this.#stop.signal.aborted)
-        await this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error));
+      if (isOn() && watch.isDue) await this.#look(connection, watch);
+      if (!isOn() || performance.now() - listedAt < LIST_AGAIN_MS) continue;
+      listedAt = performance.now();
+      await this.#list(connection).catch((error: unknown) => this.#note("the list of tools cannot be read", error));
     }
     if (connection !== undefined && this.#connection !== connection) this.#close(connection);
+  }
+
+  async #untilLook(): Promise<void> {
+    const timer = new AbortController();
+    const now = Promise.withResolvers<void>();
+    this.#lookNow = now.resolve;
+    const { lookMs } = this.#parts.watch ?? WATCH_TIMES;
+    await Promise.race([sleep(lookMs, undefined, { signal: timer.signal, ref: false }).catch(() => {}), this.#gone.promise, now.promise]);
+    timer.abort();
+  }
+
+  /** A server that says nothing is asked whether it lives; if it hangs, it is started or connected anew. */
+  async #look(connection: McpConnection, watch: ServerWatch): Promise<void> {
+    const liveness = await watch.look(this.#stop.signal);
+    if (this.#connection !== connection || this.#stop.signal.aborted) return;
+    if (liveness === "hung") this.#lose(connection, new Error("it answers neither a ping nor a question for its tools, and works on nothing"));
+    else this.#setState(liveness === "busy" ? "busy" : "ready");
   }
 
   async #list(connection: McpConnection): Promise<void> {
@@ -360,6 +402,7 @@ export class McpServer implements AsyncDisposable {
 
   #fail(what: string, error: unknown): void {
     this.#connection = undefined;
+    this.#watch = undefined;
     this.#failures++;
     this.#note(what, error);
     failureCounter().add(1, { server: this.name });
@@ -379,7 +422,7 @@ export class McpServer implements AsyncDisposable {
   /** The connection, once there is one. @throws {ToolError} */
   async #ready(deadline: number, signal: AbortSignal): Promise<McpConnection> {
     const giveUpAt = Math.min(deadline, performance.now() + READY_WAIT_MS);
-    while (this.#connection === undefined) {
+    while (this.#connection === undefined || this.#state === "busy") {
       const waitMs = giveUpAt - performance.now();
       const attemptInMs = this.#nextAttemptAt === undefined ? 0 : this.#nextAttemptAt - performance.now();
       if (waitMs <= 0 || attemptInMs > waitMs || this.#state === "broken" || this.#state === "stopped") throw this.#away(Math.max(attemptInMs, 0));
@@ -402,7 +445,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   #away(nextAttemptInMs: number): ToolError {
-    return serverAwayError({ name: this.name, nextAttemptInMs });
+    return serverAwayError({ name: this.name, nextAttemptInMs, state: this.#state });
   }
 
   #setState(state: McpServerState): void {
@@ -420,11 +463,13 @@ export class McpServer implements AsyncDisposable {
 export const isRepeatable = ({ annotations }: McpTool, isTrusted: boolean): boolean => isTrusted && (annotations.readOnly || annotations.idempotent);
 
 /** Of a server that a call cannot be sent to now. */
-export const serverAwayError = ({ name, nextAttemptInMs = 0 }: Pick<McpServerHealth, "name"> & Partial<Pick<McpServerHealth, "nextAttemptInMs">>): ToolError =>
-  new ToolError(ToolErrorCode.Unavailable, `The MCP server "${name}" cannot be reached now. Nothing was run. Try again later.`, {
+export function serverAwayError({ name, nextAttemptInMs = 0, state }: Pick<McpServerHealth, "name"> & Partial<McpServerHealth>): ToolError {
+  const why = state === "busy" ? "works on earlier calls and answers nothing meanwhile" : "cannot be reached now";
+  return new ToolError(ToolErrorCode.Unavailable, `The MCP server "${name}" ${why}. Nothing was run. Try again later.`, {
     retryAfterMs: Math.max(1_000, Math.round(nextAttemptInMs)),
     details: { mayHaveRun: false, reason: "server_away" },
   });
+}
 
 const failureCounter = () =>
   metrics.getMeter("@rockbot/mcp").createCounter("rockbot.mcp.server.failures", { description: "Connections to MCP servers that failed or ended, by server." });

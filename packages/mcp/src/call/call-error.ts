@@ -60,8 +60,7 @@ export function callError(error: unknown, { server, tool, redact }: FailedCall):
   if (status !== undefined)
     return failed(ToolErrorCode.ExecutionFailed, `${what} failed: its server answered with status ${status}. It may have run.`, status >= 500);
   if (error instanceof ProtocolError) return protocolError(error, { what, said, serverData, failed });
-  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
-    return failed(ToolErrorCode.Timeout, `${what} gave no result in time. It may have run.`, true);
+  if (isTimeOut(error)) return failed(ToolErrorCode.Timeout, `${what} gave no result in time. It may have run.`, true);
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
     return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its answer is no result as the protocol has it.`, true);
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)
@@ -119,6 +118,9 @@ function urlsIn(data: unknown): readonly string[] {
   const urls = elicitations.map((one: unknown) => (typeof one === "object" && one !== null ? (one as { readonly url?: unknown }).url : undefined));
   return urls.filter((url) => typeof url === "string" && /^https?:\/\/[^\s]{1,2000}$/.test(url) && cleanText(url, MAX_DATA) === url).slice(0, 3) as string[];
 }
+
+/** Whether no answer came in time. */
+export const isTimeOut = (error: unknown): boolean => error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
 
 /** Whether the connection ended in the middle of it, so that nobody knows whether it has run. */
 export function isLost(error: unknown): boolean {

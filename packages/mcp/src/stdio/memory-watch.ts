@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { readProcesses } from "./read-processes.ts";
+import { allProcesses, membersOf } from "./process-family.ts";
 
 /** How often the memory of limited programs is looked at. */
 const EVERY_MS = 500;
@@ -8,12 +8,6 @@ interface Watched {
   readonly pid: number;
   readonly maxMib: number;
   readonly onExceeded: (mib: number) => void;
-}
-
-interface ProcessFacts {
-  readonly pid: number;
-  readonly parent: number;
-  readonly group: number;
 }
 
 const watched = new Set<Watched>();
@@ -50,22 +44,6 @@ async function look(): Promise<void> {
     const mib = Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024);
     if (mib > entry.maxMib && watched.delete(entry)) entry.onExceeded(mib);
   }
-}
-
-async function allProcesses(): Promise<readonly ProcessFacts[]> {
-  return (await readProcesses("stat")).map(({ pid, text }) => {
-    const [, parent, group] = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return { pid, parent: Number(parent), group: Number(group) };
-  });
-}
-
-function membersOf(leader: number, processes: readonly ProcessFacts[]): number[] {
-  const members = new Set([leader]);
-  for (let before = 0; before < members.size; ) {
-    before = members.size;
-    for (const { pid, parent, group } of processes) if (group === leader || members.has(parent)) members.add(pid);
-  }
-  return [...members];
 }
 
 async function residentKib(pid: number): Promise<number> {

@@ -37,6 +37,13 @@ function sleeper(detached: boolean): number {
 const faults: Readonly<Record<string, (id: Request["id"], params: NonNullable<Request["params"]>) => void>> = {
   echo: (id, params) => text(id, JSON.stringify(params.arguments ?? {})),
   hang: () => {},
+  /** Reads and says nothing for a time, in which it computes, or sleeps. */
+  block(id, { arguments: { ms, isAsleep } = {} }) {
+    const until = performance.now() + Number(ms);
+    if (isAsleep === true) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(ms));
+    while (performance.now() < until);
+    text(id, "unblocked");
+  },
   /** Notes in a file that it ran, and answers nothing. */
   note_and_hang: (_, params) => appendFileSync(String(params.arguments?.["file"]), "ran\n"),
   /** Notes in a file that it ran, and answers after a time. */
