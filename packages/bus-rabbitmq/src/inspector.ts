@@ -1,7 +1,7 @@
 import { BusUnavailableError, type QueueState } from "@rockbot/bus";
+import type { Channel } from "amqplib";
 import type { ConnectionSupervisor } from "./connection-supervisor.ts";
-import type { Link } from "./link.ts";
-import { onScratchChannel } from "./topology.ts";
+import { type Link, NoAnswerError } from "./link.ts";
 
 /** An answer takes a few milliseconds; a caller that asks wants to know before it waits for anything else. */
 const ANSWER_MS = 500;
@@ -14,10 +14,17 @@ const UNHEARD_MS = 250;
 /** After a connection was lost, others' are most likely back by then too: the longest backoff, and time to connect. */
 const SETTLING_MS = 5_000;
 
+/** A channel that stays open for questions: to open and close one for each costs the broker three times what the question does. */
+interface AskingChannel {
+  readonly link: Link;
+  readonly opening: Promise<Channel>;
+}
+
 /** Asks the broker for the state of queues. Those who ask for the same queue at the same time share the answer. */
 export class Inspector {
   readonly #supervisor: ConnectionSupervisor;
   readonly #asking = new Map<string, Promise<QueueState | undefined>>();
+  #channel: AskingChannel | undefined;
 
   constructor(supervisor: ConnectionSupervisor) {
     this.#supervisor = supervisor;
@@ -47,21 +54,36 @@ export class Inspector {
   }
 
   /** @returns what the broker says, and how long it took for that */
-  async #declarePassively(link: Link, queue: string): Promise<{ readonly state: QueueState | undefined; readonly ms: number }> {
+  async #declarePassively(link: Link, queue: string, isSecondTry = false): Promise<{ readonly state: QueueState | undefined; readonly ms: number }> {
+    const asking = this.#channelOn(link);
     let askedAt = performance.now();
+    const answer = asking.opening.then((channel) => {
+      askedAt = performance.now();
+      return channel.checkQueue(queue);
+    });
     try {
-      return await link.answerWithin(
-        ANSWER_MS,
-        "queue.declare",
-        onScratchChannel(link, async (channel) => {
-          askedAt = performance.now();
-          const { consumerCount, messageCount } = await channel.checkQueue(queue);
-          return { state: { consumers: consumerCount, messages: messageCount }, ms: performance.now() - askedAt };
-        }),
-      );
+      const { consumerCount, messageCount } = await link.answerWithin(ANSWER_MS, "queue.declare", answer);
+      return { state: { consumers: consumerCount, messages: messageCount }, ms: performance.now() - askedAt };
     } catch (error) {
+      this.#leave(asking); // the broker has closed it, or owes an answer on it
       if ((error as { readonly code?: unknown }).code === 404) return { state: undefined, ms: performance.now() - askedAt };
+      // A queue that is not there closes the channel for those who asked for others, too.
+      if (!isSecondTry && !link.signal.aborted && !(error instanceof NoAnswerError)) return this.#declarePassively(link, queue, true);
       throw new BusUnavailableError(`Cannot inspect "${queue}": ${(error as Error).message}`, { cause: error });
     }
+  }
+
+  #channelOn(link: Link): AskingChannel {
+    if (this.#channel?.link === link) return this.#channel;
+    const opening = link.openChannel().then((channel) => channel.on("error", () => {})); // the answer that does not come says the same
+    const asking = { link, opening };
+    this.#channel = asking;
+    return asking;
+  }
+
+  #leave(asking: AskingChannel): void {
+    if (this.#channel !== asking) return;
+    this.#channel = undefined;
+    asking.opening.then((channel) => channel.close()).catch(() => {}); // it may be closed already
   }
 }

@@ -29,7 +29,7 @@ const CLOSE_DEADLINE_MS = 1_000;
 const MAX_FRAME_BYTES = 128 * 1024;
 
 /** The broker owes an answer. */
-class NoAnswerError extends Error {
+export class NoAnswerError extends Error {
   override readonly name = "NoAnswerError";
 }
 
