@@ -29,15 +29,38 @@ test("one that is called off or added while others are due counts as such", asyn
   await vi.waitFor(() => expect(called).toEqual(["first", "added"]));
 });
 
-test("nothing ticks once nothing is due any more", async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+test("nothing rings before the earliest is due, and after it what is left rings in time", () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   try {
     const deadlines = new Deadlines();
-    deadlines.after(1_000, () => {})();
-    expect(vi.getTimerCount()).toBe(1);
-    vi.advanceTimersByTime(20);
+    const called: string[] = [];
+    deadlines.after(90_000, () => called.push("last"));
+    const callOff = deadlines.after(30_000, () => called.push("never"));
+    deadlines.after(60_000, () => called.push("first"));
+    callOff();
+    vi.advanceTimersToNextTimer(); // what was called off
+    expect(called).toEqual([]);
+    vi.advanceTimersToNextTimer();
+    expect(called).toEqual(["first"]);
+    vi.advanceTimersToNextTimer();
+    expect(called).toEqual(["first", "last"]);
     expect(vi.getTimerCount()).toBe(0);
   } finally {
     vi.useRealTimers();
   }
+});
+
+test("the process is kept alive while there is a deadline, and no longer", () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  const before = timers();
+  const deadlines = new Deadlines();
+  const callOff = deadlines.after(60_000, () => {});
+  expect(timers()).toBe(before + 1);
+  callOff();
+  expect(timers()).toBe(before);
+  deadlines.after(70_000, () => {})();
+  const callOffAgain = deadlines.after(60_000, () => {});
+  expect(timers()).toBe(before + 1);
+  callOffAgain();
+  expect(timers()).toBe(before);
 });
