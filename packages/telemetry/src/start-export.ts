@@ -4,11 +4,12 @@ import type { UndiciInstrumentation } from "@opentelemetry/instrumentation-undic
 import { defaultResource, envDetector, osDetector, resourceFromAttributes, serviceInstanceIdDetector } from "@opentelemetry/resources";
 import type { IMetricReader, MetricProducer } from "@opentelemetry/sdk-metrics";
 import { NodeSDK } from "@opentelemetry/sdk-node";
-import { NoopSpanProcessor } from "@opentelemetry/sdk-trace";
+import { NoopSpanProcessor, ParentBasedSampler } from "@opentelemetry/sdk-trace";
 import { isExported } from "./is-exported.ts";
 import { LinkedContextManager } from "./linked-context.ts";
 import { isSentCumulated, otlpMetricReader } from "./otlp-metric-reader.ts";
 import { otlpSpanExporter } from "./otlp-span-exporter.ts";
+import { RateLimitedSampler } from "./rate-limited-sampler.ts";
 import { redactedSpans } from "./redacted-spans.ts";
 import type { Durations } from "./tallies/durations.ts";
 import { TallyMeterProvider } from "./tallies/tally-meter-provider.ts";
@@ -23,12 +24,14 @@ export interface StartExportOptions {
   readonly outgoing: UndiciInstrumentation;
 }
 
+/** More than agents make, and what a collector takes without a thought. To record and send all spans of a call takes as long as all else for it. */
+const MAX_TRACES_PER_SECOND = 100;
 /** The longest text in a span, which would otherwise carry whatever a page or a model put into an attribute. */
 const MAX_ATTRIBUTE_CHARACTERS = 4096;
 
 /**
  * Connects `@opentelemetry/api` to the whole SDK: exporters, protocol, sampler, batches and resource follow the standard
- * variables. Loaded only if something is exported, since it is most of OpenTelemetry, gRPC included.
+ * variables. Without `OTEL_TRACES_SAMPLER` at most MAX_TRACES_PER_SECOND traces that begin here are recorded, and all that began elsewhere and are recorded there. Loaded only if something is exported, since it is most of OpenTelemetry, gRPC included.
  */
 export function startExport({ service, version, reader, producers, durations, outgoing }: StartExportOptions): { shutdown(): Promise<void> } {
   const sdk = new NodeSDK({
@@ -39,6 +42,9 @@ export function startExport({ service, version, reader, producers, durations, ou
     views,
     // Without any processor there is no tracer, and all ids are zero.
     ...(isExported("TRACES") ? { traceExporter: redactedSpans(otlpSpanExporter()) } : { spanProcessors: [new NoopSpanProcessor()] }),
+    ...(getStringFromEnv("OTEL_TRACES_SAMPLER") === undefined
+      ? { sampler: new ParentBasedSampler({ root: new RateLimitedSampler({ perSecond: MAX_TRACES_PER_SECOND }) }) }
+      : {}),
     logRecordProcessors: [],
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_CHARACTERS },
     contextManager: new LinkedContextManager(),
