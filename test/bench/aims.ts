@@ -4,19 +4,26 @@ import type { Measure } from "./summary.ts";
 export interface Aim {
   readonly contender: string;
   readonly concurrency: number;
+  /** Of the case of a lone caller that thinks between its calls. */
+  readonly isPaced?: true;
   readonly measure: Measure;
   readonly atLeast?: number;
   readonly atMost?: number;
   readonly about: string;
 }
 
-/** All with 200 B. */
+/** All with a text of 200 B. */
 export const aims: readonly Aim[] = [
   { contender: "rockbot", concurrency: 64, measure: "callsPerSecond", atLeast: 1, about: "calls/s at 64" },
   { contender: "rockbot", concurrency: 512, measure: "callsPerSecond", atLeast: 0.95, about: "calls/s at 512" },
   { contender: "rockbot", concurrency: 64, measure: "allCpu", atMost: 0.95, about: "CPU of all processes, with the broker's, at 64" },
   { contender: "rockbot", concurrency: 64, measure: "ownCpu", atMost: 1.2, about: "CPU of caller and service at 64" },
   { contender: "rockbot", concurrency: 1, measure: "p50", atMost: 1.3, about: "p50 of a lone caller" },
+  { contender: "rockbot", concurrency: 1, isPaced: true, measure: "p50", atMost: 1.15, about: "p50 of a lone caller that thinks between calls" },
+  { contender: "rockbot", concurrency: 1, isPaced: true, measure: "allCpu", atMost: 1.3, about: "CPU of all processes, with the broker's, of such a caller" },
+  { contender: "rockbot-deployed", concurrency: 64, measure: "callsPerSecond", atLeast: 0.8, about: "calls/s at 64 as deployed, to rockbot" },
+  { contender: "rockbot-deployed", concurrency: 64, measure: "allCpu", atMost: 1.2, about: "CPU of all processes at 64 as deployed, to rockbot" },
+  { contender: "rockbot-http", concurrency: 64, measure: "callsPerSecond", atLeast: 0.7, about: "calls/s at 64 by HTTP, to rockbot" },
   { contender: "rockbot-claims", concurrency: 64, measure: "callsPerSecond", atLeast: 0.75, about: "calls/s at 64, each call claimed in Redis" },
   {
     contender: "rockbot-memory-bus",

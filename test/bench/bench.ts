@@ -8,10 +8,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startOwnBroker, startOwnRedis } from "@rockbot/testing";
 import { seededRandom } from "../broker/seeded-random.ts";
-import type { Place } from "./contender.ts";
+import type { Load, LoopOptions, LoopResult } from "./closed-loop.ts";
 import { contenders } from "./contenders.ts";
 import { installContenders } from "./install-contenders.ts";
 import { type BenchOptions, readOptions, usage } from "./options.ts";
+import { preparePlace } from "./prepare-place.ts";
 import { findErlangNode, treeCpuUs } from "./processor-time.ts";
 import { type Run, toCases, toMarkdown } from "./report.ts";
 import { type Peer, startPeer } from "./start-peer.ts";
@@ -20,7 +21,8 @@ import type { Round } from "./summary.ts";
 interface Running {
   readonly name: string;
   readonly caller: Peer;
-  readonly service: Peer | undefined;
+  /** The service, and what is between it and the caller. */
+  readonly behind: readonly Peer[];
 }
 
 /** After so many calls, or so long, code is as fast as it gets: ours, of which a call runs most, still got faster after 50,000. */
@@ -30,6 +32,8 @@ const WARM_MS = 30_000;
 const LEAD_IN_MS = 400;
 /** What is left of a round in queues and buffers is done by then. */
 const SETTLE_MS = 20;
+/** In a round of a caller that thinks. */
+const PACED_CALLS = 20;
 
 const args = process.argv.slice(2);
 try {
@@ -47,7 +51,7 @@ async function bench(options: BenchOptions): Promise<void> {
   const broker = stack.use(await startOwnBroker());
   const redis = stack.use(await startOwnRedis());
   const brokerPid = await findErlangNode((await broker.ctl("eval", "node().")).trim().replaceAll("'", ""));
-  const place: Place = { amqpUrl: await broker.directUrl(), redisUrl: await redis.directUrl() };
+  const place = await preparePlace(stack, broker, redis);
   /** Why contenders are out, in their words. What is measured of the others, and of them before, counts all the same. */
   const failures: Record<string, string> = {};
   async function attempt(name: string, step: () => Promise<void>): Promise<void> {
@@ -60,28 +64,30 @@ async function bench(options: BenchOptions): Promise<void> {
 
   const running: Running[] = [];
   for (const name of options.contenders) {
-    const { file, isLocal } = contenders[name] as (typeof contenders)[string];
+    const { file, isLocal, hasFront } = contenders[name] as (typeof contenders)[string];
     const path = join(import.meta.dirname, "contenders", file);
     await attempt(name, async () => {
       // The service first: a caller may look for it at once.
-      const service = isLocal ? undefined : stack.use(await startPeer(path, "service", place, options.profiles));
-      running.push({ name, service, caller: stack.use(await startPeer(path, "caller", place, options.profiles)) });
+      const { profiles } = options;
+      const behind = isLocal ? [] : [stack.use(await startPeer(path, "service", place, { profiles }))];
+      if (hasFront) behind.push(stack.use(await startPeer(path, "front", place, { profiles })));
+      running.push({ name, behind, caller: stack.use(await startPeer(path, "caller", place, { profiles, front: behind.at(-1)?.address })) });
     });
   }
 
   const random = seededRandom(options.seed);
   const rounds: Round[] = [];
   for (const { name, caller } of running) await attempt(name, () => warmUp(caller));
-  for (const bytes of options.bytes) {
-    for (const concurrency of options.concurrency) {
-      process.stderr.write(`${bytes} B, ${concurrency} at once\n`);
-      for (let round = 0; round <= options.rounds; round++) {
-        for (const contender of shuffled(running, random)) {
-          await attempt(contender.name, async () => {
-            const result = await measure(contender, { brokerPid, ms: options.roundMs, concurrency, bytes });
-            if (round > 0) rounds.push({ ...result, round }); // the first one warms up
-          });
-        }
+  for (const load of loadsOf(options)) {
+    process.stderr.write(`${JSON.stringify(load)}\n`);
+    const ms = load.thinkMs > 0 ? Math.max(options.roundMs, PACED_CALLS * load.thinkMs) : options.roundMs;
+    for (let round = 0; round <= options.rounds; round++) {
+      for (const contender of shuffled(running, random)) {
+        if (load.thinkMs > 0 && contenders[contender.name]?.isLocal) continue; // as long as a call in a process takes, it is no matter
+        await attempt(contender.name, async () => {
+          const result = await measure(contender, { ...load, brokerPid, ms });
+          if (round > 0) rounds.push({ ...result, ...load, round }); // the first one warms up
+        });
       }
     }
   }
@@ -105,23 +111,33 @@ async function bench(options: BenchOptions): Promise<void> {
   await writeFile(join(out, "bench.json"), `${JSON.stringify(run, null, 2)}\n`);
 }
 
+/** The cases, in their order: each payload with each concurrency, and a lone caller that thinks. */
+function loadsOf({ payloads, concurrency, thinkMs }: BenchOptions): Load[] {
+  const loads = payloads.flatMap((size) => concurrency.map((calls): Load => ({ ...size, concurrency: calls, thinkMs: 0 })));
+  return thinkMs === undefined ? loads : [...loads, { payload: "text", bytes: 200, concurrency: 1, thinkMs }];
+}
+
 async function warmUp(caller: Peer): Promise<void> {
   const until = performance.now() + WARM_MS;
-  for (let calls = 0; calls < WARM_CALLS && performance.now() < until; ) calls += (await caller.round({ ms: 500, concurrency: 64, bytes: 200 })).calls;
+  for (let calls = 0; calls < WARM_CALLS && performance.now() < until; )
+    calls += (await caller.round({ ms: 500, concurrency: 64, bytes: 200, payload: "text", thinkMs: 0 })).calls;
 }
 
 async function measure(
-  { name, caller, service }: Running,
-  { brokerPid, ...loop }: { readonly brokerPid: number; readonly ms: number; readonly concurrency: number; readonly bytes: number },
-): Promise<Omit<Round, "round">> {
-  const readCpu = async (): Promise<readonly [number, number]> => [(await service?.cpuUs()) ?? 0, service === undefined ? 0 : await treeCpuUs(brokerPid)];
+  { name, caller, behind }: Running,
+  { brokerPid, ...loop }: LoopOptions & { readonly brokerPid: number },
+): Promise<LoopResult & Pick<Round, "contender" | "serviceCpuUs" | "brokerCpuUs">> {
+  async function readCpu(): Promise<readonly [number, number]> {
+    const ofPeers = await Promise.all(behind.map((peer) => peer.cpuUs()));
+    return [ofPeers.reduce((sum, us) => sum + us, 0), behind.length === 0 ? 0 : await treeCpuUs(brokerPid)];
+  }
   await caller.round({ ...loop, ms: LEAD_IN_MS });
   await sleep(SETTLE_MS);
   const [serviceBefore, brokerBefore] = await readCpu();
   const result = await caller.round(loop);
   await sleep(SETTLE_MS);
   const [serviceAfter, brokerAfter] = await readCpu();
-  return { contender: name, ...loop, ...result, serviceCpuUs: serviceAfter - serviceBefore, brokerCpuUs: brokerAfter - brokerBefore };
+  return { contender: name, ...result, serviceCpuUs: serviceAfter - serviceBefore, brokerCpuUs: brokerAfter - brokerBefore };
 }
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {

@@ -1,12 +1,21 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Caller } from "./contender.ts";
+import { isAnswerTo, type PayloadKind, payloadMaker } from "./payload.ts";
 
-export interface LoopOptions {
-  /** For how long new calls are made. */
-  readonly ms: number;
+/** What a case asks of all contenders alike. */
+export interface Load {
   /** How many calls are out at once. */
   readonly concurrency: number;
-  /** The length of each call's text. */
+  /** About the length of each call's payload. */
   readonly bytes: number;
+  readonly payload: PayloadKind;
+  /** How long each caller waits after an answer, as an agent does that thinks. */
+  readonly thinkMs: number;
+}
+
+export interface LoopOptions extends Load {
+  /** For how long new calls are made. */
+  readonly ms: number;
 }
 
 export interface LoopResult {
@@ -23,9 +32,9 @@ export interface LoopResult {
 const LOST_MS = 30_000;
 let serial = 0;
 
-/** Calls as fast as answers come, each call with a text of its own. @throws {Error} if an answer is another call's, or does not come */
-export async function closedLoop(caller: Caller, { ms, concurrency, bytes }: LoopOptions): Promise<LoopResult> {
-  const padding = "x".repeat(bytes);
+/** Calls as fast as answers come, or after a pause, each call with a payload of its own. @throws {Error} if an answer is another call's, or does not come */
+export async function closedLoop(caller: Caller, { ms, concurrency, bytes, payload, thinkMs }: LoopOptions): Promise<LoopResult> {
+  const make = payloadMaker(payload, bytes);
   const latencies: number[] = [];
   const cpu = process.cpuUsage();
   const start = performance.now();
@@ -35,12 +44,16 @@ export async function closedLoop(caller: Caller, { ms, concurrency, bytes }: Loo
 
   async function callInTurn(): Promise<void> {
     for (let now = performance.now(); now < end; ) {
-      const text = `${serial++}:${padding}`.slice(0, bytes);
-      const answer = await caller.call(text);
-      if (answer !== text) throw new Error(`the answer to call ${text.slice(0, 12)} is ${JSON.stringify(answer.slice(0, 12))}`);
+      const asked = make(serial++);
+      const answer = await caller.call(asked);
       const then = performance.now();
+      if (!isAnswerTo(asked, answer)) throw new Error(`the answer to call ${serial - 1} is another: ${JSON.stringify(answer).slice(0, 40)}`);
       latencies.push(then - now);
       now = then;
+      if (thinkMs > 0) {
+        await sleep(thinkMs);
+        now = performance.now();
+      }
     }
   }
   try {

@@ -9,6 +9,8 @@ export interface ContenderInfo {
   readonly isForeign?: true;
   /** Caller and service are one process, and there is no broker. */
   readonly isLocal?: true;
+  /** There is a process between caller and service. */
+  readonly hasFront?: true;
 }
 
 /** In the order of the report; a reference comes before those it is set against. */
@@ -16,6 +18,11 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
   "amqplib-same": {
     file: "amqplib-same.ts",
     about: "plain amqplib with the guarantees of ours: quorum queue, persistent, pipelined confirms, manual acks, `noDelay`",
+    reference: "amqplib-same",
+  },
+  "amqplib-batched": {
+    file: "amqplib-batched.ts",
+    about: "the same, and what is written in a turn of the event loop goes out at once, and acks are sent for many messages together",
     reference: "amqplib-same",
   },
   "amqplib-full": {
@@ -29,6 +36,18 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
     reference: "amqplib-same",
   },
   "rockbot-claims": { file: "rockbot-claims.ts", about: "ours, a tool with effects: the same and each call claimed in Redis", reference: "amqplib-same" },
+  "rockbot-deployed": {
+    file: "rockbot-deployed.ts",
+    about:
+      "rockbot-claims as compose deploys it: verified senders, a policy, an audit log, the caller's journal in Redis, traces and metrics sent to a collector",
+    reference: "rockbot",
+  },
+  "rockbot-http": {
+    file: "rockbot-http.ts",
+    about: "rockbot, called by HTTP through the gateway, which is a third process",
+    reference: "rockbot",
+    hasFront: true,
+  },
   "rockbot-bus": {
     file: "rockbot-bus.ts",
     about: "our bus alone: a schema check, spans and metrics, but no tools, and so none of their layers",
@@ -40,7 +59,12 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
     reference: "amqplib-same",
   },
   "rabbitmq-client": { file: "rabbitmq-client.mjs", about: "rabbitmq-client with the same guarantees, `noDelay`", reference: "amqplib-same", isForeign: true },
-  rascal: { file: "rascal.mjs", about: "rascal with the same guarantees, `noDelay`", reference: "amqplib-same", isForeign: true },
+  rascal: {
+    file: "rascal.mjs",
+    about: "rascal with the same guarantees, `noDelay`, and a pool of channels to publish on",
+    reference: "amqplib-same",
+    isForeign: true,
+  },
   moleculer: {
     file: "moleculer.mjs",
     about: "Moleculer over AMQP: persistent, no confirms, prefetch and `noDelay` set",

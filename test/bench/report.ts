@@ -1,6 +1,9 @@
 import { aims } from "./aims.ts";
+import type { Load } from "./closed-loop.ts";
+import { PREFETCH, SERVICE_CONCURRENCY } from "./contender.ts";
 import { contenders } from "./contenders.ts";
 import { type BenchOptions, commandOf } from "./options.ts";
+import { V8_FLAGS } from "./start-peer.ts";
 import { type Quartiles, type Round, type Summary, summarize } from "./summary.ts";
 
 /** A run of the bench, as it is kept. */
@@ -23,15 +26,13 @@ export interface Machine {
   readonly load: string;
 }
 
-export interface Case {
-  readonly bytes: number;
-  readonly concurrency: number;
+export interface Case extends Load {
   readonly summaries: Readonly<Record<string, Summary>>;
 }
 
 /** The rounds by case, each contender beside its reference, which has run in the same rounds. */
 export function toCases(rounds: readonly Round[]): Case[] {
-  const cases = Map.groupBy(rounds, ({ bytes, concurrency }) => `${bytes} ${concurrency}`);
+  const cases = Map.groupBy(rounds, ({ payload, bytes, concurrency, thinkMs }) => [payload, bytes, concurrency, thinkMs].join(" "));
   return [...cases.values()].map((ofCase) => {
     const byContender = Map.groupBy(ofCase, ({ contender }) => contender);
     const summaries: Record<string, Summary> = {};
@@ -39,8 +40,8 @@ export function toCases(rounds: readonly Round[]): Case[] {
       const own = byContender.get(name);
       if (own !== undefined) summaries[name] = summarize(own, byContender.get(reference) ?? []);
     }
-    const { bytes = 0, concurrency = 0 } = ofCase[0] ?? {};
-    return { bytes, concurrency, summaries };
+    const { payload = "text", bytes = 0, concurrency = 0, thinkMs = 0 } = ofCase[0] ?? {};
+    return { payload, bytes, concurrency, thinkMs, summaries };
   });
 }
 
@@ -52,13 +53,13 @@ export function toMarkdown({ options, machine, versions, failures, cases }: Run)
   return [
     "# What a call costs",
     `<!-- Written by \`${commandOf(options)} --out docs\`; the same figures are in bench.json. Do not edit. -->`,
-    `Each contender answers a call with the text that came. Caller and service are processes of their own, on one machine with the broker and with nothing
+    `Each contender answers a call with what came: a text, or rows with members of several types. Caller and service are processes of their own, on one machine with the broker and with nothing
 between them and it, so that calls/s are what the whole machine gives, and what else it does makes them less. In each of ${rounds} rounds of ${roundMs} ms all contenders take their turn, in an order of chance (seed ${seed}).
-Who has waited for its turn is slow at first, so each turn begins with calls that are not measured. V8's space of young objects, which shrinks
-meanwhile, keeps 16 MB or more in all processes, and V8 makes nothing among the old objects at once, as in our images.
+Who has waited for its turn is slow at first, so each turn begins with calls that are not measured. All processes have V8's flags of our images: \`${V8_FLAGS.join(" ")}\`.
+A service takes ${PREFETCH} messages at once, and ours runs ${SERVICE_CONCURRENCY} calls at once, as by default.
 Whoever publishes to a topic exchange does so on topics of three words, as the protocol has them: the broker takes longer over each word more.
 A ratio is the median over the rounds of the contender's figure to its reference's *in the same round*, with quartiles: the reference is
-\`amqplib-same\`, in one process \`function\`. CPU is user and system time per call. Where the load is well above the number of processors, all
+\`amqplib-same\`, in one process \`function\`, and \`rockbot\` for what ours adds to it. CPU is user and system time per call. Where the load is well above the number of processors, all
 figures are coarse, and CPU is the least so.`,
     `${processor}, load ${load} at the end; Node ${node.replace("v", "")}, RabbitMQ ${rabbitmq}, Redis ${redis}${libraries.length === 0 ? "" : `; ${libraries.join(", ")}`}.`,
     chosen.map((name) => `- **${name}**: ${contenders[name]?.about}${failureText(failures[name])}`).join("\n"),
@@ -72,19 +73,25 @@ figures are coarse, and CPU is the least so.`,
 
 /** What ours is to reach, beside what it has reached in this run. */
 function aimTable(cases: readonly Case[], failures: Run["failures"]): string {
-  const rows = aims.flatMap(({ contender, concurrency, measure, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY, about }) => {
-    const found = cases.find((one) => one.bytes === 200 && one.concurrency === concurrency)?.summaries[contender];
-    const aim = Number.isFinite(atMost) ? `≤ ${atMost}` : `≥ ${atLeast}`;
-    if (found === undefined) return failures[contender] === undefined ? [] : [[about, aim, "failed", "no"]];
-    const ratio = found.ratios[measure];
-    const isMet = ratio.median >= atLeast && ratio.median <= atMost;
-    return [[about, aim, ratioText(ratio), isMet ? "yes" : "no"]];
-  });
+  const rows = aims.flatMap(
+    ({ contender, concurrency, isPaced = false, measure, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY, about }) => {
+      const found = cases.find((one) => one.payload === "text" && one.bytes === 200 && one.concurrency === concurrency && one.thinkMs > 0 === isPaced)
+        ?.summaries[contender];
+      const aim = Number.isFinite(atMost) ? `≤ ${atMost}` : `≥ ${atLeast}`;
+      if (found === undefined) return failures[contender] === undefined ? [] : [[about, aim, "failed", "no"]];
+      const ratio = found.ratios[measure];
+      const isMet = ratio.median >= atLeast && ratio.median <= atMost;
+      return [[about, aim, ratioText(ratio), isMet ? "yes" : "no"]];
+    },
+  );
   return toTable(["ratio to the reference, 200 B", "aim", "measured", "met"], rows);
 }
 
-const title = ({ bytes, concurrency }: Case): string =>
-  `### ${bytes < 1024 ? `${bytes} B` : `${bytes / 1024} KB`}, ${concurrency} ${concurrency === 1 ? "call" : "calls"} at once`;
+function title({ payload, bytes, concurrency, thinkMs }: Load): string {
+  const size = bytes < 1024 ? `${bytes} B` : `${bytes / 1024} KB`;
+  const calls = `${concurrency} ${concurrency === 1 ? "call" : "calls"} at once`;
+  return `### ${payload === "rows" ? "Rows of " : ""}${size}, ${calls}${thinkMs > 0 ? `, ${thinkMs} ms after the answer before` : ""}`;
+}
 
 function table({ summaries }: Case, failures: Run["failures"]): string {
   const rows = Object.entries(summaries).map(([name, { callsPerSecond, p50Ms, callerUs, serviceUs, brokerUs, ratios }]) => [

@@ -1,33 +1,45 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoopOptions, LoopResult } from "./closed-loop.ts";
 import type { Place } from "./contender.ts";
 import type { Order } from "./peer.ts";
 
-export type Role = "caller" | "service";
+export type Role = "caller" | "front" | "service";
 
 /** A process of a contender. */
 export interface Peer extends AsyncDisposable {
+  /** Where a process in between is reached. */
+  readonly address: string | undefined;
   round(options: LoopOptions): Promise<LoopResult>;
   /** User and system time since its start, in microseconds. */
   cpuUs(): Promise<number>;
 }
 
-const V8_FLAGS = [
-  // V8 makes the space of young objects small while a process waits for its turn, which is dear once it begins again: this much is left. It may grow beyond.
-  "--min-semi-space-size=16",
-  // As in our images, whose Dockerfile says why.
-  "--no-allocation-site-pretenuring",
-];
+/** Those of our images, for all alike: the Dockerfile says why. */
+const dockerfile = readFileSync(join(import.meta.dirname, "../../Dockerfile"), "utf8");
+export const V8_FLAGS: readonly string[] = [...dockerfile.matchAll(/^(?:ENV NODE_OPTIONS=|ENTRYPOINT ).*$/gm)].flatMap(
+  ([line]) => line.match(/--[a-z0-9=-]+/g) ?? [],
+);
 const READY_MS = 30_000;
 const ANSWER_MS = 90_000;
 
-/** @param profiles the folder for CPU profiles, if they are wanted @throws {Error} with its words if the peer does not start */
-export async function startPeer(file: string, role: Role, place: Place, profiles: string | undefined): Promise<Peer> {
+export interface StartPeerOptions {
+  /** The folder for CPU profiles, if they are wanted. */
+  readonly profiles: string | undefined;
+  /** Where the process in between is reached, if there is one. */
+  readonly front?: string | undefined;
+}
+
+/** @throws {Error} with its words if the peer does not start */
+export async function startPeer(file: string, role: Role, place: Place, { profiles, front }: StartPeerOptions): Promise<Peer> {
   const profiling = profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profiles}`, `--cpu-prof-name=${nameOf(file)}-${role}.cpuprofile`];
   const execArgv = [...V8_FLAGS, ...profiling];
-  const child = fork(join(import.meta.dirname, "peer.ts"), [file, role, JSON.stringify(place)], { execArgv, stdio: ["ignore", "ignore", "pipe", "ipc"] });
+  const child = fork(join(import.meta.dirname, "peer.ts"), [file, role, JSON.stringify(place), ...(front === undefined ? [] : [front])], {
+    execArgv,
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
   let words = "";
   child.stderr?.on("data", (chunk: Buffer) => {
     words = (words + chunk.toString()).slice(-2_000);
@@ -52,8 +64,9 @@ export async function startPeer(file: string, role: Role, place: Place, profiles
     return answered;
   }
 
-  await answer(READY_MS);
+  const address = (await answer(READY_MS)) as string | undefined;
   return {
+    address,
     round: async (options) => (await ask({ kind: "round", options })) as LoopResult,
     cpuUs: async () => (await ask({ kind: "cpu" })) as number,
     async [Symbol.asyncDispose]() {

@@ -1,11 +1,10 @@
-import type { LoopResult } from "./closed-loop.ts";
+import type { Load, LoopResult } from "./closed-loop.ts";
 
 /** One round of one contender in one case. */
-export interface Round extends LoopResult {
+export interface Round extends LoopResult, Load {
   readonly contender: string;
-  readonly bytes: number;
-  readonly concurrency: number;
   readonly round: number;
+  /** Of the service, and of what is between it and the caller. */
   readonly serviceCpuUs: number;
   readonly brokerCpuUs: number;
 }

@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcon
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { createToolCaller } from "@rockbot/tools";
-import { closedLoop } from "../bench/closed-loop.ts";
+import { closedLoop, type LoopOptions } from "../bench/closed-loop.ts";
 import type { Caller } from "../bench/contender.ts";
 import { httpEntry, startBridge, startHttpServers, stdioProgram, TOKEN, until } from "./bench-world.ts";
 
@@ -23,7 +23,7 @@ export interface HopRow {
 
 const BYTES = 200;
 const CONCURRENCIES = [1, 64];
-const WARM_UP = { ms: 2_000, concurrency: 16, bytes: BYTES };
+const WARM_UP: LoopOptions = { payload: "text", thinkMs: 0, ms: 2_000, concurrency: 16, bytes: BYTES };
 
 /** Both ways in turn, round by round, so that what else the machine does meets both alike. Over HTTP both call the same process, over stdio each a process of its own. */
 export async function measureHop(amqpUrl: string, { rounds, ms }: HopOptions): Promise<readonly HopRow[]> {
@@ -51,7 +51,7 @@ export async function measureHop(amqpUrl: string, { rounds, ms }: HopOptions): P
   );
   for (let round = 0; round < rounds; round++) {
     for (const { call, concurrency, p50s, rates } of measured) {
-      const { p50Ms, calls, elapsedMs } = await closedLoop(callerOf(call), { ms, concurrency, bytes: BYTES });
+      const { p50Ms, calls, elapsedMs } = await closedLoop(callerOf(call), { ms, concurrency, bytes: BYTES, payload: "text", thinkMs: 0 });
       p50s.push(p50Ms);
       rates.push((calls / elapsedMs) * 1_000);
     }
@@ -74,6 +74,9 @@ async function connectDirectly(transport: Transport): Promise<AsyncDisposable & 
   };
 }
 
-const callerOf = (call: (text: string) => Promise<string>): Caller => ({ call, async [Symbol.asyncDispose]() {} });
+const callerOf = (call: (text: string) => Promise<string>): Caller => ({
+  call: async ({ text = "" }) => ({ text: await call(text) }),
+  async [Symbol.asyncDispose]() {},
+});
 
 export const median = (figures: readonly number[]): number => figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;

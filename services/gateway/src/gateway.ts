@@ -4,7 +4,7 @@ import type { JournalStore } from "@rockbot/journal";
 import type { EndpointLoad } from "@rockbot/mcp/serve";
 import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
-import { connectionsOf, createGatewayApp } from "./gateway-app.ts";
+import { createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";
 import { type HttpApp, serveHttp } from "./http-server.ts";
 import { isLoopback } from "./is-loopback.ts";
@@ -70,8 +70,6 @@ export async function startGateway(
     maxCallTimeoutMs,
     requestTimeoutMs,
     maxConcurrent,
-    strangersPerAddress,
-    proxies,
     shutdownGraceMs,
   } = config;
   const hostName = isIPv6(host) ? `[${host}]` : host;
@@ -96,19 +94,7 @@ export async function startGateway(
     notReady,
   });
   const server = started.use(
-    await serveHttp(
-      app,
-      { host, port: config.port },
-      {
-        maxConnections: connectionsOf(maxConcurrent),
-        strangersPerAddress,
-        proxies,
-        requestTimeoutMs,
-        drainMs: shutdownGraceMs,
-        signal,
-        onDrainOver: () => drainOver.abort(),
-      },
-    ),
+    await serveHttp(app, { host, port: config.port }, { requestTimeoutMs, drainMs: shutdownGraceMs, signal, onDrainOver: () => drainOver.abort() }),
   );
   started.defer(() => mcp.stopListening()); // first, so that the server has no requests to wait for that never end
   const url = `http://${hostName}:${server.port}`;

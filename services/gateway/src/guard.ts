@@ -1,6 +1,6 @@
 import type { HttpBindings } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { createFrontDoor, type FrontDoorOptions, letIn } from "@rockbot/inbound";
+import { createFrontDoor, type FrontDoorOptions } from "@rockbot/inbound";
 import { createMiddleware } from "hono/factory";
 import type { Authenticate } from "./authenticate.ts";
 import { HttpErrorCode } from "./http-error.ts";
@@ -24,7 +24,6 @@ export function guard({ authenticate, ...names }: GuardOptions) {
     const fault = faultOf(c.env.incoming);
     if (fault !== undefined) throw new ToolError(fault.kind === "malformed" ? HttpErrorCode.BadRequest : ToolErrorCode.Denied, fault.message);
     c.set("caller", authenticate(c.req.header("authorization")));
-    letIn(c.env.incoming);
     await next();
   });
 }

@@ -1,10 +1,8 @@
 import { type LoadConfigOptions, urlFaults } from "@rockbot/config";
-import { addressFaults } from "@rockbot/inbound";
 import type { OpenrouterMcpConfig } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say. */
-export const checkOpenrouterMcpConfig: NonNullable<LoadConfigOptions<OpenrouterMcpConfig>["check"]> = ({ openrouterBaseUrl, allowedOrigins = [], proxies }) => [
+export const checkOpenrouterMcpConfig: NonNullable<LoadConfigOptions<OpenrouterMcpConfig>["check"]> = ({ openrouterBaseUrl, allowedOrigins = [] }) => [
   ...urlFaults("openrouterBaseUrl", openrouterBaseUrl),
   ...allowedOrigins.flatMap((origin, i) => urlFaults(`allowedOrigins.${i}`, origin)),
-  ...addressFaults("proxies", proxies),
 ];

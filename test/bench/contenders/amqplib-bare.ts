@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { connect as connectAmqp } from "amqplib";
 import { type Caller, type Place, PREFETCH } from "../contender.ts";
+import type { Payload } from "../payload.ts";
 
 const REQUESTS = "bench-bare.requests";
 
@@ -14,9 +15,9 @@ export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
     REQUESTS,
     (message) => {
       if (message === null) return;
-      const { id, text } = JSON.parse(message.content.toString()) as { readonly id: string; readonly text: string };
+      const { id, payload } = JSON.parse(message.content.toString()) as { readonly id: string; readonly payload: Payload };
       const { replyTo, correlationId } = message.properties as { readonly replyTo: string; readonly correlationId: string };
-      channel.sendToQueue(replyTo, Buffer.from(JSON.stringify({ id, text })), { correlationId });
+      channel.sendToQueue(replyTo, Buffer.from(JSON.stringify({ id, payload })), { correlationId });
     },
     { noAck: true },
   );
@@ -26,24 +27,24 @@ export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
 export async function connect({ amqpUrl }: Place): Promise<Caller> {
   const connection = await connectAmqp(amqpUrl, { noDelay: true });
   const channel = await connection.createChannel();
-  const pending = new Map<string, (text: string) => void>();
+  const pending = new Map<string, (payload: Payload) => void>();
   await channel.consume(
     "amq.rabbitmq.reply-to",
     (message) => {
       if (message === null) return;
-      const { text } = JSON.parse(message.content.toString()) as { readonly text: string };
+      const { payload } = JSON.parse(message.content.toString()) as { readonly payload: Payload };
       const { correlationId } = message.properties as { readonly correlationId: string };
-      pending.get(correlationId)?.(text);
+      pending.get(correlationId)?.(payload);
       pending.delete(correlationId);
     },
     { noAck: true },
   );
   return {
-    call: (text) =>
+    call: (payload) =>
       new Promise((resolve) => {
         const id = randomUUID();
         pending.set(id, resolve);
-        channel.sendToQueue(REQUESTS, Buffer.from(JSON.stringify({ id, text })), { correlationId: id, replyTo: "amq.rabbitmq.reply-to" });
+        channel.sendToQueue(REQUESTS, Buffer.from(JSON.stringify({ id, payload })), { correlationId: id, replyTo: "amq.rabbitmq.reply-to" });
       }),
     [Symbol.asyncDispose]: () => connection.close(),
   };

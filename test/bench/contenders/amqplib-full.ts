@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { context, metrics, propagation, SpanKind, trace } from "@opentelemetry/api";
 import { startTelemetry } from "@rockbot/telemetry";
 import { type Caller, type Place, PREFETCH } from "../contender.ts";
+import type { Payload } from "../payload.ts";
 import { validateEcho } from "./echo-tool.ts";
 import { openPlainChannel } from "./plain-channel.ts";
 
@@ -19,7 +20,7 @@ interface Request {
 
 interface Reply {
   readonly id: string;
-  readonly content: string;
+  readonly content: Payload;
 }
 
 /**
@@ -45,7 +46,7 @@ export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
     if (!isRequest(request)) return channel.nack(message, false, false);
     const { id, arguments: text } = request;
     const input = JSON.parse(text) as unknown;
-    const content = validateEcho(input) ? input.text : "the arguments do not match the schema";
+    const content = validateEcho(input) ? input : { text: "the arguments do not match the schema" };
     ran.end();
     const sent = signals.start("publish", SpanKind.PRODUCER, received.inside);
     const properties = { persistent: true, mandatory: true, correlationId, messageId: randomUUID(), type: "Reply", headers: { source: "bench-full" } };
@@ -75,10 +76,10 @@ export async function connect({ amqpUrl }: Place): Promise<Caller> {
     channel.ack(message);
   });
   return {
-    call(text) {
+    call(payload) {
       const called = signals.start("call", SpanKind.INTERNAL, context.active());
       const id = randomUUID();
-      return new Promise<string>((resolve, reject) => {
+      return new Promise<Payload>((resolve, reject) => {
         const settle = (outcome: () => void) => {
           clearTimeout(timer);
           pending.delete(id);
@@ -100,7 +101,7 @@ export async function connect({ amqpUrl }: Place): Promise<Caller> {
           expiration: TIMEOUT_MS,
           headers,
         };
-        const request: Request = { id, arguments: JSON.stringify({ text }) };
+        const request: Request = { id, arguments: JSON.stringify(payload) };
         channel.publish(EXCHANGE, REQUESTS, Buffer.from(JSON.stringify(request)), properties, (error: Error | null) => {
           sent.end();
           if (error !== null) settle(() => reject(error));
@@ -115,7 +116,7 @@ const isRequest = (value: unknown): value is Request =>
   typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" && "arguments" in value && typeof value.arguments === "string";
 
 const isReply = (value: unknown): value is Reply =>
-  typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" && "content" in value && typeof value.content === "string";
+  typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" && "content" in value && typeof value.content === "object";
 
 /** A count and a duration for whatever is done, and a span if it is started here. */
 function createSignals() {

@@ -1,6 +1,7 @@
 import { type Bus, createRequester } from "@rockbot/bus";
 import { createEnvelope, newId } from "@rockbot/contracts";
 import { type Caller, PREFETCH, SERVICE_CONCURRENCY } from "../contender.ts";
+import type { Payload } from "../payload.ts";
 import { validateEcho } from "./echo-tool.ts";
 
 const TOPIC = "tool.invoke.bench-bus";
@@ -12,7 +13,7 @@ export function serveEcho(bus: Bus): Promise<AsyncDisposable> {
   return bus.subscribe({ name: "bench-bus", topics: [TOPIC], concurrency: SERVICE_CONCURRENCY, prefetch: PREFETCH }, async ({ body, correlationId }) => {
     const input = decode(body);
     if (!validateEcho(input)) throw new TypeError("Cannot run echo: the arguments do not match the schema");
-    await bus.publish(createEnvelope({ topic: ANSWERS, type: "Answer", source: "bench-bus", correlationId, body: encode({ text: input.text }) }), {
+    await bus.publish(createEnvelope({ topic: ANSWERS, type: "Answer", source: "bench-bus", correlationId, body: encode(input) }), {
       mandatory: true,
       isTraced: false,
     });
@@ -25,12 +26,12 @@ export function connectEcho(bus: Bus): Caller {
   stack.use(bus);
   const requester = stack.use(createRequester(bus, { replyTo: ANSWERS, subscription: { name: "bench-answers", kind: "result" } }));
   return {
-    async call(text) {
+    async call(payload) {
       const id = newId();
-      const body = encode({ text });
+      const body = encode(payload);
       const request = createEnvelope({ topic: TOPIC, type: "Request", source: "bench-bus-caller", messageId: id, correlationId: id, body });
       const answer = await requester.request(request, { timeoutMs: TIMEOUT_MS });
-      return (decode(answer.body) as { readonly text: string }).text;
+      return decode(answer.body) as Payload;
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

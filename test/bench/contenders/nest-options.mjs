@@ -3,18 +3,19 @@ import { Controller, Module } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
 import { ClientProxyFactory, Ctx, MessagePattern, Payload, Transport } from "@nestjs/microservices";
 import { firstValueFrom } from "rxjs";
+import { PREFETCH } from "../contender.ts";
 
 const optionsOf = (amqpUrl, options) => ({
   transport: Transport.RMQ,
-  options: { urls: [amqpUrl], prefetchCount: 512, socketOptions: { connectionOptions: { noDelay: true } }, ...options },
+  options: { urls: [amqpUrl], prefetchCount: PREFETCH, socketOptions: { connectionOptions: { noDelay: true } }, ...options },
 });
 
 /** @param acknowledge called with Nest's context of each message, if any */
 export async function serveNest(amqpUrl, options, acknowledge) {
   class Echo {
-    echo({ text }, context) {
+    echo(payload, context) {
       acknowledge?.(context);
-      return text;
+      return payload;
     }
   }
   class Bench {}
@@ -32,5 +33,5 @@ export async function serveNest(amqpUrl, options, acknowledge) {
 export async function connectNest(amqpUrl, options) {
   const client = ClientProxyFactory.create(optionsOf(amqpUrl, options));
   await client.connect();
-  return { call: (text) => firstValueFrom(client.send("echo", { text })), [Symbol.asyncDispose]: async () => client.close() };
+  return { call: (payload) => firstValueFrom(client.send("echo", payload)), [Symbol.asyncDispose]: async () => client.close() };
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { Connection } from "rabbitmq-client";
+import { PREFETCH } from "../contender.ts";
 
 const EXCHANGE = "bench-client";
 const REQUESTS = "tool.invoke.bench-client";
 const REPLIES = "tool.result.bench-client";
-const PREFETCH = 512;
 const exchanges = [{ exchange: EXCHANGE, type: "topic", durable: true }];
 
 /** rabbitmq-client with the guarantees of amqplib-same, by its consumers and confirming publishers. */
@@ -20,7 +20,7 @@ export async function serve({ amqpUrl }) {
       qos: { prefetchCount: PREFETCH },
     },
     async ({ body, correlationId, replyTo }) => {
-      await publisher.send({ exchange: EXCHANGE, routingKey: replyTo, durable: true, correlationId }, { id: body.id, text: body.text });
+      await publisher.send({ exchange: EXCHANGE, routingKey: replyTo, durable: true, correlationId }, { id: body.id, payload: body.payload });
     },
   );
   await new Promise((resolve) => consumer.once("ready", resolve));
@@ -40,18 +40,18 @@ export async function connect({ amqpUrl }) {
       qos: { prefetchCount: 2 * PREFETCH },
     },
     async ({ body, correlationId }) => {
-      pending.get(correlationId)?.(body.text);
+      pending.get(correlationId)?.(body.payload);
       pending.delete(correlationId);
     },
   );
   await new Promise((resolve) => consumer.once("ready", resolve));
   return {
-    call: (text) =>
+    call: (payload) =>
       new Promise((resolve, reject) => {
         const id = randomUUID();
         pending.set(id, resolve);
         publisher
-          .send({ exchange: EXCHANGE, routingKey: REQUESTS, durable: true, correlationId: id, messageId: id, replyTo: REPLIES }, { id, text })
+          .send({ exchange: EXCHANGE, routingKey: REQUESTS, durable: true, correlationId: id, messageId: id, replyTo: REPLIES }, { id, payload })
           .catch(reject);
       }),
     [Symbol.asyncDispose]: () => connection.close(),

@@ -1,14 +1,14 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { isIPv6 } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { letIn, SPARE_CONNECTIONS, type StrangerOptions, startServer } from "@rockbot/inbound";
+import { startServer } from "@rockbot/inbound";
 import { type AdmitOptions, createAdmission, MCP_PATH, type Refusal } from "./admit.ts";
 import type { ServedTools } from "./served-tool.ts";
 import { toolServer } from "./tool-server.ts";
 
-export interface ServeMcpHttpOptions extends AdmitOptions, StrangerOptions {
+export interface ServeMcpHttpOptions extends AdmitOptions {
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;
@@ -28,6 +28,8 @@ export interface McpHttpServer extends AsyncDisposable {
 
 /** No call of ours has arguments near this. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
+const REQUEST_TIMEOUT_MS = 15_000;
+const MAX_CONNECTIONS = 1024;
 
 /**
  * Serves tools over Streamable HTTP at `/mcp`, to clients of both protocol eras, without sessions: any replica answers any request. Resolves
@@ -35,7 +37,7 @@ const MAX_REQUEST_BYTES = 1024 * 1024;
  * @throws {Error} if it cannot listen
  */
 export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOptions): Promise<McpHttpServer> {
-  const { host, port, maxConcurrent, strangersPerAddress, proxies, drainMs, signal, log = silentLogger } = options;
+  const { host, port, maxConcurrent, drainMs, signal, log = silentLogger } = options;
   const refusalOf = createAdmission({ ...options, allowedHosts: [...options.allowedHosts, isIPv6(host) ? `[${host}]` : host] });
   const handler = createMcpHandler(() => toolServer(served, log), {
     maxRequestBodySize: MAX_REQUEST_BYTES,
@@ -44,13 +46,13 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
   });
   const listener = getRequestListener((request) => handler.fetch(request), { overrideGlobalObjects: false });
   let running = 0;
-  function listen(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const limits = { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 };
+  const server = createServer(limits, (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const refusal = refusalOf(incoming);
     if (refusal !== undefined) {
       refuse(outgoing, refusal);
       return;
     }
-    letIn(incoming);
     if (running >= maxConcurrent) {
       refuse(outgoing, { status: 503, message: "The server has as many requests as it takes: try again later" });
       return;
@@ -60,20 +62,9 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
       running--;
     });
     void listener(incoming, outgoing);
-  }
-  const started = await startServer(
-    listen,
-    { host, port },
-    {
-      maxConnections: maxConcurrent + SPARE_CONNECTIONS,
-      strangersPerAddress,
-      proxies,
-      drainMs,
-      signal,
-      onDrainOver: () => void handler.close(),
-      refusal: (_, message) => errorBody(message),
-    },
-  );
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  const started = await startServer(server, { host, port }, { drainMs, signal, onDrainOver: () => void handler.close() });
   const url = `http://${isIPv6(host) ? `[${host}]` : host}:${started.port}${MCP_PATH}`;
   log.info({ url }, "MCP server listens");
   return {
@@ -93,7 +84,5 @@ function refuse(outgoing: ServerResponse, { status, message }: Refusal): void {
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
     ...(status === 503 ? { "retry-after": "1" } : {}),
   });
-  outgoing.end(JSON.stringify(errorBody(message)));
+  outgoing.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32000, message } }));
 }
-
-const errorBody = (message: string) => ({ jsonrpc: "2.0", id: null, error: { code: -32000, message } });
