@@ -38,6 +38,7 @@ export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp-topics.ts"
 export { checkName, isName, isReplyTopic, isReplyTopicOf, isSessionId, replyRoots } from "./names.ts";
 export { MAX_DATA_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./parse-json.ts";
 export { printable, printableJson } from "./printable.ts";
+export { isInexactText, quoteInexact } from "./scan-json.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
 
 // Errors: what a call fails with.

@@ -49,6 +49,15 @@ export function scanJson(json: string): JsonScan {
   }
 }
 
+/** A JSON text with quotes around the numbers that JSON.parse changes; itself if there are none. It has to be one that JSON.parse has taken. */
+export function quoteInexact(json: string): string {
+  const { inexact } = scanJson(json);
+  return inexact.length === 0 ? json : quoteNumbers(json, inexact);
+}
+
+/** Whether a text is what became of such a number. */
+export const isInexactText = (text: string): boolean => /^-?\d[\d.eE+-]*$/.test(text) && isInexact(text);
+
 /** The text with quotes around the numbers at these places. */
 export function quoteNumbers(json: string, spans: readonly Span[]): string {
   let quoted = "";

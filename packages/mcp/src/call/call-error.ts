@@ -1,8 +1,9 @@
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
-import { ToolError, ToolErrorCode, type ToolErrorOptions } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode, type ToolErrorOptions, UncarriableError } from "@rockbot/contracts";
 import type { Redactor } from "@rockbot/redaction";
 import { isTooDeep } from "../clean-schema.ts";
 import { cleanText } from "../clean-text.ts";
+import { UNREADABLE_CODE } from "../incoming/mend-answers.ts";
 import { AnswerTooLongError, codeOf, HttpRefusalError } from "../remote/bounded-fetch.ts";
 import { TOO_LONG_CODE } from "../stdio/stdio-transport.ts";
 import { NotSentError } from "./not-sent-error.ts";
@@ -65,6 +66,8 @@ export function callError(error: unknown, { server, tool, redact }: FailedCall):
     return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its answer is no result as the protocol has it.`, true);
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)
     return failed(ToolErrorCode.ExecutionFailed, `${what} asks its caller for more input, which nobody here can give.`, true);
+  if (error instanceof UncarriableError)
+    return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its result cannot be carried: it ${error.message}.`, true);
   if (isLost(error))
     return failed(
       ToolErrorCode.OutcomeUnknown,
@@ -94,6 +97,8 @@ function protocolError(error: ProtocolError, { what, said, serverData, failed }:
     });
   }
   if (error.code === TOO_LONG_CODE) return failed(ToolErrorCode.TooLarge, `${what} has run, and ${error.message}, more than is read. Ask for less.`, true);
+  if (error.code === UNREADABLE_CODE)
+    return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its answer is no result as the protocol has it: ${error.message}.`, true);
   if (error.code === ProtocolErrorCode.InvalidParams || error.code === ProtocolErrorCode.MethodNotFound) {
     if (/^Structured content|has an invalid outputSchema|has an output schema/.test(error.message))
       return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its result breaks the tool's own schema${said(error.message)}`, true);

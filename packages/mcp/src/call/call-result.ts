@@ -1,6 +1,7 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
+import { encodeData } from "@rockbot/contracts";
 import { cleanText } from "../clean-text.ts";
-import { originalBlock } from "../incoming/readable-result.ts";
+import { originalBlock, structuredOf, WHOLE_STRUCTURED } from "../incoming/readable-result.ts";
 
 /** What a tool gave, in the form that crosses the bus. */
 export interface McpCallResult {
@@ -26,7 +27,9 @@ export interface TextNote {
 /** Says on each answer who gave it, which is known. */
 const PROTOCOL_META = "io.modelcontextprotocol/";
 
-export function callResult({ content, structuredContent, isError = false, _meta }: CallToolResult): McpCallResult {
+export function callResult(result: CallToolResult): McpCallResult {
+  const { content, isError = false, _meta } = result;
+  const structuredContent = structuredOf(result);
   const blocks = content.map((block) => ({ block, original: originalBlock(block) }));
   const others = blocks.map(({ original }) => original).filter((original) => !isText(original));
   const lines = blocks.map(({ block, original }) => {
@@ -35,7 +38,7 @@ export function callResult({ content, structuredContent, isError = false, _meta 
     return original === block ? describeBlock(block, index) : describeUnknownBlock(original, index);
   });
   const notes = blocks.flatMap(({ original }, index) => (isText(original) ? textNote(original, index) : []));
-  const meta = Object.fromEntries(Object.entries(_meta ?? {}).filter(([key]) => !key.startsWith(PROTOCOL_META)));
+  const meta = Object.fromEntries(Object.entries(_meta ?? {}).filter(([key]) => !key.startsWith(PROTOCOL_META) && key !== WHOLE_STRUCTURED));
   const structured = {
     ...(structuredContent === undefined ? {} : isRecord(structuredContent) ? structuredContent : { $value: structuredContent }),
     ...(others.length === 0 ? {} : { $content: others }),
@@ -43,7 +46,7 @@ export function callResult({ content, structuredContent, isError = false, _meta 
     ...(Object.keys(meta).length === 0 ? {} : { $meta: meta }),
   };
   return {
-    content: lines.length === 0 ? (structuredContent === undefined ? null : JSON.stringify(structuredContent)) : lines.join("\n"),
+    content: lines.length === 0 ? (structuredContent === undefined ? null : encodeData(structuredContent)) : lines.join("\n"),
     ...(structuredContent === undefined && Object.keys(structured).length === 0 ? {} : { structured }),
     isError,
   };

@@ -4,13 +4,17 @@ type Result = Readonly<Record<string, unknown>>;
 
 /** In the `_meta` of a text block: the block that stands here, which the SDK would not take. */
 const ORIGINAL = "rockbot/original";
+/** In the `_meta` of a result: its structured content, where the SDK would leave a part of it out. */
+export const WHOLE_STRUCTURED = "rockbot/structuredContent";
 /** What the protocol knows in a result beside what it carries. */
 const KNOWN: ReadonlySet<string> = new Set(["content", "structuredContent", "isError", "_meta", "resultType"]);
 
 /** A result of a call in a form that the SDK takes, with all that is in it: blocks of unknown kinds, and what is not where it belongs. */
 export function readableResult(result: Result): Result {
   const { content, isError, _meta: meta, ...others } = result;
-  const isNothing = content === undefined && result["structuredContent"] === undefined;
+  const structured = result["structuredContent"];
+  const isWhole = !(isRecord(structured) && Object.hasOwn(structured, "__proto__"));
+  const isNothing = content === undefined && structured === undefined;
   const rest = Object.fromEntries(Object.entries(result).filter(([key]) => !KNOWN.has(key)));
   const given = isNothing && Object.keys(rest).length > 0 ? [JSON.stringify(rest)] : content;
   const blocks: readonly unknown[] = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given];
@@ -18,9 +22,13 @@ export function readableResult(result: Result): Result {
     ...others,
     content: blocks.map(readableBlock),
     ...(isError === undefined || isError === null ? {} : { isError: isError !== false && isError !== "false" }),
-    ...(isRecord(meta) ? { _meta: meta } : {}),
+    ...(isRecord(meta) || !isWhole ? { _meta: { ...(isRecord(meta) ? meta : {}), ...(isWhole ? {} : { [WHOLE_STRUCTURED]: structured }) } } : {}),
   };
 }
+
+/** The structured content as the server gave it. */
+export const structuredOf = ({ structuredContent, _meta }: { readonly structuredContent?: unknown; readonly _meta?: unknown }): unknown =>
+  isRecord(_meta) && WHOLE_STRUCTURED in _meta ? _meta[WHOLE_STRUCTURED] : structuredContent;
 
 /** The block as the server gave it. */
 export function originalBlock(block: { readonly _meta?: unknown }): unknown {

@@ -2,6 +2,7 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { BlockedAddressError } from "@rockbot/outbound";
 import { NotSentError } from "../call/not-sent-error.ts";
 import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";
+import { mendedEvents, mendedJson } from "./mended-body.ts";
 
 /** The server refused the request before it looked at what it asks for. */
 export class HttpRefusalError extends Error {
@@ -47,7 +48,7 @@ export interface BoundedFetchOptions {
 }
 
 /**
- * `fetch` for talking to an MCP server. It tells what was certainly not sent from what may have been, keeps what a refusal
+ * `fetch` for talking to an MCP server. It loses no answer that the SDK would (see mendAnswers), tells what was certainly not sent from what may have been, keeps what a refusal
  * says, and reads at most `maxBytes` of an answer, or of one event in a stream of events, which may last.
  * @throws {NotSentError} {HttpRefusalError} and whatever fetch throws
  */
@@ -67,10 +68,26 @@ export function boundedFetch({ maxBytes = MAX_LINE_BYTES, fetch = globalThis.fet
       throw new HttpRefusalError(response.status, retryAfterMs(response.headers.get("retry-after")));
     }
     if (response.body === null) return response;
-    const isStream = response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream") === true;
-    const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(isStream ? boundedEvents(maxBytes) : boundedBytes(maxBytes)), { status, statusText, headers });
+    const type = response.headers.get("content-type")?.toLowerCase() ?? "";
+    const { status, statusText, headers, body } = response;
+    const askedId = () => idOf(init?.body);
+    const read = type.startsWith("text/event-stream")
+      ? body.pipeThrough(boundedEvents(maxBytes)).pipeThrough(mendedEvents(askedId))
+      : type.startsWith("application/json")
+        ? body.pipeThrough(boundedBytes(maxBytes)).pipeThrough(mendedJson(askedId))
+        : body.pipeThrough(boundedBytes(maxBytes));
+    return new Response(read, { status, statusText, headers });
   };
+}
+
+/** The id of the one request in a body; looked at only for an error that names none. */
+function idOf(body: unknown): unknown {
+  if (typeof body !== "string") return undefined;
+  try {
+    return (JSON.parse(body) as { readonly id?: unknown } | null)?.id;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The code of an error, or of what caused it. */

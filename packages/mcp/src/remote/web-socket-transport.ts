@@ -1,6 +1,7 @@
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { WebSocket } from "ws";
 import { NotSentError } from "../call/not-sent-error.ts";
+import { mendAnswers } from "../incoming/mend-answers.ts";
 import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -38,7 +39,7 @@ export class WebSocketTransport implements Transport {
     socket.on("message", (data) => {
       let message: JSONRPCMessage;
       try {
-        message = parseJSONRPCMessage(JSON.parse(String(data)));
+        message = parseJSONRPCMessage(mendAnswers(String(data))?.value);
       } catch (error) {
         this.onerror?.(error as Error);
         return;

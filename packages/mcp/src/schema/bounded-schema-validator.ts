@@ -1,5 +1,5 @@
 import type { JsonSchemaType, JsonSchemaValidator, jsonSchemaValidator } from "@modelcontextprotocol/client";
-import { describeFaults, faultsText, type Validator } from "@rockbot/contracts";
+import { describeFaults, faultsText, isInexactText, type Validator } from "@rockbot/contracts";
 import { boundedCheck, type ValueCheck } from "./bounded-check.ts";
 
 const MAX_FAULT = 300;
@@ -9,8 +9,8 @@ export const boundedSchemaValidator: jsonSchemaValidator = {
   getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
     const validate = validatorOf<T>(schema as object);
     return (input) =>
-      validate(input)
-        ? { valid: true, data: input, errorMessage: undefined }
+      validate(input) || hasNumbersAsText(input, validate)
+        ? { valid: true, data: input as T, errorMessage: undefined }
         : { valid: false, data: undefined, errorMessage: faultsText(describeFaults(validate, schema as object, input)).slice(0, MAX_FAULT) };
   },
 };
@@ -25,4 +25,15 @@ export function validatorOf<T>(schema: object): Validator<T> {
     return errors.length === 0;
   };
   return validate;
+}
+
+/** Whether a value is one of the schema but for numbers that are carried as text. */
+function hasNumbersAsText(input: unknown, validate: Validator<unknown>): boolean {
+  let found = false;
+  const numbered: unknown = JSON.parse(JSON.stringify(input), (_, value: unknown) => {
+    if (typeof value !== "string" || !isInexactText(value)) return value;
+    found = true;
+    return Number(value);
+  });
+  return found && validate(numbered);
 }

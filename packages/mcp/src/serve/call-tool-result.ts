@@ -14,7 +14,7 @@ export function callToolResult({ toolCallId, content, structured, trust, isError
   const text = content ?? (rest === undefined ? "" : JSON.stringify(rest));
   return {
     content: withBlocks(text, given),
-    ...(rest === undefined ? {} : { structuredContent: rest as NonNullable<CallToolResult["structuredContent"]> }),
+    ...(rest === undefined ? {} : { structuredContent: whole(rest) as NonNullable<CallToolResult["structuredContent"]> }),
     ...(isError ? { isError } : {}),
     _meta: {
       ...(isRecord($meta) ? $meta : {}),
@@ -46,6 +46,10 @@ function splitStructured(structured: Readonly<Record<string, unknown>>, text: st
   const given: readonly unknown[] = isFromServer ? $content : [];
   return { given, rest: Object.keys(rest).length === 0 ? undefined : unwrapped(rest), $annotations, $meta };
 }
+
+/** The SDK leaves the key "__proto__" out of what it sends, and keeps a function. */
+const whole = (structured: unknown): unknown =>
+  typeof structured === "object" && structured !== null && Object.hasOwn(structured, "__proto__") ? { toJSON: () => structured } : structured;
 
 /** Structured content that is no object lies under `$value` on the bus. */
 function unwrapped(structured: Readonly<Record<string, unknown>>): unknown {

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { NotSentError } from "../call/not-sent-error.ts";
+import { mendAnswers } from "../incoming/mend-answers.ts";
 import type { StdioAddress } from "../server-options.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { watchMemory } from "./memory-watch.ts";
@@ -126,14 +127,18 @@ export class StdioTransport implements Transport {
   #read(line: string): void {
     this.#linesRead++;
     if (this.#isClosed || line.trim() === "") return;
-    let message: JSONRPCMessage;
-    try {
-      message = parseJSONRPCMessage(JSON.parse(line));
-    } catch {
-      this.#garbageLines++;
-      return;
+    const read = mendAnswers(line);
+    const messages = Array.isArray(read?.value) ? (read.value as readonly unknown[]) : [read?.value];
+    for (const value of messages) {
+      let message: JSONRPCMessage;
+      try {
+        message = parseJSONRPCMessage(value);
+      } catch {
+        this.#garbageLines++;
+        continue;
+      }
+      this.onmessage?.(message);
     }
-    this.onmessage?.(message);
   }
 
   #answerDropped(bytes: number, ends: string): void {

@@ -77,6 +77,8 @@ const faults: Readonly<Record<string, (id: Request["id"], params: NonNullable<Re
     text(id, "after the garbage");
   },
   long_line: (id) => text(id, "x".repeat(11 * 1024 * 1024)),
+  /** Answers with the lines that it is given, in which $ID stands for the id of the call. */
+  say: (id, params) => write(`${String(params.arguments?.["lines"]).replaceAll("$ID", JSON.stringify(id))}\n`),
   wrong_id: () => text(987_654, "for somebody else"),
   twice(id) {
     text(id, "first");

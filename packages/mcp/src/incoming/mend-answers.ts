@@ -1,0 +1,69 @@
+import { quoteInexact } from "@rockbot/contracts";
+
+/** Stands in the place of an answer that is none as JSON-RPC has it. */
+export const UNREADABLE_CODE = -32_097;
+const INTERNAL_ERROR = -32_603;
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What a text holds. */
+export interface MendedAnswers {
+  /** One message, or a list of them. */
+  readonly value: unknown;
+  /** The same as JSON; the text itself if there was nothing to mend. */
+  readonly text: string;
+}
+
+/**
+ * Reads what a server says to what it was asked so that no answer is lost: the SDK drops whatever breaks its schemas, and who asked would wait for ever. An answer that breaks them
+ * becomes one that says the same, or an error that says that it cannot be read. Numbers in a result that JavaScript would change are text; those of lists of tools, which are
+ * bounds in schemas, stay numbers.
+ * @param askedId what the text answers, if it can answer only that
+ * @returns undefined if the text is no JSON
+ */
+export function mendAnswers(text: string, askedId?: () => unknown): MendedAnswers | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  let exact = text;
+  if (isRecord(value) && mayHoldData(value)) {
+    exact = quoteInexact(text);
+    if (exact !== text) value = JSON.parse(exact);
+  }
+  const mended = Array.isArray(value) ? value.map((message) => mend(message, askedId)) : mend(value, askedId);
+  const isSame = Array.isArray(mended) ? mended.every((message, index) => message === (value as unknown[])[index]) : mended === value;
+  return isSame ? { value, text: exact } : { value: mended, text: JSON.stringify(mended) };
+}
+
+const mayHoldData = ({ result, error }: JsonObject): boolean => (isRecord(result) && !("tools" in result)) || error !== undefined;
+
+/** The message itself if it is no answer, or one as it should be. */
+function mend(message: unknown, askedId?: () => unknown): unknown {
+  if (!isRecord(message) || "method" in message) return message;
+  const { jsonrpc, result, error } = message;
+  if (result === undefined && error === undefined && !("id" in message)) return message;
+  const id = isId(message["id"]) ? message["id"] : error == null ? undefined : askedId?.();
+  if (!isId(id)) return message;
+  const isAsItShouldBe = jsonrpc === "2.0" && id === message["id"] && Object.keys(message).length === 3 && (isRecord(result) || isError(error));
+  if (isAsItShouldBe) return message;
+  if (isRecord(result) && error == null) return { jsonrpc: "2.0", id, result };
+  return { jsonrpc: "2.0", id, error: error == null ? { code: UNREADABLE_CODE, message: "the answer has neither a result nor an error" } : mendError(error) };
+}
+
+function mendError(error: unknown): object {
+  if (isError(error)) return error;
+  const { code, message, data } = isRecord(error) ? error : { code: undefined, message: error, data: undefined };
+  const words = [Number.isSafeInteger(code) ? undefined : code, message].filter((part) => part !== undefined && part !== null).map(inWords);
+  return { code: Number.isSafeInteger(code) ? code : INTERNAL_ERROR, message: words.join(": "), ...(data === undefined ? {} : { data }) };
+}
+
+const inWords = (part: unknown): string => (typeof part === "object" ? JSON.stringify(part) : String(part));
+
+const isError = (error: unknown): error is JsonObject => isRecord(error) && Number.isSafeInteger(error["code"]) && typeof error["message"] === "string";
+
+const isId = (id: unknown): boolean => typeof id === "string" || Number.isSafeInteger(id);
+
+const isRecord = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);

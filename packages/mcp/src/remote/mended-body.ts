@@ -1,0 +1,52 @@
+import { mendAnswers } from "../incoming/mend-answers.ts";
+
+/** What stands between two events. */
+const EVENT_END = /\r\n\r\n|\n\n|\r\r/g;
+
+type AskedId = () => unknown;
+
+/** A body of JSON as the SDK takes it: see mendAnswers. Held until it is complete, as it is of no use before. */
+export function mendedJson(askedId: AskedId): TransformStream<Uint8Array, Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  return new TransformStream({
+    transform: (chunk) => void chunks.push(chunk),
+    flush(controller) {
+      const body = Buffer.concat(chunks);
+      const text = body.toString("utf8");
+      const mended = mendAnswers(text, askedId)?.text ?? text;
+      controller.enqueue(mended === text ? body : Buffer.from(mended));
+    },
+  });
+}
+
+/** A stream of events whose data are messages, event by event. */
+export function mendedEvents(askedId: AskedId): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder();
+  let pending = "";
+  return new TransformStream({
+    transform(chunk, controller) {
+      const from = Math.max(0, pending.length - 3);
+      pending += decoder.decode(chunk, { stream: true });
+      let at = 0;
+      EVENT_END.lastIndex = from;
+      for (let found = EVENT_END.exec(pending); found !== null; found = EVENT_END.exec(pending)) {
+        const end = found.index + found[0].length;
+        controller.enqueue(Buffer.from(mendEvent(pending.slice(at, found.index), askedId) + found[0]));
+        at = end;
+      }
+      pending = pending.slice(at);
+    },
+    flush(controller) {
+      if (pending !== "") controller.enqueue(Buffer.from(pending));
+    },
+  });
+}
+
+function mendEvent(event: string, askedId: AskedId): string {
+  const lines = event.split(/\r\n|\n|\r/);
+  const isData = (line: string): boolean => line.startsWith("data:");
+  const data = lines.filter(isData).map((line) => line.slice("data:".length).replace(/^ /, ""));
+  const text = data.join("\n");
+  const mended = data.length === 0 ? text : (mendAnswers(text, askedId)?.text ?? text);
+  return mended === text ? event : [...lines.filter((line) => !isData(line)), ...mended.split("\n").map((line) => `data: ${line}`)].join("\n");
+}

@@ -1,0 +1,82 @@
+import { faultServer, startFaultHttpServer } from "@rockbot/testing";
+import { describe, expect, test } from "vitest";
+import { callTool, startServer, testEnv, until } from "./test-servers.ts";
+
+/** How an answer comes, whatever it is. */
+const ways = {
+  async stdio() {
+    const server = startServer({ type: "stdio", env: testEnv, ...faultServer() });
+    return { ask: (answer: string) => callTool(server, "say", { lines: answer }), [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  },
+  json: () => overHttp("application/json", (answer) => answer),
+  "a stream of events": () =>
+    overHttp("text/event-stream", (answer) => `: hello\n\nid: 1\r\nevent: message\r\ndata: ${answer.replace(",", ",\r\ndata: ")}\r\n\r\n`),
+} as const;
+
+async function overHttp(type: string, write: (answer: string) => string) {
+  await using stack = new AsyncDisposableStack();
+  const peer = stack.use(await startFaultHttpServer());
+  const server = stack.use(startServer({ type: "http", url: peer.url, headers: {} }));
+  await until(server, "ready");
+  const parts = stack.move();
+  return {
+    ask(answer: string) {
+      peer.answer = (response, _, id) => {
+        const bytes = Buffer.from(write(answer.replaceAll("$ID", String(id))));
+        response.writeHead(200, { "content-type": type });
+        response.write(bytes.subarray(0, bytes.length / 2));
+        setImmediate(() => response.write(bytes.subarray(bytes.length / 2))); // the stream stays open: the call must not wait for its end
+        if (type === "application/json") setImmediate(() => response.end());
+      };
+      return callTool(server, "act");
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}
+
+const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+const failed = { code: "execution_failed", isRetryable: false, details: { mayHaveRun: true } };
+const saying = (words: string) => ({ ...failed, message: expect.stringContaining(words) });
+const data = '"result":{"content":[{"type":"text","text":"fine"}],"structuredContent"';
+
+describe.each(Object.entries(ways))("over %s", (_way, open) => {
+  test.each<[string, string, object]>([
+    [
+      "an error with a text for a code",
+      '{"jsonrpc":"2.0","id":$ID,"error":{"code":"E_PAPER","message":"out of paper"}}',
+      saying("The server says: E_PAPER: out of paper"),
+    ],
+    ["an error without a code", '{"jsonrpc":"2.0","id":$ID,"error":{"message":"out of paper"}}', saying("The server says: out of paper")],
+    [
+      "an error with a code that is too large",
+      '{"jsonrpc":"2.0","id":$ID,"error":{"code":1e999,"message":"out of paper"}}',
+      saying("The server says: 1e999: out of paper"),
+    ],
+    ["an error that is a text", '{"jsonrpc":"2.0","id":$ID,"error":"out of paper"}', saying("The server says: out of paper")],
+    ["a result that is a text", '{"jsonrpc":"2.0","id":$ID,"result":"fine"}', saying("no result as the protocol has it")],
+    ["no result", '{"jsonrpc":"2.0","id":$ID,"result":null}', saying("neither a result nor an error")],
+    ["a result beside an error that is none", `{"jsonrpc":"2.0","id":$ID,"error":null,${data}:{"a":1}}}`, { content: "fine", structured: { a: 1 } }],
+    ["a result of another version, and more", `{"id":$ID,"took":5,${data}:{"a":1}}}`, { content: "fine", structured: { a: 1 } }],
+    ["65 levels", `{"jsonrpc":"2.0","id":$ID,${data}:{"a":${nested(65)}}}}`, { content: "fine", structured: { a: JSON.parse(nested(65)) as unknown } }],
+    [
+      "numbers that JavaScript changes",
+      `{"jsonrpc":"2.0","id":$ID,${data}:{"a":[9007199254740993,1e999,1]}}}`,
+      { structured: { a: ["9007199254740993", "1e999", 1] } },
+    ],
+  ])("an answer with %s ends its call at once", async (_what, answer, expected) => {
+    await using server = await open();
+    expect(await server.ask(answer).catch((error: unknown) => error)).toMatchObject(expected);
+  });
+
+  test("keys that lead to prototypes are carried", async () => {
+    await using server = await open();
+    const structured = '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}},"a":{"__proto__":1}}';
+    expect(JSON.stringify((await server.ask(`{"jsonrpc":"2.0","id":$ID,${data}:${structured}}}`)).structured)).toBe(structured);
+    expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
+  });
+});
+
+test("an error that names no request is that of the request whose answer it comes in", async () => {
+  await using server = await ways.json();
+  await expect(server.ask('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"cannot read it"}}')).rejects.toMatchObject(saying("cannot read it"));
+});
