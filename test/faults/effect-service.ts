@@ -1,6 +1,5 @@
 /** The tools of effect-tools.ts as a process of their own: `node effect-service.ts JSON`, see EffectServiceOptions. Says "ready" on stdout, and at its end how much memory it has had. */
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { createMemoryClaimStore } from "@rockbot/claims";
 import { connectRedisClaimStore } from "@rockbot/claims/redis";
 import { onShutdown } from "@rockbot/service";
 import { serveTools } from "@rockbot/tools";
@@ -27,7 +26,7 @@ const log = { debug: () => {}, info: () => {}, warn: say, error: say };
 using shutdown = onShutdown({ graceMs: 20_000 });
 using ledger = openLedger(path);
 const killSwitch = new KillSwitch({ at: killAt, calls: killCalls });
-await using claims = redis === undefined ? createMemoryClaimStore() : await connectRedisClaimStore(redis.url, { prefix: redis.prefix, log });
+await using claims = redis === undefined ? undefined : await connectRedisClaimStore(redis.url, { prefix: redis.prefix, log });
 await using bus = await connectBus(busUrl, { name: service, heartbeatSeconds, log });
 await using _tools = await serveTools(
   killBus(bus, { service, killSwitch, onAnswered: (id) => ledger.write("answered", id) }),

@@ -1,11 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { sharedAmqpUrl, startOwnRedis } from "@rockbot/testing";
-import { expect, test } from "vitest";
-import { record } from "./figures.ts";
+import { expect, test, vi } from "vitest";
+import { atScale, record } from "./figures.ts";
+import type { LedgerFile } from "./ledger-file.ts";
 import { openScene } from "./scene.ts";
-import { countOutcomes, settleCall } from "./settle-calls.ts";
+import { countOutcomes, type SettledCall, settleCall } from "./settle-calls.ts";
 import { startEffectService } from "./start-effect-service.ts";
 
 const CALLS = 20;
+/** Of all ages. */
+const SWEPT = atScale(50, 500);
 const busUrl = await sharedAmqpUrl();
 
 test.concurrent("F19: while Redis is paused, killed or full what has effects is refused in time and the rest runs, and afterwards all runs again, once", {
@@ -65,25 +69,69 @@ test.concurrent("F19: while Redis is paused, killed or full what has effects is 
   await record({ fault: "F19", done: `${3 * CALLS} calls while Redis has no memory left`, figures: figures(CALLS, full.slowestMs) });
 });
 
-test.concurrent("F19: calls that were begun before Redis lost all it knew are not run again by another service", { timeout: 90_000 }, async () => {
+/** How old calls are when Redis loses all it knew. */
+const MAX_AGE_MS = 5_000;
+
+test.concurrent(`F19: no call that has had its effect has another when Redis loses all it knew and its service dies, however old it is of ${MAX_AGE_MS} ms`, {
+  timeout: 90_000,
+}, async () => {
   await using redis = await startOwnRedis();
   await using scene = await openScene(busUrl, { redisUrl: redis.url });
   const { caller, ledger } = scene;
-  await using victim = await startEffectService({ ...scene.service, killAt: "after effect", killCalls: CALLS + 1 }); // waits there for one more
+  await using victim = await startEffectService({ ...scene.service, concurrency: SWEPT, killAt: "after effect", killCalls: SWEPT + 1 }); // waits there for one more
   await caller.discovered();
-  const calls = Array.from({ length: CALLS }, (_, index) => settleCall(caller, scene.tool("effect"), { id: `effect-${index}` }, { timeoutMs: 30_000 }));
-  await expect.poll(async () => (await ledger.count("effect")).size, { timeout: 10_000 }).toBe(CALLS);
-  await new Promise((resolve) => setTimeout(resolve, 3_500)); // callers' clocks count whole seconds, and two are allowed between clocks
-  await redis.kill();
-  await redis.restart({ empty: true });
+  const calls: Promise<SettledCall>[] = [];
+  for (let index = 0; index < SWEPT; index++) {
+    calls.push(settleCall(caller, scene.tool("effect"), { id: `effect-${index}` }, { timeoutMs: 30_000 }));
+    await sleep(MAX_AGE_MS / SWEPT); // the age is what is tried
+  }
+  await untilEffects(ledger, SWEPT);
+  await redis.ctl("flushall");
   await using _survivor = await startEffectService(scene.service);
   victim.kill("SIGKILL");
 
-  expect(countOutcomes(await Promise.all(calls))).toEqual({ outcome_unknown: CALLS });
-  expect([...(await ledger.count("effect")).values()].every((count) => count === 1)).toBe(true);
+  expect(countOutcomes(await Promise.all(calls))).toEqual({ outcome_unknown: SWEPT });
+  const doubled = [...(await ledger.count("effect")).values()].filter((count) => count > 1).length;
+  expect(doubled).toBe(0);
   await record({
     fault: "F19",
-    done: `${CALLS} calls that have had their effect when Redis comes back empty and their service dies`,
-    figures: { outcome_unknown: CALLS, "doubled effects": 0 },
+    done: `${SWEPT} calls that have had their effect in the last ${MAX_AGE_MS} ms, when Redis is emptied and their service dies`,
+    figures: { outcome_unknown: SWEPT, "doubled effects": doubled },
   });
 });
+
+test.concurrent.each([
+  ["keeps a log", { appendonly: true }],
+  ["keeps none", { appendonly: false }],
+])(
+  "F19: calls that run while Redis is killed, and %s, have one effect, and each whose service lives its answer",
+  { timeout: 90_000 },
+  async (what, settings) => {
+    await using redis = await startOwnRedis(settings);
+    await using scene = await openScene(busUrl, { redisUrl: redis.url });
+    const { caller, ledger } = scene;
+    await using victim = await startEffectService({ ...scene.service, concurrency: CALLS });
+    await caller.discovered();
+    const call = (id: string, holdMs: number) => settleCall(caller, scene.tool("effect"), { id, holdMs }, { timeoutMs: 30_000 });
+    const calls = Array.from({ length: CALLS }, (_, index) => call(`effect-${index}`, index % 2 === 0 ? 4_000 : 60_000));
+    await expect.poll(async () => (await ledger.count("effect")).size, { timeout: 10_000 }).toBe(CALLS);
+    await redis.kill();
+    await redis.restart();
+    const [short, long] = [calls.filter((_, index) => index % 2 === 0), calls.filter((_, index) => index % 2 === 1)];
+    expect(countOutcomes(await Promise.all(short))).toEqual({ ok: CALLS / 2 });
+    await using _survivor = await startEffectService(scene.service);
+    victim.kill("SIGKILL");
+
+    expect(countOutcomes(await Promise.all(long))).toEqual({ outcome_unknown: CALLS / 2 });
+    expect(Math.max(...(await ledger.count("effect")).values())).toBe(1);
+    await record({
+      fault: "F19",
+      done: `${CALLS} calls that run when a Redis is killed that ${what}; the service of half of them dies then`,
+      figures: { ok: CALLS / 2, outcome_unknown: CALLS / 2, "doubled effects": 0 },
+    });
+  },
+);
+
+async function untilEffects(ledger: LedgerFile, count: number): Promise<void> {
+  await vi.waitFor(async () => expect((await ledger.count("effect")).size).toBe(count), { timeout: 20_000 });
+}

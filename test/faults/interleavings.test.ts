@@ -23,6 +23,9 @@ const few: readonly (readonly (keyof Faults)[])[] = [
   ["crashes", "lapses"],
   ["crashes", "cancels"],
   ["copies", "lapses"],
+  ["crashes", "forgets"],
+  ["copies", "forgets"],
+  ["disconnects", "forgets"],
 ];
 const more: typeof few = [
   ["cancels", "lapses"],
@@ -33,10 +36,15 @@ const more: typeof few = [
   ["disconnects", "lapses"],
   ["copies", "crashes", "lapses"],
   ["crashes", "cancels", "lapses"],
+  ["cancels", "forgets"],
+  ["deadlines", "forgets"],
+  ["copies", "crashes", "forgets"],
+  ["crashes", "lapses", "forgets"],
+  ["disconnects", "lapses", "forgets"],
 ];
 const isSoak = atScale(0, 1) > 0;
 /** Only what differs for a tool that may run twice. */
-const fewer: typeof few = [["copies"], ["crashes"], ["cancels"], ["lapses"], ["crashes", "cancels"]];
+const fewer: typeof few = [["copies"], ["crashes"], ["cancels"], ["lapses"], ["crashes", "cancels"], ["crashes", "forgets"]];
 
 test.each([
   { tool: "with effects", isIdempotent: false, scenarios: isSoak ? [...few, ...more] : few },

@@ -1,4 +1,5 @@
 import { connectBus } from "@rockbot/bus-rabbitmq";
+import { ageClaims } from "@rockbot/claims/age";
 import { createToolCaller } from "@rockbot/tools";
 import { uniqueName } from "../broker/messages.ts";
 import { type ToolKind, toolKinds } from "./effect-tools.ts";
@@ -37,6 +38,7 @@ export async function killServiceAt({ busUrl, redisUrl, point, callsPerKind }: K
   const service = uniqueName();
   await using ledger = await createLedgerFile();
   const redis = redisUrl === undefined ? undefined : { url: redisUrl, prefix: service };
+  if (redis !== undefined) await ageClaims(redis.url, redis.prefix);
   const options = { busUrl, redis, service, ledger: ledger.path, concurrency: callsPerKind * toolKinds.length };
   await using victim = await startEffectService({ ...options, killAt: point, killCalls: callsPerKind * toolKinds.length });
   await using bus = await connectBus(busUrl, { name: "kill-matrix" });

@@ -1,5 +1,6 @@
 import type { Bus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
+import { ageClaims } from "@rockbot/claims/age";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { uniqueName } from "../broker/messages.ts";
 import type { EffectServiceOptions } from "./effect-service-options.ts";
@@ -29,6 +30,7 @@ export interface SceneOptions {
 export async function openScene(busUrl: string, { redisUrl, callerUrl = busUrl }: SceneOptions = {}): Promise<Scene> {
   const name = uniqueName();
   await using opening = new AsyncDisposableStack();
+  if (redisUrl !== undefined) await ageClaims(redisUrl, name);
   const ledger = opening.use(await createLedgerFile());
   const bus = opening.use(await connectBus(callerUrl, { name: "faults", drainMs: 1_000 }));
   const agent = `agent-${name}`;

@@ -1,5 +1,6 @@
 import { type Deadlines, onAbort } from "@rockbot/async";
 import { BusUnavailableError } from "@rockbot/bus";
+import { asCopy } from "./copies.ts";
 import type { MessageProperties, OutgoingMessage } from "./frames.ts";
 
 /** One message to publish, and how long to try. */
@@ -29,7 +30,7 @@ export class PublishJob implements OutgoingMessage {
   readonly exchange: string;
   readonly routingKey: string;
   readonly mandatory: boolean;
-  readonly properties: MessageProperties;
+  properties: MessageProperties;
   readonly body: Uint8Array;
   expirationMs: number | undefined;
   isSettled = false;
@@ -37,6 +38,8 @@ export class PublishJob implements OutgoingMessage {
   isReturned = false;
   /** It was unconfirmed when the broker closed the channel in anger, so it may be the cause. */
   isSuspect = false;
+  /** On the clock of `performance.now()`. */
+  #firstSentAt: number | undefined;
   readonly #expiresAt: number;
   readonly #isWanted: Publication["isWanted"];
   readonly #keeper: JobKeeper;
@@ -80,6 +83,8 @@ export class PublishJob implements OutgoingMessage {
     if (this.#expiresAt <= now) return this.#unavailable(": its time to live was over before the broker could take it");
     if (this.#isWanted?.() === false) return this.#unavailable(": it was given up before the broker could take it");
     if (this.#expiresAt !== Number.POSITIVE_INFINITY) this.expirationMs = Math.ceil(this.#expiresAt - now);
+    if (this.#firstSentAt !== undefined) this.properties = asCopy(this.properties, now - this.#firstSentAt);
+    this.#firstSentAt ??= now;
     return undefined;
   }
 

@@ -14,6 +14,7 @@ import {
 } from "@rockbot/bus";
 import { type Envelope, fromWire } from "@rockbot/contracts";
 import { Consumer, type Handle, type Verdict } from "./consumer.ts";
+import { maybeHandledSince } from "./copies.ts";
 import { deadLetterProperties, readDeadLetter } from "./dead-letter.ts";
 import type { Link } from "./link.ts";
 import { countDropped, countParked, countRefused, observePrefetched } from "./metrics.ts";
@@ -259,7 +260,8 @@ export class Subscription {
     let verdict: Verdict = "done";
     this.#running++;
     try {
-      await this.#handler(envelope, { signal: this.#abort.signal, receivedAt, isRedelivered: fields.redelivered });
+      const { signal } = this.#abort;
+      await this.#handler(envelope, { signal, receivedAt, isRedelivered: fields.redelivered, maybeHandledSince: maybeHandledSince(message, receivedAt) });
     } catch (error) {
       verdict = await this.#firstFailed(message, envelope, error).catch((unsettled: unknown) => this.#unsettled(unsettled));
     }
@@ -283,7 +285,7 @@ export class Subscription {
       const { signal } = this.#abort;
       if (dead.isExpired) return this.#park(message, envelope, "expired");
       try {
-        await this.#handler(envelope, { signal, receivedAt, isRedelivered: true });
+        await this.#handler(envelope, { signal, receivedAt, isRedelivered: true, maybeHandledSince: Number.NEGATIVE_INFINITY });
         return "done";
       } catch (error) {
         if (signal.aborted) return "again";

@@ -113,8 +113,13 @@ export interface Delivery {
   readonly signal: AbortSignal;
   /** When this process received the message, on the clock of `performance.now()`. Time spent waiting for a free handler counts from here. */
   readonly receivedAt: number;
-  /** Whether the message may have been handed to a handler before. Only a hint. */
+  /** Whether the message was handed out before. */
   readonly isRedelivered: boolean;
+  /**
+   * If the message, or a copy of it, may have been handed out before: the earliest moment at which that can have been, on the clock of
+   * `performance.now()`, as far as the bus itself knows; -Infinity if it does not. @default -Infinity if it is redelivered
+   */
+  readonly maybeHandledSince?: number | undefined;
 }
 
 export interface Death {

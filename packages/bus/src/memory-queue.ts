@@ -9,7 +9,8 @@ import { MemoryParked } from "./memory-parked.ts";
 
 interface Waiting {
   readonly message: Envelope;
-  /** On the clock of `performance.now()`. */
+  /** Both on the clock of `performance.now()`. */
+  readonly pushedAt: number;
   readonly expiresAt: number;
   readonly isRedelivered: boolean;
 }
@@ -71,7 +72,8 @@ export class MemoryQueue {
 
   push(message: Envelope): void {
     const { ttlMs } = message;
-    this.#waiting.push({ message, expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + ttlMs, isRedelivered: false });
+    const pushedAt = performance.now();
+    this.#waiting.push({ message, pushedAt, expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : pushedAt + ttlMs, isRedelivered: false });
     this.#bytes += message.body.byteLength;
     this.#schedule();
   }
@@ -137,7 +139,8 @@ export class MemoryQueue {
     try {
       consumer.running++;
       try {
-        await consumer.handler(message, { signal: consumer.stop.signal, receivedAt, isRedelivered });
+        const maybeHandledSince = isRedelivered ? waiting.pushedAt : undefined;
+        await consumer.handler(message, { signal: consumer.stop.signal, receivedAt, isRedelivered, maybeHandledSince });
       } finally {
         if (--consumer.running === 0) consumer.onIdle?.();
       }
@@ -163,9 +166,9 @@ export class MemoryQueue {
   };
 
   /** What a consumer did not finish before its drain time was over is the next to be handed out. */
-  #giveBack({ message, expiresAt }: Waiting): void {
-    this.#waiting.splice(this.#head, 0, { message, expiresAt, isRedelivered: true });
-    this.#bytes += message.body.byteLength;
+  #giveBack(waiting: Waiting): void {
+    this.#waiting.splice(this.#head, 0, { ...waiting, isRedelivered: true });
+    this.#bytes += waiting.message.body.byteLength;
   }
 
   /** Retries run one at a time, so that a message that harms its neighbours harms none. */

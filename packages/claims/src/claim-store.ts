@@ -5,10 +5,12 @@
  *     (none) ── claim ──► claimed(owner, epoch, lease) ── complete ──► done(reply) ── 15 min ──► done(reply forgotten)
  *       │                   │  │                                        │
  *       │                   │  └─ release ──► (none)                    └─ 8 days ──► (none)
- *       └──── cancel ───────┴────────────────► cancelled ── 8 days ──► (none)
+ *       │                   └──── cancel ────► cancelled ── 8 days ───► (none)
+ *       └──── cancel ────────────────────────► cancelled ── 20 min ───► (none)
  *
  * A lease that is over leaves the record: the next `claim` takes it over under a higher epoch and is told so. Whoever held
  * it before can no longer complete it; until then they still can. A claim that nobody ever ends is forgotten after 8 days.
+ * A store that has lost a record takes it from its holder again, who renews or completes it.
  *
  * Every operation rejects with ClaimStoreUnavailableError if the store does not answer in time, refuses, or is closed.
  * Nothing is known then about what it did: it may have been done, or be done a moment later. A claim that was made so is
@@ -21,18 +23,19 @@ export interface ClaimStore extends AsyncDisposable {
    * @throws {RangeError} if `leaseMs` is not a positive whole number
    */
   claim(key: ClaimKey, options: ClaimOptions): Promise<ClaimOutcome>;
-  /** Makes the lease hold `leaseMs` from now. @returns false if the claim is no longer this one @throws {RangeError} as `claim` does */
+  /** Makes the lease hold `leaseMs` from now. @returns false if the call was cancelled, taken over or done @throws {RangeError} as `claim` does */
   renew(claim: Claim, leaseMs: number): Promise<boolean>;
   /**
    * Notes how the call ended; `reply` is kept if it has at most MAX_REPLY_BYTES. Doing so again is safe: the first reply
-   * stays. @returns false if the claim is no longer this one: its result must then be dropped
+   * stays. @returns false if the call was cancelled or taken over: its result must then be dropped
    */
   complete(claim: Claim, reply: Uint8Array): Promise<boolean>;
   /** Forgets a claim whose call was refused before it started, so that it may come again. @returns false if the claim is no longer this one */
   release(claim: Claim): Promise<boolean>;
   /**
    * Cancels the call: one that is not taken yet never will be, one that runs cannot complete any more. A call that is done
-   * stays done. @returns how the call stood before
+   * stays done. Of a call that nobody has taken it is remembered for as long as it could still start; of one caller the newest
+   * MAX_UNSEEN_CANCELS. @returns how the call stood before
    */
   cancel(key: ClaimKey): Promise<"unclaimed" | "claimed" | "done" | "cancelled">;
   /** How the call stands, without taking it; undefined if there is no record. */
@@ -56,20 +59,19 @@ export interface ClaimOptions {
 }
 
 /** The right to run a call, for as long as its lease holds. */
-export interface Claim {
+export interface Claim extends Pick<ClaimOptions, "owner" | "requestHash"> {
   readonly key: ClaimKey;
-  readonly owner: string;
   /** Rises each time the record is taken over. */
   readonly epoch: number;
 }
 
 export type ClaimOutcome =
   /**
-   * Taken now. `isTakenOver`: somebody held it, and their lease is over; the call may have run. `storeBornAt`: since when the
-   * store forgets nothing, in Unix milliseconds by the store's clock. A call that was made before may have run although there
-   * was no record of it.
+   * Taken now. `isTakenOver`: somebody held it, and their lease is over; the call may have run. `remembersSince`: since
+   * when the store has certainly forgotten nothing, on the clock of `performance.now()`. A call that somebody may have taken
+   * earlier may have run although there is no record of it.
    */
-  | { readonly state: "taken"; readonly claim: Claim; readonly isTakenOver: boolean; readonly storeBornAt: number }
+  | { readonly state: "taken"; readonly claim: Claim; readonly isTakenOver: boolean; readonly remembersSince: number }
   /** Somebody holds it, perhaps this owner; the lease has this long to go. */
   | { readonly state: "held"; readonly owner: string; readonly leaseLeftMs: number }
   /** It has ended. The reply is absent if it was too large to keep, or is kept no longer. */
@@ -88,5 +90,9 @@ export class ClaimStoreUnavailableError extends Error {
 /** A larger reply is not kept; that the call is done is. */
 export const MAX_REPLY_BYTES = 256 * 1024;
 export const REPLY_KEPT_MS = 15 * 60_000;
-/** How long a call is remembered after it was cancelled, or after its claim was taken or renewed last. */
+/** How long a call is remembered after its claim was taken or renewed last, also if it was cancelled then. */
 export const RECORD_KEPT_MS = 8 * 24 * 3_600_000;
+/** How long it is remembered that a call was cancelled which nobody had taken: no call waits longer to be started. */
+export const UNSEEN_CANCEL_KEPT_MS = 20 * 60_000;
+/** Of such calls of one caller, the newest: whoever cancels what he never asked for fills nobody's memory. */
+export const MAX_UNSEEN_CANCELS = 2_000;

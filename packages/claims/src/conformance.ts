@@ -1,6 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { type Claim, type ClaimKey, type ClaimOptions, type ClaimStore, ClaimStoreUnavailableError, MAX_REPLY_BYTES } from "./claim-store.ts";
+import {
+  type Claim,
+  type ClaimKey,
+  type ClaimOptions,
+  type ClaimStore,
+  ClaimStoreUnavailableError,
+  MAX_REPLY_BYTES,
+  MAX_UNSEEN_CANCELS,
+} from "./claim-store.ts";
 
 const LONG_MS = 60_000;
 
@@ -14,11 +22,9 @@ export function testClaimStore(name: string, create: () => Promise<ClaimStore>):
       await using store = await create();
       const key = unique();
       expect(await store.look(key)).toBeUndefined();
-      const before = Date.now();
       const taken = await store.claim(key, by("one"));
-      expect(taken).toEqual({ state: "taken", claim: { key, owner: "one", epoch: 1 }, isTakenOver: false, storeBornAt: expect.any(Number) });
-      expect(Number.isInteger((taken as { storeBornAt: number }).storeBornAt)).toBe(true);
-      expect((taken as { storeBornAt: number }).storeBornAt).toBeLessThanOrEqual(before + 60_000); // a clock of its own, in Unix milliseconds
+      const claim = { key, owner: "one", epoch: 1, requestHash: "request" };
+      expect(taken).toEqual({ state: "taken", claim, isTakenOver: false, remembersSince: expect.any(Number) });
       for (const outcome of [await store.claim(key, by("two")), await store.claim(key, by("one")), await store.look(key)]) {
         expect(outcome).toEqual({ state: "held", owner: "one", leaseLeftMs: expect.any(Number) });
         const { leaseLeftMs } = outcome as { leaseLeftMs: number };
@@ -98,8 +104,40 @@ export function testClaimStore(name: string, create: () => Promise<ClaimStore>):
       expect(await store.release(claim)).toBe(true);
       expect(await store.look(claim.key)).toBeUndefined();
       expect(await store.release(claim)).toBe(false);
-      expect(await store.complete(claim, Buffer.from("late"))).toBe(false);
       expect(await store.claim(claim.key, by("two"))).toMatchObject({ state: "taken", isTakenOver: false });
+    });
+
+    test("takes a claim that it has lost from its holder again, who renews or completes it, and from nobody else then", async () => {
+      await using store = await create();
+      const lost = (key: ClaimKey): Claim => ({ key, owner: "one", epoch: 3, requestHash: "request" });
+      const renewed = lost(unique());
+      expect(await store.renew(renewed, LONG_MS)).toBe(true);
+      expect(await store.claim(renewed.key, by("two"))).toMatchObject({ state: "held", owner: "one" });
+      expect(await store.claim(renewed.key, by("two", { requestHash: "other" }))).toEqual({ state: "conflict" });
+      expect(await store.complete(renewed, Buffer.from("renewed"))).toBe(true);
+      const completed = lost(unique());
+      expect(await store.complete(completed, Buffer.from("completed"))).toBe(true);
+      expect(await keptReply(store, completed.key)).toBe("completed");
+      expect(await store.claim(completed.key, by("two", { requestHash: "other" }))).toEqual({ state: "conflict" });
+      for (const { key } of [renewed, completed]) expect(await store.complete({ ...lost(key), owner: "two" }, Buffer.from("theirs"))).toBe(false);
+      const cancelled = lost(unique());
+      expect(await store.cancel(cancelled.key)).toBe("unclaimed");
+      expect(await store.renew(cancelled, LONG_MS)).toBe(false);
+      expect(await store.complete(cancelled, Buffer.from("cancelled"))).toBe(false);
+    });
+
+    test("remembers the newest of many calls of a caller that were cancelled unseen, and costs no other caller any", async () => {
+      await using store = await create();
+      const { caller } = unique();
+      const other = unique();
+      await store.cancel(other);
+      for (let from = 0; from <= MAX_UNSEEN_CANCELS; from += 500) {
+        await Promise.all(Array.from({ length: 500 }, (_, index) => store.cancel({ caller, toolCallId: `call-${from + index}` })));
+      }
+      expect(await store.look({ caller, toolCallId: "call-0" })).toBeUndefined();
+      expect(await store.claim({ caller, toolCallId: "call-1" }, by("one"))).toMatchObject({ state: "taken" });
+      expect(await store.look({ caller, toolCallId: `call-${MAX_UNSEEN_CANCELS}` })).toEqual({ state: "cancelled" });
+      expect(await store.look(other)).toEqual({ state: "cancelled" });
     });
 
     test("gives a call whose lease is over to the next who claims it, who is told; its holder before has lost it", async () => {

@@ -13,13 +13,14 @@ import {
   RECORD_KEPT_MS,
   REPLY_KEPT_MS,
 } from "./claim-store.ts";
+import { UnseenCancels } from "./unseen-cancels.ts";
 
 export interface MemoryClaimStoreOptions {
-  /** Milliseconds that never step back; Unix time, for `storeBornAt`. @default the process's monotonic clock */
+  /** Milliseconds that never step back; `remembersSince` is by it, too. @default performance.now */
   readonly clock?: (() => number) | undefined;
   /**
    * Calls remembered at a time. Beyond, the oldest of those that have ended is forgotten, then of those whose lease is over,
-   * and `storeBornAt` moves on accordingly; while all are being run, another claim is refused. @default 100_000
+   * and what the store remembers is shorter by that; while all are being run, another claim is refused. @default 100_000
    */
   readonly maxRecords?: number | undefined;
   /** All replies together. Beyond, the oldest is forgotten; that its call is done is not. @default 64 MiB */
@@ -31,19 +32,19 @@ export function createMemoryClaimStore(options: MemoryClaimStoreOptions = {}): C
   return new MemoryClaimStore(options);
 }
 
-interface Held {
-  readonly owner: string;
-  readonly epoch: number;
-  readonly requestHash: string;
+interface Held extends Owned {
   readonly leaseUntil: number;
   readonly touchedAt: number;
 }
 
-/** Done if there was a claim to complete, else cancelled. */
+/** Done, or cancelled while it ran. */
 interface Ended {
-  readonly done: { readonly owner: string; readonly epoch: number; readonly requestHash: string } | undefined;
+  readonly done: Owned | undefined;
   readonly endedAt: number;
 }
+
+/** Whose a record is, and of which request. */
+type Owned = Omit<Claim, "key">;
 
 interface Reply {
   readonly bytes: Uint8Array;
@@ -55,6 +56,7 @@ class MemoryClaimStore implements ClaimStore {
   readonly #held = new OldestFirstMap<string, Held>();
   readonly #ended = new OldestFirstMap<string, Ended>();
   readonly #replies = new OldestFirstMap<string, Reply>();
+  readonly #unseen = new UnseenCancels();
   readonly #clock: () => number;
   readonly #maxRecords: number;
   readonly #maxTotalReplyBytes: number;
@@ -62,11 +64,7 @@ class MemoryClaimStore implements ClaimStore {
   #bornAt: number;
   #isClosed = false;
 
-  constructor({
-    clock = () => performance.timeOrigin + performance.now(),
-    maxRecords = 100_000,
-    maxTotalReplyBytes = 64 * 1024 * 1024,
-  }: MemoryClaimStoreOptions) {
+  constructor({ clock = () => performance.now(), maxRecords = 100_000, maxTotalReplyBytes = 64 * 1024 * 1024 }: MemoryClaimStoreOptions) {
     if (!Number.isSafeInteger(maxRecords) || maxRecords < 1) {
       throw new RangeError(`Cannot keep claims: maxRecords must be a positive whole number, got ${maxRecords}`);
     }
@@ -76,7 +74,7 @@ class MemoryClaimStore implements ClaimStore {
     this.#clock = clock;
     this.#maxRecords = maxRecords;
     this.#maxTotalReplyBytes = maxTotalReplyBytes;
-    this.#bornAt = Math.floor(clock());
+    this.#bornAt = clock();
   }
 
   async claim(key: ClaimKey, { owner, requestHash, leaseMs }: ClaimOptions): Promise<ClaimOutcome> {
@@ -89,6 +87,7 @@ class MemoryClaimStore implements ClaimStore {
       if (ended.done.requestHash !== requestHash) return { state: "conflict" };
       return { state: "done", reply: this.#reply(text) };
     }
+    if (this.#unseen.has(key, now)) return { state: "cancelled" };
     const held = this.#held.get(text);
     if (held !== undefined) {
       if (held.requestHash !== requestHash) return { state: "conflict" };
@@ -98,7 +97,12 @@ class MemoryClaimStore implements ClaimStore {
     }
     const epoch = (held?.epoch ?? 0) + 1;
     this.#held.set(text, { owner, epoch, requestHash, leaseUntil: now + leaseMs, touchedAt: now });
-    return { state: "taken", claim: { key, owner, epoch }, isTakenOver: held !== undefined, storeBornAt: this.#bornAt };
+    return {
+      state: "taken",
+      claim: { key, owner, epoch, requestHash },
+      isTakenOver: held !== undefined,
+      remembersSince: this.#bornAt,
+    };
   }
 
   async renew(claim: Claim, leaseMs: number): Promise<boolean> {
@@ -106,8 +110,9 @@ class MemoryClaimStore implements ClaimStore {
     const now = this.#begin("renew a claim");
     const text = claimKeyText(claim.key);
     const held = this.#held.get(text);
-    if (held === undefined || !isThis(held, claim)) return false;
-    this.#held.set(text, { ...held, leaseUntil: now + leaseMs, touchedAt: now });
+    if (held === undefined ? this.#hasEnded(claim.key, text, now) : !isThis(held, claim)) return false;
+    if (held === undefined) this.#makeRoom(now);
+    this.#held.set(text, { ...ownedBy(held ?? claim), leaseUntil: now + leaseMs, touchedAt: now });
     return true;
   }
 
@@ -115,14 +120,13 @@ class MemoryClaimStore implements ClaimStore {
     const now = this.#begin("complete a claim");
     const text = claimKeyText(claim.key);
     const held = this.#held.get(text);
-    if (held === undefined) {
+    if (held === undefined && this.#hasEnded(claim.key, text, now)) {
       const done = this.#ended.get(text)?.done;
       return done !== undefined && isThis(done, claim);
     }
-    if (!isThis(held, claim)) return false;
-    const { owner, epoch, requestHash } = held;
-    this.#held.delete(text);
-    this.#ended.set(text, { done: { owner, epoch, requestHash }, endedAt: now });
+    if (held !== undefined && !isThis(held, claim)) return false;
+    if (!this.#held.delete(text)) this.#makeRoom(now);
+    this.#ended.set(text, { done: ownedBy(held ?? claim), endedAt: now });
     if (reply.length <= MAX_REPLY_BYTES) this.#keep(text, { bytes: new Uint8Array(reply), keptAt: now });
     return true;
   }
@@ -139,10 +143,13 @@ class MemoryClaimStore implements ClaimStore {
     const text = claimKeyText(key);
     const ended = this.#ended.get(text);
     if (ended !== undefined) return ended.done === undefined ? "cancelled" : "done";
-    const wasHeld = this.#held.delete(text);
-    if (!wasHeld) this.#makeRoom(now);
-    this.#ended.set(text, { done: undefined, endedAt: now });
-    return wasHeld ? "claimed" : "unclaimed";
+    if (this.#held.delete(text)) {
+      this.#ended.set(text, { done: undefined, endedAt: now });
+      return "claimed";
+    }
+    if (this.#unseen.has(key, now)) return "cancelled";
+    this.#unseen.add(key, now);
+    return "unclaimed";
   }
 
   async look(key: ClaimKey): Promise<ClaimView | undefined> {
@@ -150,6 +157,7 @@ class MemoryClaimStore implements ClaimStore {
     const text = claimKeyText(key);
     const ended = this.#ended.get(text);
     if (ended !== undefined) return ended.done === undefined ? { state: "cancelled" } : { state: "done", reply: this.#reply(text) };
+    if (this.#unseen.has(key, now)) return { state: "cancelled" };
     const held = this.#held.get(text);
     if (held === undefined) return undefined;
     return held.leaseUntil > now ? { state: "held", owner: held.owner, leaseLeftMs: Math.ceil(held.leaseUntil - now) } : { state: "lapsed" };
@@ -160,6 +168,7 @@ class MemoryClaimStore implements ClaimStore {
     this.#held.clear();
     this.#ended.clear();
     this.#replies.clear();
+    this.#unseen.clear();
   }
 
   /** Forgets what is over. @returns the time */
@@ -190,9 +199,13 @@ class MemoryClaimStore implements ClaimStore {
     throw new ClaimStoreUnavailableError(`Cannot remember another call: all of the ${this.#maxRecords} there is room for are being run`);
   }
 
-  /** A call is made before its record is written, so one made after this moment is not among those forgotten. */
+  /** What was taken, or ended, after this moment is not among those forgotten. */
   #forgetsBefore(time: number): void {
-    this.#bornAt = Math.max(this.#bornAt, Math.ceil(time));
+    this.#bornAt = Math.max(this.#bornAt, time);
+  }
+
+  #hasEnded(key: ClaimKey, text: string, now: number): boolean {
+    return this.#ended.has(text) || this.#unseen.has(key, now);
   }
 
   #keep(text: string, reply: Reply): void {
@@ -215,6 +228,8 @@ class MemoryClaimStore implements ClaimStore {
   }
 }
 
-function isThis({ owner, epoch }: { readonly owner: string; readonly epoch: number }, claim: Claim): boolean {
+function isThis({ owner, epoch }: Owned, claim: Claim): boolean {
   return owner === claim.owner && epoch === claim.epoch;
 }
+
+const ownedBy = ({ owner, epoch, requestHash }: Owned): Owned => ({ owner, epoch, requestHash });

@@ -24,8 +24,15 @@ export interface RedisConnectionOptions<Scripts extends RedisScripts> {
   readonly scripts: Scripts;
   /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
   readonly ca?: string | undefined;
-  /** Prepares a new connection, which is used only then. @default sees that it answers */
+  /** Whether the connection is of no use where the server does not say what it is. @default false */
+  readonly needsFacts?: boolean | undefined;
+  /** Prepares a new connection, which is used only then. An UnfitServerError says why it cannot be. @default sees that it answers */
   readonly prepare?: ((redis: RedisClient<Scripts>, facts: ServerFacts) => Promise<unknown>) | undefined;
+}
+
+/** This server cannot be used as it is now; another one, or this one later, may be. */
+export class UnfitServerError extends Error {
+  override readonly name = "UnfitServerError";
 }
 
 /** What is sent must be answered within this time. */
@@ -213,8 +220,9 @@ export class RedisConnection<Scripts extends RedisScripts> {
   async #prepare(): Promise<void> {
     const { stream } = this.#redis;
     try {
-      const facts = readServerFacts(await this.#answer(this.#redis.info().catch(nothingIfForbidden)));
-      const { prepare = () => this.#redis.ping() } = this.#options;
+      const { prepare = () => this.#redis.ping(), needsFacts = false } = this.#options;
+      const info = this.#redis.info();
+      const facts = readServerFacts(await this.#answer(needsFacts ? info : info.catch(nothingIfForbidden)));
       await this.#answer(prepare(this.#redis, facts));
       if (stream.destroyed || this.#isClosing) return;
       this.#endHandshake?.();
@@ -225,7 +233,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
       this.#options.log.info({ redis: this.#address.label }, "connected to Redis");
       this.#onFirst?.();
     } catch (error) {
-      if (error instanceof ReplyError) this.#onError(error); // another tells itself by an event
+      if (error instanceof ReplyError || error instanceof UnfitServerError) this.#onError(error); // another tells itself by an event
       stream.destroy();
     }
   }

@@ -1,20 +1,27 @@
 /** What a Redis says of itself. */
 export interface ServerFacts {
-  /** Differs each time it is started. */
-  readonly run: string;
+  /** Differs each time it is started; undefined if it does not say. */
+  readonly run: string | undefined;
+  /** Is another once it has been a replica of somebody, and has taken over that one's data. */
+  readonly history: string;
+  /** Whether it takes writes only by following another. */
+  readonly isReplica: boolean;
   /** Whether it logs each change to disk; undefined if it does not say. */
   readonly isLogged: boolean | undefined;
-  /** What it does when its memory is full; `noeviction` is to refuse. */
-  readonly evictionPolicy: string | undefined;
+  /** Whether it drops what it was told to keep when its memory is full, instead of refusing more. */
+  readonly mayEvict: boolean;
 }
 
 /** Reads the answer to `INFO`. */
 export function readServerFacts(info: string): ServerFacts {
   const facts = new Map(info.split("\r\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)]));
   const log = facts.get("aof_enabled");
+  const hasBound = facts.get("maxmemory") !== "0";
   return {
-    run: facts.get("run_id") ?? "unknown",
+    run: facts.get("run_id"),
+    history: facts.get("master_replid") ?? "",
+    isReplica: facts.get("role") === "slave",
     isLogged: log === undefined ? undefined : log === "1",
-    evictionPolicy: facts.get("maxmemory_policy"),
+    mayEvict: hasBound && (facts.get("maxmemory_policy") ?? "noeviction") !== "noeviction",
   };
 }

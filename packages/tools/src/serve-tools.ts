@@ -137,14 +137,15 @@ export async function serveTools(
 ): Promise<AsyncDisposable> {
   if (checkName("a service's name", service) === RESERVED_SERVICE) throw new RangeError(`Cannot serve as "${service}": the name is reserved`);
   await using started = new AsyncDisposableStack();
-  const claims = new CallClaims(claimStore ?? started.use(createMemoryClaimStore()));
+  const seesAll = claimStore !== undefined || !bus.traits.isDurable;
+  const claims = new CallClaims(claimStore ?? started.use(createMemoryClaimStore()), { seesAll });
   const rates = rateStore ?? started.use(createMemoryRateStore());
   const served = new ServedTools(set, { service, withLayers: servingLayers({ concurrency, claims, rates, results: new ResultCache() }) });
   const hasEffects = served.mayHaveEffects;
-  if (hasEffects && claimStore === undefined && bus.traits.isDurable) {
+  if (hasEffects && !seesAll) {
     log.warn(
       { service },
-      "claims are kept in this process only: a call with effects that comes again to another process may run again there, or end in outcome_unknown although it never ran. Share a claim store",
+      "claims are kept in this process only: a call with effects that comes again ends in outcome_unknown unless this process knows it, and the same id asked of another process is another call. Share a claim store (REDIS_URL)",
     );
   }
   const meter = metrics.getMeter("@rockbot/tools");
@@ -184,7 +185,7 @@ export async function serveTools(
     if (found instanceof ToolError) {
       invocations.add(1, { tool_name: UNKNOWN_TOOL, status: found.code });
       // What cannot be had here now may have been run by whoever got the call before.
-      const mayHaveRun = delivery.isRedelivered && found.code === ToolErrorCode.Unavailable;
+      const mayHaveRun = maybeTakenSince(delivery) !== undefined && found.code === ToolErrorCode.Unavailable;
       return answer(address, request, mayHaveRun ? unknownOutcome(request) : found, deadline, { form, entry });
     }
     // Policy, limits and records know the tool by the name it is announced with, however the request names it.
@@ -205,10 +206,11 @@ export async function serveTools(
   ): Promise<Reply | undefined> {
     const call = running.start(caller, request.toolCallId, delivery.signal);
     const progress = progressReporter(bus, service, request, Header.Progress in message.headers ? resultTopic : undefined);
-    const redeliveredFrom = delivery.isRedelivered ? message.timestamp : undefined;
+    const { isRedelivered } = delivery;
+    const taken = { isRedelivered, maybeTakenSince: maybeTakenSince(delivery) };
     try {
       const { signal } = call;
-      return await executor.execute(request, { signal, deadline, caller, decision, depth: depthOf(message), progress: progress.report, log, redeliveredFrom });
+      return await executor.execute(request, { signal, deadline, caller, decision, depth: depthOf(message), progress: progress.report, log, ...taken });
     } catch (error) {
       if (delivery.signal.aborted) throw error;
       if (error instanceof SupersededError) return undefined;
@@ -318,3 +320,7 @@ export async function serveTools(
   announcer.update(list()); // what changed while the first announcement was on its way
   return started.move();
 }
+
+/** See ToolContext. */
+const maybeTakenSince = ({ isRedelivered, maybeHandledSince }: Delivery): number | undefined =>
+  maybeHandledSince ?? (isRedelivered ? Number.NEGATIVE_INFINITY : undefined);

@@ -24,8 +24,13 @@ export interface ToolContext {
   /** Tells the caller that the call is alive. Throttled, in order, may be lost; never moves the deadline. */
   readonly progress: (update: ProgressUpdate) => void;
   readonly log: Logger;
-  /** Set if the request may have been delivered before: when it was sent, in Unix seconds. */
-  readonly redeliveredFrom?: number | undefined;
+  /** The bus has delivered the request before. @default false */
+  readonly isRedelivered?: boolean | undefined;
+  /**
+   * Set if somebody may have taken the request before: the earliest moment at which that can have been, on the clock of
+   * `performance.now()`; -Infinity if nobody knows.
+   */
+  readonly maybeTakenSince?: number | undefined;
   /** An earlier execution of the call may have begun: one of a tool that is resumable looks for it. @default false */
   readonly mayHaveBegun?: boolean | undefined;
   /** Called once all layers have let the call through, right before the tool runs. */

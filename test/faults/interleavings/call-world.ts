@@ -22,6 +22,8 @@ export interface Faults {
   readonly lapses: number;
   /** The deadline passes. */
   readonly deadlines: number;
+  /** The store of claims loses all it knew. The bus says of copies then that they are some. */
+  readonly forgets: number;
 }
 
 export interface CallWorldOptions {
@@ -38,6 +40,10 @@ const TOOL = "act";
 const DEADLINE_MS = 60_000;
 /** By how much a deadline may come late (`Deadlines` in packages/async). */
 const LATENESS_MS = 20;
+/** How much older than its time to live the bus believes a message to be that it hands out again. */
+const TRANSIT_MS = 30_000;
+/** Since when the store of claims has been there. */
+const STORE_AGE_MS = 3_600_000;
 /** Longer than the lease of a claim. */
 const LAPSE_MS = 10_001;
 const KEY = { caller: "agent", toolCallId: "the-call" };
@@ -92,7 +98,10 @@ export function pauseInWorld(_ms: number, source: AbortSource): Promise<void> {
 export class CallWorld implements World {
   readonly #options: CallWorldOptions;
   readonly #left: Record<keyof Faults, number>;
-  readonly #store: ClaimStore = createMemoryClaimStore();
+  #store: ClaimStore;
+  /** Behind that of the world until the store is there. */
+  #storeClockMs = -STORE_AGE_MS;
+  #forgottenAt: number | undefined;
   readonly #processes: Process[] = [];
   readonly #sleepers = new Set<Sleeper>();
   readonly #queue: Message[] = [];
@@ -121,7 +130,9 @@ export class CallWorld implements World {
 
   private constructor(options: CallWorldOptions) {
     this.#options = options;
-    this.#left = { crashes: 0, copies: 0, disconnects: 0, cancels: 0, lapses: 0, deadlines: 0, ...options.faults };
+    this.#left = { crashes: 0, copies: 0, disconnects: 0, cancels: 0, lapses: 0, deadlines: 0, forgets: 0, ...options.faults };
+    this.#store = this.#newStore();
+    this.#storeClockMs = 0;
   }
 
   /** Resolves once the request lies at the broker. */
@@ -140,7 +151,7 @@ export class CallWorld implements World {
   }
 
   steps(): readonly Step[] {
-    const { crashes, copies, disconnects, cancels, lapses, deadlines } = this.#left;
+    const { crashes, copies, disconnects, cancels, lapses, deadlines, forgets } = this.#left;
     const alive = this.#processes.filter(({ isAlive }) => isAlive);
     const next = this.#queue.find(({ holder }) => holder === undefined);
     const held = new Set(this.#queue.map(({ holder }) => holder));
@@ -168,6 +179,7 @@ export class CallWorld implements World {
       ...(cancels > 0 && isOpen ? [fault("caller cancels", "cancels", () => this.#cancel.abort())] : []),
       ...(lapses > 0 && this.#owner !== undefined ? [fault("lease lapses", "lapses", () => this.#lapse())] : []),
       ...(deadlines > 0 && isOpen ? [fault("deadline passes", "deadlines", () => this.#passDeadline())] : []),
+      ...(forgets > 0 ? [fault("store forgets", "forgets", () => this.#forget())] : []),
     ];
   }
 
@@ -183,18 +195,20 @@ export class CallWorld implements World {
   brokenRules(): readonly string[] {
     const { isIdempotent, isResumable = false, faults } = this.#options;
     const outcome = this.#settled;
+    const hasForgotten = this.#forgottenAt !== undefined;
+    const answers = [...this.#answers].filter((answer) => !hasForgotten || !answer.includes("outcome_unknown"));
     const code = outcome instanceof ToolError ? outcome.code : undefined;
     const when = (isBroken: boolean, rule: string) => (isBroken ? [rule] : []);
     const allowed = new Set([
       ...(this.#left.cancels < (faults.cancels ?? 0) ? ["cancelled"] : []),
       ...(this.#left.deadlines < (faults.deadlines ?? 0) ? ["timeout"] : []),
-      ...(this.#hasLapsed && !isIdempotent && !isResumable ? ["outcome_unknown"] : []),
+      ...((this.#hasLapsed || hasForgotten) && !isIdempotent && !isResumable ? ["outcome_unknown"] : []),
     ]);
     return [
       ...this.#complaints,
-      ...when(this.#answers.size > 1, `services answer differently: ${[...this.#answers].join(", ")}`),
+      ...when(answers.length > 1, `services answer differently: ${answers.join(", ")}`),
       ...when(!isIdempotent && this.#effects > 1, `a tool with effects had ${this.#effects}`),
-      ...when(this.#started > (this.#startedWhenCancelled ?? Number.POSITIVE_INFINITY), "a call has started after it was cancelled"),
+      ...when(!hasForgotten && this.#started > (this.#startedWhenCancelled ?? Number.POSITIVE_INFINITY), "a call has started after it was cancelled"),
       ...when(outcome !== undefined && code === undefined && this.#effects === 0, "the caller has an answer of a call that did not run"),
       ...when(outcome instanceof ToolError && outcome.details?.["mayHaveRun"] === false && this.#started > 0, "a call that is said not to have run has"),
       ...when(code !== undefined && !allowed.has(code), `the call ended in ${code}, and nothing happened that explains it`),
@@ -234,7 +248,7 @@ export class CallWorld implements World {
         return [history, gate.held.map(({ name }) => name).toSorted(), cancels.length, asleep];
       }),
       this.#queue.map(({ copy, deliveries, holder }) => [copy, deliveries, placeOf(holder?.index)]),
-      [this.#stored, placeOf(this.#owner), this.#elapsedMs, this.#hasLapsed, this.#idleLapses],
+      [this.#stored, placeOf(this.#owner), this.#elapsedMs, this.#hasLapsed, this.#idleLapses, this.#forgottenAt],
       [...this.#answers].toSorted(),
       [this.#started, this.#effects, placeOf(this.#begunBy?.index), this.#startedWhenCancelled, this.#copies, this.#left],
       this.#settled === undefined ? "open" : this.#settled instanceof ToolError ? [this.#settled.code, this.#settled.details] : this.#settled.content,
@@ -265,10 +279,11 @@ export class CallWorld implements World {
   #deliver(message: Message, process: Process): void {
     const { envelope, copy } = message;
     const isRedelivered = message.deliveries++ > 0;
+    const isCopy = isRedelivered || (copy > 0 && this.#options.faults.forgets !== undefined);
     const name = `${copy}.${message.deliveries}`;
     message.holder = process;
     this.#learn(process, `gets ${name}`);
-    const delivery = delivered(isRedelivered);
+    const delivery = { ...delivered(isRedelivered), maybeHandledSince: isCopy ? performance.now() - DEADLINE_MS - TRANSIT_MS : undefined };
     const deliveries = message.deliveries;
     void running.run({ world: this, process }, async () => {
       try {
@@ -308,6 +323,17 @@ export class CallWorld implements World {
 
   #takeBack(process: Process): void {
     for (const message of this.#queue) if (message.holder === process) message.holder = undefined;
+  }
+
+  #newStore(): ClaimStore {
+    return createMemoryClaimStore({ clock: () => performance.now() + this.#storeClockMs });
+  }
+
+  #forget(): void {
+    this.#pass(1); // no two things happen at the same moment
+    this.#store = this.#newStore();
+    this.#forgottenAt = this.#elapsedMs;
+    this.#owner = undefined;
   }
 
   #publishRequest(): void {
@@ -369,7 +395,7 @@ export class CallWorld implements World {
 
   #serve(process: Process): Promise<AsyncDisposable> {
     const { isIdempotent, isResumable = false } = this.#options;
-    const claims = gatedStore(this.#store, {
+    const claims = gatedStore(() => this.#store, {
       pass: (operation, work) => process.gate.pass(operation, work),
       onDone: (operation, outcome) => this.#noteStored(process, operation, outcome),
     });

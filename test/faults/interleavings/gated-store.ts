@@ -7,8 +7,8 @@ export interface GatedStoreOptions {
   readonly onDone: (operation: string, outcome: ClaimOutcome | string | boolean) => void;
 }
 
-/** One process's way to a store: each operation waits for its turn, and leases are not renewed in time. */
-export function gatedStore(store: ClaimStore, { pass, onDone }: GatedStoreOptions): ClaimStore {
+/** One process's way to the store of that time: each operation waits for its turn, and leases are not renewed in time. */
+export function gatedStore(store: () => ClaimStore, { pass, onDone }: GatedStoreOptions): ClaimStore {
   const at = <T extends ClaimOutcome | string | boolean>(operation: string, work: () => Promise<T>): Promise<T> =>
     pass(operation, async () => {
       const outcome = await work();
@@ -16,11 +16,11 @@ export function gatedStore(store: ClaimStore, { pass, onDone }: GatedStoreOption
       return outcome;
     });
   return {
-    claim: (key: ClaimKey, options: ClaimOptions) => at("claim", () => store.claim(key, options)),
-    complete: (claim: Claim, reply: Uint8Array) => at("complete", () => store.complete(claim, reply)),
-    release: (claim: Claim) => at("release", () => store.release(claim)),
-    cancel: (key: ClaimKey) => at("cancel", () => store.cancel(key)),
-    look: (key: ClaimKey) => store.look(key),
+    claim: (key: ClaimKey, options: ClaimOptions) => at("claim", () => store().claim(key, options)),
+    complete: (claim: Claim, reply: Uint8Array) => at("complete", () => store().complete(claim, reply)),
+    release: (claim: Claim) => at("release", () => store().release(claim)),
+    cancel: (key: ClaimKey) => at("cancel", () => store().cancel(key)),
+    look: (key: ClaimKey) => store().look(key),
     renew: () => Promise.reject(new ClaimStoreUnavailableError("Cannot renew a claim: the owner stands still")),
     async [Symbol.asyncDispose]() {}, // the store is the world's
   };

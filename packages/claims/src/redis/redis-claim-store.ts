@@ -1,6 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type ServerFacts } from "@rockbot/redis";
+import {
+  connectStore,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  type RedisStoreOptions,
+  type ServerFacts,
+  UnfitServerError,
+} from "@rockbot/redis";
 import { checkLeaseMs } from "../check-lease-ms.ts";
 import { claimKeyText } from "../claim-key-text.ts";
 import {
@@ -24,8 +32,16 @@ import { TurnBatch } from "./turn-batch.ts";
  * @throws {RangeError} if the address makes no sense
  * @throws {ClaimStoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisClaimStore(url: string, options: RedisStoreOptions = {}): Promise<ClaimStore> {
+export async function connectRedisClaimStore(url: string, options: RedisClaimStoreOptions = {}): Promise<ClaimStore> {
   return connectStore(new RedisClaimStore(parseRedisAddress(url), options), options);
+}
+
+export interface RedisClaimStoreOptions extends RedisStoreOptions {
+  /**
+   * Whether the operator vouches that Redis keeps all that it has confirmed, through a restart and through a failover. Else either
+   * makes it a store that remembers nothing of before. @default false
+   */
+  readonly keepsAll?: boolean | undefined;
 }
 
 class RedisClaimStore implements ClaimStore {
@@ -39,13 +55,17 @@ class RedisClaimStore implements ClaimStore {
   readonly #atEndOfTurn = endOfTurn();
   readonly #taking = new TurnBatch((calls: readonly BatchedCall[]) => this.#take(calls), this.#atEndOfTurn);
   readonly #completing = new TurnBatch((calls: readonly BatchedCall[]) => this.#complete(calls), this.#atEndOfTurn);
+  readonly #keepsAll: boolean;
+  /** Whether the server may drop records, or be another at each command, without anybody being told. */
+  #isForgetful = false;
   #hasWarned = false;
 
-  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
+  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca, keepsAll = false }: RedisClaimStoreOptions) {
     this.#label = address.label;
     this.#log = log;
     this.#prefix = `${prefix}:{claims}`;
     this.#marker = `${this.#prefix}:born`;
+    this.#keepsAll = keepsAll;
     this.#connection = new RedisConnection(address, {
       log,
       ca,
@@ -53,9 +73,11 @@ class RedisClaimStore implements ClaimStore {
       whileAway: "no claim can be made until it is back",
       unavailable: (message) => new ClaimStoreUnavailableError(message),
       scripts: transitions,
+      needsFacts: !this.#keepsAll,
       prepare: async (redis, facts) => {
-        this.#warn(facts);
-        await redis.openClaimsBuffer(this.#marker, facts.run, logFlag(facts));
+        if (facts.isReplica) throw new UnfitServerError("it is a replica, which takes no writes: give the address that leads to the master");
+        this.#judge(facts);
+        await redis.openClaimsBuffer(this.#marker, ...this.#birthArguments(facts));
       },
     });
   }
@@ -67,10 +89,15 @@ class RedisClaimStore implements ClaimStore {
   async claim(key: ClaimKey, { owner, requestHash, leaseMs }: ClaimOptions): Promise<ClaimOutcome> {
     checkLeaseMs(leaseMs);
     const answer = await this.#taking.add({ names: this.#names(key), args: [owner, requestHash, leaseMs] });
-    const [state, epoch, storeBornAt] = answer as [Buffer, number, number];
+    const [state, epoch, memoryMs] = answer as [Buffer, number, number];
     switch (state.toString()) {
       case "taken":
-        return { state: "taken", claim: { key, owner, epoch }, isTakenOver: epoch > 1, storeBornAt };
+        return {
+          state: "taken",
+          claim: { key, owner, epoch, requestHash },
+          isTakenOver: epoch > 1,
+          remembersSince: this.#isForgetful ? Number.POSITIVE_INFINITY : performance.now() - memoryMs,
+        };
       case "conflict":
         return { state: "conflict" };
       default:
@@ -78,15 +105,15 @@ class RedisClaimStore implements ClaimStore {
     }
   }
 
-  async renew({ key, owner, epoch }: Claim, leaseMs: number): Promise<boolean> {
+  async renew({ key, owner, epoch, requestHash }: Claim, leaseMs: number): Promise<boolean> {
     checkLeaseMs(leaseMs);
     const [record] = this.#names(key);
-    return (await this.#connection.run("renew a claim", (redis) => redis.renewClaimBuffer(record, owner, epoch, leaseMs))) === 1;
+    return (await this.#connection.run("renew a claim", (redis) => redis.renewClaimBuffer(record, owner, epoch, requestHash, leaseMs))) === 1;
   }
 
-  async complete({ key, owner, epoch }: Claim, reply: Uint8Array): Promise<boolean> {
+  async complete({ key, owner, epoch, requestHash }: Claim, reply: Uint8Array): Promise<boolean> {
     const kept = reply.length > MAX_REPLY_BYTES ? ["", "0"] : [toArgument(reply), "1"];
-    return (await this.#completing.add({ names: this.#names(key), args: [owner, epoch, ...kept] })) === 1;
+    return (await this.#completing.add({ names: this.#names(key), args: [owner, epoch, requestHash, ...kept] })) === 1;
   }
 
   async release({ key, owner, epoch }: Claim): Promise<boolean> {
@@ -96,7 +123,8 @@ class RedisClaimStore implements ClaimStore {
 
   async cancel(key: ClaimKey): Promise<"unclaimed" | "claimed" | "done" | "cancelled"> {
     const [record] = this.#names(key);
-    const before = await this.#connection.run("cancel a call", (redis) => redis.cancelCallBuffer(record));
+    const unseen = `${this.#prefix}:cancelled:${key.caller}`;
+    const before = await this.#connection.run("cancel a call", (redis) => redis.cancelCallBuffer(record, unseen));
     return String(before) as "unclaimed" | "claimed" | "done" | "cancelled";
   }
 
@@ -115,8 +143,13 @@ class RedisClaimStore implements ClaimStore {
   #take(calls: readonly BatchedCall[]): Promise<unknown[]> {
     const names = [this.#marker, ...calls.flatMap((call) => call.names)];
     return this.#connection.run("take a claim", (redis, facts) =>
-      redis.takeClaimsBuffer(names.length, ...names, facts.run, logFlag(facts), ...calls.flatMap((call) => call.args)),
+      redis.takeClaimsBuffer(names.length, ...names, ...this.#birthArguments(facts), ...calls.flatMap((call) => call.args)),
     ) as Promise<unknown[]>;
+  }
+
+  /** For the scripts that look at the marker. */
+  #birthArguments({ run, history }: ServerFacts): readonly string[] {
+    return [run ?? "", history, this.#keepsAll ? "1" : "0"];
   }
 
   #complete(calls: readonly BatchedCall[]): Promise<unknown[]> {
@@ -131,26 +164,16 @@ class RedisClaimStore implements ClaimStore {
     return [`${this.#prefix}:${text}`, `${this.#prefix}:reply:${text}`];
   }
 
-  /** Says once what this Redis cannot promise. */
-  #warn({ isLogged, evictionPolicy }: ServerFacts): void {
+  /** Notes what this Redis cannot promise, and says it once. */
+  #judge({ run, isLogged, mayEvict }: ServerFacts): void {
+    this.#isForgetful = mayEvict || (run === undefined && !this.#keepsAll);
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    const redis = this.#label;
-    if (isLogged === false) {
-      this.#log.warn(
-        { redis },
-        "Redis keeps no append-only file, so a restart forgets which calls have run. A call that comes again after one is not run twice, but its outcome is unknown. Set `appendonly yes`",
-      );
-    }
-    if (isLogged === undefined) {
-      this.#log.warn({ redis }, "Redis does not say whether it keeps an append-only file (INFO). Without one a call may run twice after a restart of Redis");
-    }
-    if (evictionPolicy !== undefined && evictionPolicy !== "noeviction") {
-      this.#log.warn(
-        { redis, evictionPolicy },
-        "Redis may drop claims when its memory is full, and a call whose claim is dropped may run twice. Set `maxmemory-policy noeviction`",
-      );
-    }
+    const warn = (what: string) => this.#log.warn({ redis: this.#label }, what);
+    const cost = "a call that comes again, and of which nothing is known, ends in outcome_unknown";
+    if (isLogged === false) warn(`Redis keeps no append-only file, so a restart forgets which calls have run: ${cost}. Set \`appendonly yes\``);
+    if (mayEvict) warn(`Redis drops claims when its memory is full, so that at all times ${cost}. Set \`maxmemory-policy noeviction\``);
+    if (run === undefined && !this.#keepsAll) warn(`Redis does not say when it was started (run_id of INFO), so that at all times ${cost}`);
   }
 }
 
@@ -164,11 +187,6 @@ interface BatchedCall {
 function toArgument(bytes: Uint8Array): string | Buffer {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   return isUtf8(buffer) ? buffer.toString() : buffer;
-}
-
-/** For the scripts. Who does not say is believed to log. */
-function logFlag({ isLogged }: ServerFacts): "0" | "1" {
-  return isLogged === false ? "0" : "1";
 }
 
 /** Reads the answer of a script that has told how a call stands. */

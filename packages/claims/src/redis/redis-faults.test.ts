@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startOwnRedis } from "@rockbot/testing";
+import { startOwnRedis, type TestRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { type Claim, type ClaimKey, type ClaimOptions, type ClaimStore, ClaimStoreUnavailableError } from "../claim-store.ts";
 import { connectRedisClaimStore } from "./redis-claim-store.ts";
@@ -19,14 +19,62 @@ test("while Redis is dead every operation fails at once, and works again when it
   const claim = await take(store);
   const done = await take(store);
   await store.complete(done, Buffer.from("kept"));
-  const { storeBornAt } = (await store.claim(newKey(), request)) as { storeBornAt: number };
   await redis.kill();
   await failsInTime(store, claim);
   await redis.restart();
   await worksAgain(store);
   expect(await store.look(claim.key)).toMatchObject({ state: "held", owner: "me" });
   expect(await store.look(done.key)).toMatchObject({ state: "done", reply: expect.any(Uint8Array) });
-  expect(await store.claim(newKey(), request)).toMatchObject({ state: "taken", storeBornAt });
+});
+
+test.each([
+  ["whose operator does not vouch for it remembers nothing of before", { keepsAll: false }, { appendonly: true }, true],
+  ["without a log remembers nothing of before, whatever it has saved", { keepsAll: false }, { appendonly: false }, true],
+  ["whose operator vouches for it is the store that it was", { keepsAll: true }, { appendonly: true }, false],
+])("a Redis that was started again and %s", async (_, options, settings, isNewStore) => {
+  await using redis = await startOwnRedis(settings);
+  await using store = await connectRedisClaimStore(redis.url, options);
+  const saved = await take(store);
+  await redis.ctl("save");
+  const startedAt = performance.now();
+  await redis.kill();
+  await redis.restart();
+  await worksAgain(store);
+  expect(await store.look(saved.key)).toMatchObject({ state: "held" });
+  const sinceMs = performance.now() - startedAt;
+  await using other = await connectRedisClaimStore(redis.url, options);
+  for (const one of [store, other]) expect((await memoryOf(one)) < sinceMs).toBe(isNewStore);
+  const before = await memoryOf(store);
+  await sleep(20);
+  expect(await memoryOf(other)).toBeGreaterThan(before); // new once, for both
+});
+
+test("a store that was a replica meanwhile remembers nothing of before, and one that is takes no claims", async () => {
+  await using master = await startOwnRedis();
+  await using redis = await startOwnRedis();
+  await using _masters = await connectRedisClaimStore(master.url);
+  await using before = await connectRedisClaimStore(redis.url);
+  await ageBy(redis, 3_600_000);
+  expect(await memoryOf(before)).toBeGreaterThan(3_000_000);
+  await follow(redis, master);
+  await expect(memoryOf(before)).rejects.toThrow(/refuses \(READONLY/);
+  await using during = await connectRedisClaimStore(redis.url, { connectTimeoutMs: 500 });
+  await expect(memoryOf(during)).rejects.toThrow(/it is a replica, which takes no writes: give the address that leads to the master/);
+  await ageBy(master, 3_600_000); // as it was itself once the master
+  await redis.ctl("replicaof", "no", "one");
+  await worksAgain(during);
+  expect(await memoryOf(during)).toBeLessThan(60_000);
+});
+
+test("a Redis that drops what it should keep when its memory is full is believed to remember nothing", async () => {
+  await using redis = await startOwnRedis();
+  await redis.ctl("config", "set", "maxmemory-policy", "allkeys-lru");
+  await using unbounded = await connectRedisClaimStore(redis.url);
+  await ageBy(redis, 3_600_000);
+  expect(await memoryOf(unbounded)).toBeGreaterThan(3_000_000); // it never drops any
+  await redis.ctl("config", "set", "maxmemory", "100mb");
+  await using store = await connectRedisClaimStore(redis.url);
+  expect(await memoryOf(store)).toBe(Number.NEGATIVE_INFINITY);
 });
 
 test("while Redis stands still every operation fails in time, and works again when it goes on", async () => {
@@ -51,38 +99,26 @@ test("a store closes in time although its Redis stands still", async () => {
   await redis.resume();
 });
 
-test("an emptied Redis is a new store, and claims of before cannot be completed", async () => {
-  await using redis = await startOwnRedis();
-  await using store = await connectRedisClaimStore(redis.url);
-  const before = (await store.claim(newKey(), request)) as { claim: Claim; storeBornAt: number };
-  await redis.kill();
-  await redis.restart({ empty: true });
-  await worksAgain(store);
-  expect(await store.complete(before.claim, Buffer.from("late"))).toBe(false);
-  const after = (await store.claim(before.claim.key, request)) as { storeBornAt: number };
-  expect(after).toMatchObject({ state: "taken", isTakenOver: false });
-  expect(after.storeBornAt).toBeGreaterThan(before.storeBornAt);
+test.each([false, true])(
+  "an emptied Redis is a new store, also if its operator vouches for it (%s), and takes in the claims of before that are completed",
+  async (keepsAll) => {
+    await using redis = await startOwnRedis();
+    await using store = await connectRedisClaimStore(redis.url, { keepsAll });
+    const before = await take(store);
+    await ageBy(redis, 3_600_000);
+    expect(await memoryOf(store)).toBeGreaterThan(3_000_000);
+    await redis.kill();
+    await redis.restart({ empty: true });
+    await worksAgain(store);
+    expect(await memoryOf(store)).toBeLessThan(60_000);
+    expect(await store.complete(before, Buffer.from("kept all the same"))).toBe(true);
+    expect(await store.claim(before.key, request)).toMatchObject({ state: "done", reply: expect.any(Uint8Array) });
 
-  await redis.ctl("flushall"); // emptied under the open connection
-  expect(((await store.claim(newKey(), request)) as { storeBornAt: number }).storeBornAt).toBeGreaterThan(after.storeBornAt);
-});
-
-test("a Redis without a log that comes back with an old snapshot is a new store", async () => {
-  await using redis = await startOwnRedis({ appendonly: false });
-  await using store = await connectRedisClaimStore(redis.url);
-  const saved = (await store.claim(newKey(), request)) as { claim: Claim; storeBornAt: number };
-  await redis.ctl("save");
-  const lost = await take(store);
-  await redis.kill();
-  await redis.restart();
-  await worksAgain(store);
-  expect(await store.look(saved.claim.key)).toMatchObject({ state: "held" });
-  expect(await store.look(lost.key)).toBeUndefined();
-  const { storeBornAt } = (await store.claim(newKey(), request)) as { storeBornAt: number };
-  expect(storeBornAt).toBeGreaterThan(saved.storeBornAt);
-  await using other = await connectRedisClaimStore(redis.url);
-  expect(await other.claim(newKey(), request)).toMatchObject({ storeBornAt });
-});
+    await ageBy(redis, 3_600_000);
+    await redis.ctl("flushall"); // emptied under the open connection
+    expect(await memoryOf(store)).toBeLessThan(60_000);
+  },
+);
 
 test("a Redis whose memory is full refuses claims in words, and takes them again when there is room", async () => {
   await using redis = await startOwnRedis();
@@ -148,6 +184,7 @@ test("a store says once what its Redis cannot promise, and when it is away and b
   const note = (_fields: object, message: string) => void lines.push(message);
   await using redis = await startOwnRedis({ appendonly: false });
   await redis.ctl("config", "set", "maxmemory-policy", "allkeys-lru");
+  await redis.ctl("config", "set", "maxmemory", "100mb");
   await using store = await connectRedisClaimStore(redis.url, { log: { debug: note, info: note, warn: note, error: note } });
   await redis.kill();
   await expect.poll(() => lines.filter((line) => line.startsWith("no connection")).length, BACK).toBeGreaterThan(0);
@@ -171,10 +208,12 @@ test.each([
   ["no password", { password: "" }, /refuses \(NOAUTH/],
   ["a database that does not exist", { pathname: "/99" }, /refuses \(ERR DB index/],
   ["a user without the rights", { username: "reader" }, /refuses \(NOPERM/],
+  ["a user who may not ask what Redis it is", { username: "stranger" }, /refuses \(NOPERM.*info/],
 ])("connecting with %s is refused at once, and the password is never said", async (_, change, message) => {
   await using redis = await startOwnRedis();
   const url = new URL(redis.url);
   await redis.ctl("acl", "setuser", "reader", "on", `>${url.password}`, "~*", "+@read", "+info");
+  await redis.ctl("acl", "setuser", "stranger", "on", `>${url.password}`, "~*", "+@all", "-info");
   Object.assign(url, change);
   const lines: string[] = [];
   const note = (fields: object, text: string) => void lines.push(`${JSON.stringify(fields)} ${text}`);
@@ -192,7 +231,9 @@ test.each([
 test("a user with no more rights than the store needs can use it", async () => {
   await using redis = await startOwnRedis();
   const url = new URL(redis.url);
-  const commands = ["+eval", "+evalsha", "+time", "+hmget", "+hget", "+hset", "+hdel", "+get", "+set", "+del", "+pexpire"];
+  const hashes = ["+hmget", "+hget", "+hset", "+hdel"];
+  const sets = ["+zadd", "+zrem", "+zrange", "+zremrangebyscore"];
+  const commands = ["+eval", "+evalsha", "+info", "+time", "+get", "+set", "+del", "+pexpire", ...hashes, ...sets];
   await redis.ctl("acl", "setuser", "claims", "on", `>${url.password}`, "~rockbot:{claims}:*", ...commands);
   url.username = "claims";
   const lines: string[] = [];
@@ -204,13 +245,32 @@ test("a user with no more rights than the store needs can use it", async () => {
   expect(await store.look(claim.key)).toMatchObject({ state: "done" });
   expect(await store.release(await take(store))).toBe(true);
   expect(await store.cancel(newKey())).toBe("unclaimed");
-  expect(lines.join()).toContain("does not say whether it keeps an append-only file");
+  expect(lines).toEqual(["connected to Redis"]);
 });
 
 async function take(store: ClaimStore): Promise<Claim> {
   const outcome = await store.claim(newKey(), request);
   if (outcome.state !== "taken") throw new Error(`a new call is ${outcome.state}`);
   return outcome.claim;
+}
+
+/** For how long the store says to have forgotten nothing. */
+async function memoryOf(store: ClaimStore): Promise<number> {
+  const { remembersSince } = (await store.claim(newKey(), request)) as { remembersSince: number };
+  return performance.now() - remembersSince;
+}
+
+/** As if it had been used for the first time so much earlier. */
+async function ageBy(redis: TestRedis, ms: number): Promise<void> {
+  await redis.ctl("hset", "rockbot:{claims}:born", "at", String(Date.now() - ms));
+}
+
+/** Resolves once the one has all that the other has, and none of its own. */
+async function follow(redis: TestRedis, master: TestRedis): Promise<void> {
+  const { hostname, port, password } = new URL(await master.directUrl());
+  await redis.ctl("config", "set", "masterauth", password);
+  await redis.ctl("replicaof", hostname, port);
+  await expect.poll(() => redis.ctl("info", "replication"), BACK).toContain("master_link_status:up");
 }
 
 /** Each operation fails with the typed error, no later than a timer of the same length that runs beside it. */

@@ -14,7 +14,7 @@ const request = { toolCallId: "call-1", toolName: "effect", arguments: "{}", ses
 const key = { caller: "agent", toolCallId: "call-1" };
 
 /** A tool that counts its runs; one executor for each owner, as if each were an instance of the service. */
-function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = false, idempotent = false, isResumable = false } = {}) {
+function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = false, idempotent = false, isResumable = false, seesAll = true } = {}) {
   let runs = 0;
   const mayHaveBegun: (boolean | undefined)[] = [];
   const tool = testTool("effect", async (_input, context) => {
@@ -24,7 +24,7 @@ function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = f
   });
   const definition = { ...tool.definition, readOnly, idempotent };
   const instance = () =>
-    servingLayers({ concurrency: 32, claims: new CallClaims(store), rates: createMemoryRateStore(), results: new ResultCache() })({
+    servingLayers({ concurrency: 32, claims: new CallClaims(store, { seesAll }), rates: createMemoryRateStore(), results: new ResultCache() })({
       definition,
       executor: tool.executor,
       isResumable,
@@ -121,8 +121,8 @@ test("a resumable tool is told when its call may have begun before, and only the
   const call = (toolCallId: string, more: Partial<ToolContext> = {}) => instance().execute({ ...request, toolCallId }, context(more));
 
   await call("fresh");
-  await call("redelivered", { redeliveredFrom: Math.floor(Date.now() / 1000) + 60 });
-  await call("redelivered, and its claim is gone with the store", { redeliveredFrom: Math.floor(Date.now() / 1000) - 60 });
+  await call("redelivered", { maybeTakenSince: performance.now() + 60_000 });
+  await call("redelivered, and its claim is gone with the store", { maybeTakenSince: performance.now() - 60_000 });
   await store.claim({ ...key, toolCallId: "taken over" }, { owner: "dead", requestHash: await requestHashOf(), leaseMs: 1 });
   await call("taken over");
 
@@ -130,15 +130,77 @@ test("a resumable tool is told when its call may have begun before, and only the
 });
 
 test.each([
-  ["before the store was emptied", -60, "outcome_unknown"],
-  ["after it", +60, "done"],
-])("a redelivered call without its claim, sent %s", async (_name, seconds, outcome) => {
-  await using store = createMemoryClaimStore();
-  const { instance } = instances(store, async () => "done");
+  ["10 s after the store was emptied", 10_000, "done"],
+  ["just after it, which two clocks may see differently", 1_000, "outcome_unknown"],
+  ["at the same moment", 0, "outcome_unknown"],
+  ["before it", -1, "outcome_unknown"],
+  ["nobody knows when", Number.NEGATIVE_INFINITY, "outcome_unknown"],
+])("a call that somebody may have taken, first %s, and of which there is no claim", async (_name, sinceMs, outcome) => {
+  await using store = createMemoryClaimStore({ clock: () => 0 });
+  const { instance, runs } = instances(store, async () => "done");
   const result: ToolInvokeResponse | ToolError = await instance()
-    .execute(request, context({ redeliveredFrom: Math.floor(Date.now() / 1000) + seconds }))
+    .execute(request, context({ maybeTakenSince: sinceMs }))
     .catch((error: ToolError) => error);
   expect(result instanceof ToolError ? result.code : result.content).toBe(outcome);
+  expect(runs()).toBe(outcome === "done" ? 1 : 0);
+});
+
+test("a call that another process may have taken is not run where only this process's claims are known, however long they have been kept", async () => {
+  await using store = createMemoryClaimStore({ clock: () => -1e9 });
+  const { instance, runs } = instances(store, async () => "done", { seesAll: false });
+  const executor = instance();
+  await expect(executor.execute(request, context({ maybeTakenSince: performance.now() - 1 }))).rejects.toMatchObject({ code: "outcome_unknown" });
+  expect(runs()).toBe(0);
+  const own = { ...request, toolCallId: "its own" };
+  const first = await executor.execute(own, context());
+  expect(await executor.execute(own, context({ maybeTakenSince: performance.now() - 1 }))).toEqual(first);
+  expect(runs()).toBe(1);
+});
+
+test("a call that somebody else runs is not run here when the store loses that claim", async () => {
+  let store = createMemoryClaimStore();
+  const forgetful = new Proxy(store, { get: (_target, property) => Reflect.get(store, property).bind(store) });
+  const release = Promise.withResolvers<string>();
+  const { instance, runs } = instances(forgetful, () => release.promise);
+  const elsewhere = instance().execute(request, context());
+  await expect.poll(async () => (await store.look(key))?.state).toBe("held");
+  const here = instance().execute(request, context()); // sees that, and watches
+  await new Promise((resolve) => setImmediate(resolve));
+  store = createMemoryClaimStore();
+  await expect(here).rejects.toMatchObject({ code: "outcome_unknown" });
+  release.resolve("done");
+  await expect(elsewhere).rejects.toBeInstanceOf(SupersededError);
+  expect(runs()).toBe(1);
+});
+
+test("a call whose claim the store has lost gives its answer, which is kept again", async () => {
+  let store = createMemoryClaimStore();
+  const forgetful = new Proxy(store, { get: (_target, property) => Reflect.get(store, property).bind(store) });
+  const { instance, runs } = instances(forgetful, async () => {
+    store = createMemoryClaimStore();
+    return "done";
+  });
+  expect(await instance().execute(request, context())).toEqual(answer);
+  expect(await instance().execute(request, context({ maybeTakenSince: Number.NEGATIVE_INFINITY }))).toEqual(answer);
+  expect(runs()).toBe(1);
+});
+
+test("a call that runs is claimed anew when the store has lost its claim, until it is over", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let store = createMemoryClaimStore();
+  const forgetful = new Proxy(store, { get: (_target, property) => Reflect.get(store, property).bind(store) });
+  const release = Promise.withResolvers<string>();
+  const { instance, runs } = instances(forgetful, () => release.promise);
+  const running = instance().execute(request, context({ deadline: performance.now() + 60_000 }));
+  await expect.poll(async () => (await store.look(key))?.state).toBe("held");
+  store = createMemoryClaimStore();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect((await store.look(key))?.state).toBe("held");
+  release.resolve("done");
+  expect(await running).toEqual(answer);
+  expect(await instance().execute(request, context())).toEqual(answer); // asked again by its id
+  expect(runs()).toBe(1);
 });
 
 test("the claims of all calls that run are renewed, and of those that have ended none", async () => {
@@ -171,15 +233,15 @@ test("a result is dropped when the call was taken over while it ran", async () =
 });
 
 test("a repeat that has joined a run which is taken over gets the outcome that is kept: who took it over may be gone", async () => {
-  let now = 1_000_000;
-  await using store = createMemoryClaimStore({ clock: () => now });
+  let aheadMs = 0;
+  await using store = createMemoryClaimStore({ clock: () => performance.now() + aheadMs });
   const release = Promise.withResolvers<string>();
   const { instance, runs } = instances(store, () => release.promise);
   const here = instance();
   const [first, repeat] = [here.execute(request, context()), here.execute(request, context())];
   const ended = Promise.allSettled([first, repeat]);
   await expect.poll(async () => (await store.look(key))?.state).toBe("held");
-  now += 60_000; // no lease lasts so long
+  aheadMs += 60_000; // no lease lasts so long
   await expect(instance().execute(request, context())).rejects.toMatchObject({ code: "outcome_unknown" });
   release.resolve("too late");
 
@@ -230,14 +292,14 @@ test("a redelivered call waits for a store that does not answer, and gets the re
     .instance()
     .execute(request, context());
   const { instance, runs } = instances(silentAtFirst(store, 2), async () => "again");
-  expect(await instance().execute(request, context({ redeliveredFrom: Math.floor(Date.now() / 1_000) }))).toEqual(answer);
+  expect(await instance().execute(request, context({ maybeTakenSince: performance.now() }))).toEqual(answer);
   expect(runs()).toBe(0);
 });
 
 test("a redelivered call with effects is not said to be unstarted when the store does not answer in its time", async () => {
   await using store = createMemoryClaimStore();
   const { instance, runs } = instances(silentAtFirst(store, Number.POSITIVE_INFINITY), async () => "done");
-  const redelivered = context({ redeliveredFrom: Math.floor(Date.now() / 1_000), deadline: performance.now() + 300 });
+  const redelivered = context({ maybeTakenSince: performance.now(), deadline: performance.now() + 300 });
   await expect(instance().execute(request, redelivered)).rejects.toMatchObject({
     code: "outcome_unknown",
     details: { mayHaveRun: true },

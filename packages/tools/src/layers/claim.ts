@@ -18,7 +18,7 @@ const RENEWAL_CHECK_MS = RENEW_MS / 4;
 const WATCH_MS = 250;
 /** How long a call that was delivered before waits for a store that does not answer: only the store knows whether it was started. */
 const STORE_PATIENCE_MS = 5_000;
-/** Whole seconds on the caller's clock stand against milliseconds on the store's. */
+/** The clocks of two machines, of which neither is set, differ by less over the time that a call may take. */
 const CLOCK_TOLERANCE_MS = 2_000;
 
 /** What says whether a call may run again. */
@@ -42,9 +42,12 @@ export class CallClaims {
   /** What this process holds. */
   readonly #held = new LinkedList<HeldClaim>();
   #renewing: NodeJS.Timeout | undefined;
+  readonly #seesAll: boolean;
 
-  constructor(store: ClaimStore) {
+  /** @param seesAll whether all who may take a call of this service claim it in this store */
+  constructor(store: ClaimStore, { seesAll }: { readonly seesAll: boolean }) {
     this.#store = store;
+    this.#seesAll = seesAll;
   }
 
   /** Makes sure that a call which is not taken yet never will be, and that one that runs has no result. */
@@ -92,7 +95,9 @@ export class CallClaims {
     request: ToolInvokeRequest,
     context: ToolContext,
   ): Promise<ToolInvokeResponse> {
-    const answerDueAt = Math.min(performance.now() + STORE_PATIENCE_MS, context.deadline);
+    const begunAt = performance.now();
+    const answerDueAt = Math.min(begunAt + STORE_PATIENCE_MS, context.deadline);
+    let { maybeTakenSince } = context;
     for (;;) {
       context.signal.throwIfAborted();
       let outcome: ClaimOutcome;
@@ -101,16 +106,16 @@ export class CallClaims {
       } catch (error) {
         if (!(error instanceof ClaimStoreUnavailableError)) throw error;
         if (tool.idempotent) return next.execute(request, context);
-        if (context.redeliveredFrom === undefined) throw notStarted(request, error);
+        if (maybeTakenSince === undefined) throw notStarted(request, error);
         if (performance.now() >= answerDueAt) throw unknownOutcome(request);
         await pause(Math.max(1, Math.min(WATCH_MS, answerDueAt - performance.now())), context.signal);
         continue;
       }
       switch (outcome.state) {
         case "taken": {
-          const mayHaveRun = outcome.isTakenOver || isOlderThanStore(context, outcome.storeBornAt);
+          const mayHaveRun = outcome.isTakenOver || this.#mayBeForgotten({ maybeTakenSince, begunAt }, outcome.remembersSince);
           if (mayHaveRun && !tool.idempotent && !tool.isResumable) return this.#finish(outcome.claim, request, unknownOutcome(request));
-          const mayHaveBegun = mayHaveRun || context.redeliveredFrom !== undefined;
+          const mayHaveBegun = mayHaveRun || maybeTakenSince !== undefined;
           return this.#run(next, outcome.claim, request, mayHaveBegun ? { ...context, mayHaveBegun } : context);
         }
         case "done":
@@ -122,9 +127,16 @@ export class CallClaims {
         case "conflict":
           throw conflict(request);
         case "held":
+          maybeTakenSince ??= performance.now();
           await this.#watch(context, outcome.leaseLeftMs, request);
       }
     }
+  }
+
+  /** Whether somebody may have taken the call whose claim the store does not have: it has lost it, or never got it. */
+  #mayBeForgotten({ maybeTakenSince, begunAt }: { readonly maybeTakenSince: number | undefined; readonly begunAt: number }, remembersSince: number): boolean {
+    if (maybeTakenSince !== undefined) return !this.#seesAll || remembersSince + CLOCK_TOLERANCE_MS >= maybeTakenSince;
+    return remembersSince > begunAt; // a copy may have come to another meanwhile, and the store have lost that claim
   }
 
   async #run(next: ToolExecutor, claim: Claim, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
@@ -142,6 +154,7 @@ export class CallClaims {
       if (error instanceof SupersededError || (context.signal.aborted && hasStarted)) throw error;
       const toolError = toToolError(error, request.toolName);
       if (hasStarted) return await this.#finish(claim, request, toolError);
+      held.remove(); // a renewal would take it anew
       await this.#store.release(claim).catch(() => {}); // else the lease ends it
       throw toolError;
     } finally {
@@ -191,10 +204,6 @@ export class CallClaims {
 }
 
 const hashOf = ({ toolName, arguments: args }: ToolInvokeRequest): string => hash("sha256", `${toolName}\0${args ?? ""}`, "base64url").slice(0, 22);
-
-/** A call that was delivered before the store was emptied may have left a claim that is gone. */
-const isOlderThanStore = ({ redeliveredFrom }: ToolContext, storeBornAt: number): boolean =>
-  redeliveredFrom !== undefined && redeliveredFrom * 1_000 < storeBornAt - CLOCK_TOLERANCE_MS;
 
 function settle(reply: ToolInvokeResponse | ToolError): ToolInvokeResponse {
   if (reply instanceof ToolError) throw reply;

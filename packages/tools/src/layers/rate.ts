@@ -19,7 +19,7 @@ export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
   });
 
   async function counted(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
-    if (context.redeliveredFrom !== undefined) return runAndCharge(next, request, context);
+    if (context.isRedelivered) return runAndCharge(next, request, context);
     if (definition.readOnly) {
       await take(request, context);
       return runAndCharge(next, request, context);
