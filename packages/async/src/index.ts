@@ -1,5 +1,6 @@
 export { AwakeClock } from "./awake-clock.ts";
 export { type BackoffOptions, backoffMs } from "./backoff.ts";
+export { Buckets, type BucketsOptions, type Charge, type Shortage } from "./buckets.ts";
 export { createFairQueue, type FairQueue, type FairQueueLimits } from "./create-fair-queue.ts";
 export { createSemaphore, type Semaphore } from "./create-semaphore.ts";
 export { Deadlines } from "./deadlines.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { backoffMs, within } from "@rockbot/async";
+import { Buckets, backoffMs, type Charge, within } from "@rockbot/async";
 import {
   BusClosedError,
   BusUnavailableError,
@@ -52,6 +52,11 @@ const DEAD_LETTER_TIMEOUT_MS = 10_000;
 const LAST_WORD_MS = 30_000;
 /** What disposal waits for a subscription that is being made at that moment. */
 const ATTACHING_MS = 1_000;
+/** What may be parked of one sender's messages that nobody took in time, in number and in bytes: they cost a copy each that stays for days, and nothing to make. */
+const EXPIRED: readonly Omit<Charge, "key" | "cost">[] = [
+  { amount: 1_000, perMs: 1_000_000 },
+  { amount: 64 * 1024 * 1024, perMs: 1_000_000 },
+];
 /** Once aborted, handlers have this long to end, so that what they have done is acknowledged. */
 const ABORTED_MS = 500;
 
@@ -72,6 +77,7 @@ export class Subscription {
   #attaching: Promise<void> = Promise.resolve();
   #repairing: Link | undefined;
   #trouble: string | undefined;
+  readonly #expired = new Buckets({ maxBuckets: 10_000 });
   #disposed: Promise<void> | undefined;
 
   constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, user, log }: SubscriptionOptions) {
@@ -283,7 +289,7 @@ export class Subscription {
       const dead = readDeadLetter(message, queueName(this.#options.name));
       const envelope = this.#seen(dead.envelope);
       const { signal } = this.#abort;
-      if (dead.isExpired) return this.#park(message, envelope, "expired");
+      if (dead.isExpired) return this.#parkExpired(message, envelope);
       try {
         await this.#handler(envelope, { signal, receivedAt, isRedelivered: true, maybeHandledSince: Number.NEGATIVE_INFINITY });
         return "done";
@@ -312,6 +318,16 @@ export class Subscription {
 
   async #die(message: IncomingMessage, envelope: Envelope, reason: ParkingReason, why: string | undefined): Promise<Verdict> {
     await this.#passOn(message, envelope, queueName(this.#options.name, "dlq"), reason, why);
+    return "done";
+  }
+
+  async #parkExpired(message: IncomingMessage, envelope: Envelope): Promise<Verdict> {
+    const sender = envelope.userId ?? envelope.source;
+    const costs = [1, message.content.byteLength];
+    if (this.#expired.take(EXPIRED.map((bucket, i) => ({ ...bucket, key: `${i} ${sender}`, cost: costs[i] as number }))) === undefined) {
+      return this.#park(message, envelope, "expired");
+    }
+    countDropped(this.#options.name);
     return "done";
   }
 

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import { RecentMap } from "@rockbot/async";
 import type { ArgumentRule } from "./argument-rules.ts";
 import { entries, type PolicyPath } from "./document-place.ts";
 import type { PolicyCaller, PolicyDocument, PolicyEveryone, PolicyQueue, PolicyRule } from "./generated/policy.ts";
+import { type MessageKind, type MessageLimits, messageKinds, messageLimits } from "./message-limits.ts";
 import type { PolicySource } from "./read-policy.ts";
 import { findGlob } from "./tool-glob.ts";
 
@@ -59,6 +61,8 @@ export interface Policy {
   readonly document: PolicyDocument;
   /** What the policy says of this use. Costs next to nothing for one that was asked for before. */
   decide(use: Use): Decision;
+  /** What a process takes of each kind of message from this caller; the same object as long as the policy is the same, mostly. */
+  messagesOf(caller: string): MessageLimits;
   /** The same for people, with all that was looked at and the lines where it stands. */
   explain(use: Use): string[];
 }
@@ -78,6 +82,7 @@ export function createPolicy({ document, revision, argumentRules, lineOf }: Poli
   const queues = entries(document.queues);
   const remembered = { ordinary: new Map<string, Map<string, Decision>>(), dangerous: new Map<string, Map<string, Decision>>() };
   let count = 0;
+  const flows = new RecentMap<string, MessageLimits>(MAX_REMEMBERED);
 
   function at(path: PolicyPath): string {
     const line = lineOf(path);
@@ -168,6 +173,13 @@ export function createPolicy({ document, revision, argumentRules, lineOf }: Poli
       count++;
       return made;
     },
+    messagesOf(caller) {
+      const known = flows.get(caller);
+      if (known !== undefined) return known;
+      const limits = messageLimits(document.everyone.limits, callers.get(caller)?.limits);
+      flows.set(caller, limits);
+      return limits;
+    },
     explain(use) {
       const { isAllowed, because, inFlight, depth, queue } = judge(use);
       const limits = { ...document.everyone.limits, ...callers.get(use.caller)?.limits };
@@ -180,12 +192,18 @@ export function createPolicy({ document, revision, argumentRules, lineOf }: Poli
         ...(limits.scriptSecondsPerHour === undefined ? [] : [`scripts that run at most ${limits.scriptSecondsPerHour} s an hour, added up`]),
         `at most ${inFlight} calls at once of all tools, in one instance of a service`,
         `at most ${depth} calls between the first and this one`,
+        ...describeMessages(messageLimits(document.everyone.limits, callers.get(use.caller)?.limits)),
         ...(queue === undefined
           ? []
           : [`at most ${queue.concurrency} calls at once by all callers, ${queue.waiting} waiting, in one instance: ${at(["queues", queue.name])}`]),
       ];
     },
   };
+}
+
+function describeMessages(limits: MessageLimits): string[] {
+  const words = (kind: MessageKind): string => `${kind} ${limits[kind].perSecond} and ${limits[kind].bytesPerSecond} bytes`;
+  return [`messages that one process takes a second: ${messageKinds.map(words).join(", ")}`];
 }
 
 function describeRule({ rate, concurrency, cacheSeconds, timeoutMs, arguments: schema }: PolicyRule): string[] {

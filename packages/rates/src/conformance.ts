@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Charge } from "@rockbot/async";
 import { describe, expect, test } from "vitest";
-import type { Charge, RateStore } from "./rate-store.ts";
+import type { RateStore } from "./rate-store.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -1,3 +1,3 @@
-export { createMemoryRateStore, type MemoryRateStoreOptions } from "./memory-rate-store.ts";
+export { createMemoryRateStore } from "./memory-rate-store.ts";
 // What callers have used up: in one process here, shared by processes in ./redis, so that only who wants that loads its client.
-export type { Charge, RateStore, Shortage } from "./rate-store.ts";
+export type { RateStore } from "./rate-store.ts";

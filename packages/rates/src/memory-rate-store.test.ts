@@ -1,7 +1,7 @@
+import type { Charge } from "@rockbot/async";
 import { expect, test } from "vitest";
 import { testRateStore } from "./conformance.ts";
 import { createMemoryRateStore } from "./memory-rate-store.ts";
-import type { Charge } from "./rate-store.ts";
 
 testRateStore("MemoryRateStore", async () => createMemoryRateStore());
 

@@ -1,22 +1,4 @@
-/**
- * What one call takes from one bucket. A bucket holds at most `amount`, and fills at an even pace, `amount` in `perMs`: so
- * at most twice the amount is taken in any such time, and the amount in each on average.
- */
-export interface Charge {
-  /** Which bucket. At most a few hundred bytes. */
-  readonly key: string;
-  readonly amount: number;
-  readonly perMs: number;
-  readonly cost: number;
-}
-
-/** A bucket that lacks what was to be taken. */
-export interface Shortage {
-  /** Which of the charges it was: where several buckets lack it, the one that lacks it longest. */
-  readonly index: number;
-  /** When there will be enough in it if nobody else takes any, in milliseconds, at least 1. */
-  readonly retryAfterMs: number;
-}
+import type { Charge, Shortage } from "@rockbot/async";
 
 /** Remembers what callers have used up. */
 export interface RateStore extends AsyncDisposable {

@@ -1,6 +1,7 @@
 import { type Bus, createRequester, type Logger, type Requester } from "@rockbot/bus";
 import { type Envelope, newId } from "@rockbot/contracts";
 import { type JournalStore, leaseSlot, type SlotLease } from "@rockbot/journal";
+import type { MessageMeter } from "./message-meter.ts";
 import { progressListener } from "./progress-listener.ts";
 import { callNamedIn } from "./reply.ts";
 
@@ -11,6 +12,7 @@ export interface StationOptions {
   readonly journals: JournalStore | undefined;
   readonly log: Logger;
   readonly isGenuineProgress: (toolName: string, message: Envelope) => boolean;
+  readonly messageMeter: MessageMeter;
   readonly onStray: (correlationId: string | undefined) => void;
 }
 
@@ -30,7 +32,7 @@ export const scriptResultTopic = (address: string): string => `script.result.${a
 /** Takes the configured instance's name, or leases one if there are journals. Where that fails it takes a random one, which nobody finds again. */
 export async function openStation(
   bus: Bus,
-  { agent, instance: configured, results, journals, log, isGenuineProgress, onStray }: StationOptions,
+  { agent, instance: configured, results, journals, log, isGenuineProgress, messageMeter, onStray }: StationOptions,
 ): Promise<Station> {
   const mayLease = configured === undefined && journals !== undefined;
   const lease = mayLease ? await leaseOrWarn(journals, agent, log) : undefined;
@@ -50,7 +52,7 @@ export async function openStation(
       onStray: ({ correlationId }) => onStray(correlationId),
     }),
   );
-  const progress = stack.use(progressListener(bus, { replyTo, address, isGenuine: isGenuineProgress }));
+  const progress = stack.use(progressListener(bus, { replyTo, address, isGenuine: isGenuineProgress, meter: messageMeter }));
   const parts = stack.move();
   return { address, requester, progress, lost: lease?.lost, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }

@@ -7,6 +7,7 @@ export { CallClaims } from "./layers/claim.ts";
 export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers.ts";
 export { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 export { type ListedTool, listTools } from "./list-tools.ts";
+export { MessageMeter } from "./message-meter.ts";
 // To take requests in other forms than the bus's own.
 export { readCall } from "./read-request.ts";
 // To play parked calls again.

@@ -1,5 +1,6 @@
 import type { Bus } from "@rockbot/bus";
 import { decodeMessage, type Envelope, type ToolInvokeRequest } from "@rockbot/contracts";
+import type { MessageMeter } from "./message-meter.ts";
 import { progressTopic } from "./progress-reporter.ts";
 import type { ProgressUpdate } from "./tool-executor.ts";
 
@@ -8,16 +9,18 @@ export interface ProgressListenerOptions {
   readonly address: string;
   /** Whether the message may tell of the tool's progress. */
   readonly isGenuine: (toolName: string, message: Envelope) => boolean;
+  readonly meter: Pick<MessageMeter, "admits">;
 }
 
 /** Takes the progress of this caller's calls off the bus; subscribes with the first call that wants any. */
-export function progressListener(bus: Bus, { replyTo, address, isGenuine }: ProgressListenerOptions) {
+export function progressListener(bus: Bus, { replyTo, address, isGenuine, meter }: ProgressListenerOptions) {
   const topic = progressTopic(replyTo) ?? replyTo;
   const listeners = new Map<string, { last: number; readonly toolName: string; readonly onProgress: (update: ProgressUpdate) => void }>();
   let subscribed: Promise<AsyncDisposable> | undefined;
 
   function subscribe(): Promise<AsyncDisposable> {
     return bus.subscribe({ name: `progress.${address}`, topics: [topic], kind: "copy" }, async (message) => {
+      if (!meter.admits("progress", message.userId ?? message.source, message.body.byteLength)) return;
       const update = decodeMessage("ToolProgress", message.body);
       if (!update.ok) return;
       const { toolCallId, sequence, progress, total, message: text } = update.value;

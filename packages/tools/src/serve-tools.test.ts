@@ -197,13 +197,16 @@ test("answers or dead-letters any bytes with any headers, and lives", async () =
   const answers: unknown[] = [];
   await using _answers = await bus.subscribe({ name: "answers", topics: ["tool.result.fuzz"], kind: "copy" }, async (message) => void answers.push(message));
   let sent = 0;
+  let count = 0;
   await fc.assert(
     fc.asyncProperty(
       hostileBody,
       fc.dictionary(fc.string(), fc.string()),
       fc.constantFrom("tool.result.fuzz", "somewhere.else", undefined),
       async (body, headers, replyTo) => {
-        await bus.publish(createEnvelope({ topic: "tool.invoke.tests", type: messages.ToolInvokeRequest.type, source: "fuzz", body, headers, replyTo }));
+        await bus.publish(
+          createEnvelope({ topic: "tool.invoke.tests", type: messages.ToolInvokeRequest.type, source: `fuzz-${count++ % 200}`, body, headers, replyTo }),
+        );
         if (replyTo !== undefined) sent++;
       },
     ),

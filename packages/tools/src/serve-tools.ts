@@ -32,7 +32,8 @@ import { createIdentity, type Sender, type Stranger } from "./identity.ts";
 import { CallClaims, unknownOutcome } from "./layers/claim.ts";
 import { servingNames, UNKNOWN_TOOL } from "./layers/record.ts";
 import { servingLayers } from "./layers.ts";
-import { MAX_RESULT_BYTES } from "./limits.ts";
+import { MAX_REQUEST_BYTES, MAX_RESULT_BYTES } from "./limits.ts";
+import { MessageMeter } from "./message-meter.ts";
 import { progressReporter } from "./progress-reporter.ts";
 import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest } from "./read-request.ts";
 import type { EncodedReply } from "./reply.ts";
@@ -157,29 +158,30 @@ export async function serveTools(
   const labels = provider === undefined ? {} : { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: provider };
   const running = new RunningCalls();
   const identity = createIdentity(bus, policy);
+  const messageMeter = new MessageMeter({ policy, log });
   const audited = createCallAudit({ audit, isRequired: isAuditRequired, service });
 
   function entryOf(message: Envelope, sender: Sender | Stranger, read: RequestedCall | ToolError, receivedAt: number): CallEntry {
-    const caller = "refusal" in sender ? (message.userId ?? message.source) : sender.caller;
-    return audited(message, caller, read instanceof ToolError ? undefined : (read.request.arguments ?? ""), receivedAt);
+    return audited(message, callerOf(message, sender), read instanceof ToolError ? undefined : (read.request.arguments ?? ""), receivedAt);
   }
 
   async function handle(message: Envelope, delivery: Delivery): Promise<void> {
     const form = formOf(message, forms);
     const sender = identity.senderOf(message);
+    const caller = callerOf(message, sender);
     const address = addressOf(message, sender, form);
-    const read = "refusal" in sender ? sender.refusal : readRequest(message, form);
+    const retryAfterMs = delivery.isRedelivered ? undefined : messageMeter.take("invoke", caller, message.body.byteLength);
+    if (retryAfterMs !== undefined && (address === undefined || !messageMeter.takeExtra("refusal", caller))) return messageMeter.drop("invoke", caller);
+    const read = retryAfterMs === undefined ? readSent(message, sender, form) : tooMany(caller, retryAfterMs);
+    if (address === undefined) return giveUpUnanswerable(message, caller, read);
     const entry = entryOf(message, sender, read, delivery.receivedAt);
+    const refuse = (refusal: ToolError) => answer(address, guessCall(message), refusal, delivery.receivedAt, { form, entry });
     if (read instanceof ToolError) {
-      unreadable.add(1, { outcome: address === undefined ? "dead_lettered" : "answered" });
-      if (address === undefined) throw new DeadLetterError(read.message);
-      return answer(address, guessCall(message), read, delivery.receivedAt, { form, entry });
+      if (retryAfterMs === undefined) unreadable.add(1, { outcome: "answered" });
+      return refuse(read);
     }
+    if ("refusal" in sender) return refuse(sender.refusal);
     const { request } = read;
-    if (address === undefined || "refusal" in sender) {
-      unreadable.add(1, { outcome: "dead_lettered" });
-      throw new DeadLetterError(`Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: it is no topic for results of its sender`);
-    }
     const deadline = delivery.receivedAt + budgetMs(message, read.budgetMs);
     const found = find(request, message);
     if (found instanceof ToolError) {
@@ -196,6 +198,20 @@ export async function serveTools(
     if (reply === undefined) return entry.end(named, "superseded", decision);
     const asAsked = named === request || reply instanceof ToolError ? reply : { ...reply, toolName: request.toolName };
     await answer(address, request, asAsked, deadline, { form, entry, decision, toolName: name });
+  }
+
+  const readSent = (message: Envelope, sender: Sender | Stranger, form: RequestForm): RequestedCall | ToolError =>
+    "refusal" in sender ? sender.refusal : readRequest(message, form);
+
+  /** Keeps a request that nobody can be told about for an operator. One that is too large is not worth that, nor are many of one caller. */
+  function giveUpUnanswerable(message: Envelope, caller: string, read: RequestedCall | ToolError): void {
+    if (message.body.byteLength > MAX_REQUEST_BYTES || !messageMeter.takeExtra("unanswerable", caller)) {
+      messageMeter.drop("unanswerable", caller);
+      return;
+    }
+    unreadable.add(1, { outcome: "dead_lettered" });
+    if (read instanceof ToolError) throw new DeadLetterError(read.message);
+    throw new DeadLetterError(`Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: it is no topic for results of its sender`);
   }
 
   /** @returns undefined if somebody else answers @throws only when the service is stopping: then the bus gives the call to somebody else */
@@ -298,10 +314,10 @@ export async function serveTools(
 
   started.use(
     await bus.subscribe({ name: `cancel.${service}`, topics: [`tool.cancel.${service}`], kind: "copy" }, async (message) => {
+      const sender = identity.senderOf(message);
+      if (!messageMeter.admits("cancel", callerOf(message, sender), message.body.byteLength) || "refusal" in sender) return;
       const cancel = decodeMessage("ToolCancel", message.body);
       if (!cancel.ok) return;
-      const sender = identity.senderOf(message);
-      if ("refusal" in sender) return;
       const key = { caller: sender.caller, toolCallId: cancel.value.toolCallId };
       running.cancel(key.caller, key.toolCallId, cancel.value.reason ?? "the caller gave it up");
       if (hasEffects)
@@ -324,3 +340,17 @@ export async function serveTools(
 /** See ToolContext. */
 const maybeTakenSince = ({ isRedelivered, maybeHandledSince }: Delivery): number | undefined =>
   maybeHandledSince ?? (isRedelivered ? Number.NEGATIVE_INFINITY : undefined);
+
+/** Whose message it is, as far as anybody knows. */
+const callerOf = (message: Envelope, sender: Sender | Stranger): string => ("refusal" in sender ? (message.userId ?? message.source) : sender.caller);
+
+function tooMany(caller: string, retryAfterMs: number): ToolError {
+  return new ToolError(
+    ToolErrorCode.RateLimited,
+    `The request was not read: "${caller}" sends more than is taken of it. Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
+    {
+      retryAfterMs,
+      details: { reason: "messages" },
+    },
+  );
+}

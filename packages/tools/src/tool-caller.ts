@@ -22,6 +22,7 @@ import { createIdentity } from "./identity.ts";
 import { inTime, timeoutError } from "./layers/deadline.ts";
 import { withCallingLayers, withDeadline, withLocalLayers } from "./layers.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_CALLS_IN_FLIGHT, MAX_TIMEOUT_MS } from "./limits.ts";
+import { MessageMeter } from "./message-meter.ts";
 import { ignoreProgress, remoteExecutor } from "./remote-executor.ts";
 import { decodeReply, encodeReply } from "./reply.ts";
 import { endOf, type ResumedCall, resumeCalls } from "./resume-calls.ts";
@@ -143,6 +144,7 @@ export async function createToolCaller(
       const service = directory.holderOf(toolName);
       return service !== undefined && identity.isFrom(service, message, "progress");
     },
+    messageMeter: new MessageMeter({ policy, log }),
     onStray(correlationId: string | undefined) {
       strays.add(1);
       if (correlationId !== undefined) journal.answeredLate(correlationId);

@@ -24,7 +24,7 @@ import {
 } from "@rockbot/mcp-trust";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { RateStore } from "@rockbot/rates";
-import { createIdentity, serveTools } from "@rockbot/tools";
+import { createIdentity, MessageMeter, serveTools } from "@rockbot/tools";
 import { publishIndex } from "./directory/index-publisher.ts";
 import { manageServers } from "./directory/manage-servers.ts";
 import type { McpBridgeConfig } from "./generated/config.ts";
@@ -109,6 +109,7 @@ export async function startMcpBridge(
   await using started = new AsyncDisposableStack();
   const identity = createIdentity(bus, policy);
   const instance = replicaName();
+  const meter = new MessageMeter({ policy, log });
   await endOrphans({ log });
   const stateful =
     leases === undefined ? undefined : started.use(await startStatefulServers(bus, { leases, instance, identity, drainMs: shutdownGraceMs, log }));
@@ -139,9 +140,9 @@ export async function startMcpBridge(
   }
   started.use(observeServers(pool));
   const requests = new ServerRequests({ registrar, identity, policy, audit, log });
-  started.use(await manageServers(bus, pool, { identity, requests, log }));
+  started.use(await manageServers(bus, pool, { identity, requests, meter, log }));
   const lease = leases === undefined ? undefined : started.use(new Lease(leases, "index", { owner: instance }));
-  started.use(await publishIndex(bus, pool, { identity, agents, canRegister: registrar.isOpen, lease, log }));
+  started.use(await publishIndex(bus, pool, { identity, agents, canRegister: registrar.isOpen, lease, meter, log }));
   started.use(followStore(store, { onChange: takeIn, isBehind: () => trust.isBlind }));
   const provider = new McpToolProvider(pool, trust);
   started.use(

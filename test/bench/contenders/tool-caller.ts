@@ -5,9 +5,13 @@ import { createToolCaller, type ToolCallerOptions } from "@rockbot/tools";
 import { type Caller, MAX_CALLS_OUT } from "../contender.ts";
 import type { Payload } from "../payload.ts";
 
-/** Lets one agent have as many calls without an answer as the bench has at most, like the callers of the other contenders: by default it is 256. */
+/** Lets one agent have as many calls without an answer as the bench has at most, like the callers of the other contenders, and call as often as it can: by default it is 256, and 2 000 a second. */
 export async function benchPolicy(): Promise<PolicyHolder> {
-  return holdPolicy(createPolicy(await readPolicy(`everyone: { limits: { inFlight: ${MAX_CALLS_OUT} } }`, "of the bench")));
+  return holdPolicy(
+    createPolicy(
+      await readPolicy(`everyone: { limits: { inFlight: ${MAX_CALLS_OUT}, messages: { invoke: { perSecond: 1e6, bytesPerSecond: 1e12 } } } }`, "of the bench"),
+    ),
+  );
 }
 
 /** Calls a tool by one agent over a bus, which it takes over. */

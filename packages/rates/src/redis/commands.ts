@@ -1,4 +1,4 @@
-// The arithmetic of bucket.ts in Lua, by the clock of Redis: the clocks of the processes are compared with nothing. A bucket is
+// The arithmetic of packages/async/src/buckets.ts in Lua, by the clock of Redis: the clocks of the processes are compared with nothing. A bucket is
 // one key with the time at which it is full; it ends then, as a bucket that is not there is full.
 
 const BUCKET = `

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
+import type { Charge } from "@rockbot/async";
 import { sharedRedisUrl, startOwnRedis } from "@rockbot/testing";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { testRateStore } from "../conformance.ts";
-import type { Charge } from "../rate-store.ts";
 import { connectRedisRateStore } from "./redis-rate-store.ts";
 
 const url = await sharedRedisUrl();

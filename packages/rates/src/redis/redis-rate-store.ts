@@ -1,8 +1,9 @@
 import { metrics } from "@opentelemetry/api";
+import type { Charge, Shortage } from "@rockbot/async";
 import { silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/redis";
 import { createMemoryRateStore } from "../memory-rate-store.ts";
-import type { Charge, RateStore, Shortage } from "../rate-store.ts";
+import type { RateStore } from "../rate-store.ts";
 import { commands } from "./commands.ts";
 
 /**

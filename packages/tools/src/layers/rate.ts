@@ -1,6 +1,7 @@
+import type { Charge } from "@rockbot/async";
 import { claimKeyText } from "@rockbot/claims";
 import { type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
-import type { Charge, RateStore } from "@rockbot/rates";
+import type { RateStore } from "@rockbot/rates";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
 
 /**

@@ -12,7 +12,7 @@ import {
   messages,
 } from "@rockbot/contracts";
 import type { Lease } from "@rockbot/leases";
-import type { Identity } from "@rockbot/tools";
+import type { Identity, MessageMeter } from "@rockbot/tools";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
 
@@ -37,6 +37,7 @@ export interface IndexPublisherOptions {
   readonly canRegister: boolean;
   /** The right to tell, of which several replicas have one. @default this process tells */
   readonly lease?: Pick<Lease, "isHeld" | "holder" | "onChange"> | undefined;
+  readonly meter: Pick<MessageMeter, "admits">;
   readonly log: Logger;
 }
 
@@ -49,7 +50,7 @@ export interface IndexPublisherOptions {
 export async function publishIndex(
   bus: Bus,
   pool: ServerPool,
-  { identity, agents: configured, canRegister, lease, log }: IndexPublisherOptions,
+  { identity, agents: configured, canRegister, lease, meter, log }: IndexPublisherOptions,
 ): Promise<AsyncDisposable> {
   const startedAt = Date.now();
   const isTelling = (): boolean => lease?.isHeld ?? true;
@@ -110,9 +111,10 @@ export async function publishIndex(
   }
 
   async function answer(message: Envelope): Promise<void> {
-    const request = decodeMessage("McpMetadataRefreshRequest", message.body);
     const sender = identity.senderOf(message);
-    if (!request.ok || "refusal" in sender || !canHear(sender.name)) return;
+    if ("refusal" in sender || !canHear(sender.name) || !meter.admits("refresh", sender.name, message.body.byteLength)) return;
+    const request = decodeMessage("McpMetadataRefreshRequest", message.body);
+    if (!request.ok) return;
     const { name: agent } = sender;
     know(agent);
     const { serverName } = request.value;

@@ -13,7 +13,7 @@ import {
   mcpTopics,
   messages,
 } from "@rockbot/contracts";
-import type { Identity } from "@rockbot/tools";
+import type { Identity, MessageMeter } from "@rockbot/tools";
 import type { ServerRequests } from "../registration/server-requests.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
 
@@ -24,6 +24,7 @@ export interface ManageServersOptions {
   readonly identity: Pick<Identity, "senderOf">;
   /** Answers who wants to add or remove a server. */
   readonly requests: Pick<ServerRequests, "register" | "unregister">;
+  readonly meter: Pick<MessageMeter, "admits" | "takeExtra" | "drop">;
   readonly log: Logger;
 }
 
@@ -35,12 +36,17 @@ interface Exchange<Request extends MessageName, Response extends MessageName> {
 }
 
 /** Answers what agents ask about single servers on `mcp.manage`. A request that names no topic of its sender for answers is dead-lettered, one of an unknown type passed over. */
-export async function manageServers(bus: Bus, pool: ServerPool, { identity, requests, log }: ManageServersOptions): Promise<AsyncDisposable> {
+export async function manageServers(bus: Bus, pool: ServerPool, { identity, requests, meter, log }: ManageServersOptions): Promise<AsyncDisposable> {
   const exchanges = exchangesOver(pool, requests);
   return bus.subscribe({ name: MCP_MANAGE_SUBSCRIPTION, topics: [mcpTopics.manage] }, async (message) => {
     const { replyTo, correlationId, source: destination, type } = message;
-    if (replyTo === undefined || identity.senderOf(message).mayHear?.(replyTo) !== true)
+    const sender = identity.senderOf(message);
+    const caller = "refusal" in sender ? (message.userId ?? message.source) : sender.caller;
+    if (!meter.admits("manage", caller, message.body.byteLength)) return;
+    if (replyTo === undefined || sender.mayHear?.(replyTo) !== true) {
+      if (!meter.takeExtra("unanswerable", caller)) return meter.drop("unanswerable", caller);
       throw new DeadLetterError("the request names no topic that an answer to its sender may go to");
+    }
     const exchange = exchanges.find(({ request }) => messages[request].type === type);
     if (exchange === undefined) return log.warn({ type: type.slice(0, 80) }, "a request about MCP servers has a type that nobody knows");
     const { response, body } = await exchange.answer(message);
