@@ -3,7 +3,8 @@ import { createEnvelope, encodeMessage, messages, type ToolInvokeRequest } from 
 import { redact } from "@rockbot/redaction";
 import type { ProgressUpdate } from "./tool-executor.ts";
 
-/** Updates of one call are at least this far apart. */
+/** So many updates of one call are sent as they come; beyond that they are this far apart. */
+const BURST = 10;
 const INTERVAL_MS = 200;
 /** An update that cannot be delivered at once is of no use. */
 const TTL_MS = 5_000;
@@ -16,8 +17,8 @@ export function progressTopic(resultTopic: string): string | undefined {
 }
 
 /**
- * Sends a call's updates to where its result goes: the first at once, then the newest one each INTERVAL_MS, in order.
- * Without a result topic it does nothing.
+ * Sends a call's updates to where its result goes, in order: at once, unless many come, of which the newest is sent each INTERVAL_MS. The last one is
+ * always sent. Without a result topic it does nothing.
  */
 export function progressReporter(bus: Bus, source: string, request: ToolInvokeRequest, resultTopic: string | undefined): ProgressReporter {
   const topic = resultTopic === undefined ? undefined : progressTopic(resultTopic);
@@ -26,7 +27,7 @@ export function progressReporter(bus: Bus, source: string, request: ToolInvokeRe
 
 export interface ProgressReporter {
   report(this: void, update: ProgressUpdate): void;
-  /** Nothing is sent any more: the answer follows. */
+  /** Sends what is held back, and nothing any more: the answer follows. */
   end(): void;
 }
 
@@ -34,6 +35,8 @@ const silentReporter: ProgressReporter = { report() {}, end() {} };
 
 function reportTo(topic: string, bus: Bus, source: string, request: ToolInvokeRequest): ProgressReporter {
   let sequence = 0;
+  /** When BURST may be sent at once again. */
+  let restedAt = 0;
   let newest: ProgressUpdate | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -50,24 +53,28 @@ function reportTo(topic: string, bus: Bus, source: string, request: ToolInvokeRe
     });
     const envelope = createEnvelope({ topic, type: messages.ToolProgress.type, source, body, correlationId: toolCallId, ttlMs: TTL_MS });
     bus.publish(envelope, { timeoutMs: TTL_MS }).catch(() => {}); // progress may be lost
-    timer = setTimeout(() => {
-      timer = undefined;
-      if (newest === undefined) return;
-      const update = newest;
-      newest = undefined;
-      send(update);
-    }, INTERVAL_MS);
+    restedAt = Math.max(restedAt, performance.now()) + INTERVAL_MS;
+  }
+
+  function sendNewest(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const update = newest;
+    newest = undefined;
+    if (update !== undefined) send(update);
   }
 
   return {
     report(update) {
       if (isOver) return;
-      if (timer === undefined) send(update);
-      else newest = update;
+      newest = update;
+      const heldMs = restedAt - performance.now() - (BURST - 1) * INTERVAL_MS;
+      if (heldMs <= 0) sendNewest();
+      else timer ??= setTimeout(sendNewest, heldMs);
     },
     end() {
       isOver = true;
-      clearTimeout(timer);
+      sendNewest();
     },
   };
 }

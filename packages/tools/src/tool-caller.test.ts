@@ -165,23 +165,39 @@ test("cancels a running call when its caller aborts", async () => {
   expect(await cancelled.promise).toMatchObject({ code: "cancelled" });
 });
 
-test("shows progress in order, and none after the answer", async () => {
+test.each([3, 200])("shows %i steps of progress in order, the first ten and the last in any case, and none after the answer", async (total) => {
   await using bus = createMemoryBus();
   const steps = testTool("steps", async (_input, { progress }) => {
-    progress({ progress: 1, total: 3, message: "first" });
-    progress({ progress: 2, total: 3 });
-    progress({ progress: 3, total: 3, message: "newest" });
-    await new Promise((resolve) => setTimeout(resolve, 250)); // longer than updates are held back
+    for (let step = 1; step <= total; step++) progress({ progress: step, total, message: `step ${step}` });
     return "done";
   });
   await using _ = await serveTools(bus, testSet(steps), { service: "tests" });
   await using caller = await createToolCaller(bus, { agent: "watcher" });
-  const updates: unknown[] = [];
-  await caller.call("steps", {}, { onProgress: (update) => updates.push(update) });
-  expect(updates).toEqual([
-    { progress: 1, total: 3, message: "first" },
-    { progress: 3, total: 3, message: "newest" },
-  ]);
+  const updates: number[] = [];
+  await caller.call("steps", {}, { onProgress: ({ progress }) => updates.push(progress ?? 0) });
+
+  expect(updates).toEqual([...new Set([...Array.from({ length: Math.min(10, total) }, (_step, index) => index + 1), total])]);
+});
+
+test("shows what comes in between of long progress, no faster than a client can follow", async () => {
+  await using bus = createMemoryBus();
+  const steps = testTool("steps", async (_input, { progress }) => {
+    for (let step = 1; step <= 100; step++) {
+      progress({ progress: step });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return "done";
+  });
+  await using _ = await serveTools(bus, testSet(steps), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "watcher" });
+  const updates: number[] = [];
+  const startedAt = performance.now();
+  await caller.call("steps", {}, { onProgress: ({ progress }) => updates.push(progress ?? 0) });
+
+  expect(updates.slice(0, 10)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(updates.at(-1)).toBe(100);
+  expect(updates.length).toBeGreaterThan(11);
+  expect(updates.length).toBeLessThanOrEqual(12 + (performance.now() - startedAt) / 200);
 });
 
 test("refuses what cannot be called: too large, no time, too many at once", async () => {
