@@ -13,6 +13,9 @@ test.each([
   ["loopback", { host: "127.0.0.1:8480" }],
   ["a name of ours, in any case", { host: "tools.INTERNAL" }],
   ["a page that may", { host: "localhost", origin: "https://chat.example" }],
+  ["a page of our own", { host: "localhost:8480", origin: "http://localhost:8480" }],
+  ["a page of our own behind a proxy that ends TLS", { host: "tools.internal", origin: "https://tools.internal" }],
+  ["a page of our own that says its port, which it need not", { host: "Tools.Internal:443", origin: "https://tools.internal" }],
 ])("a request passes that comes by %s", (_, headers) => {
   expect(request(headers)).toBeUndefined();
 });
@@ -22,6 +25,11 @@ test.each([
   ["no name", {}, {}, "denied"],
   ["a strange name in its first line", { host: "localhost" }, { url: "http://evil.example/" }, "denied"],
   ["a strange page", { host: "localhost", origin: "https://evil.example" }, {}, "denied"],
+  ["a page on another port of this machine", { host: "localhost:8480", origin: "http://localhost:8481" }, {}, "denied"],
+  ["a page of another name of this machine", { host: "localhost:8480", origin: "http://127.0.0.1:8480" }, {}, "denied"],
+  ["a page of a name rebound to us", { host: "evil.example", origin: "http://evil.example" }, {}, "denied"],
+  ["a page of an origin that only ends like ours", { host: "localhost", origin: "http://evil@localhost" }, {}, "denied"],
+  ["a page of no web", { host: "localhost", origin: "file://localhost" }, {}, "denied"],
   ["two tokens", { host: "localhost", authorization: "Bearer x" }, { twice: "authorization" }, "malformed"],
   ["an encoding in an encoding", { host: "localhost", "transfer-encoding": "gzip, chunked" }, {}, "malformed"],
 ])("a request with %s is refused in words", (_, headers, more, kind) => {

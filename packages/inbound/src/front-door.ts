@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 export interface FrontDoorOptions {
   /** Names, without port, by which the server may be addressed, besides those of loopback. */
   readonly allowedHosts: readonly string[];
-  /** Origins of web pages that may send requests, in any spelling: `HTTPS://Chat.example:443` is `https://chat.example`. */
+  /** Origins of web pages that may send requests, besides the server's own, in any spelling: `HTTPS://Chat.example:443` is `https://chat.example`. */
   readonly allowedOrigins: readonly string[];
 }
 
@@ -45,8 +45,11 @@ function hostFault({ url = "/", headers }: RequestHead, hosts: ReadonlySet<strin
   return denied(`for the host ${shown(strange)}: it is none of this server's names. Use localhost, or add the name to allowedHosts`);
 }
 
-function originFault({ headers: { origin } }: RequestHead, origins: ReadonlySet<string | undefined>): FrontDoorFault | undefined {
+/** By then the host is known to be ours: whoever sends it as origin is no page of somebody else. */
+function originFault({ headers: { origin, host } }: RequestHead, origins: ReadonlySet<string | undefined>): FrontDoorFault | undefined {
   if (origin === undefined || origins.has(origin)) return undefined;
+  const [scheme] = /^https?:\/\//.exec(origin) ?? [];
+  if (scheme !== undefined && URL.parse(`${scheme}${host}`)?.origin === origin) return undefined;
   return denied(`of a web page of ${shown(origin)}: the origin is not in allowedOrigins`);
 }
 

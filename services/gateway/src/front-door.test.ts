@@ -42,7 +42,7 @@ const withoutToken: Record<string, Row> = {
   "an allowed origin, spelled differently": { request: get("/v1/tools", { origin: "https://other.example" }), status: 200 },
   "an opaque origin": { request: get("/v1/tools", { origin: "null" }), status: 403, code: "denied" },
   "a strange origin": { request: get("/v1/tools", { origin: "https://evil.example" }), status: 403, code: "denied" },
-  "our own address as origin": { request: get("/v1/tools", { origin: "http://localhost:8480" }), status: 403, code: "denied" },
+  "an address of this machine on another port as origin": { request: get("/v1/tools", { origin: "http://localhost:8480" }), status: 403, code: "denied" },
   "a host with a dot at its end": { request: get("/v1/tools", { host: "localhost." }), status: 403, code: "denied" },
   "a host on a port that is none": { request: get("/v1/tools", { host: "localhost:99999" }), status: 400, code: "bad_request" },
   "a host in a zone": { request: get("/v1/tools", { host: "[::1%25lo]" }), status: 400, code: "bad_request" },
@@ -236,6 +236,12 @@ test("an operator reads the calls of all tenants, and what the policy says; a te
 test.each(["0.0.0.0", "::", "192.0.2.1", "gateway.example", "127.0.0.1.evil.example"])("listening on %s needs a token", async (host) => {
   await expect(startTestGateway({ host })).rejects.toThrow(ConfigError);
   await expect(startTestGateway({ host })).rejects.toThrow("gatewayToken: is required, since other machines can reach the host");
+});
+
+test.each(["/v1/tools", "/openapi.json"])("a page of the gateway's own origin is answered at %s, under each of its names", async (path) => {
+  await using gateway = await startTestGateway({ allowedHosts: ["gateway.internal"] });
+  for (const host of [`127.0.0.1:${gateway.port}`, `localhost:${gateway.port}`, "gateway.internal"])
+    expect((await gateway.send(get(path, { host, origin: `http://${host}` }))).status).toBe(200);
 });
 
 const posted = `POST ${invoke} HTTP/1.1\r\nHost: localhost\r\ncontent-type: application/json\r\n`;
