@@ -18,8 +18,9 @@ Each call carries the revision that decided it: \`./rockbot calls show ID\`, the
 
 ## What holds
 
-- **allow, deny**: patterns of tool names with \`*\`. A caller's own \`allow\` replaces everyone's; every \`deny\` counts, and wins. A dangerous tool (it runs
-  what it is given outside a sandbox, or gives rights) is allowed only where its full name stands.
+- **allow, deny**: patterns of tool names with \`*\`. What no list allows is denied. A caller's own \`allow\` replaces everyone's, which counts for callers that are not
+  named, too; where neither stands the caller may use no tool. Every \`deny\` counts, and wins. A dangerous tool (it runs what it is given outside a sandbox, or gives
+  rights) is allowed only where its full name stands. \`policy check\`, \`doctor\` and each service at its start say what callers may use that are not named.
 - **rules**: each whose \`tools\` match applies, everyone's and the caller's own; of several limits of a kind the strictest holds.
 - **limits**: of one caller over all tools; its own replace everyone's, one by one.
 - **Without a file** every caller may use every tool but the dangerous ones, with at most 256 calls at once and a depth of 8.

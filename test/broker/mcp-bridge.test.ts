@@ -12,7 +12,7 @@ const BRIDGE = join(import.meta.dirname, "../../services/mcp-bridge/src/main.ts"
 const CLI = join(import.meta.dirname, "../../packages/cli/src/main.ts");
 const POLICY = `
 identity: verified
-callers: { researcher: {}, writer: {} }
+callers: { researcher: { allow: ["*"] }, writer: { allow: ["*"] } }
 services: { mcp-bridge: { topic: tool.invoke.mcp, tools: ["files__*"] } }
 delegates: []
 `;

@@ -13,6 +13,7 @@ const token = "token-of-the-writer";
 const hash = `sha256:${createHash("sha256").update(token).digest("hex")}`;
 const POLICY = `
 identity: verified
+everyone: { allow: ["*"] }
 callers:
   researcher: {}
   writer: { tokens: [{ hash: "${hash}" }], deny: ["echo_secret"] }

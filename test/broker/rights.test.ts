@@ -8,6 +8,7 @@ import { startVerifiedBroker, type VerifiedBroker } from "./verified-broker.ts";
 
 const POLICY = `
 identity: verified
+everyone: { allow: ["*"] }
 callers:
   researcher: { allow: ["web_*"] }
   writer: { user: Writer_1, deny: ["web_search"] }

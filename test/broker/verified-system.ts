@@ -8,6 +8,7 @@ import type { VerifiedBroker } from "./verified-broker.ts";
 /** Two agents, two services of which one is hostile, a delegate, and a peer that knows nothing of verified senders. */
 export const POLICY = `
 identity: verified
+everyone: { allow: ["*"] }
 callers:
   researcher: {}
   writer: {}

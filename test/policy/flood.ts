@@ -12,7 +12,7 @@ const FLOOD_PER_SECOND = 60;
 const QUIET_PER_SECOND = 5;
 
 /** Leaves the flood a part of the service, whatever it asks for. */
-export const FLOOD_POLICY = "callers: { flood: { limits: { callsPerSecond: 10, inFlight: 4 } } }";
+export const FLOOD_POLICY = "everyone: { allow: ['*'] }\ncallers: { flood: { limits: { callsPerSecond: 10, inFlight: 4 } } }";
 
 export interface FloodOptions {
   readonly openBuses: () => Promise<FloodBuses>;

@@ -24,22 +24,25 @@ export async function measureLayers({
   const cases: Record<string, Case> = {
     "without: record, validate, deadline": { executor: withLocalLayers(tool), policy: undefined, isSame: true },
     "no policy file": await layered(tool, "", local),
-    "a rate": await layered(tool, `everyone: { rules: [{ tools: ["*"], ${rateRule} }] }`, local),
+    "a rate": await layered(tool, `everyone: { allow: ['*'], rules: [{ tools: ["*"], ${rateRule} }] }`, local),
     "everything: three rates, bytes, arguments, two queues": await layered(
       tool,
-      `everyone: { ${limits}, rules: [{ tools: ["*"], ${all} }] }\n${queues}`,
+      `everyone: { allow: ['*'], ${limits}, rules: [{ tools: ["*"], ${all} }] }\n${queues}`,
       local,
     ),
     "everything, for a tool whose results are kept, another call each time": {
-      ...(await layered(echo({ cacheSeconds: 60 }), `everyone: { ${limits}, rules: [{ tools: ["*"], ${all} }] }\n${queues}`, local)),
+      ...(await layered(echo({ cacheSeconds: 60 }), `everyone: { allow: ['*'], ${limits}, rules: [{ tools: ["*"], ${all} }] }\n${queues}`, local)),
       isSame: false,
     },
     "everything, answered from what is kept": await layered(
       echo({ cacheSeconds: 3_600 }),
-      `everyone: { ${limits}, rules: [{ tools: ["*"], ${all} }] }\n${queues}`,
+      `everyone: { allow: ['*'], ${limits}, rules: [{ tools: ["*"], ${all} }] }\n${queues}`,
       local,
     ),
-    "a rate in Redis, 64 calls at once": { ...(await layered(tool, `everyone: { rules: [{ tools: ["*"], ${rateRule} }] }`, sharedRates)), atOnce: 64 },
+    "a rate in Redis, 64 calls at once": {
+      ...(await layered(tool, `everyone: { allow: ['*'], rules: [{ tools: ["*"], ${rateRule} }] }`, sharedRates)),
+      atOnce: 64,
+    },
   };
   const samples = new Map<string, number[]>(Object.keys(cases).map((name) => [name, []]));
   for (let round = -1; round < rounds; round++) {

@@ -10,6 +10,7 @@ test("processes of one service hold callers to a policy together, and take up a 
   const file = folder.write(
     "policy.yaml",
     `
+everyone: { allow: ["*"] }
 callers:
   busy: { rules: [{ tools: [web_browse], rate: { calls: 10, perSeconds: 3600 } }] }
   stranger: { deny: [web_browse] }
@@ -38,7 +39,7 @@ callers:
   expect(await browse(stranger)).toBe("denied");
   expect(await listed()).toBe(false);
 
-  folder.write("policy.yaml", "callers: { busy: { deny: [web_browse] } }");
+  folder.write("policy.yaml", "everyone: { allow: ['*'] }\ncallers: { busy: { deny: [web_browse] } }");
   await expect.poll(() => browse(stranger), { timeout: 20_000 }).toBe("ok");
   await expect.poll(() => listed(), { timeout: 20_000 }).toBe(true);
   await expect.poll(async () => new Set(await Promise.all(Array.from({ length: 8 }, () => browse(busy)))), { timeout: 20_000 }).toEqual(new Set(["denied"]));

@@ -67,7 +67,7 @@ test("an operator's token decides from elsewhere what a socket does here, and no
   const file = await writeServers(folder.path);
   const policy = join(folder.path, "policy.yaml");
   const tokenOf = (name: string) => `{ tokens: [{ hash: "${hashOf(`token-of-${name}`)}" }] }`;
-  writeFileSync(policy, `callers: { helper: ${tokenOf("helper")} }\noperators: [{ name: ops, ${tokenOf("ops").slice(1)}]\n`);
+  writeFileSync(policy, `everyone: { allow: ["*"] }\ncallers: { helper: ${tokenOf("helper")} }\noperators: [{ name: ops, ${tokenOf("ops").slice(1)}]\n`);
   await using up = await startUp({ folder: folder.path, env: { REGISTRATION: "on" } }, ["--mcp-config", file, "--policy", policy]);
   const send = async (path: string, by: string | undefined, decided?: object) => {
     const headers = { "content-type": "application/json", ...(by === undefined ? {} : { authorization: `Bearer token-of-${by}` }) };

@@ -10,7 +10,7 @@ test("a caller may publish to the topics of services that have a tool for it", a
 services:
   web: { topic: tool.invoke, tools: ["web_*"] }
   files: { topic: tool.invoke.files, tools: ["file_read", "file_write"] }
-everyone: { deny: ["file_write"] }
+everyone: { allow: ['*'], deny: ["file_write"] }
 callers:
   all: {}
   reader: { allow: ["*_read"] }
@@ -44,13 +44,14 @@ test("the MCP bridge tells of its servers, and who may use one of them asks for 
 services:
   mcp-bridge: { topic: tool.invoke.mcp, tools: ["files__*"] }
   web: { topic: tool.invoke, tools: ["web_*"] }
-callers: { reader: {}, browser: { allow: ["web_*"] } }
+callers: { reader: { allow: ["*"] }, browser: { allow: ["web_*"] }, idle: {} }
 delegates: []
 `);
   const ofMcp = (topics: readonly string[] = []) => topics.filter((topic) => /^(mcp\.manage|tool\.meta\.mcp)(?!\.response)/.test(topic));
   const found = Object.entries(rights).map(([user, { publishes, hears, serves }]) => [user, ofMcp(publishes), ofMcp(hears), serves]);
   expect(found).toEqual([
     ["browser", [], [], []],
+    ["idle", [], [], []],
     ["mcp-bridge", ["tool.meta.mcp.*"], ["mcp.manage", "tool.meta.mcp.refresh"], ["mcp-bridge", "mcp-bridge.manage"]],
     ["reader", ["mcp.manage", "tool.meta.mcp.refresh"], ["tool.meta.mcp.reader"], []],
     ["web", [], [], ["web"]],

@@ -88,6 +88,6 @@ const PROGRESS = "tool.progress";
 
 /** Whether a service has a tool that the lists let through. A topic carries all tools of its service, so this may be more than one tool. */
 const mayUseSomeOf =
-  (allow: readonly string[] = ["*"], deny: readonly string[] = []) =>
+  (allow: readonly string[], deny: readonly string[]) =>
   ({ tools = ["*"] }: PolicyService): boolean =>
     tools.some((tool) => !deny.some((glob) => globCovers(glob, tool)) && allow.some((glob) => globsMeet(glob, tool)));

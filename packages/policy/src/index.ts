@@ -13,3 +13,4 @@ export { policyTable } from "./policy-table.ts";
 // To read one without watching it.
 export { defaultPolicySource, type PolicySource, readPolicy } from "./read-policy.ts";
 export { callerTokens, operatorTokens, type TokenHolders } from "./token-holders.ts";
+export { unnamedCallers } from "./unnamed-callers.ts";

@@ -18,12 +18,12 @@ function listener() {
 test("takes up a changed file without a restart, and tells who wants to know", async () => {
   await using there = await folder();
   const file = join(there.path, "policy.yaml");
-  await writeFile(file, "everyone: { deny: [x] }");
+  await writeFile(file, "everyone: { allow: ['*'], deny: [x] }");
   await using policy = await openPolicy(file, { everyMs: 5 });
   const before = policy.current();
   const changed = new Promise((resolve) => policy.onChange(resolve));
   expect(before.decide({ caller: "a", tool: "x" }).isAllowed).toBe(false);
-  await writeFile(file, "everyone: { deny: [y] }");
+  await writeFile(file, "everyone: { allow: ['*'], deny: [y] }");
   expect(await changed).toBe(policy.current());
   expect(policy.current().decide({ caller: "a", tool: "x" })).toMatchObject({ isAllowed: true, revision: policy.current().revision });
   expect(policy.current().revision).not.toBe(before.revision);
@@ -33,7 +33,7 @@ test("takes up a folder that is swapped under a link, as Kubernetes does", async
   await using there = await folder();
   for (const [name, denied] of Object.entries({ one: "x", two: "y" })) {
     await mkdir(join(there.path, name));
-    await writeFile(join(there.path, name, "policy.yaml"), `everyone: { deny: [${denied}] }`);
+    await writeFile(join(there.path, name, "policy.yaml"), `everyone: { allow: ['*'], deny: [${denied}] }`);
   }
   await symlink("one", join(there.path, "data"));
   await symlink(join("data", "policy.yaml"), join(there.path, "policy.yaml"));
@@ -47,7 +47,7 @@ test("takes up a folder that is swapped under a link, as Kubernetes does", async
 test("content that cannot be used changes nothing, is logged once with all faults, and is left behind by content that can", async () => {
   await using there = await folder();
   const file = join(there.path, "policy.yaml");
-  await writeFile(file, "everyone: { deny: [x] }");
+  await writeFile(file, "everyone: { allow: ['*'], deny: [x] }");
   const { events, log } = listener();
   const errors = () => events.filter(({ level }) => level === "error");
   await using policy = await openPolicy(file, { everyMs: 5, log });
@@ -59,7 +59,7 @@ test("content that cannot be used changes nothing, is logged once with all fault
   await expect.poll(errors).toHaveLength(2);
   expect(errors()[1]?.fields["reason"]).toContain("cannot be read (ENOENT)");
   expect(policy.current()).toBe(before);
-  await writeFile(file, "everyone: { deny: [z] }");
+  await writeFile(file, "everyone: { allow: ['*'], deny: [z] }");
   await expect.poll(() => policy.current().decide({ caller: "a", tool: "z" }).isAllowed).toBe(false);
   expect(errors()).toHaveLength(2);
 });
@@ -67,16 +67,16 @@ test("content that cannot be used changes nothing, is logged once with all fault
 test("another identity changes nothing, and is logged once as what a restart takes up", async () => {
   await using there = await folder();
   const file = join(there.path, "policy.yaml");
-  await writeFile(file, "everyone: { deny: [x] }");
+  await writeFile(file, "everyone: { allow: ['*'], deny: [x] }");
   const { events, log } = listener();
   const errors = () => events.filter(({ level }) => level === "error");
   await using policy = await openPolicy(file, { everyMs: 5, log });
   const before = policy.current();
-  await writeFile(file, "everyone: { deny: [y] }\nidentity: verified\nservices: { web: { topic: tool.invoke } }");
+  await writeFile(file, "everyone: { allow: ['*'], deny: [y] }\nidentity: verified\nservices: { web: { topic: tool.invoke } }");
   await expect.poll(errors).toHaveLength(1);
   expect(errors()[0]?.fields["reason"]).toMatch(/identity, line 2: it is "verified" now.*"trusted".*Restart/);
   expect(policy.current()).toBe(before);
-  await writeFile(file, "everyone: { deny: [z] }");
+  await writeFile(file, "everyone: { allow: ['*'], deny: [z] }");
   await expect.poll(() => policy.current().decide({ caller: "a", tool: "z" }).isAllowed).toBe(false);
   expect(errors()).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createPolicy, type Decision, type Policy } from "./policy.ts";
 import { defaultPolicySource, readPolicy } from "./read-policy.ts";
+import { unnamedCallers } from "./unnamed-callers.ts";
 
 const policyOf = async (text: string): Promise<Policy> => createPolicy(await readPolicy(text, "test.yaml"));
 
@@ -14,9 +15,28 @@ test("without a file all callers may use all tools but the dangerous ones", () =
   expect(policy.document).toMatchObject({ identity: "trusted", delegates: ["gateway", "operator"], legacyPeers: [] });
 });
 
-test("an empty file says the same as none", async () => {
-  const { document } = await policyOf("");
-  expect(document).toEqual(createPolicy(defaultPolicySource()).document);
+test("what no list of a file allows is denied: to callers that are not named, and to those without a list of their own", async () => {
+  for (const text of ["", "{}", "everyone: {}", "callers: { a: { deny: [x] } }\neveryone: { deny: [y], limits: { depth: 1 } }"]) {
+    const policy = await policyOf(text);
+    for (const caller of ["a", "stranger", ""]) {
+      expect(policy.decide({ caller, tool: "web_search" })).toMatchObject({ isAllowed: false, because: expect.stringContaining("everyone.allow") });
+    }
+  }
+});
+
+test.each<[string, string[]]>([
+  ["", ["callers that are not named may use no tool: everyone.allow names none"]],
+  ["everyone: { allow: ['*'] }", ["callers that are not named may use every tool but the dangerous ones"]],
+  ["everyone: { allow: [web_search, 'a_*'] }\ncallers: { a: {} }", ["callers that are not named may use only web_search, a_*"]],
+  [
+    "callers: { a: {}, b: { allow: [x] }, c: { allow: [] } }",
+    [
+      "callers that are not named may use no tool: everyone.allow names none",
+      "may use no tool though named, as there is no list of what they are allowed: a, c",
+    ],
+  ],
+])("a policy's operator is told what it lets callers do that are not named: %j", async (text, words) => {
+  expect(unnamedCallers((await policyOf(text)).document)).toEqual(words);
 });
 
 test("a dangerous tool is allowed by its full name only", async () => {
@@ -96,7 +116,7 @@ everyone:
 });
 
 test("names of callers that everything has are callers like any other", async () => {
-  const policy = await policyOf("callers: { constructor: { allow: [] } }");
+  const policy = await policyOf("everyone: { allow: ['*'] }\ncallers: { constructor: { allow: [] } }");
   expect(policy.decide({ caller: "constructor", tool: "web_search" }).isAllowed).toBe(false);
   for (const caller of ["__proto__", "toString", "hasOwnProperty"]) expect(policy.decide({ caller, tool: "web_search" }).isAllowed).toBe(true);
 });

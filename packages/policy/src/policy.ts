@@ -99,15 +99,14 @@ export function createPolicy({ document, revision, argumentRules, lineOf }: Poli
       const glob = findGlob(globs, tool);
       if (glob !== undefined) return { isAllowed: false, because: `"${glob}" in ${at([...path, globs.indexOf(glob)])}` };
     }
-    const [path, allowed]: [PolicyPath, readonly string[] | undefined] =
+    const [path, allowed]: [PolicyPath, readonly string[]] =
       own?.allow === undefined ? [["everyone", "allow"], document.everyone.allow] : [["callers", caller, "allow"], own.allow];
     if (isDangerous || DANGEROUS.has(tool)) {
-      const index = allowed?.indexOf(tool) ?? -1;
+      const index = allowed.indexOf(tool);
       return index < 0
-        ? { isAllowed: false, because: `the tool is dangerous, and ${allowed === undefined ? "no list of what is allowed" : at(path)} names it in full` }
+        ? { isAllowed: false, because: `the tool is dangerous, and nothing in ${at(path)} names it in full` }
         : { isAllowed: true, because: `"${tool}" in ${at([...path, index])}` };
     }
-    if (allowed === undefined) return { isAllowed: true, because: "nothing forbids it" };
     const glob = findGlob(allowed, tool);
     if (glob === undefined) return { isAllowed: false, because: `nothing in ${at(path)} names it` };
     return { isAllowed: true, because: `"${glob}" in ${at([...path, allowed.indexOf(glob)])}` };

@@ -5,7 +5,7 @@ import { serveTools } from "./serve-tools.ts";
 import { heldTool, testPolicy, testSet, testTool } from "./test-tools.ts";
 import { createToolCaller } from "./tool-caller.ts";
 
-const HELD_UP = "everyone: { rules: [{ tools: ['*'], concurrency: 1 }] }";
+const HELD_UP = "everyone: { allow: ['*'], rules: [{ tools: ['*'], concurrency: 1 }] }";
 
 test("a call that is refused before it runs leaves no claim: the same call can be made again", async () => {
   const policy = await testPolicy(HELD_UP);
@@ -37,7 +37,7 @@ test("a call that is refused before it runs leaves no claim: the same call can b
 test("who may not use a tool does not learn its arguments, and is not counted", async () => {
   const policy = await testPolicy(`
 callers: { denied: { deny: ["*"] } }
-everyone: { rules: [{ tools: ["*"], rate: { calls: 1, perSeconds: 3600 } }] }
+everyone: { allow: ['*'], rules: [{ tools: ["*"], rate: { calls: 1, perSeconds: 3600 } }] }
 `);
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, testSet(testTool("tool", async () => "ok")), { service: "tool", policy });
@@ -46,7 +46,7 @@ everyone: { rules: [{ tools: ["*"], rate: { calls: 1, perSeconds: 3600 } }] }
 });
 
 test("wrong arguments are counted, as they cost their service too", async () => {
-  const policy = await testPolicy("everyone: { rules: [{ tools: ['*'], rate: { calls: 2, perSeconds: 3600 } }] }");
+  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 2, perSeconds: 3600 } }] }");
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, testSet(testTool("tool", async () => "ok")), { service: "tool", policy });
   await using caller = await createToolCaller(bus, { agent: "caller" });
@@ -56,7 +56,7 @@ test("wrong arguments are counted, as they cost their service too", async () => 
 });
 
 test("a kept result waits for no turn, and is counted as a call", async () => {
-  const policy = await testPolicy("everyone: { rules: [{ tools: [read], concurrency: 1, rate: { calls: 3, perSeconds: 3600 } }] }");
+  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: [read], concurrency: 1, rate: { calls: 3, perSeconds: 3600 } }] }");
   await using bus = createMemoryBus();
   const held = heldTool("read", { readOnly: true, cacheSeconds: 3_600 });
   await using _service = await serveTools(bus, testSet(held.tool), { service: "read", policy });
@@ -74,7 +74,7 @@ test("a kept result waits for no turn, and is counted as a call", async () => {
 });
 
 test("a policy that is taken from a caller takes what was kept for it too", async () => {
-  const allowing = await testPolicy("");
+  const allowing = await testPolicy("everyone: { allow: ['*'] }");
   const denying = await testPolicy("callers: { caller: { deny: [read] } }");
   let current = allowing.current();
   await using bus = createMemoryBus();
@@ -87,7 +87,7 @@ test("a policy that is taken from a caller takes what was kept for it too", asyn
 });
 
 test("a service that runs as many calls as it may still refuses, and answers from what it keeps", async () => {
-  const policy = await testPolicy("callers: { denied: { deny: ['*'] } }");
+  const policy = await testPolicy("callers: { caller: { allow: ['*'] } }");
   await using bus = createMemoryBus();
   const held = heldTool("hold");
   const kept = testTool("read", async () => "kept", { readOnly: true, cacheSeconds: 60 });

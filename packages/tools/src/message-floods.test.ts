@@ -34,7 +34,7 @@ test("cancels that are too many never reach the store of claims, and another cal
       return store.cancel(key);
     },
   });
-  const policy = await testPolicy("everyone: { limits: { messages: { cancel: { perSecond: 0.5 } } } }");
+  const policy = await testPolicy("everyone: { allow: ['*'], limits: { messages: { cancel: { perSecond: 0.5 } } } }");
   await using _ = await serveTools(bus, testSet(testTool("count", async () => "")), { service: "tests", claims, policy });
   for (let i = 0; i < 200; i++) await bus.publish(cancelOf("flood"));
   await bus.publish(cancelOf("other"));
@@ -46,7 +46,7 @@ test("of requests that are too many some are answered in words and the rest drop
   await using bus = createMemoryBus();
   let runs = 0;
   const count = testTool("count", async () => String(++runs));
-  const policy = await testPolicy("everyone: { limits: { messages: { invoke: { perSecond: 1 } } } }");
+  const policy = await testPolicy("everyone: { allow: ['*'], limits: { messages: { invoke: { perSecond: 1 } } } }");
   await using _ = await serveTools(bus, testSet(count), { service: "tests", policy });
   const answers: Envelope[] = [];
   await using _answers = await bus.subscribe({ name: "answers", topics: ["tool.result.*"], kind: "copy" }, async (answer) => void answers.push(answer));
@@ -82,7 +82,7 @@ test("requests that nobody can be answered about leave few copies, and large one
 
 test("progress that is too much is dropped unread", async () => {
   await using bus = createMemoryBus();
-  const policy = await testPolicy("everyone: { limits: { messages: { progress: { perSecond: 1 } } } }");
+  const policy = await testPolicy("everyone: { allow: ['*'], limits: { messages: { progress: { perSecond: 1 } } } }");
   const meter = new MessageMeter({ policy, log, clock: () => 0 });
   const heard: unknown[] = [];
   await using listener = progressListener(bus, { replyTo: "tool.result.me", address: "me", isGenuine: () => true, meter });

@@ -29,7 +29,7 @@ test("bytes are bounded beside the number, and one message that is larger than a
 
 test("the policy says how much, for everyone and for a caller, one by one", async () => {
   const policy = await policyOf(`
-everyone: { limits: { messages: { cancel: { perSecond: 1 } } } }
+everyone: { allow: ['*'], limits: { messages: { cancel: { perSecond: 1 } } } }
 callers: { named: { limits: { messages: { refresh: { perSecond: 0.5 } } } } }
 `);
   const meter = new MessageMeter({ policy, log: quiet, clock: () => 0 });

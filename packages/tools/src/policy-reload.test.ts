@@ -20,7 +20,7 @@ test("a policy that changes under load fails no call, and each call says which r
     await rename(`${file}.next`, file);
   };
   /** Two policies that decide differently, and one that cannot be used. */
-  const texts = ["callers: { two: { deny: [tool] } }", "callers: { one: { deny: [tool] } }"];
+  const texts = ["callers: { one: { allow: [tool] } }", "callers: { two: { allow: [tool] } }"];
   await write(texts[0] as string);
   await using policy = await openPolicy(file, { everyMs: 5 });
   const denied = new Map([[policy.current().revision, "two"]]);

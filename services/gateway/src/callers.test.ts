@@ -10,6 +10,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 /** Two callers with a token each, one who may use nothing of the service's, and one whose token has ended. */
 async function testPolicy(): Promise<PolicyHolder> {
   const yaml = `
+everyone: { allow: ["*"] }
 callers:
   alice: { tokens: [{ hash: "${hashOf("alice-token")}" }, { hash: "${hashOf("alice-next-token")}", expires: 2100-01-01T00:00:00Z }] }
   bob: { tokens: [{ hash: "${hashOf("bob-token")}" }], deny: ["echo"] }

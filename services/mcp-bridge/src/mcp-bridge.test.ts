@@ -81,7 +81,7 @@ test("answers say that they come from a tool of an MCP server, also those that s
 test("a policy holds for a tool under each of its names", async () => {
   using opened = temporaryFolder();
   const policyFile = join(opened.path, "policy.yaml");
-  writeFileSync(policyFile, "everyone: { deny: [one__echo] }");
+  writeFileSync(policyFile, "everyone: { allow: ['*'], deny: [one__echo] }");
   await using policy = await openPolicy(policyFile);
   await using tested = await startTestBridge(() => ({ one: faulty(), two: { ...faulty(), toolsAllowed: ["twice"] } }), { policy });
   const ask = rawCaller(tested.bus);

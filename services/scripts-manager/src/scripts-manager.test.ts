@@ -31,7 +31,7 @@ interface StartOptions {
 }
 
 /** A manager whose sandboxes are in memory, and a caller. */
-async function start({ maker = testMaker(), packages, settings = {}, policy: text = "{}" }: StartOptions = {}) {
+async function start({ maker = testMaker(), packages, settings = {}, policy: text = "everyone: { allow: ['*'] }" }: StartOptions = {}) {
   await using stack = new AsyncDisposableStack();
   const config = loadConfig(configSchema, { env: {}, overrides: { ...settings } });
   const bus = stack.use(createMemoryBus());
@@ -211,7 +211,7 @@ test("a call that is cancelled has no script that runs", async () => {
 });
 
 test("script seconds are taken when a script starts, and what it has not used is given back", async () => {
-  const policy = "callers: { agent: { limits: { scriptSecondsPerHour: 100 } } }";
+  const policy = "callers: { agent: { allow: ['*'], limits: { scriptSecondsPerHour: 100 } } }";
   await using started = await start({ policy });
   const hold = new AbortController();
   for (let i = 0; i < 5; i++) await started.caller.call(TOOL, { script: "quick", timeout_seconds: 90 });
@@ -235,7 +235,7 @@ test("script seconds of a script that goes on without its manager stay taken", a
   await using rates = createMemoryRateStore();
   const maker = testMaker({ find: async () => undefined });
   await using runner = pooledRunner(maker, { floor: 0, ceiling: 4, idleMs: 60_000, keepBytes: 10_000, log: silentLogger });
-  const policy = holdPolicy(createPolicy(await readPolicy("callers: { agent: { limits: { scriptSecondsPerHour: 100 } } }", "test")));
+  const policy = holdPolicy(createPolicy(await readPolicy("callers: { agent: { allow: ['*'], limits: { scriptSecondsPerHour: 100 } } }", "test")));
   const startManager = () => startScriptsManager(bus, loadConfig(configSchema, { env: {}, overrides: { shutdownGraceMs: 1 } }), { runner, policy, rates });
   const stopped = await startManager();
   await using caller = await createToolCaller(bus, { agent: "agent" });

@@ -9,7 +9,10 @@ import type { Payload } from "../payload.ts";
 export async function benchPolicy(): Promise<PolicyHolder> {
   return holdPolicy(
     createPolicy(
-      await readPolicy(`everyone: { limits: { inFlight: ${MAX_CALLS_OUT}, messages: { invoke: { perSecond: 1e6, bytesPerSecond: 1e12 } } } }`, "of the bench"),
+      await readPolicy(
+        `everyone: { allow: ['*'], limits: { inFlight: ${MAX_CALLS_OUT}, messages: { invoke: { perSecond: 1e6, bytesPerSecond: 1e12 } } } }`,
+        "of the bench",
+      ),
     ),
   );
 }

@@ -7,7 +7,7 @@ import { runCli } from "../test-cli.ts";
 
 const POLICY = `
 identity: verified
-callers: { researcher: {} }
+callers: { researcher: { allow: ["*"] } }
 services: { web-tools: { topic: tool.invoke } }
 delegates: [gateway]
 `;

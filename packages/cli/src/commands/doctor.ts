@@ -3,7 +3,7 @@ import { type Bus, silentLogger } from "@rockbot/bus";
 import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
 import { loadConfig } from "@rockbot/config";
 import { configSchema } from "@rockbot/gateway";
-import { openPolicy } from "@rockbot/policy";
+import { openPolicy, unnamedCallers } from "@rockbot/policy";
 import { checkNetwork, checkScriptsManagerConfig, readPythonFacts, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
 import packageJson from "../../package.json" with { type: "json" };
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
@@ -112,7 +112,8 @@ async function readPolicyFile(file: string | undefined): Promise<{ readonly find
   try {
     await using policy = await openPolicy(file);
     const { revision, document } = policy.current();
-    return { finding: { what, state: "ok", message: `${file}, revision ${revision}, identity ${document.identity}` }, identity: document.identity };
+    const message = [`${file}, revision ${revision}, identity ${document.identity}`, ...unnamedCallers(document)].join("; ");
+    return { finding: { what, state: "ok", message }, identity: document.identity };
   } catch (error) {
     return { finding: { what, state: "broken", message: error instanceof Error ? error.message.replaceAll("\n", ";") : String(error) } };
   }

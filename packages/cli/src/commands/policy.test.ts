@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startPage } from "../test-cli.ts";
+import { runCli, startPage, startUp } from "../test-cli.ts";
 
 function policyFile(folder: string, text: string): string {
   const file = join(folder, "policy.yaml");
@@ -17,7 +17,7 @@ test("policy check says that a file can be used, or all that is wrong with it", 
   expect(await runCli(["policy", "check", good], options)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/can be used: revision [0-9a-f]{12}, identity trusted, 1 callers, 0 services\n$/),
-    stderr: expect.stringContaining("everyone.allow is not set"),
+    stderr: "rockbot: callers that are not named may use no tool: everyone.allow names none\n",
   });
   const bad = policyFile(folder.path, "callers:\n  reader:\n    alow: []\nidentity: certain\n");
   expect(await runCli(["policy", "check", bad], options)).toMatchObject({
@@ -31,22 +31,32 @@ test("policy check says that a file can be used, or all that is wrong with it", 
 test("policy explain says which line decides, and policy table shows all of it", async () => {
   using folder = temporaryFolder();
   const options = { folder: folder.path };
-  const file = policyFile(folder.path, "everyone:\n  deny: [web_search]\n  rules: [{ tools: ['*'], rate: { calls: 5, perSeconds: 1 } }]\n");
+  const file = policyFile(folder.path, "everyone:\n  deny: [web_search]\n  allow: ['*']\n  rules: [{ tools: ['*'], rate: { calls: 5, perSeconds: 1 } }]\n");
   const denied = await runCli(["policy", "explain", "anybody", "web_search", "--policy", file], options);
   expect(denied).toMatchObject({ code: 0, stdout: expect.stringContaining('"anybody" may not use "web_search": "web_search" in everyone.deny.0, line 2') });
   const allowed = await runCli(["policy", "explain", "anybody", "web_browse", "--policy", file, "--json"], options);
   expect(JSON.parse(allowed.stdout)).toMatchObject({ isAllowed: true, rates: [{ scope: "tool", amount: 5, perMs: 1_000 }], inFlight: 256 });
   const none = await runCli(["policy", "explain", "anybody", "bash"], options);
-  expect(none.stdout).toContain("the tool is dangerous, and no list of what is allowed names it in full\nrevision default");
+  expect(none.stdout).toContain("the tool is dangerous, and nothing in everyone.allow names it in full\nrevision default");
   const { stdout } = await runCli(["policy", "table", file], options);
   expect(stdout).toContain("| everyone else | yes: 5 in 1 s");
+});
+
+test("doctor and up say what callers may use that are not named", { timeout: 120_000 }, async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  const file = policyFile(folder.path, "callers: { gateway: { allow: [web_browse] } }");
+  const words = "callers that are not named may use no tool";
+  await using up = await startUp(options, ["--policy", file]);
+  expect(up.stderr()).toContain(words);
+  expect((await runCli(["doctor", "--policy", file], options)).stdout).toMatch(new RegExp(`^ok +policy .*${words}`, "m"));
 });
 
 test("a call in this process is held to the policy, and tools lists what it leaves", async () => {
   using folder = temporaryFolder();
   await using page = await startPage();
   const options = { folder: folder.path };
-  const file = policyFile(folder.path, "callers: { cli: { deny: [web_browse] } }");
+  const file = policyFile(folder.path, "everyone: { allow: [web_search] }");
   const call = ["call", "web_browse", JSON.stringify({ url: page.url() }), "--allow-address", page.address];
   expect(await runCli([...call, "--policy", file], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("denied") });
   expect(await runCli(call, options)).toMatchObject({ code: 0 });

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { tools } from "@rockbot/contracts";
-import { createPolicy, defaultPolicySource, entries, type Policy, policyTable, readPolicy, type Use } from "@rockbot/policy";
+import { createPolicy, defaultPolicySource, entries, type Policy, policyTable, readPolicy, type Use, unnamedCallers } from "@rockbot/policy";
 import { CommandError } from "../command-error.ts";
 import { terminalText } from "../terminal-text.ts";
 
@@ -16,9 +16,7 @@ export async function checkPolicy(file: string): Promise<void> {
   console.log(
     terminalText(`${file} can be used: revision ${revision}, identity ${document.identity}, ${callers} callers, ${services} services`, process.stdout),
   );
-  if (document.everyone.allow === undefined) {
-    console.error("rockbot: callers that are not named may use every tool but the dangerous ones: everyone.allow is not set");
-  }
+  for (const words of unnamedCallers(document)) console.error(terminalText(`rockbot: ${words}`, process.stderr));
 }
 
 /** `rockbot policy explain`: whether a caller may use a tool, why, and what limits hold. */

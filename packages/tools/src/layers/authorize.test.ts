@@ -7,7 +7,7 @@ import { createToolCaller, type ToolCaller } from "../tool-caller.ts";
 const echo = (name: string, promises = {}) => testTool(name, async () => name, promises);
 
 test("who may not use a tool is refused by its service, whatever the caller's side says", async () => {
-  const policy = await testPolicy("callers: { reader: { allow: [file_read] } }");
+  const policy = await testPolicy("callers: { reader: { allow: [file_read] }, writer: { allow: ['file_*'] } }");
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, testSet(echo("file_read"), echo("file_write")), { service: "files", policy });
   await using reader = await createToolCaller(bus, { agent: "reader" }); // knows no policy
@@ -22,6 +22,16 @@ test("who may not use a tool is refused by its service, whatever the caller's si
   expect(await writer.call("file_write", {})).toMatchObject({ content: "file_write" });
 });
 
+test("who is not named, and whom no list allows anything, is refused where there is a policy", async () => {
+  const policy = await testPolicy("callers: { reader: { allow: [file_read] }, idle: { limits: { inFlight: 1 } } }");
+  await using bus = createMemoryBus();
+  await using _service = await serveTools(bus, testSet(echo("file_read")), { service: "files", policy });
+  for (const agent of ["stranger", "idle"]) {
+    await using caller = await createToolCaller(bus, { agent });
+    await expect(caller.call("file_read", {})).rejects.toMatchObject({ code: "denied" });
+  }
+});
+
 test("without a policy dangerous tools are refused, and no others", async () => {
   await using bus = createMemoryBus();
   const set = testSet(echo("bash"), echo("launch", { dangerous: true }), echo("safe"));
@@ -32,7 +42,7 @@ test("without a policy dangerous tools are refused, and no others", async () => 
 });
 
 test("a caller that knows the policy lists what it may use, and sends nothing that it may not", async () => {
-  const policy = await testPolicy("callers: { reader: { allow: [file_read] } }");
+  const policy = await testPolicy("callers: { reader: { allow: [file_read] }, other: { allow: ['*'] } }");
   await using bus = createMemoryBus();
   let calls = 0;
   const count = testTool("file_write", async () => String(++calls));
@@ -50,7 +60,7 @@ test("a caller that knows the policy lists what it may use, and sends nothing th
 });
 
 test("a call has the time that the policy gives it", async () => {
-  const policy = await testPolicy("everyone: { rules: [{ tools: [slow], timeoutMs: 50 }] }");
+  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: [slow], timeoutMs: 50 }] }");
   await using bus = createMemoryBus();
   const slow = testTool("slow", () => new Promise<string>(() => {}));
   await using _service = await serveTools(bus, testSet(slow), { service: "slow", policy, drainMs: 10 });
@@ -61,7 +71,7 @@ test("a call has the time that the policy gives it", async () => {
 });
 
 test("a tool that calls itself ends at the depth that the policy gives, however it goes about", async () => {
-  const policy = await testPolicy("everyone: { limits: { depth: 5 } }");
+  const policy = await testPolicy("everyone: { allow: ['*'], limits: { depth: 5 } }");
   await using bus = createMemoryBus();
   await using inner = await createToolCaller(bus, { agent: "loops" });
   const depths: (number | undefined)[] = [];
@@ -77,7 +87,7 @@ test("a tool that calls itself ends at the depth that the policy gives, however 
 });
 
 test("calls say which revision of the policy decided them", async () => {
-  const policy = await testPolicy("callers: { caller: { deny: [no] } }");
+  const policy = await testPolicy("callers: { caller: { allow: [yes] } }");
   const { revision } = policy.current();
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, testSet(echo("yes"), echo("no")), { service: "tools", policy });

@@ -5,7 +5,7 @@ import { heldTool, testPolicy, testSet } from "../test-tools.ts";
 import { createToolCaller } from "../tool-caller.ts";
 
 test("a caller has so many calls at once over all tools, and more as soon as one ends; others have their own", async () => {
-  const policy = await testPolicy("everyone: { limits: { inFlight: 2 } }");
+  const policy = await testPolicy("everyone: { allow: ['*'], limits: { inFlight: 2 } }");
   await using bus = createMemoryBus();
   const [one, two] = [heldTool("one"), heldTool("two")];
   await using _service = await serveTools(bus, testSet(one.tool, two.tool), { service: "held", policy });

@@ -37,7 +37,7 @@ test("a tool that does not say how long its results hold runs each time", async 
 });
 
 test("a result is kept no longer than the tool says, and not at all for whom the policy says so", async () => {
-  const policy = await testPolicy("callers: { fresh: { rules: [{ tools: [count], cacheSeconds: 0 }] } }");
+  const policy = await testPolicy("everyone: { allow: ['*'] }\ncallers: { fresh: { rules: [{ tools: [count], cacheSeconds: 0 }] } }");
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, testSet(counter({ readOnly: true, cacheSeconds: 0.02 })), { service: "count", policy });
   await using caller = await createToolCaller(bus, { agent: "caller" });

@@ -7,6 +7,7 @@ import { createToolCaller } from "../tool-caller.ts";
 test("arguments that the policy does not take from a caller are refused with all their faults, and not changed", async () => {
   const policy = await testPolicy(`
 everyone:
+  allow: ["*"]
   rules: [{ tools: ["web_*"], arguments: { properties: { count: { maximum: 5, default: 1 } } } }]
 callers:
   docs-reader:

@@ -5,7 +5,7 @@ import { heldTool, testPolicy, testSet } from "../test-tools.ts";
 import { createToolCaller } from "../tool-caller.ts";
 
 test("so many calls of a tool by one caller run at once, as many wait, and more are overloaded; other callers are not held", async () => {
-  const policy = await testPolicy("everyone: { rules: [{ tools: [slow], concurrency: 2 }] }");
+  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: [slow], concurrency: 2 }] }");
   await using bus = createMemoryBus();
   const held = heldTool("slow");
   await using _service = await serveTools(bus, testSet(held.tool), { service: "slow", policy });
@@ -34,7 +34,7 @@ test("so many calls of a tool by one caller run at once, as many wait, and more 
 });
 
 test("callers that wait in a queue have their turns in rotation, and a flood leaves its places to others", async () => {
-  const policy = await testPolicy("queues: { provider: { tools: ['search_*'], concurrency: 1, waiting: 4 } }");
+  const policy = await testPolicy("everyone: { allow: ['*'] }\nqueues: { provider: { tools: ['search_*'], concurrency: 1, waiting: 4 } }");
   await using bus = createMemoryBus();
   const [web, news] = [heldTool("search_web"), heldTool("search_news")];
   await using _service = await serveTools(bus, testSet(web.tool, news.tool), { service: "search", policy });
@@ -60,7 +60,7 @@ test("callers that wait in a queue have their turns in rotation, and a flood lea
 });
 
 test("the wait for a turn ends with the call's deadline, and the call was not started", async () => {
-  const policy = await testPolicy("queues: { one: { tools: [slow], concurrency: 1 } }");
+  const policy = await testPolicy("everyone: { allow: ['*'] }\nqueues: { one: { tools: [slow], concurrency: 1 } }");
   await using bus = createMemoryBus();
   const held = heldTool("slow");
   const refused: unknown[] = [];

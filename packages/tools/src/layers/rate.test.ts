@@ -22,7 +22,7 @@ async function codes(caller: ToolCaller, tool: string, count: number): Promise<s
 }
 
 test("a caller may call each tool so often, and is told when to come back; others are not held", async () => {
-  const policy = await testPolicy("everyone: { rules: [{ tools: ['*'], rate: { calls: 2, perSeconds: 3600 } }] }");
+  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 2, perSeconds: 3600 } }] }");
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, testSet(echo("a"), echo("b")), { service: "tools", policy });
   await using busy = await createToolCaller(bus, { agent: "busy" });
@@ -37,7 +37,7 @@ test("a caller may call each tool so often, and is told when to come back; other
 });
 
 test("calls a second are counted over all tools", async () => {
-  const policy = await testPolicy("everyone: { limits: { callsPerSecond: 0.001 } }");
+  const policy = await testPolicy("everyone: { allow: ['*'], limits: { callsPerSecond: 0.001 } }");
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, testSet(echo("a"), echo("b")), { service: "tools", policy });
   await using caller = await createToolCaller(bus, { agent: "caller" });
@@ -46,7 +46,7 @@ test("calls a second are counted over all tools", async () => {
 });
 
 test("instances that share a store share the limits", async () => {
-  const policy = await testPolicy("everyone: { rules: [{ tools: ['*'], rate: { calls: 6, perSeconds: 3600 } }] }");
+  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 6, perSeconds: 3600 } }] }");
   await using bus = createMemoryBus();
   await using rates = createMemoryRateStore();
   await using _one = await serveTools(bus, testSet(echo("a")), { service: "tools", policy, rates });
@@ -56,7 +56,7 @@ test("instances that share a store share the limits", async () => {
 });
 
 test("the bytes of arguments and results are counted together", async () => {
-  const policy = await testPolicy("everyone: { limits: { bytesPerDay: 10000 } }");
+  const policy = await testPolicy("everyone: { allow: ['*'], limits: { bytesPerDay: 10000 } }");
   await using bus = createMemoryBus();
   const large = testTool("large", async () => "x".repeat(6_000));
   await using _service = await serveTools(bus, testSet(large, echo("small")), { service: "tools", policy });
@@ -72,7 +72,7 @@ test("the bytes of arguments and results are counted together", async () => {
 });
 
 test("a repeat of a call with effects that still runs joins it, and is not counted", async () => {
-  const policy = await testPolicy("everyone: { rules: [{ tools: ['*'], rate: { calls: 1, perSeconds: 3600 } }] }");
+  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 1, perSeconds: 3600 } }] }");
   await using bus = createMemoryBus();
   const held = heldTool("pay");
   await using _service = await serveTools(bus, testSet(held.tool), { service: "pay", policy });
@@ -104,7 +104,7 @@ test("a repeat of a call with effects that still runs joins it, and is not count
 });
 
 test("a call that is delivered again by the bus is not counted again", async () => {
-  const policy = await testPolicy("everyone: { rules: [{ tools: ['*'], rate: { calls: 1, perSeconds: 3600 } }] }");
+  const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 1, perSeconds: 3600 } }] }");
   await using bus = createMemoryBus();
   await using rates = createMemoryRateStore();
   const first = heldTool("read", { readOnly: true });

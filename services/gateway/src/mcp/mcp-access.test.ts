@@ -21,6 +21,7 @@ const hashOf = (token: string): string => `sha256:${createHash("sha256").update(
 /** Alice may use all, Bob not `echo`; the token of a third has ended, and an operator's is no caller's. */
 async function testPolicy(): Promise<PolicyHolder> {
   const yaml = `
+everyone: { allow: ["*"] }
 callers:
   alice: { tokens: [{ hash: "${hashOf("alice-token")}" }] }
   bob: { tokens: [{ hash: "${hashOf("bob-token")}" }], deny: ["echo"] }
@@ -150,7 +151,7 @@ test("a stream of changes ends when its token is nobody's any more", { timeout: 
   const folder = mkdtempSync(join(tmpdir(), "rockbot-gateway-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "policy.yaml");
-  const write = (token: string) => writeFileSync(file, `callers: { alice: { tokens: [{ hash: "${hashOf(token)}" }] } }`);
+  const write = (token: string) => writeFileSync(file, `callers: { alice: { allow: ["*"], tokens: [{ hash: "${hashOf(token)}" }] } }`);
   write("alice-token");
   await using policy = await openPolicy(file);
   await using bus = createMemoryBus();

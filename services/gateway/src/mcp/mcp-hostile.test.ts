@@ -10,7 +10,7 @@ const alice = { token: "alice-token" };
 const bob = { token: "bob-token" };
 
 async function policyOfTwo() {
-  const tokens = (name: string) => `{ tokens: [{ hash: "sha256:${createHash("sha256").update(`${name}-token`).digest("hex")}" }] }`;
+  const tokens = (name: string) => `{ allow: ["*"], tokens: [{ hash: "sha256:${createHash("sha256").update(`${name}-token`).digest("hex")}" }] }`;
   return holdPolicy(createPolicy(await readPolicy(`callers: { alice: ${tokens("alice")}, bob: ${tokens("bob")} }`, "of the test")));
 }
 

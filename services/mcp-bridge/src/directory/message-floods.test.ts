@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { startTestBridge } from "../test-bridge.ts";
 
 const policy = holdPolicy(
-  createPolicy(await readPolicy("everyone: { limits: { messages: { manage: { perSecond: 1 }, refresh: { perSecond: 0.5 } } } }", "of the test")),
+  createPolicy(await readPolicy("everyone: { allow: ['*'], limits: { messages: { manage: { perSecond: 1 }, refresh: { perSecond: 0.5 } } } }", "of the test")),
 );
 
 test("what one agent asks too often about servers is dropped, and another is answered", async () => {
