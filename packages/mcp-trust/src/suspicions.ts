@@ -1,5 +1,7 @@
 import type { SeenTool } from "./pin.ts";
 
+const ENCODED = "holds text that is encoded";
+
 /** What a definition says that speaks to the model instead of describing a tool. Each is a sentence that goes on after "it". */
 const SIGNS: readonly (readonly [string, RegExp])[] = [
   [
@@ -33,7 +35,7 @@ const SIGNS: readonly (readonly [string, RegExp])[] = [
   ["tells where to send data", /\b(?:send|post|upload|forward|exfiltrate|transmit|bcc|cc|report|leak)\b[^\n]{0,80}(?:https?:\/\/|[\w.+-]+@[\w-]+\.\w)/i],
   ["holds a picture whose address could carry data away", /!\[[^\]]{0,200}\]\(\s*https?:\/\/[^)\s]{0,300}(?:[?&=]|\{|<)/i],
   ["holds characters that nobody sees", /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/u],
-  ["holds text that is encoded", /(?:[A-Za-z0-9+/]{120,}={0,2})|(?:\\x[0-9a-f]{2}){8,}|(?:\\u[0-9a-f]{4}){8,}|(?:%[0-9a-f]{2}){12,}/i],
+  [ENCODED, /(?:\\x[0-9a-f]{2}){8,}|(?:\\u[0-9a-f]{4}){8,}|(?:%[0-9a-f]{2}){12,}/i],
 ];
 
 /** Of a definition's texts together. */
@@ -46,7 +48,43 @@ const MAX_DEPTH = 64;
  */
 export function suspicionsOf({ name, description, inputSchema, outputSchema }: SeenTool): readonly string[] {
   const text = [name, description, ...textsIn([inputSchema, outputSchema])].join("\n").slice(0, MAX_READ);
-  return SIGNS.flatMap(([sign, expression]) => (expression.test(text) ? [`it ${sign}`] : []));
+  const signs = SIGNS.flatMap(([sign, expression]) => (expression.test(text) ? [sign] : []));
+  return [...new Set(hidesText(text) ? [...signs, ENCODED] : signs)].map((sign) => `it ${sign}`);
+}
+
+/** What may be base64, of either alphabet, or hexadecimal. */
+const RUNS = /[A-Za-z0-9+/_-]{120,}/g;
+const MAX_RUNS = 100;
+/** Of one run, in bytes. */
+const MAX_DECODED = 1_024;
+const MIN_DECODED = 20;
+/** Of the characters of what was decoded: so many can be read. */
+const READABLE_SHARE = 0.9;
+
+/** Whether a long run of characters is text to one who decodes it. What only looks so, as a long name does, gives bytes that are no text. */
+function hidesText(text: string): boolean {
+  for (const [run] of [...text.matchAll(RUNS)].slice(0, MAX_RUNS)) {
+    const isHex = /^[0-9a-f]+$/i.test(run);
+    // The text may begin anywhere in the run, as names and codes have the same letters.
+    for (let from = 0; from < (isHex ? 2 : 4); from++) if (isReadable(Buffer.from(run.slice(from), isHex ? "hex" : "base64"))) return true;
+    if (isHex && isReadable(Buffer.from(run, "base64"))) return true;
+  }
+  return false;
+}
+
+/** UTF-8, or two bytes a character. Bytes of anything else are hardly ever either. */
+function isReadable(bytes: Buffer): boolean {
+  const kept = Uint8Array.from(bytes.subarray(0, MAX_DECODED).filter((byte) => byte !== 0));
+  if (kept.length < MIN_DECODED) return false;
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(kept, { stream: true }); // the last character may be cut
+  } catch {
+    text = Buffer.from(kept)
+      .toString("latin1")
+      .replaceAll(/[\x80-\xff]/g, "\0");
+  }
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, "").length >= READABLE_SHARE * text.length;
 }
 
 function textsIn(root: unknown): string[] {
