@@ -73,27 +73,33 @@ Examples:
   rockbot mcp approve files read_file --yes       one tool
 
 What is approved is what is shown: if it changes meanwhile, it waits again. A server that an agent asks for is shown
-with the exact command or address; the agent may have it once. To refuse one: rockbot mcp reject SERVER. One that was
+with the exact command or address; the agent may have it once. To refuse: rockbot mcp reject SERVER [TOOL]. What was
 rejected or removed is shown as such, and is approved after all if nothing else of its name waits.`,
     )
     .action(async (server: string | undefined, tool: string | undefined, options: McpApproveOptions) =>
       (await import("./commands/mcp-approve.ts")).approveMcp(server, tool, options),
     );
 
-  addWithdrawal(mcp, "reject", "Refuse a server that an agent asks for: it waits no more, and the agent may not have the same for a day.");
-  addWithdrawal(mcp, "remove", "Take away a server that an agent has registered: all bridges leave it, and the agent may not have the same for a day.");
+  withdrawal(
+    mcp,
+    "reject",
+    "Refuse what waits for an approval: a tool that is held waits no more until it changes; of a server that it asks for, the agent may not have the same for a day.",
+  )
+    .argument("[tool]", "this tool of it only")
+    .action(async (server: string, tool: string | undefined, options: McpWithdrawOptions) =>
+      (await import("./commands/mcp-withdraw.ts")).rejectMcp(server, tool, options),
+    );
+  withdrawal(mcp, "remove", "Take away a server that an agent has registered: all bridges leave it, and the agent may not have the same for a day.").action(
+    async (server: string, options: McpWithdrawOptions) => (await import("./commands/mcp-withdraw.ts")).removeMcp(server, options),
+  );
 }
 
-function addWithdrawal(mcp: Command, name: "reject" | "remove", description: string): void {
-  mcp
+function withdrawal(mcp: Command, name: "reject" | "remove", description: string): Command {
+  return mcp
     .command(name)
     .description(description)
     .argument("<server>", "its name")
     .option("--yes", `${name} what is shown without asking`)
     .option("--redis <url>", REDIS)
-    .option("--mcp-config <file>", `${MCP_CONFIG}; with nothing running, by the mcp.lock.json beside it`)
-    .action(async (server: string, options: McpWithdrawOptions) => {
-      const { rejectMcp, removeMcp } = await import("./commands/mcp-withdraw.ts");
-      await (name === "reject" ? rejectMcp : removeMcp)(server, options);
-    });
+    .option("--mcp-config <file>", `${MCP_CONFIG}; with nothing running, by the mcp.lock.json beside it`);
 }

@@ -62,6 +62,31 @@ test("with nothing running they decide in the file beside that of the servers, a
   expect(await runCli(["mcp", "approve", "extra", ...at], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("approved extra") });
 });
 
+test("mcp reject refuses a tool that is held; it is shown as such, waits no more, and can be approved after all", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  const file = join(folder.path, "mcp.json");
+  writeFileSync(file, JSON.stringify({ mcpServers: { works: faultServer() } }));
+  const held = { name: "echo", hash: "1".repeat(64), shape: "2".repeat(64), reason: "changed", at: "2026-01-01T00:00:00.000Z" };
+  {
+    await using store = openFileTrustStore(join(folder.path, "mcp.lock.json"));
+    await store.write("pins/works", { server: "works", pins: [], held: [held, { ...held, name: "hang" }] }, undefined);
+  }
+  const at = ["--yes", "--mcp-config", file];
+  expect(await runCli(["mcp", "reject", "works", "no_such", ...at], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are: works") });
+  expect(await runCli(["mcp", "reject", "works", "echo", ...at], options)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^works: the tool "echo" has changed since it was approved; held since/),
+    stderr: expect.stringContaining("rejected works: echo; it stays held"),
+  });
+  const listed = await runCli(["mcp", "approve", "--mcp-config", file], options);
+  expect(listed).toMatchObject({
+    stdout: expect.stringMatching(/"echo" .*, and rejected by "/),
+    stderr: expect.stringContaining("1 wait for an approval, and 1 is rejected"),
+  });
+  expect(await runCli(["mcp", "approve", "works", "echo", ...at], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("approved works: echo") });
+});
+
 test("an operator's token decides from elsewhere what a socket does here, and no other token does", { timeout: 120_000 }, async () => {
   using folder = temporaryFolder();
   const file = await writeServers(folder.path);

@@ -1,5 +1,5 @@
 import { describeChange } from "./describe-change.ts";
-import { type HeldReason, PIN_RECORDS, type PinRecord, pinRecordName } from "./pin.ts";
+import { type HeldReason, type HeldTool, PIN_RECORDS, type PinRecord, pinRecordName } from "./pin.ts";
 import { readPinRecord } from "./read-pin-record.ts";
 import { Registrations } from "./registrations.ts";
 import { describeRequest } from "./requested-server.ts";
@@ -33,9 +33,22 @@ export interface Waiting {
   readonly servers: readonly WaitingServer[];
 }
 
+/** A definition as an operator was shown it: of one that was shown as rejected, also by whom. */
+export interface ShownTool {
+  readonly server: string;
+  readonly tool: string;
+  readonly hash: string;
+  readonly rejectedBy?: string | undefined;
+}
+
+/** A definition that an operator has refused, and that can be approved after all. */
+export interface RejectedTool extends WaitingTool {
+  readonly rejectedBy: string;
+}
+
 /** What is approved: exactly what the operator was shown, and nothing that came in its place since. */
 export interface Approval {
-  readonly tools: readonly { readonly server: string; readonly tool: string; readonly hash: string }[];
+  readonly tools: readonly ShownTool[];
   /** Of one that was shown as rejected also by whom: what is shown as waiting, and rejected by somebody meanwhile, stays so. */
   readonly servers: readonly { readonly server: string; readonly digest: string; readonly rejectedBy?: string | undefined }[];
 }
@@ -49,12 +62,7 @@ export interface ApprovalOutcome {
 
 /** What waits for an operator. @throws {TrustStoreUnavailableError} */
 export async function readWaiting(store: TrustStore, now?: () => Date): Promise<Waiting> {
-  const tools: WaitingTool[] = [];
-  for (const name of await store.names()) {
-    if (!name.startsWith(PIN_RECORDS)) continue;
-    const record = readPinRecord(name, (await store.read(name)).value);
-    if (record !== undefined) tools.push(...waitingIn(record));
-  }
+  const tools = (await readHeld(store)).filter(({ rejectedBy }) => rejectedBy === undefined);
   const { asked } = await new Registrations(store, now).read();
   const servers = asked
     .filter(({ approvedBy, rejectedBy }) => approvedBy === undefined && rejectedBy === undefined)
@@ -62,14 +70,35 @@ export async function readWaiting(store: TrustStore, now?: () => Date): Promise<
   return { tools, servers };
 }
 
-function waitingIn({ server, pins, held }: PinRecord): WaitingTool[] {
-  return held.map(({ name: tool, hash, reason, renamedFrom, suspicions = [], definition, at }) => {
+/** All definitions that are held, those that were refused too. @throws {TrustStoreUnavailableError} */
+export async function readHeld(store: TrustStore): Promise<(WaitingTool & Partial<RejectedTool>)[]> {
+  const tools: (WaitingTool & Partial<RejectedTool>)[] = [];
+  for (const name of await store.names()) {
+    if (!name.startsWith(PIN_RECORDS)) continue;
+    const record = readPinRecord(name, (await store.read(name)).value);
+    if (record !== undefined) tools.push(...heldIn(record));
+  }
+  return tools;
+}
+
+function heldIn({ server, pins, held }: PinRecord): (WaitingTool & Partial<RejectedTool>)[] {
+  return held.map(({ name: tool, hash, reason, renamedFrom, suspicions = [], definition, at, rejectedBy }) => {
     const before = pins.find(({ name }) => name === (renamedFrom ?? tool));
     const changes =
       definition === undefined || (before !== undefined && before.definition === undefined)
         ? ["the definition is too large to be kept, so what has changed cannot be said: read it at the server"]
         : describeChange(before?.definition, definition);
-    return { server, tool, hash, reason, ...(renamedFrom === undefined ? {} : { renamedFrom }), suspicions, changes, at };
+    return {
+      server,
+      tool,
+      hash,
+      reason,
+      ...(renamedFrom === undefined ? {} : { renamedFrom }),
+      suspicions,
+      changes,
+      at,
+      ...(rejectedBy === undefined ? {} : { rejectedBy }),
+    };
   });
 }
 
@@ -77,30 +106,31 @@ function waitingIn({ server, pins, held }: PinRecord): WaitingTool[] {
 export async function approve(store: TrustStore, { tools, servers }: Approval, by: string, now: () => Date = () => new Date()): Promise<ApprovalOutcome> {
   const approved: string[] = [];
   const stale: string[] = [];
-  for (const server of new Set(tools.map((tool) => tool.server))) {
-    const wanted = new Map(tools.filter((tool) => tool.server === server).map(({ tool, hash }) => [tool, hash]));
-    const done = await approveTools(store, server, wanted, { by, at: now().toISOString() });
-    for (const tool of wanted.keys()) (done.has(tool) ? approved : stale).push(`${server}: ${tool}`);
-  }
+  const at = now().toISOString();
+  for (const tool of tools) ((await approveTool(store, tool, { by, at })) ? approved : stale).push(nameOf(tool));
   for (const { server, digest, rejectedBy } of servers) ((await new Registrations(store, now).approve(digest, by, rejectedBy)) ? approved : stale).push(server);
   return { approved, stale };
 }
 
-async function approveTools(
-  store: TrustStore,
-  server: string,
-  wanted: ReadonlyMap<string, string>,
-  stamp: { readonly by: string; readonly at: string },
-): Promise<ReadonlySet<string>> {
-  const name = pinRecordName(server);
-  let done = new Set<string>();
+const approveTool = (store: TrustStore, shown: ShownTool, stamp: { readonly by: string; readonly at: string }): Promise<boolean> =>
+  decideHeld(store, shown, ({ pins, held, ...record }, { name, hash, shape, definition }) => ({
+    ...record,
+    pins: [...pins.filter((pin) => pin.name !== name), { name, hash, shape, definition, ...stamp }],
+    held: held.filter((one) => one.name !== name),
+  }));
+
+/** Decides about a definition that is held as it was shown. @returns false if it is not any more */
+export async function decideHeld(store: TrustStore, shown: ShownTool, decide: (record: PinRecord, held: HeldTool) => PinRecord): Promise<boolean> {
+  const name = pinRecordName(shown.server);
+  let isFound = false;
   await updateRecord(store, name, (value) => {
     const record = readPinRecord(name, value);
-    const fitting = (record?.held ?? []).filter((held) => wanted.get(held.name) === held.hash);
-    done = new Set(fitting.map((held) => held.name));
-    if (record === undefined || fitting.length === 0) return unchanged;
-    const pinned = fitting.map(({ name: tool, hash, shape, definition }) => ({ name: tool, hash, shape, definition, ...stamp }));
-    return { ...record, pins: [...record.pins.filter((pin) => !done.has(pin.name)), ...pinned], held: record.held.filter((held) => !done.has(held.name)) };
+    const found = record?.held.find((held) => held.name === shown.tool && held.hash === shown.hash && held.rejectedBy === shown.rejectedBy);
+    isFound = found !== undefined;
+    return record === undefined || found === undefined ? unchanged : decide(record, found);
   });
-  return done;
+  return isFound;
 }
+
+/** A tool where operators are told of it. */
+export const nameOf = ({ server, tool }: Pick<ShownTool, "server" | "tool">): string => `${server}: ${tool}`;

@@ -3,7 +3,7 @@ import { approve, readWaiting } from "./approvals.ts";
 import { Registrations } from "./registrations.ts";
 import type { RequestedServer } from "./requested-server.ts";
 import { type TrustStore, TrustStoreUnavailableError, updateRecord } from "./trust-store.ts";
-import { readRejected, rejectServers } from "./withdrawals.ts";
+import { readRejected, reject } from "./withdrawals.ts";
 
 /** What every trust store promises, as tests. `create` makes an empty one each time. */
 export function testTrustStore(name: string, create: () => Promise<TrustStore>): void {
@@ -67,13 +67,13 @@ export function testTrustStore(name: string, create: () => Promise<TrustStore>):
       const request: RequestedServer = { name: "weather", address: { kind: "url", url: "https://weather.example/mcp", transport: "auto" } };
       await registrations.ask(request, "one");
       const { servers } = await readWaiting(store);
-      await rejectServers(store, servers, "ada");
+      await reject(store, { tools: [], servers }, "ada");
       expect([await registrations.isRejected(request, "one"), await registrations.approvalOf(request, "one")]).toEqual([true, undefined]);
-      const rejected = await readRejected(store);
+      const rejected = (await readRejected(store)).servers;
       expect(rejected).toMatchObject([{ server: "weather", rejectedBy: "ada" }]);
       expect(await approve(store, { tools: [], servers: rejected }, "bob")).toEqual({ approved: ["weather"], stale: [] });
       expect([await registrations.isRejected(request, "one"), await registrations.approvalOf(request, "one")]).toEqual([false, "bob"]);
-      expect(await readRejected(store)).toEqual([]);
+      expect(await readRejected(store)).toEqual({ tools: [], servers: [] });
       expect(await registrations.read()).toMatchObject({ asked: [{ rejectedBy: "ada", approvedBy: "bob" }] });
     });
 

@@ -1,7 +1,17 @@
 // To keep what is known of MCP servers; in Redis: ./redis, so that only who wants that loads its client.
 
 // For operators.
-export { type Approval, type ApprovalOutcome, approve, readWaiting, type Waiting, type WaitingServer, type WaitingTool } from "./approvals.ts";
+export {
+  type Approval,
+  type ApprovalOutcome,
+  approve,
+  type RejectedTool,
+  readWaiting,
+  type ShownTool,
+  type Waiting,
+  type WaitingServer,
+  type WaitingTool,
+} from "./approvals.ts";
 export { openFileTrustStore } from "./file-trust-store.ts";
 export { createMemoryTrustStore } from "./memory-trust-store.ts";
 // Definitions of tools: pinned, or held.
@@ -13,10 +23,13 @@ export type { RequestedAddress, RequestedServer } from "./requested-server.ts";
 export type { PinMode } from "./screen-tools.ts";
 export { type TrustStore, TrustStoreUnavailableError } from "./trust-store.ts";
 export {
+  forgetWaiting,
+  type Rejected,
   type RejectedServer,
+  type Rejection,
   readRegistered,
   readRejected,
-  rejectServers,
+  reject,
   removeServers,
   type ShownServers,
   type StandingServer,

@@ -3,6 +3,7 @@ import { approve, readWaiting } from "./approvals.ts";
 import { createMemoryTrustStore } from "./memory-trust-store.ts";
 import { PinBook } from "./pin-book.ts";
 import { type TrustStore, TrustStoreUnavailableError } from "./trust-store.ts";
+import { forgetWaiting, readRejected, reject } from "./withdrawals.ts";
 
 const tool = (name: string, changes: object = {}) => ({
   name,
@@ -39,6 +40,43 @@ test("a server that is new has its tools pinned; what changes by a byte, and wha
   });
   expect(namesOf((await book.screen("files", changed, "first-sight")).offered)).toEqual(["read", "write"]);
   expect(namesOf((await book.screen("files", [tool("read"), tool("write")], "first-sight")).offered)).toEqual(["write"]); // back again is a change, too
+});
+
+test("what is refused waits no more and is not offered, until it changes or is approved after all", async () => {
+  const store = createMemoryTrustStore();
+  const book = new PinBook({ store });
+  const screen = (...tools: readonly ReturnType<typeof tool>[]) => book.screen("files", tools, "first-sight");
+  await screen(tool("read"));
+  await screen(tool("read", { description: "Worse." }));
+  const shown = await readWaiting(store);
+  expect(await reject(store, shown, "ada")).toEqual({ done: ["files: read"], stale: [] });
+  expect(await reject(store, shown, "eve")).toEqual({ done: [], stale: ["files: read"] });
+  expect(await screen(tool("read", { description: "Worse." }))).toMatchObject({ offered: [], newlyHeld: [], held: [{ rejectedBy: "ada" }] });
+  expect((await readWaiting(store)).tools).toEqual([]);
+  expect(await approve(store, shown, "bob")).toEqual({ approved: [], stale: ["files: read"] }); // it was shown as one that waits
+  const { tools } = await readRejected(store);
+  expect(tools).toMatchObject([{ server: "files", tool: "read", rejectedBy: "ada", changes: [expect.stringContaining("Worse")] }]);
+  await screen(tool("read", { description: "Other." }));
+  expect((await readWaiting(store)).tools).toMatchObject([{ tool: "read" }]);
+  expect(await approve(store, { tools, servers: [] }, "bob")).toEqual({ approved: [], stale: ["files: read"] });
+  await screen(tool("read", { description: "Worse." }));
+  await reject(store, await readWaiting(store), "ada");
+  expect(await approve(store, { tools: (await readRejected(store)).tools, servers: [] }, "bob")).toEqual({ approved: ["files: read"], stale: [] });
+  expect(namesOf((await screen(tool("read", { description: "Worse." }))).offered)).toEqual(["read"]);
+});
+
+test("of a server that is gone nothing waits; what was pinned and refused holds when it comes back", async () => {
+  const store = createMemoryTrustStore();
+  const book = new PinBook({ store });
+  await book.screen("files", [tool("read")], "first-sight");
+  const now = [tool("read"), tool("new"), tool("bad")];
+  await book.screen("files", now, "first-sight");
+  await reject(store, { tools: (await readWaiting(store)).tools.filter((one) => one.tool === "bad"), servers: [] }, "ada");
+  await forgetWaiting(store, "FILES");
+  expect([(await readWaiting(store)).tools, (await readRejected(store)).tools.length]).toEqual([[], 1]);
+  book.forget("files");
+  const back = await book.screen("files", now, "first-sight");
+  expect([namesOf(back.offered), (await readWaiting(store)).tools.map((one) => one.tool)]).toEqual([["read"], ["new"]]);
 });
 
 test.each([

@@ -40,6 +40,8 @@ export interface HeldTool {
   /** What in it looks as if it was written to mislead a model. */
   readonly suspicions?: readonly string[] | undefined;
   readonly at: string;
+  /** The operator who has refused it: it waits no more, until it changes or is approved after all. */
+  readonly rejectedBy?: string | undefined;
 }
 
 /** What is remembered of one server's tools. Lists, not maps: their names are a stranger's. */

@@ -3,7 +3,7 @@ import { approve, readWaiting } from "./approvals.ts";
 import { createMemoryTrustStore } from "./memory-trust-store.ts";
 import { ASKED_KEPT_MS, MAX_ASKED_PER_AGENT, Registrations } from "./registrations.ts";
 import type { RequestedServer } from "./requested-server.ts";
-import { readRegistered, readRejected, rejectServers, removeServers } from "./withdrawals.ts";
+import { readRegistered, readRejected, reject, removeServers } from "./withdrawals.ts";
 
 const program = (name: string, ...args: readonly string[]): RequestedServer => ({
   name,
@@ -59,14 +59,17 @@ test("what an operator has rejected waits no more, and the agent that asked may 
   for (const agent of ["one", "two"]) await registrations.ask(program(agent), agent);
   const { servers } = await readWaiting(store, clock);
   const shown = servers.filter(({ agent }) => agent === "one");
-  expect(await rejectServers(store, [...shown, { server: "gone", digest: "another" }], "ada", clock)).toEqual({ done: ["one"], stale: ["gone"] });
+  expect(await reject(store, { tools: [], servers: [...shown, { server: "gone", digest: "another" }] }, "ada", clock)).toEqual({
+    done: ["one"],
+    stale: ["gone"],
+  });
   expect((await readWaiting(store, clock)).servers.map(({ server }) => server)).toEqual(["two"]);
-  expect(await readRejected(store, clock)).toMatchObject([{ server: "one", agent: "one", rejectedBy: "ada" }]);
+  expect((await readRejected(store, clock)).servers).toMatchObject([{ server: "one", agent: "one", rejectedBy: "ada" }]);
   expect(await approve(store, { tools: [], servers: shown }, "bob", clock)).toEqual({ approved: [], stale: ["one"] });
-  expect(await rejectServers(store, shown, "bob", clock)).toEqual({ done: [], stale: ["one"] });
+  expect(await reject(store, { tools: [], servers: shown }, "bob", clock)).toEqual({ done: [], stale: ["one"] });
   expect([await registrations.isRejected(program("one"), "one"), await registrations.isRejected(program("two"), "two")]).toEqual([true, false]);
   now += ASKED_KEPT_MS;
-  expect([await registrations.isRejected(program("one"), "one"), await readRejected(store, clock)]).toEqual([false, []]);
+  expect([await registrations.isRejected(program("one"), "one"), (await readRejected(store, clock)).servers]).toEqual([false, []]);
 });
 
 test("an approval of what was rejected can be withdrawn, and what was taken away can be given back", async () => {
@@ -74,12 +77,12 @@ test("an approval of what was rejected can be withdrawn, and what was taken away
   const registrations = new Registrations(store);
   await registrations.register(program("weather"), limits);
   await removeServers(store, await readRegistered(store), "ada");
-  const rejected = await readRejected(store);
+  const rejected = (await readRejected(store)).servers;
   expect(await approve(store, { tools: [], servers: rejected }, "bob")).toEqual({ approved: ["weather"], stale: [] });
-  expect(await rejectServers(store, rejected, "eve")).toEqual({ done: ["weather"], stale: [] });
+  expect(await reject(store, { tools: [], servers: rejected }, "eve")).toEqual({ done: ["weather"], stale: [] });
   expect(await registrations.isRejected(program("weather"), "one")).toBe(true);
   expect(await approve(store, { tools: [], servers: rejected }, "bob")).toEqual({ approved: [], stale: ["weather"] }); // shown as rejected by another
-  expect(await approve(store, { tools: [], servers: await readRejected(store) }, "bob")).toEqual({ approved: ["weather"], stale: [] });
+  expect(await approve(store, { tools: [], servers: (await readRejected(store)).servers }, "bob")).toEqual({ approved: ["weather"], stale: [] });
   expect(await registrations.register(program("weather"), limits)).toBe("registered");
 });
 
@@ -89,7 +92,7 @@ test("an approval that is not used yet can be withdrawn", async () => {
   await registrations.ask(program("weather"), "one");
   const { servers } = await readWaiting(store);
   await approve(store, { tools: [], servers }, "ada");
-  expect(await rejectServers(store, servers, "ada")).toEqual({ done: ["weather"], stale: [] });
+  expect(await reject(store, { tools: [], servers }, "ada")).toEqual({ done: ["weather"], stale: [] });
   expect(await registrations.approvalOf(program("weather"), "one")).toBeUndefined();
 });
 

@@ -1,6 +1,9 @@
+import { decideHeld, nameOf, type RejectedTool, readHeld, type ShownTool } from "./approvals.ts";
+import { pinRecordName } from "./pin.ts";
+import { readPinRecord } from "./read-pin-record.ts";
 import { isRejected, Registrations } from "./registrations.ts";
 import { describeRequest } from "./requested-server.ts";
-import type { TrustStore } from "./trust-store.ts";
+import { type TrustStore, unchanged, updateRecord } from "./trust-store.ts";
 
 /** A server that an agent has registered, for an operator. */
 export interface StandingServer {
@@ -34,25 +37,65 @@ export async function readRegistered(store: TrustStore): Promise<StandingServer[
   return registered.map(({ request, agent, digest, by, at }) => ({ server: request.name, agent, digest, lines: describeRequest(request), by, at }));
 }
 
-/** The servers that agents may not have, within the day that this holds. @throws {TrustStoreUnavailableError} */
-export async function readRejected(store: TrustStore, now?: () => Date): Promise<RejectedServer[]> {
+/** What an operator has refused, and can approve after all. */
+export interface Rejected {
+  readonly tools: readonly RejectedTool[];
+  /** Servers that agents may not have, for a day. */
+  readonly servers: readonly RejectedServer[];
+}
+
+/** What an operator refuses: exactly what was shown. */
+export interface Rejection {
+  readonly tools: readonly ShownTool[];
+  readonly servers: ShownServers;
+}
+
+/** What operators have refused. @throws {TrustStoreUnavailableError} */
+export async function readRejected(store: TrustStore, now?: () => Date): Promise<Rejected> {
+  const held = await readHeld(store);
   const { asked } = await new Registrations(store, now).read();
-  return asked.flatMap((one) => {
+  const servers = asked.flatMap((one) => {
     const { request, agent, digest, rejectedBy, at } = one;
     return isRejected(one) && rejectedBy !== undefined ? [{ server: request.name, agent, digest, lines: describeRequest(request), rejectedBy, at }] : [];
   });
+  return { tools: held.flatMap(({ rejectedBy, ...tool }) => (rejectedBy === undefined ? [] : [{ ...tool, rejectedBy }])), servers };
 }
 
-/** Refuses servers that agents ask for, as the operator `by`; they may not ask for the same for a day, unless it is approved after all. @throws {TrustStoreUnavailableError} */
-export function rejectServers(store: TrustStore, servers: ShownServers, by: string, now?: () => Date): Promise<WithdrawalOutcome> {
+/**
+ * Refuses, as the operator `by`, definitions that are held: they wait no more until they change; and servers that agents ask for, which may not ask for
+ * the same for a day. Both can be approved after all. @throws {TrustStoreUnavailableError}
+ */
+export async function reject(store: TrustStore, { tools, servers }: Rejection, by: string, now?: () => Date): Promise<WithdrawalOutcome> {
+  const done: string[] = [];
+  const stale: string[] = [];
+  for (const tool of tools) {
+    const isDone = await decideHeld(store, tool, (record, found) => ({
+      ...record,
+      held: record.held.map((held) => (held === found ? { ...held, rejectedBy: by } : held)),
+    }));
+    (isDone ? done : stale).push(nameOf(tool));
+  }
   const registrations = new Registrations(store, now);
-  return decideEach(servers, (digest) => registrations.reject(digest, by));
+  const outcome = await decideEach(servers, (digest) => registrations.reject(digest, by));
+  return { done: [...done, ...outcome.done], stale: [...stale, ...outcome.stale] };
 }
 
 /** Takes servers from the agents that have registered them, which may not have the same again for a day. All bridges leave them within a second or two. @throws {TrustStoreUnavailableError} */
-export function removeServers(store: TrustStore, servers: ShownServers, by: string, now?: () => Date): Promise<WithdrawalOutcome> {
+export async function removeServers(store: TrustStore, servers: ShownServers, by: string, now?: () => Date): Promise<WithdrawalOutcome> {
   const registrations = new Registrations(store, now);
-  return decideEach(servers, (digest) => registrations.remove(digest, by));
+  const outcome = await decideEach(servers, (digest) => registrations.remove(digest, by));
+  for (const server of outcome.done) await forgetWaiting(store, server);
+  return outcome;
+}
+
+/** Of a server that is not there any more nothing waits; what is pinned of it, and what was refused, holds if it comes back. @throws {TrustStoreUnavailableError} */
+export async function forgetWaiting(store: TrustStore, server: string): Promise<void> {
+  const name = pinRecordName(server);
+  await updateRecord(store, name, (value) => {
+    const record = readPinRecord(name, value);
+    const held = record?.held.filter(({ rejectedBy }) => rejectedBy !== undefined) ?? [];
+    return record === undefined || held.length === record.held.length ? unchanged : { ...record, held };
+  });
 }
 
 async function decideEach(servers: ShownServers, decide: (digest: string) => Promise<boolean>): Promise<WithdrawalOutcome> {

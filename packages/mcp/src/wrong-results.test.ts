@@ -53,6 +53,8 @@ const results: readonly (readonly [string, unknown, object])[] = [
   ["nothing of what a result has", { temperature: 21 }, { content: '{"temperature":21}' }],
   ["isError null", { content: [text], isError: null }, { content: "readable", isError: false }],
   ["isError a text", { content: [text], isError: "true" }, { content: "readable", isError: true }],
+  ["_meta a text", { content: [text], _meta: "x" }, { content: "readable", structured: { $meta: { value: "x" } } }],
+  ["_meta null", { content: [text], _meta: null }, { content: "readable" }],
   ["_meta", { content: [text], _meta: { trace: 7 } }, { content: "readable", structured: { $meta: { trace: 7 } } }],
   [
     "annotations",

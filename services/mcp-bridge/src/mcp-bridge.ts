@@ -10,11 +10,12 @@ import {
   approve,
   createMemoryTrustStore,
   openFileTrustStore,
-  type RejectedServer,
+  type Rejected,
+  type Rejection,
   readRegistered,
   readRejected,
   readWaiting,
-  rejectServers,
+  reject,
   removeServers,
   type ShownServers,
   type StandingServer,
@@ -83,10 +84,10 @@ export interface BridgeApprovals {
   waiting(): Promise<Waiting>;
   /** Approves exactly what was shown, as the operator `by`. @throws {TrustStoreUnavailableError} */
   approve(approval: Approval, by: string): Promise<ApprovalOutcome>;
-  /** The servers that agents may not have, which can be approved after all. @throws {TrustStoreUnavailableError} */
-  rejected(): Promise<readonly RejectedServer[]>;
-  /** Refuses servers that agents ask for. @throws {TrustStoreUnavailableError} */
-  reject(servers: ShownServers, by: string): Promise<WithdrawalOutcome>;
+  /** What operators have refused, which can be approved after all. @throws {TrustStoreUnavailableError} */
+  rejected(): Promise<Rejected>;
+  /** Refuses definitions that are held, and servers that agents ask for. @throws {TrustStoreUnavailableError} */
+  reject(rejection: Rejection, by: string): Promise<WithdrawalOutcome>;
   /** The servers that agents have registered. @throws {TrustStoreUnavailableError} */
   registered(): Promise<readonly StandingServer[]>;
   /** Takes registered servers away, from all bridges that share the store. @throws {TrustStoreUnavailableError} */
@@ -130,6 +131,13 @@ export async function startMcpBridge(
     await registrar.sync();
     await pool.screenAgain();
   };
+  let isFirst = true;
+  /** What went while no bridge ran waits for nobody. Once: bridges of other servers may share the store. */
+  const takeInChanges = async (): Promise<void> => {
+    await takeIn();
+    if (isFirst) await trust.forgetOthers(pool.servers.map(({ name }) => name));
+    isFirst = false;
+  };
   if (mcpConfig !== undefined) {
     const applyFile = (content: ReturnType<typeof readServerFile>): void => {
       catalogue = content.catalogue;
@@ -143,7 +151,7 @@ export async function startMcpBridge(
   started.use(await manageServers(bus, pool, { identity, requests, meter, log }));
   const lease = leases === undefined ? undefined : started.use(new Lease(leases, "index", { owner: instance }));
   started.use(await publishIndex(bus, pool, { identity, agents, canRegister: registrar.isOpen, lease, meter, log }));
-  started.use(followStore(store, { onChange: takeIn, isBehind: () => trust.isBlind }));
+  started.use(followStore(store, { onChange: takeInChanges, isBehind: () => trust.isBlind }));
   const provider = new McpToolProvider(pool, trust);
   started.use(
     await serveTools(bus, provider, {
@@ -166,7 +174,7 @@ export async function startMcpBridge(
     get servers() {
       return pool.servers.map(({ name, health, owner: replica }) => ({
         ...health,
-        held: trust.heldOn(name).length,
+        held: trust.waitingOn(name).length,
         ...(replica === undefined ? {} : { owner: { replica, isThis: replica === instance } }),
       }));
     },
@@ -179,9 +187,10 @@ export async function startMcpBridge(
         return outcome;
       },
       rejected: () => readRejected(store),
-      async reject(servers, by) {
-        const outcome = await rejectServers(store, servers, by);
-        log.info({ operator: by, ...outcome }, "an operator has refused MCP servers that agents ask for");
+      async reject(rejection, by) {
+        const outcome = await reject(store, rejection, by);
+        log.info({ operator: by, ...outcome }, "an operator has refused what MCP servers offer, or servers that agents ask for");
+        await takeIn();
         return outcome;
       },
       registered: () => readRegistered(store),

@@ -4,11 +4,12 @@ import {
   type ApprovalOutcome,
   approve,
   openFileTrustStore,
-  type RejectedServer,
+  type Rejected,
+  type Rejection,
   readRegistered,
   readRejected,
   readWaiting,
-  rejectServers,
+  reject,
   removeServers,
   type ShownServers,
   type StandingServer,
@@ -29,8 +30,8 @@ export interface ApprovalSource extends AsyncDisposable {
   readonly where: string;
   waiting(): Promise<Waiting>;
   approve(approval: Approval): Promise<ApprovalOutcome>;
-  rejected(): Promise<readonly RejectedServer[]>;
-  reject(servers: ShownServers): Promise<WithdrawalOutcome>;
+  rejected(): Promise<Rejected>;
+  reject(rejection: Rejection): Promise<WithdrawalOutcome>;
   registered(): Promise<readonly StandingServer[]>;
   remove(servers: ShownServers): Promise<WithdrawalOutcome>;
 }
@@ -70,7 +71,7 @@ function storeSource(store: TrustStore): ApprovalSource {
     waiting: () => readWaiting(store).catch(rethrow),
     approve: (approval) => approve(store, approval, by).catch(rethrow),
     rejected: () => readRejected(store).catch(rethrow),
-    reject: (servers) => rejectServers(store, servers, by).catch(rethrow),
+    reject: (rejection) => reject(store, rejection, by).catch(rethrow),
     registered: () => readRegistered(store).catch(rethrow),
     remove: (servers) => removeServers(store, servers, by).catch(rethrow),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
@@ -101,8 +102,8 @@ function socketSource(socketPath: string): ApprovalSource {
     where: 'the running "rockbot up"',
     waiting: async () => (await ask(APPROVALS_PATH)) as Waiting,
     approve: async (approval) => (await ask(APPROVALS_PATH, approval)) as ApprovalOutcome,
-    rejected: async () => ((await ask(REJECTIONS_PATH)) as { readonly servers: RejectedServer[] }).servers,
-    reject: async (servers) => (await ask(REJECTIONS_PATH, { servers })) as WithdrawalOutcome,
+    rejected: async () => (await ask(REJECTIONS_PATH)) as Rejected,
+    reject: async (rejection) => (await ask(REJECTIONS_PATH, rejection)) as WithdrawalOutcome,
     registered: async () => ((await ask(REGISTRATIONS_PATH)) as { readonly servers: StandingServer[] }).servers,
     remove: async (servers) => (await ask(REMOVALS_PATH, { servers })) as WithdrawalOutcome,
     [Symbol.asyncDispose]: () => dispatcher.destroy(),

@@ -1,5 +1,5 @@
 import { printable } from "@rockbot/contracts";
-import type { RejectedServer, Waiting, WaitingServer, WaitingTool } from "@rockbot/mcp-trust";
+import type { Rejected, RejectedServer, RejectedTool, Waiting, WaitingServer, WaitingTool } from "@rockbot/mcp-trust";
 import { openApprovalSource } from "../client/approval-source.ts";
 import { chooseMcpConfig } from "../client/choose-mcp-config.ts";
 import { CommandError } from "../command-error.ts";
@@ -24,7 +24,7 @@ const WHY: Readonly<Record<WaitingTool["reason"], string>> = {
 
 /** What there is to approve: what waits, and what is rejected and can be approved after all. */
 interface Approvable extends Waiting {
-  readonly rejected: readonly RejectedServer[];
+  readonly rejected: Rejected;
 }
 
 /** `rockbot mcp approve`: shows what waits for an operator or was rejected, and approves exactly what it has shown. */
@@ -37,14 +37,16 @@ export async function approveMcp(
   await using source = await openApprovalSource({ redis, mcpConfig: chooseMcpConfig(mcpConfig, env), env });
   const all = { ...(await source.waiting()), rejected: await source.rejected() };
   const shown = server === undefined ? all : chosen(all, server, tool);
-  const { tools, rejected } = shown;
-  const servers = [...shown.servers, ...rejected];
+  const { rejected } = shown;
+  const tools = [...shown.tools, ...rejected.tools];
+  const servers = [...shown.servers, ...rejected.servers];
   const count = tools.length + servers.length;
+  const refusals = rejected.tools.length + rejected.servers.length;
   if (json) console.log(JSON.stringify(shown, undefined, 2));
   else for (const line of described(shown)) console.log(printable(line, MAX_LINE));
   if (server === undefined) {
-    const refused = rejected.length === 0 ? "" : `, and ${rejected.length} ${rejected.length === 1 ? "is" : "are"} rejected`;
-    console.error(`${count - rejected.length} wait for an approval${refused}, as ${source.where} has it. To approve: rockbot mcp approve SERVER [TOOL]`);
+    const refused = refusals === 0 ? "" : `, and ${refusals} ${refusals === 1 ? "is" : "are"} rejected`;
+    console.error(`${count - refusals} wait for an approval${refused}, as ${source.where} has it. To approve: rockbot mcp approve SERVER [TOOL]`);
     return;
   }
   if (count === 0)
@@ -63,20 +65,25 @@ export async function approveMcp(
   process.exitCode = stale.length === 0 ? ExitCode.Ok : ExitCode.Failed;
 }
 
-/** A rejection is undone only where nothing of the server waits. */
+/** A rejection is undone only where nothing of what is meant waits. */
 function chosen({ tools, servers, rejected }: Approvable, server: string, tool: string | undefined): Approvable {
-  const isMeant = (one: { readonly server: string }): boolean => one.server.toLowerCase() === server.toLowerCase();
-  if (tool !== undefined) return { tools: tools.filter((one) => isMeant(one) && one.tool === tool), servers: [], rejected: [] };
-  const waiting = { tools: tools.filter(isMeant), servers: servers.filter(isMeant) };
-  return { ...waiting, rejected: waiting.tools.length + waiting.servers.length === 0 ? rejected.filter(isMeant) : [] };
+  const isOf = (one: { readonly server: string }): boolean => one.server.toLowerCase() === server.toLowerCase();
+  const isMeant = (one: WaitingTool): boolean => isOf(one) && (tool === undefined || one.tool === tool);
+  const areServersMeant = (one: { readonly server: string }): boolean => tool === undefined && isOf(one);
+  const waiting = { tools: tools.filter(isMeant), servers: servers.filter(areServersMeant) };
+  const isWaiting = waiting.tools.length + waiting.servers.length > 0;
+  return {
+    ...waiting,
+    rejected: isWaiting ? { tools: [], servers: [] } : { tools: rejected.tools.filter(isMeant), servers: rejected.servers.filter(areServersMeant) },
+  };
 }
 
 function described({ tools, servers, rejected }: Approvable): string[] {
-  return [...tools.flatMap(toolLines), ...servers.flatMap(serverLines), ...rejected.flatMap(rejectedLines)];
+  return [...tools.flatMap(toolLines), ...servers.flatMap(serverLines), ...rejected.tools.flatMap(toolLines), ...rejected.servers.flatMap(rejectedLines)];
 }
 
-const toolLines = ({ server, tool, reason, renamedFrom, suspicions, changes, at }: WaitingTool): string[] => [
-  `${server}: the tool ${JSON.stringify(tool)} ${WHY[reason]}${renamedFrom === undefined ? "" : `, ${JSON.stringify(renamedFrom)}`}; held since ${at}`,
+export const toolLines = ({ server, tool, reason, renamedFrom, suspicions, changes, at, rejectedBy }: WaitingTool & Partial<RejectedTool>): string[] => [
+  `${server}: the tool ${JSON.stringify(tool)} ${WHY[reason]}${renamedFrom === undefined ? "" : `, ${JSON.stringify(renamedFrom)}`}; held since ${at}${rejectedBy === undefined ? "" : `, and rejected by ${JSON.stringify(rejectedBy)}`}`,
   ...suspicions.map((suspicion) => `  ! ${suspicion}`),
   ...changes.map((change) => `  ${change}`),
 ];

@@ -7,7 +7,7 @@ import { MCP_PATH } from "./operator-mcp.ts";
 
 /** `GET` has what waits; `POST` of a part of it, or of what is rejected, approves exactly that. */
 export const APPROVALS_PATH = `${MCP_PATH}/approvals`;
-/** `GET` has the servers that are rejected; `POST` of servers that wait rejects them. */
+/** `GET` has what is rejected; `POST` of a part of what waits rejects exactly that. */
 export const REJECTIONS_PATH = `${MCP_PATH}/rejections`;
 /** `GET` has the servers that agents have registered. */
 export const REGISTRATIONS_PATH = `${MCP_PATH}/registrations`;
@@ -23,8 +23,8 @@ export function createApprovalsApp(approvals: BridgeApprovals): HttpApp {
   const answers: Readonly<Record<string, (body: Partial<Approval>) => Promise<object> | undefined>> = {
     [`GET ${APPROVALS_PATH}`]: () => approvals.waiting(),
     [`POST ${APPROVALS_PATH}`]: ({ tools, servers }) => (areTools(tools) && areServers(servers) ? approvals.approve({ tools, servers }, BY) : undefined),
-    [`GET ${REJECTIONS_PATH}`]: async () => ({ servers: await approvals.rejected() }),
-    [`POST ${REJECTIONS_PATH}`]: ({ servers }) => (areServers(servers) ? approvals.reject(servers, BY) : undefined),
+    [`GET ${REJECTIONS_PATH}`]: () => approvals.rejected(),
+    [`POST ${REJECTIONS_PATH}`]: ({ tools = [], servers }) => (areTools(tools) && areServers(servers) ? approvals.reject({ tools, servers }, BY) : undefined),
     [`GET ${REGISTRATIONS_PATH}`]: async () => ({ servers: await approvals.registered() }),
     [`POST ${REMOVALS_PATH}`]: ({ servers }) => (areServers(servers) ? approvals.remove(servers, BY) : undefined),
   };

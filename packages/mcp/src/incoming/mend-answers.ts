@@ -47,9 +47,10 @@ function mend(message: unknown, askedId?: () => unknown): unknown {
   if (result === undefined && error === undefined && !("id" in message)) return message;
   const id = isId(message["id"]) ? message["id"] : error == null ? undefined : askedId?.();
   if (!isId(id)) return message;
-  const isAsItShouldBe = jsonrpc === "2.0" && id === message["id"] && Object.keys(message).length === 3 && (isRecord(result) || isError(error));
+  const isMetaFit = !isRecord(result) || result["_meta"] === undefined || isRecord(result["_meta"]);
+  const isAsItShouldBe = jsonrpc === "2.0" && id === message["id"] && Object.keys(message).length === 3 && (isRecord(result) || isError(error)) && isMetaFit;
   if (isAsItShouldBe) return message;
-  if (isRecord(result) && error == null) return { jsonrpc: "2.0", id, result };
+  if (isRecord(result) && error == null) return { jsonrpc: "2.0", id, result: isMetaFit ? result : { ...result, _meta: { value: result["_meta"] } } };
   return { jsonrpc: "2.0", id, error: error == null ? { code: UNREADABLE_CODE, message: "the answer has neither a result nor an error" } : mendError(error) };
 }
 

@@ -197,11 +197,11 @@ test("what an operator rejects is not asked for again, and what one takes away g
   const { approvals } = one.bridge;
   const program = { serverName: "own-weather", type: "stdio", command: "/usr/bin/weather-mcp" };
   await one.ask("rockbot", "McpRegisterServerRequest", program);
-  expect(await approvals.reject((await approvals.waiting()).servers, "ada")).toEqual({ done: ["own-weather"], stale: [] });
+  expect(await approvals.reject(await approvals.waiting(), "ada")).toEqual({ done: ["own-weather"], stale: [] });
   const refused = { success: false, code: "denied", error: expect.stringContaining("an operator has refused") };
   expect(await two.ask("rockbot", "McpRegisterServerRequest", program)).toMatchObject(refused);
   expect((await approvals.waiting()).servers).toEqual([]);
-  expect(await approvals.approve({ tools: [], servers: await approvals.rejected() }, "bob")).toEqual({ approved: ["own-weather"], stale: [] });
+  expect(await approvals.approve({ tools: [], servers: (await approvals.rejected()).servers }, "bob")).toEqual({ approved: ["own-weather"], stale: [] });
   expect(await two.ask("rockbot", "McpRegisterServerRequest", program)).not.toMatchObject(refused); // it is tried now
 
   const weather = { serverName: "weather", type: "stdio" };

@@ -17,7 +17,7 @@ export interface ServerRegistrarParts {
   readonly store: TrustStore;
   readonly pool: ServerPool;
   readonly sources: ServerSources;
-  readonly trust: Pick<ToolTrust, "heldOn">;
+  readonly trust: Pick<ToolTrust, "waitingOn">;
   /** The entries of the operator's file that agents may name, as they stand now. */
   readonly catalogue: () => readonly BridgedServerOptions[];
   /** Where programs get PATH and the like from. */
@@ -173,7 +173,7 @@ export class ServerRegistrar {
     const off = pool.onChange(() => isReady() && ready.resolve());
     if (!isReady()) await within(READY_MS, ready.promise, () => new Error("it is not ready")).catch(() => {});
     off();
-    const held = trust.heldOn(name).length;
+    const held = trust.waitingOn(name).length;
     return `${pool.find(name)?.tools.length ?? 0} tool(s) available.${held === 0 ? "" : ` ${held} more wait for an operator's approval.`}`;
   }
 

@@ -52,6 +52,34 @@ test("what comes later and what gets another name is held; a server whose pins a
     ]);
 });
 
+test("what is refused is answered so, and of a server that is taken out of the file, or was while no bridge ran, nothing waits", async () => {
+  await using trustStore = createMemoryTrustStore();
+  {
+    await using tested = await startTestBridge(() => ({ peer: limited("echo", "redefine"), other: limited("echo", "redefine") }), { trustStore });
+    const { bridge, caller, bus, folder } = tested;
+    for (const server of ["peer", "other"]) await caller.call(`${server}__redefine`, { tool: "echo", description: "Else." });
+    const waiting = async () => (await bridge.approvals.waiting()).tools;
+    await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBe(2);
+    const tools = (await waiting()).filter(({ server }) => server === "peer");
+    expect(await bridge.approvals.reject({ tools, servers: [] }, "ada")).toEqual({ done: ["peer: echo"], stale: [] });
+    expect(await rawCaller(bus)("peer__echo", {})).toMatchObject({
+      code: "denied",
+      message: expect.stringContaining("has refused"),
+      details: { reason: "rejected" },
+    });
+    expect(bridge.servers).toMatchObject([
+      { name: "peer", held: 0 },
+      { name: "other", held: 1 },
+    ]);
+    folder.write("mcp.json", { mcpServers: { peer: limited("echo", "redefine") } });
+    await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBe(0);
+    await caller.call("peer__redefine", { tool: "echo", description: "Again else." });
+    await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBe(1);
+  }
+  await using later = await startTestBridge(() => ({ third: limited("echo") }), { trustStore });
+  await expect.poll(async () => (await later.bridge.approvals.waiting()).tools, { timeout: 10_000 }).toEqual([]);
+});
+
 test("nothing of the servers from npm looks poisoned", async () => {
   await using tested = await startTestBridge((folder) => ({
     everything: realServers.everything,

@@ -2,7 +2,7 @@ import { metrics, type ObservableResult } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
 import { announcedMcpName, mayBeAnnouncedMcpName, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { McpTool, ToolScreen } from "@rockbot/mcp";
-import { type HeldTool, PinBook, type PinMode, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
+import { forgetWaiting, type HeldTool, PinBook, type PinMode, readWaiting, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
 import type { BridgedServerOptions } from "../servers/bridged-server.ts";
 
 export interface ToolTrustOptions {
@@ -19,6 +19,7 @@ export interface ToolTrustOptions {
  * answered in words. Of a server whose pins cannot be read nothing is offered until they can.
  */
 export class ToolTrust implements Disposable {
+  readonly #store: TrustStore;
   readonly #book: PinBook;
   readonly #pin: PinMode | "off";
   readonly #log: Logger;
@@ -33,6 +34,7 @@ export class ToolTrust implements Disposable {
     .createObservableGauge("rockbot.mcp.server.tools_held", { description: "Tools of an MCP server that wait for an operator's approval." });
 
   constructor({ store, filed, pin, log }: ToolTrustOptions) {
+    this.#store = store;
     this.#book = new PinBook({ store, filed });
     this.#pin = pin;
     this.#log = log;
@@ -60,14 +62,29 @@ export class ToolTrust implements Disposable {
     });
   }
 
-  /** A server that is not there any more. */
+  /** A server that is not there any more: what waits of it waits no more. */
   forget(server: string): void {
     this.#screened.delete(server);
     this.#unreadable.delete(server);
     this.#book.forget(server);
+    void forgetWaiting(this.#store, server).catch((error: unknown) =>
+      this.#log.warn({ server, reason: String(error) }, "what waits of a server that is gone stays"),
+    );
   }
 
-  heldOn(server: string): readonly HeldTool[] {
+  /** The same of all that have something waiting and are none of these. @throws {TrustStoreUnavailableError} */
+  async forgetOthers(servers: readonly string[]): Promise<void> {
+    const known = new Set(servers.map((server) => server.toLowerCase()));
+    const { tools } = await readWaiting(this.#store);
+    for (const server of new Set(tools.map((tool) => tool.server))) if (!known.has(server.toLowerCase())) await forgetWaiting(this.#store, server);
+  }
+
+  /** What waits for an operator. */
+  waitingOn(server: string): readonly HeldTool[] {
+    return this.#heldOn(server).filter(({ rejectedBy }) => rejectedBy === undefined);
+  }
+
+  #heldOn(server: string): readonly HeldTool[] {
     return this.#screened.has(server) ? this.#book.held(server) : [];
   }
 
@@ -75,7 +92,7 @@ export class ToolTrust implements Disposable {
   refusalOn(server: string, toolName: string): ToolError | undefined {
     if (this.#unreadable.has(server)) return unreadableError(server);
     const lower = toolName.toLowerCase();
-    const held = this.heldOn(server).find(({ name }) => name.toLowerCase() === lower);
+    const held = this.#heldOn(server).find(({ name }) => name.toLowerCase() === lower);
     return held === undefined ? undefined : heldError(server, held);
   }
 
@@ -83,7 +100,7 @@ export class ToolTrust implements Disposable {
   refusalOf(toolName: string): ToolError | undefined {
     const lower = toolName.toLowerCase();
     for (const server of this.#screened) {
-      const held = this.heldOn(server).find(({ name }) => name.toLowerCase() === lower || announcedMcpName(server, name).toLowerCase() === lower);
+      const held = this.#heldOn(server).find(({ name }) => name.toLowerCase() === lower || announcedMcpName(server, name).toLowerCase() === lower);
       if (held !== undefined) return heldError(server, held);
       if (this.#unreadable.has(server) && mayBeAnnouncedMcpName(toolName, server)) return unreadableError(server);
     }
@@ -114,7 +131,7 @@ export class ToolTrust implements Disposable {
   }
 
   readonly #observe = (result: ObservableResult): void => {
-    for (const server of this.#screened) result.observe(this.heldOn(server).length, { server });
+    for (const server of this.#screened) result.observe(this.waitingOn(server).length, { server });
   };
 }
 
@@ -133,8 +150,14 @@ function unreadableError(server: string): ToolError {
   );
 }
 
-function heldError(server: string, { name, reason }: HeldTool): ToolError {
+function heldError(server: string, { name, reason, rejectedBy }: HeldTool): ToolError {
   const shown = name.slice(0, 80);
+  if (rejectedBy !== undefined)
+    return new ToolError(
+      ToolErrorCode.Denied,
+      `"${shown}" of the MCP server "${server}" is not called: an operator has refused what the server says of it. Nothing was run. Do without it.`,
+      { details: { mayHaveRun: false, reason: "rejected" } },
+    );
   return new ToolError(
     ToolErrorCode.Denied,
     `"${shown}" of the MCP server "${server}" is not called: ${WHY[reason]}. Nothing was run. An operator has to approve it first: rockbot mcp approve ${JSON.stringify(server)} ${JSON.stringify(shown)}. Tell your user, or do without it.`,
