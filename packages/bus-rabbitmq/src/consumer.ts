@@ -104,7 +104,7 @@ export class Consumer {
     return this.#isOpen;
   }
 
-  /** Takes no more messages, and gives back at once those that no handler has seen. */
+  /** Asks for no more messages, and gives back at once those for which there is no place. */
   async stop(): Promise<void> {
     if (!this.#isOpen || this.#isStopping) return;
     this.#isStopping = true;
@@ -137,10 +137,11 @@ export class Consumer {
     const { slots } = this.#options;
     const receivedAt = performance.now();
     this.#unacked.add(deliveryTag);
-    if (this.#isStopping) {
-      this.#unstarted.add({ deliveryTag, waiting: undefined });
-    } else if (slots.tryEnter()) {
+    // What was on its way when the consumer was ended is handled if it can be at once: given back, nobody could tell it from what was begun.
+    if (slots.tryEnter()) {
       this.#start(message, receivedAt);
+    } else if (this.#isStopping) {
+      this.#unstarted.add({ deliveryTag, waiting: undefined });
     } else {
       const waiting = slots.enterLater(() => {
         unstarted.remove();

@@ -18,7 +18,7 @@ export type { RequestForm } from "./request-form.ts";
 export { ResultCache, type ResultCacheOptions } from "./result-cache.ts";
 // To call tools.
 export type { ResumedCall } from "./resume-calls.ts";
-export { type ServeToolsOptions, serveTools } from "./serve-tools.ts";
+export { type OpenClaims, type ServeToolsOptions, serveTools } from "./serve-tools.ts";
 export { type CallOptions, createToolCaller, type ToolCaller, type ToolCallerOptions } from "./tool-caller.ts";
 export type { ProgressUpdate, ToolContext, ToolExecutor, ToolLayer } from "./tool-executor.ts";
 export type { ToolProvider } from "./tool-provider.ts";

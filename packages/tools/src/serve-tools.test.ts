@@ -1,4 +1,5 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
+import { createMemoryClaimStore } from "@rockbot/claims";
 import { createEnvelope, decodeMessage, type Envelope, messages, type ToolErrorMessage, type ToolInvokeResponse } from "@rockbot/contracts";
 import { registerSecret } from "@rockbot/redaction";
 import fc from "fast-check";
@@ -245,3 +246,42 @@ async function ask(bus: Bus, parts: Parts, topic = "tool.result.someone"): Promi
   if (!decoded.ok) throw new Error(decoded.fault.message);
   return { envelope, answer: decoded.value };
 }
+
+test.each([
+  ["has effects", false, 1],
+  ["only reads", true, 0],
+])("shared claims are opened where a tool %s: %s", async (_, readOnly, expected) => {
+  await using bus = createMemoryBus();
+  await using store = createMemoryClaimStore();
+  let opened = 0;
+  const claims = async () => {
+    opened++;
+    return store;
+  };
+  await using _service = await serveTools(bus, testSet(testTool("act", async () => "done", { readOnly })), { service: "tests", claims });
+  expect((await ask(bus, { body: request("act") })).answer).toMatchObject({ content: "done" });
+  expect(opened).toBe(expected);
+});
+
+test("without shared claims a call with effects that another process may have had is not run, and one that nobody had is", async () => {
+  await using memory = createMemoryBus();
+  let isRedelivered = false;
+  const bus: Bus = {
+    ...memory,
+    traits: { isDurable: true, verifiesSender: false },
+    publish: (...args) => memory.publish(...args),
+    subscribe: (options, handle) => memory.subscribe(options, (message, delivery) => handle(message, { ...delivery, isRedelivered })),
+  };
+  const runs: unknown[] = [];
+  const act = testTool("act", async (input) => {
+    runs.push(input);
+    return "done";
+  });
+  await using _service = await serveTools(bus, testSet(act), { service: "tests", claims: async () => undefined });
+  const call = (toolCallId: string) => ask(memory, { body: JSON.stringify({ toolCallId, toolName: "act" }) });
+  expect((await call("first")).answer).toMatchObject({ content: "done" });
+  isRedelivered = true;
+  expect((await call("first")).answer).toMatchObject({ content: "done" }); // kept: this process has run it
+  expect((await call("another's")).answer).toMatchObject({ code: "outcome_unknown", details: { mayHaveRun: true } });
+  expect(runs).toHaveLength(1);
+});

@@ -40,7 +40,7 @@ import type { EncodedReply } from "./reply.ts";
 import { formOf, type RequestedCall, type RequestForm, toolRequestForm } from "./request-form.ts";
 import { ResultCache } from "./result-cache.ts";
 import { RunningCalls } from "./running-calls.ts";
-import { type ServedTool, ServedTools } from "./served-tools.ts";
+import { mayHaveEffects, type ServedTool, ServedTools } from "./served-tools.ts";
 import { SupersededError } from "./superseded-error.ts";
 import { toToolError } from "./to-tool-error.ts";
 import type { ToolExecutor } from "./tool-executor.ts";
@@ -63,11 +63,11 @@ export interface ServeToolsOptions {
   /** How long disposal waits for running calls, in milliseconds. @default 20_000 */
   readonly drainMs?: number | undefined;
   /**
-   * Keeps calls of tools with effects from running twice. Shared by all instances of the service: else a call that is
-   * delivered again to another process may run again there, or end in `outcome_unknown` although it never ran.
-   * @default claims of this process alone
+   * Keeps calls of tools with effects from running twice: a store that all instances of the service share, or what opens one, which is
+   * asked only where there are such tools. Without one a call that is delivered again ends in `outcome_unknown` unless this very process
+   * has had it. @default claims of this process alone
    */
-  readonly claims?: ClaimStore | undefined;
+  readonly claims?: ClaimStore | OpenClaims | undefined;
   /** Who may do what, how often, and who may speak for whom. @default every caller may use every tool but the dangerous ones */
   readonly policy?: PolicyHolder | undefined;
   /** What callers have used up. Shared by all instances of the service: else a limit holds for each. @default counts of this process alone */
@@ -80,6 +80,9 @@ export interface ServeToolsOptions {
   readonly isAuditRequired?: boolean | undefined;
   readonly log?: Logger | undefined;
 }
+
+/** Opens the claims that all instances share, if it is said where they are. Who opens them closes them, after the service. */
+export type OpenClaims = () => Promise<ClaimStore | undefined>;
 
 type Reply = ToolInvokeResponse | ToolError;
 type Ids = Pick<ToolInvokeRequest, "toolCallId" | "toolName">;
@@ -127,7 +130,7 @@ export async function serveTools(
     waiting = concurrency,
     forms = [],
     drainMs = DEFAULT_DRAIN_MS,
-    claims: claimStore,
+    claims: sharedClaims,
     policy = holdPolicy(createPolicy(defaultPolicySource())),
     rates: rateStore,
     provider,
@@ -138,11 +141,12 @@ export async function serveTools(
 ): Promise<AsyncDisposable> {
   if (checkName("a service's name", service) === RESERVED_SERVICE) throw new RangeError(`Cannot serve as "${service}": the name is reserved`);
   await using started = new AsyncDisposableStack();
+  const hasEffects = mayHaveEffects(set);
+  const claimStore = typeof sharedClaims !== "function" ? sharedClaims : hasEffects ? await sharedClaims() : undefined;
   const seesAll = claimStore !== undefined || !bus.traits.isDurable;
   const claims = new CallClaims(claimStore ?? started.use(createMemoryClaimStore()), { seesAll });
   const rates = rateStore ?? started.use(createMemoryRateStore());
   const served = new ServedTools(set, { service, withLayers: servingLayers({ concurrency, claims, rates, results: new ResultCache() }) });
-  const hasEffects = served.mayHaveEffects;
   if (hasEffects && !seesAll) {
     log.warn(
       { service },

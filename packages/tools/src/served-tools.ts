@@ -15,6 +15,9 @@ export interface ServedToolsOptions {
   readonly withLayers: (tool: Tool) => ToolExecutor;
 }
 
+/** Whether a call may have effects; of tools that are not there yet this is not known. */
+export const mayHaveEffects = (set: ToolSet): boolean => isProvider(set) || set.tools.some(({ definition }) => !definition.readOnly);
+
 /** The tools of one service, each with its layers around it: a fixed set, or those that a provider has at the moment. */
 export class ServedTools {
   readonly #set: ToolSet;
@@ -31,11 +34,6 @@ export class ServedTools {
     if (set.guides.length === 0) throw new TypeError(`Cannot serve "${service}": a tool set publishes at least one guide`);
     this.#fixed = new Map(set.tools.map((tool) => [tool.definition.name, this.#layer(tool)]));
     if (this.#fixed.size !== set.tools.length) throw new TypeError(`Cannot serve "${service}": two of its tools have the same name`);
-  }
-
-  /** Whether a call may have effects; of tools that are not there yet this is not known. */
-  get mayHaveEffects(): boolean {
-    return isProvider(this.#set) || this.#set.tools.some(({ definition }) => !definition.readOnly);
   }
 
   get names(): readonly string[] {

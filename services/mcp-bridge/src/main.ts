@@ -18,10 +18,8 @@ await runBusService({
   service: MCP_BRIDGE,
   load,
   async start({ bus, config, inRedis, ...parts }) {
-    const claims = await inRedis(async (...at) => (await import("@rockbot/claims/redis")).connectRedisClaimStore(...at));
-    const rates = await inRedis(async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
     const leases = await inRedis(async (...at) => (await import("@rockbot/leases/redis")).connectRedisLeaseStore(...at));
     const trustStore = await inRedis(async (...at) => (await import("@rockbot/mcp-trust/redis")).connectRedisTrustStore(...at));
-    return startMcpBridge(bus, config, { ...parts, env, claims, rates, leases, trustStore });
+    return startMcpBridge(bus, config, { ...parts, env, leases, trustStore });
   },
 });

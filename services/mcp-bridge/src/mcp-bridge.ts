@@ -1,6 +1,5 @@
 import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
-import type { ClaimStore } from "@rockbot/claims";
 import { MCP_BRIDGE, mcpTopics } from "@rockbot/contracts";
 import { Lease, type LeaseStore } from "@rockbot/leases";
 import { endOrphans, type McpServerHealth } from "@rockbot/mcp";
@@ -25,7 +24,7 @@ import {
 } from "@rockbot/mcp-trust";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { RateStore } from "@rockbot/rates";
-import { createIdentity, MessageMeter, serveTools } from "@rockbot/tools";
+import { createIdentity, MessageMeter, type ServeToolsOptions, serveTools } from "@rockbot/tools";
 import { publishIndex } from "./directory/index-publisher.ts";
 import { manageServers } from "./directory/manage-servers.ts";
 import type { McpBridgeConfig } from "./generated/config.ts";
@@ -52,7 +51,7 @@ export interface StartMcpBridgeOptions {
   /** Who may do what, by the names that tools are announced with. @default every caller may use every tool but the dangerous ones */
   readonly policy?: PolicyHolder | undefined;
   /** Keeps calls from running twice, whichever bridge they are delivered to. @default claims of this process alone */
-  readonly claims?: ClaimStore | undefined;
+  readonly claims?: ServeToolsOptions["claims"];
   /** Says which of several replicas tells agents the index, and which has a server with state. @default this process, and each one for itself */
   readonly leases?: LeaseStore | undefined;
   /** What callers have used up. @default counts of this process alone */

@@ -10,13 +10,11 @@ const { env } = process;
 await runBusService({
   service: SCRIPTS_MANAGER,
   load: () => loadConfig(configSchema, { env, check: checkScriptsManagerConfig }),
-  async start({ bus, config, inRedis, ...parts }) {
-    const claims = await inRedis(async (...at) => (await import("@rockbot/claims/redis")).connectRedisClaimStore(...at));
-    const rates = await inRedis(async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
+  async start({ bus, config, ...parts }) {
     await using started = new AsyncDisposableStack();
     const packages = started.use(await createRunnerPackages(config, { ...parts, env }));
     const { runner, mustNotReach } = started.use(await createRunner(config, { ...parts, env }));
-    started.use(await startScriptsManager(bus, config, { ...parts, runner, packages, mustNotReach, claims, rates }));
+    started.use(await startScriptsManager(bus, config, { ...parts, runner, packages, mustNotReach }));
     return started.move();
   },
 });

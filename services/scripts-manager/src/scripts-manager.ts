@@ -1,10 +1,9 @@
 import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
-import type { ClaimStore } from "@rockbot/claims";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createMemoryRateStore, type RateStore } from "@rockbot/rates";
-import { serveTools } from "@rockbot/tools";
+import { type ServeToolsOptions, serveTools } from "@rockbot/tools";
 import type { CanaryTarget } from "./canary/canary-targets.ts";
 import { checkNetwork } from "./canary/check-network.ts";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
@@ -30,7 +29,7 @@ export interface StartScriptsManagerOptions {
   /** Gets a line for each call. @default nobody */
   readonly audit?: AuditLog | undefined;
   /** Keeps a call from running twice. @default claims of this process alone */
-  readonly claims?: ClaimStore | undefined;
+  readonly claims?: ServeToolsOptions["claims"];
   readonly log?: Logger | undefined;
   /** Who may do what. @default every caller may use every tool but the dangerous ones */
   readonly policy?: PolicyHolder | undefined;

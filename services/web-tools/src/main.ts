@@ -7,8 +7,5 @@ import { startWebTools } from "./web-tools.ts";
 await runBusService({
   service: "web-tools",
   load: () => loadConfig(configSchema, { env: process.env, check: checkWebToolsConfig }),
-  async start({ bus, config, inRedis, ...parts }) {
-    const rates = await inRedis(async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
-    return startWebTools(bus, config, { ...parts, rates });
-  },
+  start: ({ bus, config, ...parts }) => startWebTools(bus, config, parts),
 });

@@ -2,13 +2,15 @@ import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { RateStore } from "@rockbot/rates";
-import { serveTools } from "@rockbot/tools";
+import { type ServeToolsOptions, serveTools } from "@rockbot/tools";
 import type { WebToolsConfig } from "./generated/config.ts";
 import { webToolSet } from "./web-tool-set.ts";
 
 export interface StartWebToolsOptions {
   /** Gets a line for each call. @default nobody */
   readonly audit?: AuditLog | undefined;
+  /** Keeps calls of tools with effects from running twice, of which there are none so far. @default claims of this process alone */
+  readonly claims?: ServeToolsOptions["claims"];
   readonly log?: Logger | undefined;
   /** Who may do what. @default every caller may use every tool but the dangerous ones */
   readonly policy?: PolicyHolder | undefined;
@@ -25,7 +27,7 @@ export interface StartWebToolsOptions {
 export async function startWebTools(
   bus: Bus,
   config: Readonly<WebToolsConfig>,
-  { audit, log = silentLogger, policy, rates, signal }: StartWebToolsOptions = {},
+  { audit, claims, log = silentLogger, policy, rates, signal }: StartWebToolsOptions = {},
 ): Promise<AsyncDisposable> {
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
@@ -37,6 +39,7 @@ export async function startWebTools(
       topic: "tool.invoke",
       concurrency: config.concurrency,
       drainMs: config.shutdownGraceMs,
+      claims,
       policy,
       rates,
       audit,

@@ -48,7 +48,10 @@ export async function up(options: UpOptions): Promise<void> {
     url === undefined ? undefined : connect(url, { log });
   const [webRedis, mcpRedis, scriptsRedis] = [webTools?.redisUrl, mcpBridge?.redisUrl, scriptsManager?.redisUrl];
   await using rates = await inRedis(webRedis ?? mcpRedis ?? scriptsRedis, async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
-  await using claims = await inRedis(mcpRedis ?? scriptsRedis, async (...at) => (await import("@rockbot/claims/redis")).connectRedisClaimStore(...at));
+  const keepsAll = (mcpRedis === undefined ? scriptsManager : mcpBridge)?.redisKeepsAll;
+  await using claims = await inRedis(mcpRedis ?? scriptsRedis, async (url) =>
+    (await import("@rockbot/claims/redis")).connectRedisClaimStore(url, { log, keepsAll }),
+  );
   await using trustStore = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/mcp-trust/redis")).connectRedisTrustStore(...at));
   await using leases = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/leases/redis")).connectRedisLeaseStore(...at));
   const common = { audit, log, policy, rates, signal: shutdown.signal };

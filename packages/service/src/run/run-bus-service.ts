@@ -3,6 +3,8 @@ import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { exitOnConfigError } from "@rockbot/config";
 import { openPolicy, type PolicyHolder } from "@rockbot/policy";
+import type { RateStore } from "@rockbot/rates";
+import type { OpenClaims } from "@rockbot/tools";
 import { type RunServiceOptions, runService, type ServiceConfig } from "./run-service.ts";
 
 /** What can be set for every process on the bus. */
@@ -14,6 +16,7 @@ export interface BusServiceConfig extends ServiceConfig {
   readonly auditFile?: string | undefined;
   readonly auditKey?: string | undefined;
   readonly redisUrl?: string | undefined;
+  readonly redisKeepsAll?: boolean | undefined;
 }
 
 /** What a service on the bus is started with. */
@@ -23,6 +26,10 @@ export interface BusServiceParts<Config> {
   readonly audit: AuditLog | undefined;
   readonly log: Logger;
   readonly policy: PolicyHolder;
+  /** Opens the claims that all instances share; without a configured Redis there are none. */
+  readonly claims: OpenClaims;
+  /** What callers have used up at all instances together; without a configured Redis each counts by itself. */
+  readonly rates: RateStore | undefined;
   /** Aborts when the grace after the first signal is over. */
   readonly signal: AbortSignal;
   /** Opens a store in the configured Redis; without one there is none. It is closed after the service has drained. */
@@ -36,7 +43,8 @@ export function runBusService<Config extends BusServiceConfig>(options: RunServi
     service,
     load,
     async start({ config, log, signal, stack, unreadyWhile }) {
-      const { busUrl, busHeartbeatSeconds: heartbeatSeconds, busSilenceMs: silenceMs, policyFile, auditFile, auditKey, redisUrl } = config;
+      const { busUrl, busHeartbeatSeconds: heartbeatSeconds, busSilenceMs: silenceMs, policyFile, auditFile, auditKey } = config;
+      const { redisUrl, redisKeepsAll: keepsAll } = config;
       if (busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where no other process can join: set BUS_URL to amqp://…");
       const policy = stack.use(await exitOnConfigError(() => openPolicy(policyFile, { log })));
       const { identity } = policy.current().document;
@@ -46,15 +54,10 @@ export function runBusService<Config extends BusServiceConfig>(options: RunServi
         busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(() => load().busUrl, { name: service, identity, heartbeatSeconds, silenceMs, log }),
       );
       unreadyWhile(() => (bus.isReady ? undefined : "the bus is away"));
-      return start({
-        bus,
-        config,
-        audit,
-        log,
-        policy,
-        signal,
-        inRedis: async (connect) => (redisUrl === undefined ? undefined : stack.use(await connect(redisUrl, { log }))),
-      });
+      const inRedis: BusServiceParts<Config>["inRedis"] = async (connect) => (redisUrl === undefined ? undefined : stack.use(await connect(redisUrl, { log })));
+      const claims = () => inRedis(async (url) => (await import("@rockbot/claims/redis")).connectRedisClaimStore(url, { log, keepsAll }));
+      const rates = await inRedis(async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
+      return start({ bus, config, audit, log, policy, claims, rates, signal, inRedis });
     },
   });
 }
