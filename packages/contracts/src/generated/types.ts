@@ -478,11 +478,11 @@ output: ToolExecutePythonScriptOutput
 }
 export interface ToolExecutePythonScriptInput {
 /**
- * Python source. What it prints to stdout is the result.
+ * Python source, at most 262144 bytes of UTF-8. What it prints to stdout is the result.
  */
 script: string
 /**
- * Data for the script: all of it on stdin, and in the variable ROCKBOT_INPUT of the environment if it has less than 128 KiB.
+ * Data for the script, at most 900000 bytes of UTF-8: all of it on stdin, and in the variable ROCKBOT_INPUT of the environment if it has less than 128 KiB.
  */
 input_data?: (string | null)
 /**

@@ -15,11 +15,14 @@ export class EngineError extends Error {
 /** Why there is no container now, for whoever asked for a script: without the engine's own words, which name paths of its machine. */
 export function engineToolError(cause: unknown, image: string): ToolError {
   const [reason, words] = explain(cause, image);
-  return new ToolError("unavailable", `Cannot run the script: ${words}`, { cause, details: { reason } });
+  return new ToolError("unavailable", `Cannot run the script: ${words}`, { cause, isRetryable: !FOR_OPERATOR.has(reason), details: { reason } });
 }
 
+/** What stays as it is until its operator has done something. */
+const FOR_OPERATOR: ReadonlySet<string> = new Set(["image_missing", "engine_denied", "engine_refused"]);
+
 function explain(cause: unknown, image: string): readonly [reason: string, words: string] {
-  if (cause instanceof EngineError) {
+  if (cause instanceof EngineError && cause.status < 500) {
     if (cause.status === 404 && /no such image/i.test(cause.message)) {
       return ["image_missing", `the container engine does not have the image "${image}". Its operator has to pull it there`];
     }

@@ -9,13 +9,13 @@ const waitingFaults: Readonly<Record<string, readonly [reason: string, message: 
   ...Object.fromEntries(
     ["ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "ImageInspectError"].map((waiting) => [
       waiting,
-      ["image_pull", `The image of the sandbox cannot be had (${waiting}). ${FOR_OPERATOR}`],
+      ["image_pull", `The image of the sandbox cannot be had (${waiting}).`],
     ]),
   ),
-  CreateContainerConfigError: ["container_config", `The sandbox refers to something that is not in the cluster (CreateContainerConfigError). ${FOR_OPERATOR}`],
-  CreateContainerError: ["container_config", `The sandbox cannot be made as it is configured (CreateContainerError). ${FOR_OPERATOR}`],
-  RunContainerError: ["container_start", `The interpreter of the sandbox cannot be started (RunContainerError). ${FOR_OPERATOR}`],
-  CrashLoopBackOff: ["container_start", `The interpreter of the sandbox does not stay up (CrashLoopBackOff). ${FOR_OPERATOR}`],
+  CreateContainerConfigError: ["container_config", `The sandbox refers to something that is not in the cluster (CreateContainerConfigError).`],
+  CreateContainerError: ["container_config", `The sandbox cannot be made as it is configured (CreateContainerError).`],
+  RunContainerError: ["container_start", `The interpreter of the sandbox cannot be started (RunContainerError).`],
+  CrashLoopBackOff: ["container_start", `The interpreter of the sandbox does not stay up (CrashLoopBackOff).`],
 };
 
 /** Containers that ended before a line of Python ran. */
@@ -25,7 +25,7 @@ const START_REASONS: ReadonlySet<string> = new Set(["StartError", "ContainerCann
 export function startFault(pod: PodView): ToolError | undefined {
   if (pod.isNodeLost || pod.isGoing || isOver(pod)) return podEnd(pod).error;
   const known = pod.waiting === undefined ? undefined : waitingFaults[pod.waiting];
-  return known && unavailable(...known);
+  return known && forOperator(...known);
 }
 
 /** A pod that has not run in the time that it may wait for that. */
@@ -53,7 +53,7 @@ export function podEnd(pod: PodView | undefined): SandboxEnd {
   if (terminated?.reason !== undefined && START_REASONS.has(terminated.reason)) {
     return {
       isOutOfMemory: false,
-      error: unavailable("container_start", `The interpreter of the sandbox cannot be started (${terminated.reason}). ${FOR_OPERATOR}`),
+      error: forOperator("container_start", `The interpreter of the sandbox cannot be started (${terminated.reason}).`),
     };
   }
   if (pod.isNodeLost) return ended("node_lost", "The machine that its sandbox ran on was lost.");
@@ -67,6 +67,11 @@ function ended(reason: string, words: string): SandboxEnd {
     isOutOfMemory: false,
     error: new ToolError(ToolErrorCode.ExecutionFailed, `The script was cut off. ${words}`, { details: { reason } }),
   };
+}
+
+/** The same, until its operator has done something. */
+function forOperator(reason: string, message: string): ToolError {
+  return new ToolError(ToolErrorCode.Unavailable, `${message} ${FOR_OPERATOR}`, { isRetryable: false, details: { reason } });
 }
 
 /** There is no sandbox, and the script was not begun. */

@@ -191,7 +191,11 @@ describe.runIf(pythonWithPip !== undefined)("with pip", { timeout: 300_000 }, ()
     await using elsewhere = await startPackageIndex(shapes);
     index.fault = { filesAt: new URL(elsewhere.url).origin };
     await using it = await testStore({ indexUrl: index.url });
-    await expect(it.store.ensure(["colors"], { signal })).rejects.toMatchObject({ code: "unavailable", details: { reason: "index_host_refused" } });
+    await expect(it.store.ensure(["colors"], { signal })).rejects.toMatchObject({
+      code: "unavailable",
+      isRetryable: false,
+      details: { reason: "index_host_refused" },
+    });
     expect(elsewhere.requests).toEqual([]);
 
     const permitted = await it.again({ fileHosts: [new URL(elsewhere.url).host] });
@@ -208,7 +212,11 @@ describe.runIf(pythonWithPip !== undefined)("with pip", { timeout: 300_000 }, ()
     expect((await it.store.ensure(["shapes"], { signal })).pinned).toEqual(["colors==2.5", "shapes==1.0"]);
 
     const doubting = await it.again({ certificates: undefined });
-    await expect(doubting.ensure(["colors==1.0"], { signal })).rejects.toMatchObject({ code: "unavailable", details: { reason: "index_untrusted" } });
+    await expect(doubting.ensure(["colors==1.0"], { signal })).rejects.toMatchObject({
+      code: "unavailable",
+      isRetryable: false,
+      details: { reason: "index_untrusted" },
+    });
   });
 
   test("layers that were not wanted for longest go when there is no room, and none that may be in use", async () => {

@@ -38,7 +38,7 @@ export interface PackageStoreOptions extends PackageSourceOptions, PackageRules 
   readonly folder: string;
   /** PEM, of whom to believe of the index instead of the authorities that pip knows. */
   readonly certificates?: string | undefined;
-  /** In one request. @default 20 */
+  /** In one request. @default 32 */
   readonly maxPackages?: number | undefined;
   /** Of one layer. @default 512 MiB */
   readonly maxLayerBytes?: number | undefined;
@@ -66,7 +66,7 @@ const RETRY_AFTER_MS = 10_000;
 
 /** @throws {TypeError} for an index that is no address; {Error} with Node's code if the folder cannot be written */
 export async function openPackageStore(options: PackageStoreOptions): Promise<PackageStore> {
-  const { holdMs = 24 * HOUR_MS, keepMs = HOUR_MS, maxTotalBytes = 8192 * MIB, concurrency = 2, maxPackages = 20 } = options;
+  const { holdMs = 24 * HOUR_MS, keepMs = HOUR_MS, maxTotalBytes = 8192 * MIB, concurrency = 2, maxPackages = 32 } = options;
   const source = packageSource(options);
   const shelf = await openLayerShelf(options.folder, { maxBytes: maxTotalBytes, keepMs });
   const share = shareRuns<PackageLayer>();
@@ -162,9 +162,10 @@ async function install({ options, source, shelf, requirements, request, signal }
     return layer;
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    if (timeout.aborted) throw failure("timeout", `it took longer than ${Math.round(timeoutMs / 1000)} s. Take fewer or smaller ones`, "install_slow", error);
+    if (timeout.aborted)
+      throw failure("timeout", `it took longer than ${Math.round(timeoutMs / 1000)} s. Take fewer or smaller ones`, "install_slow", { cause: error });
     log.warn({ error: String(error) }, "cannot install packages for scripts");
-    throw error instanceof ToolError ? error : failure("execution_failed", "the installer did not do as it should", "installer_broken", error);
+    throw error instanceof ToolError ? error : failure("execution_failed", "the installer did not do as it should", "installer_broken", { cause: error });
   }
 }
 
