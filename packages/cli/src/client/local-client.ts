@@ -53,10 +53,10 @@ export async function openLocalClient({ allowAddress, mcpConfig, tool, policyFil
   };
 }
 
-/** Nothing is kept warm for one command. */
+/** Nothing is kept warm for one command, nor does it wait for silent networks. */
 async function startLocalScripts(bus: Bus, { env, policy }: { readonly env: LocalClientOptions["env"]; readonly policy: PolicyHolder }): Promise<LocalScripts> {
   const config = loadConfig(scriptsSchema, { env, overrides: { busUrl: MEMORY_BUS, sandboxFloor: 0 }, check: checkScriptsManagerConfig });
-  return startScripts(bus, config, { env, policy });
+  return startScripts(bus, config, { env, policy, triesLocal: false });
 }
 
 /** Resolves once each server is connected or has failed. */

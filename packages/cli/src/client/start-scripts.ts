@@ -1,7 +1,6 @@
 import { type Bus, silentLogger } from "@rockbot/bus";
 import { ToolError, tools } from "@rockbot/contracts";
 import {
-  type CreatedRunner,
   type CreateRunnerOptions,
   createRunner,
   createRunnerPackages,
@@ -18,32 +17,25 @@ export interface LocalScripts extends AsyncDisposable {
   readonly notHeld: readonly string[];
 }
 
-/**
- * The runner that the settings name, and what its scripts must not reach as far as that has to be tried: the local runner has shown
- * by trial that its sandboxes have no network.
- * @throws as `createRunner`
- */
-export async function openScriptRunner(config: Readonly<ScriptsManagerConfig>, options: CreateRunnerOptions): Promise<CreatedRunner> {
-  const created = await createRunner(config, options);
-  return config.runner === "local" ? { ...created, mustNotReach: undefined } : created;
-}
-
 export interface StartScriptsOptions extends Omit<StartScriptsManagerOptions, "runner" | "mustNotReach" | "packages"> {
   readonly env: CreateRunnerOptions["env"];
+  /** Whether it is tried first what scripts of the local runner reach, besides what that looks for itself. @default true */
+  readonly triesLocal?: boolean | undefined;
 }
 
 /** Serves scripts, if they can be run here; other services do not depend on that. */
 export async function startScripts(
   bus: Bus,
   config: Readonly<ScriptsManagerConfig>,
-  { env, log = silentLogger, ...options }: StartScriptsOptions,
+  { env, triesLocal = true, log = silentLogger, ...options }: StartScriptsOptions,
 ): Promise<LocalScripts> {
   await using started = new AsyncDisposableStack();
   let notHeld: readonly string[];
   try {
     const packages = started.use(await createRunnerPackages(config, { log, env, signal: options.signal }));
-    const created = started.use(await openScriptRunner(config, { log, env, signal: options.signal }));
-    const { runner, mustNotReach } = created;
+    const created = started.use(await createRunner(config, { log, env, signal: options.signal }));
+    const { runner } = created;
+    const mustNotReach = config.runner !== "local" || triesLocal ? created.mustNotReach : undefined;
     ({ notHeld } = created);
     started.use(await startScriptsManager(bus, config, { ...options, log, runner, mustNotReach, packages }));
   } catch (error) {

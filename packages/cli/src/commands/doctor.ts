@@ -4,10 +4,9 @@ import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
 import { loadConfig } from "@rockbot/config";
 import { configSchema } from "@rockbot/gateway";
 import { openPolicy, unnamedCallers } from "@rockbot/policy";
-import { checkNetwork, checkScriptsManagerConfig, readPythonFacts, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
+import { checkNetwork, checkScriptsManagerConfig, createRunner, readPythonFacts, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
 import packageJson from "../../package.json" with { type: "json" };
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
-import { openScriptRunner } from "../client/start-scripts.ts";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
@@ -133,10 +132,11 @@ async function scripts(busUrl: string, env: Readonly<Record<string, string | und
   const what = "scripts";
   try {
     const config = loadConfig(scriptsSchema, { env, overrides: { busUrl, sandboxFloor: 0 }, check: checkScriptsManagerConfig });
-    await using opened = await openScriptRunner(config, { log: silentLogger, env });
-    const { runner, mustNotReach = [], notHeld } = opened;
+    await using opened = await createRunner(config, { log: silentLogger, env });
+    const { runner, mustNotReach, notHeld } = opened;
     const { signal } = new AbortController();
-    const { verdicts, refusal } = await checkNetwork(runner, mustNotReach, { signal, timeoutMs: SCRIPT_MS });
+    const unknown = { verdicts: {}, refusal: undefined };
+    const { verdicts, refusal } = mustNotReach === undefined ? unknown : await checkNetwork(runner, mustNotReach, { signal, timeoutMs: SCRIPT_MS });
     if (refusal !== undefined) return [{ what, state: "missing", message: `there is no execute_python_script. ${refusal}` }];
     const { version } = await readPythonFacts(runner, { signal, withinMs: SCRIPT_MS });
     if (config.unsafeLocalScripts) return [{ what, state: "missing", message: `Python ${version}, WITHOUT a sandbox: UNSAFE_LOCAL_SCRIPTS is set` }];

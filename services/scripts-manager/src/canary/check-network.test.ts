@@ -66,6 +66,13 @@ const openRunner: ScriptRunner = {
   async [Symbol.asyncDispose]() {},
 };
 
+/** Runs it where every connection is refused. */
+const walledRunner: ScriptRunner = {
+  ...openRunner,
+  run: (job, options) =>
+    openRunner.run({ ...job, script: `import socket\ndel socket.socket\n${job.script}`.replace("except OSError", "except Exception") }, options),
+};
+
 const closed: CanaryTarget = { name: "a closed port", host: "127.0.0.1", port: 1 };
 
 test("scripts that reach what they must not are refused, by name", async () => {
@@ -75,15 +82,15 @@ test("scripts that reach what they must not are refused, by name", async () => {
 
   const { verdicts, refusal } = await checkNetwork(openRunner, [...targets, closed], { signal });
 
-  expect(verdicts).toEqual({ "the broker": "reached", DNS: "reached", "a closed port": "not testable" });
-  expect(refusal).toMatch(/^No scripts are run: a script reaches the broker, DNS\. .*NetworkPolicy/);
+  expect(verdicts).toEqual({ "the broker": "reached", DNS: "reached", "a closed port": "not testable", "the manager": "reached" });
+  expect(refusal).toMatch(/^No scripts are run: a script reaches the broker, DNS, the manager\. .*NetworkPolicy/);
   expect(refusal).not.toContain("secret");
 });
 
 test("scripts are refused where the manager does not reach what has to be tried", async () => {
-  const { verdicts, refusal } = await checkNetwork(openRunner, [{ ...closed, isRequired: true }], { signal });
+  const { verdicts, refusal } = await checkNetwork(walledRunner, [{ ...closed, isRequired: true }], { signal });
 
-  expect(verdicts).toEqual({ "a closed port": "not testable" });
+  expect(verdicts).toEqual({ "a closed port": "not testable", "the manager": "blocked" });
   expect(refusal).toContain("the manager itself does not reach a closed port");
 });
 
@@ -93,12 +100,13 @@ test("scripts are refused where none could try", async () => {
 
   const { verdicts, refusal } = await checkNetwork(brokenRunner, [{ name: "the broker", host: "127.0.0.1", port: broker.port }], { signal });
 
-  expect(verdicts).toEqual({ "the broker": "not testable" });
+  expect(verdicts).toEqual({ "the broker": "not testable", "the manager": "not testable" });
   expect(refusal).toContain("there is no sandbox");
 });
 
-test("nothing is refused where nothing has to be tried", async () => {
-  expect((await checkNetwork(openRunner, [closed], { signal })).refusal).toBeUndefined();
+test("nothing is refused where a script reaches nobody, this process included", async () => {
+  expect((await checkNetwork(walledRunner, [closed], { signal })).refusal).toBeUndefined();
+  expect((await checkNetwork(openRunner, [closed], { signal })).refusal).toContain("a script reaches the manager");
 });
 
 test("the API server and the broker have to be tried; their standard ports are known", () => {

@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import type { ScriptRunner } from "../script-runner.ts";
 import { canaryScript } from "./canary-script.ts";
 import type { CanaryTarget } from "./canary-targets.ts";
@@ -29,12 +31,15 @@ export interface CheckNetworkOptions {
 }
 
 const SCRIPT_MS = 15_000;
+const LOOPBACK = "127.0.0.1";
 
 /**
- * Has a script try what scripts must not be able to: a policy that denies them the network is only as good as what enforces it. Never
- * rejects: where nothing could be tried, that is a reason to refuse as well.
+ * Has a script try what scripts must not be able to: a policy that denies them the network is only as good as what enforces it. Besides the targets it
+ * tries this process itself, which is always there to be reached. Never rejects: where nothing could be tried, that is a reason to refuse as well.
  */
-export async function checkNetwork(runner: ScriptRunner, targets: readonly CanaryTarget[], options: CheckNetworkOptions): Promise<CanaryReport> {
+export async function checkNetwork(runner: ScriptRunner, others: readonly CanaryTarget[], options: CheckNetworkOptions): Promise<CanaryReport> {
+  await using self = await listen();
+  const targets = [...others, self.target];
   const addresses = await Promise.all(targets.map(reachTarget));
   const testable = targets.flatMap((target, index) => {
     const address = addresses[index];
@@ -45,7 +50,7 @@ export async function checkNetwork(runner: ScriptRunner, targets: readonly Canar
   let reached: readonly string[] | undefined;
   let refusal = missing && `the manager itself does not reach ${missing.name}, so that it cannot be shown that scripts do not`;
   try {
-    reached = testable.length === 0 ? [] : await reachedBySandbox(runner, testable, options);
+    reached = await reachedBySandbox(runner, testable, options);
     if (reached.length > 0) refusal = reachedRefusal(reached);
   } catch (error) {
     refusal ??= `it could not be tried whether they have a network: ${error instanceof Error ? error.message : String(error)}`;
@@ -57,6 +62,19 @@ export async function checkNetwork(runner: ScriptRunner, targets: readonly Canar
   return {
     verdicts: Object.fromEntries(targets.map((target) => [target.name, verdict(target)])),
     refusal: refusal === undefined ? undefined : `No scripts are run: ${refusal}.`,
+  };
+}
+
+/** Somebody on this machine who takes connections. */
+async function listen(): Promise<AsyncDisposable & { readonly target: CanaryTarget }> {
+  const server = createServer((socket) => socket.destroy());
+  server.listen(0, LOOPBACK);
+  await once(server, "listening");
+  return {
+    target: { name: "the manager", host: LOOPBACK, port: (server.address() as AddressInfo).port, isRequired: true },
+    async [Symbol.asyncDispose]() {
+      server.close();
+    },
   };
 }
 
