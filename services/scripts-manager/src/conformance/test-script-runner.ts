@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
 import { afterAll, describe, expect, test } from "vitest";
 import type { PackageLayer } from "../packages/package-layer.ts";
 import type { SandboxLimits } from "../sandbox/sandbox-limits.ts";
@@ -67,6 +68,11 @@ export function testScriptRunner(name: string, makeRunner: () => Promise<ScriptR
         ["sys.exit with words", "import sys; sys.exit('in words')", 1],
         ["os._exit", "import os; os._exit(9)", 9],
         ["an exception", "raise ValueError('bad')", 1],
+        ["a stdout that is closed", "import sys; print(1); sys.stdout.close()", 0],
+        ["streams that are none", "import sys; sys.stdout = sys.stderr = None", 0],
+        ["an exception where stderr is closed", "import sys; sys.stderr.close(); raise ValueError('bad')", 1],
+        ["words where stderr is closed", "import sys; sys.stderr.close(); sys.exit('in words')", 1],
+        ["an exception of the hook for exceptions", "import sys; sys.excepthook = lambda *_: 1 / 0; raise ValueError('bad')", 1],
         ["a fault of syntax", "def", 1],
       ])("has the exit code of %s", async (_, script, exitCode) => {
         expect(await run(script)).toMatchObject({ exitCode, signal: null, limit: null });
@@ -202,6 +208,14 @@ if __name__ == "__main__":
 
         expect(outcome).toMatchObject({ stdout: "begun\n", exitCode: null, limit: "time" });
         expect(outcome.durations.runMs).toBeGreaterThanOrEqual(1_000);
+      });
+
+      test("of time loses nothing that the script has written, with or without a line's end", async () => {
+        for (const wait of ["time.sleep(60)", "while True: pass"]) {
+          const script = `import sys, time\nsys.stdout.write("half a line")\nsys.stderr.write("é")\n${wait}`;
+
+          expect(await run(script, { timeoutMs: 1_000 })).toMatchObject({ stdout: "half a line", stderr: "é", limit: "time" });
+        }
       });
 
       test("of time is what its call has left, where that is less", async () => {
@@ -378,6 +392,12 @@ for number in [9, 15, 19, 2, 11]:
 print("alive")
 `;
         expect(await run(script)).toMatchObject({ stdout: "[]\nalive\n", exitCode: 0 });
+      });
+
+      test("do not tell the script what its machine is called", async () => {
+        const { stdout } = await run("import os, socket\nprint(socket.gethostname(), os.uname().nodename)");
+
+        expect(stdout).not.toContain(hostname());
       });
 
       test("give the script no rights, and no way to any", async () => {

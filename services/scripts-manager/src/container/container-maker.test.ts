@@ -100,6 +100,22 @@ print(json.dumps({
     }
   });
 
+  test("a script whose memory the engine takes is told that, though it looks like a crash", async () => {
+    await using maker = makerOf({ command: supervisorCommand("python3", LIMITS) });
+    await using sandbox = await maker.make({ signal });
+    const script = `import mmap
+kept = []
+for _ in range(20):
+    kept.append(mmap.mmap(-1, 10 << 20))
+    kept[-1].write(b"x" * (10 << 20))
+    kept[-1].madvise(mmap.MADV_DONTNEED)`;
+
+    expect(await runJob(sandbox, { id: "0".repeat(32), script, timeoutMs: 30_000 }, { signal, keepBytes: 100 })).toMatchObject({
+      exitCode: null,
+      limit: "memory",
+    });
+  });
+
   test("a sandbox makes no more processes than it may", async () => {
     await using maker = makerOf();
     await using sandbox = await maker.make({ signal });
@@ -229,6 +245,7 @@ except OSError as error: print(error.strerror)
     await using without = makerOf({ image: "rockbot.invalid/none:1" });
     await expect(without.make({ signal })).rejects.toMatchObject({
       code: "unavailable",
+      isRetryable: false,
       message: expect.stringContaining('does not have the image "rockbot.invalid/none:1"') as string,
       details: { reason: "image_missing" },
     });

@@ -33,6 +33,7 @@ export const enterSource: string = [
   "    if plan[\"tree\"] is not None:",
   "        build_tree(**plan[\"tree\"], devices=plan[\"devices\"])",
   "        set_loopback_up()",
+  "        socket.sethostname(\"sandbox\")",
   "    seal(plan)",
   "    drop_rights(plan[\"user\"])",
   "    # Set anew, as becoming another user has cleared it.",

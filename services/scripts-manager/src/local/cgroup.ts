@@ -1,4 +1,4 @@
-import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { SandboxLimits } from "../sandbox/sandbox-limits.ts";
@@ -8,7 +8,7 @@ import { sharedMemoryBytes } from "./enter-command.ts";
 export interface Cgroup extends AsyncDisposable {
   /** Counts a process, and what it starts from then on. */
   add(pid: number): Promise<void>;
-  /** Whether something in it was ended for its memory. */
+  /** Whether something in it was ended for its memory. Never rejects. */
   isOutOfMemory(): Promise<boolean>;
 }
 
@@ -37,9 +37,14 @@ const OVERHEAD_BYTES = 32 * 1024 * 1024;
 const PERIOD_US = 100_000;
 const REMOVAL_TRIES = 50;
 
+const PREFIX = "rockbot-sandbox-";
+
 let made = 0;
 
-/** Finds out by trial where cgroups can be made: of version 1, or of a version 2 whose controllers are handed to this process. */
+/**
+ * Finds out by trial where cgroups can be made: of version 1, or of a version 2 whose controllers are handed to this process. What processes that are over
+ * have left there is removed.
+ */
 export async function findCgroups(limits: SandboxLimits): Promise<Cgroups> {
   const usable: Hierarchy[] = [];
   for (const hierarchy of await hierarchies(limits)) {
@@ -47,6 +52,7 @@ export async function findCgroups(limits: SandboxLimits): Promise<Cgroups> {
     if (cgroup === undefined) continue;
     await cgroup[Symbol.asyncDispose]();
     usable.push(hierarchy);
+    await removeLeftOver(hierarchy.folder);
   }
   return {
     held: new Set(usable.flatMap(({ holds }) => holds)),
@@ -55,7 +61,7 @@ export async function findCgroups(limits: SandboxLimits): Promise<Cgroups> {
 }
 
 async function makeCgroup(usable: readonly Hierarchy[]): Promise<Cgroup> {
-  const name = `rockbot-sandbox-${process.pid}-${++made}`;
+  const name = `${PREFIX}${await markOf(process.pid)}-${++made}`;
   const folders: string[] = [];
   const cgroup: Cgroup = {
     async add(pid) {
@@ -82,6 +88,23 @@ async function makeCgroup(usable: readonly Hierarchy[]): Promise<Cgroup> {
     await cgroup[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** A process by its number and the time of its start: another one may have its number after it. Undefined where there is none. */
+async function markOf(pid: number): Promise<string | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
+  return text && `${pid}-${text.slice(text.lastIndexOf(")") + 2).split(" ")[19]}`;
+}
+
+/** A process that is killed leaves its cgroups; one that still has a process stays. */
+async function removeLeftOver(folder: string): Promise<void> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.startsWith(PREFIX));
+  await Promise.all(
+    names.map(async (name) => {
+      const [, mark, pid] = /^((\d+)-\d+)-\d+$/.exec(name.slice(PREFIX.length)) ?? [];
+      if (pid === undefined || (await markOf(Number(pid))) !== mark) await remove(join(folder, name)).catch(() => {});
+    }),
+  );
 }
 
 /** One that has just lost its last process may be busy for a moment. */

@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { hasBubblewrap, missingNamespaces, temporaryFolder } from "@rockbot/testing";
 import { afterAll, describe, expect, test } from "vitest";
@@ -7,6 +8,7 @@ import { testScriptRunner } from "../conformance/test-script-runner.ts";
 import { pooledRunner } from "../pool/pooled-runner.ts";
 import { defaultSandboxLimits, type SandboxLimits } from "../sandbox/sandbox-limits.ts";
 import type { ScriptRunner } from "../script-runner.ts";
+import { findCgroups } from "./cgroup.ts";
 import { type LocalMakerOptions, localWays, openLocalMaker } from "./local-maker.ts";
 import type { Way } from "./way.ts";
 
@@ -56,6 +58,42 @@ for one in kept:
 except OSError: pass
 kept = [bytearray(b"x" * (10 << 20)) for _ in range(60)]`,
 };
+
+const ownCgroups = await findCgroups(limits);
+
+describe.runIf(noNamespaces === undefined && ownCgroups.held.has("memory"))("where cgroups can be made", { timeout: 60_000 }, () => {
+  test("a script whose memory the kernel takes is told that, though it looks like a crash", async () => {
+    await using runner = await makeRunner({ ways: [localWays.unshare] });
+    const script = `import mmap, os, resource\n${HOARDS["memory that is given back in name only"]}\nprint("held")`;
+    const run = { signal: new AbortController().signal, deadline: performance.now() + 50_000 };
+
+    expect(await runner.run({ id: "0".repeat(32), script, timeoutMs: 30_000 }, run)).toMatchObject({
+      stdout: "",
+      exitCode: null,
+      signal: null,
+      limit: "memory",
+    });
+  });
+
+  test("those of a process that was killed are removed by the next, and no others", async () => {
+    const own = await ownCgroups.make();
+    const folders = memoryCgroups();
+    const left = join(dirname(folders[0] as string), "rockbot-sandbox-1-1-1");
+    mkdirSync(left);
+
+    await findCgroups(limits);
+
+    expect(existsSync(left)).toBe(false);
+    expect(folders.every((folder) => existsSync(folder))).toBe(true);
+    await own?.[Symbol.asyncDispose]();
+  });
+});
+
+/** Of this process, in whatever hierarchy there is. */
+function memoryCgroups(): readonly string[] {
+  const found = execFileSync("find", ["/sys/fs/cgroup", "-maxdepth", "6", "-type", "d", "-name", `rockbot-sandbox-${process.pid}-*`], { encoding: "utf8" });
+  return found.trim().split("\n");
+}
 
 describe.runIf(noNamespaces === undefined)("where no cgroups can be made", { timeout: 120_000 }, () => {
   const cgroups = { held: new Set<never>(), make: async () => undefined };

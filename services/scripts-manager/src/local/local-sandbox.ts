@@ -63,7 +63,7 @@ class LocalSandbox implements Sandbox {
       this.#said = `${this.#said}${chunk}`.slice(-NOTED_BYTES);
     });
     this.#exited = new Promise((resolve) => process.once("exit", () => resolve()).once("error", (error) => resolve(this.#note(error))));
-    this.gone = this.#exited.then(async () => ({ isOutOfMemory: (await this.#cgroup?.isOutOfMemory()) ?? false, error: cutOff(this.said) }));
+    this.gone = this.#exited.then(async () => ({ isOutOfMemory: await this.isOutOfMemory(), error: cutOff(this.said) }));
   }
 
   /** The last line of what the sandbox's programs have said of themselves. */
@@ -77,6 +77,10 @@ class LocalSandbox implements Sandbox {
     if (pid === undefined) return;
     this.#firstId = await firstProcess(pid);
     await this.#cgroup?.add(this.#firstId ?? pid);
+  }
+
+  async isOutOfMemory(): Promise<boolean> {
+    return (await this.#cgroup?.isOutOfMemory()) ?? false;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -94,7 +94,7 @@ async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes, endBy
         timer ??= setTimeout(endOverdue, Math.min(timeoutMs + OVERDUE_MS, Math.max(0, endBy - startedAt) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS));
       } else if (frame.frame === "out") out.add(Buffer.from(frame.data, "base64"));
       else if (frame.frame === "err") err.add(Buffer.from(frame.data, "base64"));
-      else if (frame.frame === "ended") return outcome(frame, timeoutMs ?? job.timeoutMs, out, err);
+      else if (frame.frame === "ended") return outcome(await withKernelsWord(frame, sandbox), timeoutMs ?? job.timeoutMs, out, err);
       else if (frame.frame === "failed") throw failed(frame.reason);
     }
   } catch (error) {
@@ -108,6 +108,12 @@ async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes, endBy
   if (timeoutMs !== undefined && end.isOutOfMemory)
     return outcome({ ...nothingSaid, limit: ScriptLimit.Memory, runMs: performance.now() - startedAt }, timeoutMs, out, err);
   throw end.error;
+}
+
+/** A script that fails as the kernel took its memory, or that of a process of its, looks as if it had crashed. */
+async function withKernelsWord(ended: Ended, sandbox: Sandbox): Promise<Ended> {
+  if (ended.exitCode === 0 || ended.limit !== null || (await sandbox.isOutOfMemory?.()) !== true) return ended;
+  return { ...ended, exitCode: null, signal: null, limit: ScriptLimit.Memory };
 }
 
 function outcome({ exitCode, signal, limit, droppedOut, droppedErr, runMs }: Ended, timeoutMs: number, out: KeptText, err: KeptText): JobOutcome {

@@ -20,6 +20,8 @@ export interface Sandbox extends AsyncDisposable {
    * @throws {ToolError} `too_large`, if it has no room for that; `unavailable`, if there is no such layer any more
    */
   packLayer?(key: string): Promise<PackedLayer>;
+  /** Whether the kernel has ended a process in it for its memory, where the supervisor does not see that. Never rejects. @default the supervisor sees it */
+  isOutOfMemory?(): Promise<boolean>;
   /** Kills all processes in it and removes what is left of it. Resolves when they are gone; idempotent. */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -49,6 +49,8 @@ WATCH_PAUSES = 4
 FLUSH_S = 10
 # What the kernel takes of one variable, its name included.
 MAX_VARIABLE_BYTES = 128 * 1024 - 1
+# What a script has to write out what it holds back, when its time is over.
+LAST_WORDS_S = 0.1
 # The largest number that all who handle it know exactly.
 MAX_NUMBER = (1 << 53) - 1
 # No script is given less, in milliseconds.
@@ -111,6 +113,8 @@ def find_packages():
     site.sethelper()
     own = os.path.dirname(os.path.dirname(sys.executable))
     prefixes = [own if os.path.exists(os.path.join(own, "pyvenv.cfg")) else sys.prefix]
+    global packages_at
+    packages_at = len(sys.path)
     sys.path += [folder for folder in site.getsitepackages(prefixes) if os.path.isdir(folder)]
 
 
@@ -300,10 +304,13 @@ class Script:
         is_listening = True
         while self.status is None:
             now = time.monotonic()
-            if now >= self.deadline:
-                self.end("time")
+            if now >= self.deadline and self.limit is not None:
                 break
-            if now >= watch_at:
+            if now >= self.deadline:
+                self.limit = "time"
+                self.deadline = now + LAST_WORDS_S
+                kill(self.pid, signal.SIGXCPU)
+            if now >= watch_at and self.limit is None:
                 self.watch()
                 watched = time.monotonic()
                 watch_at = watched + max(WATCH_S, WATCH_PAUSES * (watched - now))
@@ -315,7 +322,7 @@ class Script:
             if is_listening:
                 reads.append(0)
             writes = ([self.stdin] if self.stdin is not None else []) + ([1] if pending else [])
-            wait = min(self.deadline, watch_at) - now if self.ended is not None else 0.005
+            wait = (self.deadline if self.limit is not None else min(self.deadline, watch_at)) - now if self.ended is not None else 0.005
             ready, writable, _ = select.select(reads, writes, [], max(0, wait))
             if 0 in ready:
                 is_listening = self.hear()
@@ -359,16 +366,12 @@ class Script:
         used_bytes, processes = usage()
         self.peak_bytes = max(self.peak_bytes, used_bytes)
         if used_bytes > CONFIG["memoryBytes"] or killed_for_memory() > self.killed_before:
-            self.end("memory")
+            self.limit = "memory"
         # The kernel refuses more where it counts them itself; where it does not, this is all that does.
         elif processes > 2 * CONFIG["processes"]:
-            self.end("processes")
+            self.limit = "processes"
         elif processes > CONFIG["processes"] and not self.notes[0]:
             self.notes[0] = PROCESSES
-
-    def end(self, limit):
-        self.limit = limit
-        kill_all(self.pid)
 
     def reap(self):
         """Takes note of the child's end, and of those whose parents have ended before them. Returns whether there is anybody left."""
@@ -480,9 +483,9 @@ def kill_all(script_pid):
         kill(pid)
 
 
-def kill(pid):
+def kill(pid, number=signal.SIGKILL):
     try:
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
         pass
 
@@ -582,6 +585,7 @@ def run_script(job, time_ms, stdin, outputs, notes):
         packages = [] if job["packages"] is None else [os.path.join(CONFIG["packagesFolder"], job["packages"])]
         set_environment(job["input"], packages)
         renew_streams()
+        signal.signal(signal.SIGXCPU, end_of_time)
         confine(time_ms)
     except BaseException as error:
         words = words_of(error).encode()[: MAX_REASON]
@@ -591,7 +595,9 @@ def run_script(job, time_ms, stdin, outputs, notes):
     script.__dict__.update(__file__=path, __builtins__=builtins, __cached__=None)
     sys.modules["__main__"] = script
     sys.argv = [path]
-    sys.path[:0] = [folder, *packages]
+    # Behind the standard library, which they must not stand for, and before what the interpreter has besides.
+    sys.path[packages_at:packages_at] = packages
+    sys.path.insert(0, folder)
     source = job.pop("script")
     job.clear()
     try:
@@ -604,8 +610,7 @@ def run_script(job, time_ms, stdin, outputs, notes):
             notes[0] = MEMORY
         elif is_refused_process(error):
             notes[0] = PROCESSES
-        traceback = error.__traceback__.tb_next
-        sys.excepthook(type(error), error.with_traceback(traceback), traceback)
+        tell(error.with_traceback(error.__traceback__.tb_next))
         status = 130 if isinstance(error, KeyboardInterrupt) else 1
     finish(script, status)
 
@@ -615,8 +620,31 @@ def exit_status(code):
         return 0
     if isinstance(code, int):
         return code & 0xFF
-    print(code, file=sys.stderr)
+    try:
+        print(code, file=sys.stderr)
+    except BaseException:
+        pass  # it has closed that, or put something else there
     return 1
+
+
+def tell(error):
+    """As the interpreter does, also where the script has a way of its own that fails."""
+    for hook in (sys.excepthook, sys.__excepthook__):
+        try:
+            return hook(type(error), error, error.__traceback__)
+        except BaseException:
+            pass
+
+
+def end_of_time(number, _frame):
+    """What it has written without a line's end is there, too, when its time is over."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def finish(script, status):
@@ -628,11 +656,12 @@ def finish(script, status):
         script.__dict__.clear()  # closes, and so writes, the files that it has left open
         gc.collect()
     except BaseException as error:
-        sys.excepthook(type(error), error, error.__traceback__)
+        tell(error)
     for stream in (sys.stdout, sys.stderr):
         try:
-            stream.flush()
-        except (AttributeError, OSError, ValueError):  # the script has put something else there, or closed it
+            if stream is not None and not getattr(stream, "closed", False):
+                stream.flush()
+        except BaseException:  # the script has put something else there, or closed what it writes to
             status = status or 120
     os._exit(status)
 
@@ -660,13 +689,23 @@ def set_environment(script_input, packages):
     search = dict.fromkeys([os.path.dirname(sys.executable) or "/bin", "/usr/local/bin", "/usr/bin", "/bin"])
     variables = {b"PATH": ":".join(search).encode(), b"HOME": folder.encode(), b"TMPDIR": folder.encode(), b"LANG": b"C.UTF-8"}
     variables[b"PYTHONDONTWRITEBYTECODE"] = b"1"
-    if packages:
-        variables[b"PYTHONPATH"] = packages[0].encode()
     name, value = b"ROCKBOT_INPUT", script_input or b""
     if len(name) + 1 + len(value) < MAX_VARIABLE_BYTES and b"\0" not in value:
         variables[name] = value
     os.environ.clear()
     os.environb.update(variables)
+    for packages_folder in packages:
+        show_packages(packages_folder)
+
+
+def show_packages(folder):
+    """Shows them to interpreters that the script starts, where these look for what is their user's: behind the standard library."""
+    if site.ENABLE_USER_SITE is False or sys.prefix != sys.base_prefix:
+        os.environ["PYTHONPATH"] = folder  # a virtual environment does not look there
+        return
+    place = site.getusersitepackages()
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    os.symlink(folder, place)
 
 
 def renew_streams():

@@ -64,6 +64,22 @@ describe.runIf(python !== undefined)("packages that come with a job", { timeout:
     expect(statSync(join(unpacked.path, "layer/layered/inner/value.py")).mode & 0o777).toBe(0o444);
   });
 
+  test("stand behind the standard library, for the script and for interpreters that it starts", async () => {
+    using folder = temporaryFolder();
+    folder.write("enum.py", "raise ImportError('not the standard one')\n");
+    folder.write("layered.py", "def answer(): return 42\n");
+    const layer = layerOf(await buffer((await packLayer(folder.path, { maxBytes: MIB })).chunks()));
+    using unpacked = temporaryFolder();
+    const use = "import sys; sys.modules.pop('enum', 0); import enum, layered; print(enum.Enum.__name__, layered.answer())";
+    const { said } = await tell(
+      unpacked.path,
+      await encoded(layer, `${use}\nimport subprocess\nsubprocess.run([sys.executable, "-c", ${JSON.stringify(use)}])`),
+    );
+
+    const printed = said.split("\n").flatMap((line) => (line.startsWith('{"frame":"out"') ? [Buffer.from(JSON.parse(line).data, "base64").toString()] : []));
+    expect([said, printed.join("")]).toEqual([expect.stringContaining('"exitCode":0'), "Enum 42\nEnum 42\n"]);
+  });
+
   test("begin nothing unless all of them came", async () => {
     const whole = await encoded(await packed());
     for (const cut of [1, 64, 65, 100, whole.length - 100]) {
