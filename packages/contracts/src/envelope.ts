@@ -41,7 +41,7 @@ export const Header = {
   Depth: "rb-depth",
   /** On an answer: the revision of the policy that decided the call. */
   Policy: "rb-policy",
-  /** Present when the caller wants progress. */
+  /** On a request: present when the caller wants progress. On an answer: how many updates went before it, as decimal text; none if absent. */
   Progress: "rb-progress",
   /** The effective caller, where one calls for another. Believed of delegates only. */
   OnBehalfOf: "rb-on-behalf-of",

@@ -8,6 +8,8 @@ export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from 
 export { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 export { type ListedTool, listTools } from "./list-tools.ts";
 export { MessageMeter } from "./message-meter.ts";
+// To tell of a call's progress elsewhere than where its answer goes.
+export { paceUpdates, type UpdatePace } from "./pace-updates.ts";
 // To take requests in other forms than the bus's own.
 export { readCall } from "./read-request.ts";
 // To play parked calls again.

@@ -1,3 +1,4 @@
+import { within } from "@rockbot/async";
 import type { Bus } from "@rockbot/bus";
 import { decodeMessage, type Envelope, type ToolInvokeRequest } from "@rockbot/contracts";
 import type { MessageMeter } from "./message-meter.ts";
@@ -12,10 +13,21 @@ export interface ProgressListenerOptions {
   readonly meter: Pick<MessageMeter, "admits">;
 }
 
+/** An answer is held back for at most this long until the updates are here that went before it. */
+const REST_MS = 250;
+
+interface Listener {
+  /** The number of the newest update, from 0 on. */
+  last: number;
+  onHeard: () => void;
+  readonly toolName: string;
+  readonly onProgress: (update: ProgressUpdate) => void;
+}
+
 /** Takes the progress of this caller's calls off the bus; subscribes with the first call that wants any. */
 export function progressListener(bus: Bus, { replyTo, address, isGenuine, meter }: ProgressListenerOptions) {
   const topic = progressTopic(replyTo) ?? replyTo;
-  const listeners = new Map<string, { last: number; readonly toolName: string; readonly onProgress: (update: ProgressUpdate) => void }>();
+  const listeners = new Map<string, Listener>();
   let subscribed: Promise<AsyncDisposable> | undefined;
 
   function subscribe(): Promise<AsyncDisposable> {
@@ -28,17 +40,29 @@ export function progressListener(bus: Bus, { replyTo, address, isGenuine, meter 
       if (listener === undefined || sequence <= listener.last || !isGenuine(listener.toolName, message)) return;
       listener.last = sequence;
       listener.onProgress({ progress: progress ?? undefined, total: total ?? undefined, message: text ?? undefined });
+      listener.onHeard();
     });
   }
 
   return {
     /** Calls `onProgress` with each update of the call, in order, until it is forgotten. Never throws: a call goes on without progress. */
     async listen({ toolCallId, toolName }: Pick<ToolInvokeRequest, "toolCallId" | "toolName">, onProgress: (update: ProgressUpdate) => void): Promise<void> {
-      listeners.set(toolCallId, { last: -1, toolName, onProgress });
+      listeners.set(toolCallId, { last: -1, onHeard: () => {}, toolName, onProgress });
       subscribed ??= subscribe();
       await subscribed.catch(() => {
         subscribed = undefined;
       });
+    },
+    /**
+     * Resolves once all updates are here that went before the call's answer, which comes another way and may overtake them, at most REST_MS later:
+     * progress may be lost.
+     */
+    async heardAll(toolCallId: string, sent: number): Promise<void> {
+      const listener = listeners.get(toolCallId);
+      if (listener === undefined || listener.last >= sent - 1) return;
+      const all = Promise.withResolvers<void>();
+      listener.onHeard = () => listener.last >= sent - 1 && all.resolve();
+      await within(REST_MS, all.promise, () => new Error("not heard")).catch(() => {});
     },
     forget(toolCallId: string): void {
       listeners.delete(toolCallId);

@@ -19,7 +19,7 @@ const CANCEL_TTL_MS = 60_000;
 export interface RemoteExecutorOptions {
   readonly bus: Bus;
   /** Of the name that the caller has now. */
-  readonly station: () => Pick<Station, "address" | "requester">;
+  readonly station: () => Pick<Station, "address" | "requester" | "progress">;
   readonly directory: ToolDirectory;
   readonly identity: Identity;
   readonly source: string;
@@ -77,7 +77,8 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
       const { toolCallId } = request;
       let answer: ToolInvokeResponse | ToolError | undefined;
       let isMisaddressed = false;
-      const { address, requester } = station();
+      let updates = 0;
+      const { address, requester, progress: heard } = station();
       const headers = sayFor(caller);
       if (depth > 0) headers[Header.Depth] = String(depth);
       if (progress !== ignoreProgress) headers[Header.Progress] = "1";
@@ -101,6 +102,7 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
             answer = answerOf(reply, request);
             if (answer === undefined) isMisaddressed = true;
             else notes?.decidedBy(reply.headers[Header.Policy]);
+            updates = Number(reply.headers[Header.Progress] ?? 0);
             return answer !== undefined;
           },
         });
@@ -110,6 +112,7 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
         throw isMisaddressed && error instanceof RequestTimeoutError ? misaddressed(tool.name, error) : toCallError(error);
       }
       directory.sawAlive(tool);
+      if (updates > 0) await heard.heardAll(toolCallId, updates);
       if (answer instanceof ToolError) throw answer;
       return answer as ToolInvokeResponse;
     },

@@ -34,7 +34,7 @@ import { servingNames, UNKNOWN_TOOL } from "./layers/record.ts";
 import { servingLayers } from "./layers.ts";
 import { MAX_REQUEST_BYTES, MAX_RESULT_BYTES } from "./limits.ts";
 import { MessageMeter } from "./message-meter.ts";
-import { progressReporter } from "./progress-reporter.ts";
+import { type ProgressReporter, progressReporter } from "./progress-reporter.ts";
 import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest } from "./read-request.ts";
 import type { EncodedReply } from "./reply.ts";
 import { formOf, type RequestedCall, type RequestForm, toolRequestForm } from "./request-form.ts";
@@ -94,7 +94,7 @@ interface Received {
   readonly delivery: Delivery;
   readonly deadline: number;
   readonly decision: Decision;
-  readonly resultTopic: string;
+  readonly progress: ProgressReporter;
 }
 
 /** What is known of a call beside its answer. */
@@ -106,6 +106,8 @@ interface AnswerNotes {
   readonly decision?: Decision | undefined;
   /** The name it is announced with. @default as the request has it */
   readonly toolName?: string | undefined;
+  /** How many updates went before it. @default none */
+  readonly progress?: number | undefined;
 }
 
 /** An answer whose caller's deadline is over is still offered to the bus for this long. */
@@ -198,10 +200,11 @@ export async function serveTools(
     const { name, dangerous: isDangerous } = found.definition;
     const named = name === request.toolName ? request : { ...request, toolName: name };
     const decision = policy.current().decide({ caller: sender.caller, tool: name, isDangerous });
-    const reply = entry.refusal() ?? (await run(found.executor, named, { sender, message, delivery, deadline, decision, resultTopic: address.topic }));
+    const progress = progressReporter(bus, service, named, Header.Progress in message.headers ? address.topic : undefined);
+    const reply = entry.refusal() ?? (await run(found.executor, named, { sender, message, delivery, deadline, decision, progress }));
     if (reply === undefined) return entry.end(named, "superseded", decision);
     const asAsked = named === request || reply instanceof ToolError ? reply : { ...reply, toolName: request.toolName };
-    await answer(address, request, asAsked, deadline, { form, entry, decision, toolName: name });
+    await answer(address, request, asAsked, deadline, { form, entry, decision, toolName: name, progress: progress.sent });
   }
 
   const readSent = (message: Envelope, sender: Sender | Stranger, form: RequestForm): RequestedCall | ToolError =>
@@ -222,10 +225,9 @@ export async function serveTools(
   async function run(
     executor: ToolExecutor,
     request: ToolInvokeRequest,
-    { sender: { caller }, message, delivery, deadline, decision, resultTopic }: Received,
+    { sender: { caller }, message, delivery, deadline, decision, progress }: Received,
   ): Promise<Reply | undefined> {
     const call = running.start(caller, request.toolCallId, delivery.signal);
-    const progress = progressReporter(bus, service, request, Header.Progress in message.headers ? resultTopic : undefined);
     const { isRedelivered } = delivery;
     const taken = { isRedelivered, maybeTakenSince: maybeTakenSince(delivery) };
     try {
@@ -265,7 +267,7 @@ export async function serveTools(
     request: Ids,
     reply: Reply,
     deadline: number,
-    { form = toolRequestForm, entry, decision, toolName = request.toolName }: AnswerNotes = {},
+    { form = toolRequestForm, entry, decision, toolName = request.toolName, progress = 0 }: AnswerNotes = {},
   ): Promise<void> {
     let sent = reply;
     let encoded: EncodedReply;
@@ -283,6 +285,7 @@ export async function serveTools(
     if (noted !== undefined) await noted;
     const headers: Record<string, string> = { ...labels };
     if (decision !== undefined) headers[Header.Policy] = decision.revision;
+    if (progress > 0) headers[Header.Progress] = String(progress);
     const { topic, correlationId } = address;
     const { type, body } = encoded;
     try {

@@ -1,4 +1,4 @@
-import { createMemoryBus } from "@rockbot/bus";
+import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, messages, ToolError } from "@rockbot/contracts";
 import { expect, test, vi } from "vitest";
 import { MAX_CALLS_IN_FLIGHT, MAX_REQUEST_BYTES } from "./limits.ts";
@@ -177,6 +177,38 @@ test.each([3, 200])("shows %i steps of progress in order, the first ten and the 
   await caller.call("steps", {}, { onProgress: ({ progress }) => updates.push(progress ?? 0) });
 
   expect(updates).toEqual([...new Set([...Array.from({ length: Math.min(10, total) }, (_step, index) => index + 1), total])]);
+});
+
+test("shows all progress that went before the answer, though the answer overtakes it, and waits no longer for what is lost", async () => {
+  await using bus = createMemoryBus();
+  let isLost = false;
+  const publish: Bus["publish"] = async (message, options) => {
+    if (message.topic.startsWith("tool.progress.")) {
+      if (isLost) return;
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+    return bus.publish(message, options);
+  };
+  const slow = new Proxy<Bus>(bus, {
+    get(target, key) {
+      const value: unknown = key === "publish" ? publish : Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const steps = testTool("steps", async (_input, { progress }) => {
+    for (const step of [0, 50, 100]) progress({ progress: step, total: 100 });
+    return "done";
+  });
+  await using _ = await serveTools(slow, testSet(steps), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "watcher" });
+  await expect.poll(() => caller.tools.getExecutor("steps")).toBeDefined();
+  const updates: unknown[] = [];
+  const options = { onProgress: ({ progress }: { readonly progress?: number | undefined }) => updates.push(progress) };
+  await caller.call("steps", {}, options);
+  expect(updates).toEqual([0, 50, 100]);
+  isLost = true;
+  expect(await caller.call("steps", {}, options)).toMatchObject({ content: "done" });
+  expect(updates).toEqual([0, 50, 100]);
 });
 
 test("shows what comes in between of long progress, no faster than a client can follow", async () => {

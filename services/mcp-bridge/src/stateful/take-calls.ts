@@ -58,7 +58,7 @@ export async function takeCalls(bus: Bus, { instance, identity, call, drainMs, l
       bus.publish(createEnvelope({ topic: replyTo, type, source: MCP_BRIDGE, correlationId: request.toolCallId, ttlMs: ANSWER_TIMEOUT_MS, body }), {
         timeoutMs: ANSWER_TIMEOUT_MS,
       });
-    using progress = progressRelay(request, (body) => void send({ type: messages.ToolProgress.type, body }).catch(() => {})); // may be lost
+    const progress = progressRelay(request, (body) => void send({ type: messages.ToolProgress.type, body }).catch(() => {})); // may be lost
     try {
       const args = JSON.parse(request.arguments ?? "{}") as Record<string, unknown>;
       const { content, structured, isError } = await call(message.headers[Header.McpServer] ?? "", request.toolName, args, {

@@ -1,0 +1,42 @@
+/** So many updates of one call are handed on as they come; beyond that they are this far apart. */
+const BURST = 10;
+const INTERVAL_MS = 200;
+
+export interface UpdatePace<Update> {
+  report(this: void, update: Update): void;
+  /** Hands on what is held back, and nothing any more: the answer follows. */
+  end(): void;
+}
+
+/** Hands on a call's updates in order: at once, unless many come, of which the newest is handed on each INTERVAL_MS. The last one always is. */
+export function paceUpdates<Update>(send: (update: Update) => void): UpdatePace<Update> {
+  /** When BURST may be handed on at once again. */
+  let restedAt = 0;
+  let newest: { readonly update: Update } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+
+  function sendNewest(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const held = newest;
+    newest = undefined;
+    if (held === undefined) return;
+    send(held.update);
+    restedAt = Math.max(restedAt, performance.now()) + INTERVAL_MS;
+  }
+
+  return {
+    report(update) {
+      if (isOver) return;
+      newest = { update };
+      const heldMs = restedAt - performance.now() - (BURST - 1) * INTERVAL_MS;
+      if (heldMs <= 0) sendNewest();
+      else timer ??= setTimeout(sendNewest, heldMs);
+    },
+    end() {
+      isOver = true;
+      sendNewest();
+    },
+  };
+}
