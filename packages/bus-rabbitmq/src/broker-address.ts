@@ -10,12 +10,24 @@ export interface BrokerAddress {
   readonly label: string;
 }
 
+/** A cluster of more nodes than this is none that anybody runs. */
+const MAX_NODES = 16;
+
 /**
  * Reads `amqp://user:password@host:port/vhost`, or `amqps://…`; guest with password guest and the virtual host `/` where
- * nothing is said. The password becomes one of the process's secrets.
+ * nothing is said. The nodes of a cluster stand side by side: `amqp://user:password@one:5672,two:5672/vhost`. The password
+ * becomes one of the process's secrets.
+ * @returns one address for each node
  * @throws {RangeError} if the text is no such address; the error never holds the text, which may have a password in it
  */
-export function parseBrokerAddress(url: string): BrokerAddress {
+export function parseBrokerAddresses(url: string): readonly [BrokerAddress, ...BrokerAddress[]] {
+  const [, before = "", nodes = url, after = ""] = /^([^:/?#]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? [];
+  const [first = "", ...others] = nodes.split(",");
+  if (others.length >= MAX_NODES) throw new RangeError(`Cannot use a broker's address with ${others.length + 1} nodes: at most ${MAX_NODES} are tried`);
+  return [parseBrokerAddress(before + first + after), ...others.map((node) => parseBrokerAddress(before + node + after))];
+}
+
+function parseBrokerAddress(url: string): BrokerAddress {
   registerUrlSecret(url);
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || (parsed.protocol !== "amqp:" && parsed.protocol !== "amqps:") || parsed.hostname === "") {
