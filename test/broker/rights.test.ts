@@ -24,7 +24,7 @@ operators: [{ name: ops, tokens: [] }]
 async function startSystem(): Promise<VerifiedBroker> {
   const broker = await startVerifiedBroker(POLICY);
   await using admin = await openRawChannel(broker.url);
-  for (const queue of ["rockbot.result.Writer_1.v1", "rockbot.web-tools.v1", "rockbot.files.v1", "rockbot.files.v1.parked"])
+  for (const queue of ["rockbot.result.Writer_1.v1", "rockbot.web-tools.v1", "rockbot.files.v1", "rockbot.files.v2.parked"])
     await admin.channel.assertQueue(queue);
   await admin.channel.bindQueue("rockbot.result.Writer_1.v1", "rockbot", "tool.result.Writer_1");
   await admin.channel.bindQueue("rockbot.files.v1", "rockbot", "tool.invoke.files");
@@ -52,7 +52,7 @@ function rows(researcher: RawUser, webTools: RawUser): Row[] {
     ["an agent names another as the sender", "refused", () => researcher.publish("rockbot", "tool.invoke", { userId: "Writer_1" })],
     ["an agent deletes the exchange", "refused", () => researcher.deleteExchange("rockbot")],
     ["an agent takes a service's requests", "refused", () => researcher.bind("rockbot", "tool.invoke")],
-    ["an agent reads parked messages", "refused", () => researcher.get("rockbot.files.v1.parked")],
+    ["an agent reads parked messages", "refused", () => researcher.get("rockbot.files.v2.parked")],
     ["an agent forges dead letters", "refused", () => researcher.publish("rockbot.dlx.v1", "rockbot.files.v1.dlq")],
     ["an agent leads one exchange into another", "refused", () => researcher.bindExchange("rockbot", "rockbot", "#")],
     ["a service announces another's tools", "refused", () => webTools.publish("rockbot", "tool.announce.files")],
@@ -61,7 +61,7 @@ function rows(researcher: RawUser, webTools: RawUser): Row[] {
     ["a service takes an agent's results", "refused", () => webTools.bind("rockbot", "tool.result.researcher")],
     ["a service consumes another's queue", "refused", () => webTools.consume("rockbot.files.v1")],
     ["a service forges another's dead letters", "refused", () => webTools.publish("rockbot.dlx.v1", "rockbot.files.v1.dlq")],
-    ["a service takes another's dead letters", "refused", () => webTools.bind("rockbot.dlx.v1", "rockbot.files.v1.parked")],
+    ["a service takes another's dead letters", "refused", () => webTools.bind("rockbot.dlx.v1", "rockbot.files.v2.parked")],
     ["a service takes all dead letters", "refused", () => webTools.bind("rockbot.dlx.v1", "#")],
     ["a service leads its dead letters into the exchange", "refused", () => webTools.bindExchange("rockbot", "rockbot.dlx.v1", "tool.result.researcher")],
   ];

@@ -135,7 +135,7 @@ const hostileRequest = fc.record({
 });
 
 async function parked(channel: { checkQueue(name: string): Promise<{ messageCount: number }> }): Promise<number> {
-  return (await channel.checkQueue("rockbot.echo.v1.parked")).messageCount;
+  return (await channel.checkQueue("rockbot.echo.v2.parked")).messageCount;
 }
 
 /** What is in use after a garbage collection. */

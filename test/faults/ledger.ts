@@ -92,6 +92,13 @@ export class Ledger {
     return this.#answeredAt[this.#answeredAt.findLastIndex((answered) => answered <= at) + 1];
   }
 
+  /** Of the calls that were made between two times, on the clock of `performance.now()`: the part that was answered. */
+  partAnswered(from: number, to: number): number {
+    const made = [...this.#asked].filter(([, at]) => at >= from && at <= to);
+    const answered = new Set(this.#answered);
+    return made.filter(([id]) => answered.has(id)).length / made.length;
+  }
+
   report(): LedgerReport {
     const sorted = this.#durations.toSorted((a, b) => a - b);
     const at = (part: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0);

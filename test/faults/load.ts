@@ -21,6 +21,8 @@ export interface Load extends AsyncDisposable {
   readonly asked: number;
   /** When the first answer after `at` came, on the clock of `performance.now()`; undefined if none has yet. */
   firstAnswerAfter(at: number): number | undefined;
+  /** As Ledger.partAnswered, once the load has ended. */
+  partAnswered(from: number, to: number): number;
   /** Makes no more calls, waits for those that are out, and says what became of all. */
   stop(): Promise<LedgerReport>;
 }
@@ -48,6 +50,7 @@ export async function startLoad(scene: Scene, { perSecond, deadlineMs, kind, max
       return ledger.asked;
     },
     firstAnswerAfter: (at) => ledger.firstAnswerAfter(at),
+    partAnswered: (from, to) => ledger.partAnswered(from, to),
     async stop() {
       stop.abort();
       await done;

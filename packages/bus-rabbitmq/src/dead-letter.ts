@@ -64,13 +64,14 @@ export function readParked(message: Readable, queue: string): ParkedMessage {
   return { message: envelope, reason: isExpired ? "expired" : death.reason, why: death.message, parkedBy, parkedAt };
 }
 
-/** The properties under which a dead message goes on, to the dlq or to the parked ones. */
+/** The properties under which a dead message goes on, to the dlq or to the parked ones. @param diedAt in milliseconds since the epoch */
 export function deadLetterProperties(
-  message: IncomingMessage,
+  message: Pick<IncomingMessage, "properties">,
   { topic, messageId, ttlMs, userId }: Envelope,
   queue: string,
   reason: ParkingReason,
   why?: string,
+  diedAt = Date.now(),
 ): MessageProperties {
   const { headers, contentType, contentEncoding, correlationId, replyTo, timestamp, type } = message.properties;
   const kept = Object.entries(headers ?? {}).filter(([name, value]) => name.startsWith("rb-") && typeof value === "string");
@@ -83,7 +84,7 @@ export function deadLetterProperties(
       [Note.Reason]: reason,
       [Note.Topic]: topic,
       [Note.Queue]: queue,
-      [Note.DiedAt]: new Date().toISOString(),
+      [Note.DiedAt]: new Date(diedAt).toISOString(),
     },
   };
 }

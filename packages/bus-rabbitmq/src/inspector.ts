@@ -2,6 +2,7 @@ import { BusUnavailableError, type QueueState } from "@rockbot/bus";
 import type { Channel } from "amqplib";
 import type { ConnectionSupervisor } from "./connection-supervisor.ts";
 import { type Link, NoAnswerError } from "./link.ts";
+import { NOT_FOUND } from "./refusal.ts";
 
 /** An answer takes a few milliseconds; a caller that asks wants to know before it waits for anything else. */
 const ANSWER_MS = 500;
@@ -42,7 +43,7 @@ export class Inspector {
   async #ask(queue: string, isConsumed: boolean): Promise<QueueState | undefined> {
     const link = await this.#supervisor.whenUp(CONNECTION_MS);
     const { state, ms } = await this.#declarePassively(link, queue);
-    if (isConsumed && state?.consumers === 0 && state.messages === 0 && ms >= UNHEARD_MS) {
+    if (state?.consumers === 0 && state.messages === 0 && ms >= UNHEARD_MS) {
       throw new BusUnavailableError(`Cannot inspect "${queue}": the broker took so long that its answer may stand for none`);
     }
     const isSettling = performance.now() - (this.#supervisor.returnedAt ?? Number.NEGATIVE_INFINITY) < SETTLING_MS;
@@ -66,7 +67,7 @@ export class Inspector {
       return { state: { consumers: consumerCount, messages: messageCount }, ms: performance.now() - askedAt };
     } catch (error) {
       this.#leave(asking); // the broker has closed it, or owes an answer on it
-      if ((error as { readonly code?: unknown }).code === 404) return { state: undefined, ms: performance.now() - askedAt };
+      if ((error as { readonly code?: unknown }).code === NOT_FOUND) return { state: undefined, ms: performance.now() - askedAt };
       // A queue that is not there closes the channel for those who asked for others, too.
       if (!isSecondTry && !link.signal.aborted && !(error instanceof NoAnswerError)) return this.#declarePassively(link, queue, true);
       throw new BusUnavailableError(`Cannot inspect "${queue}": ${(error as Error).message}`, { cause: error });

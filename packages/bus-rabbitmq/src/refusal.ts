@@ -11,8 +11,10 @@ export function isRefusal(error: unknown): boolean {
 
 /** AMQP's code for what the broker does not let this user do. */
 export const NOT_ALLOWED = 530;
+/** AMQP's code for a queue or an exchange that is not there. */
+export const NOT_FOUND = 404;
 /** access-refused, not-found, resource-locked, precondition-failed, not-allowed. */
-const refusals: ReadonlySet<number> = new Set([403, 404, 405, 406, NOT_ALLOWED]);
+const refusals: ReadonlySet<number> = new Set([403, NOT_FOUND, 405, 406, NOT_ALLOWED]);
 
 /** What went wrong, in words; Node gives no message where it tried several addresses of a host. */
 export function reasonOf(error: unknown): string {

@@ -5,8 +5,10 @@ import {
   BusUnavailableError,
   type CheckedSubscribeOptions,
   DeadLetterError,
+  type Death,
   type Handler,
   type Logger,
+  MAX_PARKED_BODY_BYTES,
   type ParkingReason,
   type QueuePart,
   SubscriptionConflictError,
@@ -18,12 +20,13 @@ import { maybeHandledSince } from "./copies.ts";
 import { deadLetterProperties, readDeadLetter } from "./dead-letter.ts";
 import type { Link } from "./link.ts";
 import { countDropped, countParked, countRefused, observePrefetched } from "./metrics.ts";
+import { moveParked } from "./move-parked.ts";
 import { isOwnDeadLetter, isStraight } from "./provenance.ts";
 import type { Publisher } from "./publisher.ts";
 import type { IncomingMessage } from "./read-frames.ts";
 import { isRefusal, reasonOf } from "./refusal.ts";
 import { Slots } from "./slots.ts";
-import { DEAD_LETTER_EXCHANGE, declareCopy, declareExchanges, declareResult, declareService, queueName } from "./topology.ts";
+import { DEAD_LETTER_EXCHANGE, declareCopy, declareExchanges, declareResult, declareService, queueName, spareQueueName } from "./topology.ts";
 
 export interface SubscriptionOptions {
   /** Where dead letters are published. */
@@ -70,7 +73,10 @@ export class Subscription {
   readonly #stations: readonly Station[];
   readonly #observed: Disposable;
   readonly #abort = new AbortController();
-  #copy = "";
+  #copy: string | undefined;
+  /** The queues that are there. */
+  #present: readonly string[] = [];
+  #oldParked: Promise<void> | undefined;
   #running = 0;
   #onIdle: (() => void) | undefined;
   #isStopping = false;
@@ -91,14 +97,15 @@ export class Subscription {
     this.#observed = observePrefetched(subscriptionLabel(options), () => slots.waiting);
     const main: Station = {
       part: "main",
-      queue: () => (kind === "copy" ? this.#copy : queueName(name)),
+      queue: () => (kind === "copy" ? (this.#copy ?? "") : queueName(name)),
       prefetch,
       slots,
       handle: (message, receivedAt, settle) => void this.#first(message, receivedAt, settle),
       consumer: undefined,
     };
     if (kind !== "service") {
-      this.#stations = [main];
+      const spare: Station = { ...main, queue: () => spareQueueName(name) };
+      this.#stations = kind === "result" ? [main, spare] : [main];
       return;
     }
     const retry = { part: "retry" as const, queue: () => queueName(name, "retry"), prefetch: 1, slots, consumer: undefined };
@@ -128,6 +135,11 @@ export class Subscription {
     return attached;
   }
 
+  /** Whether all its queues that are there are consumed. */
+  get #isAttached(): boolean {
+    return this.#stations.every((station) => station.consumer?.isOpen || !this.#present.includes(station.queue()));
+  }
+
   /** As `attach`, but what the broker refuses is tried again later, and does not concern others. @throws {Error} if the connection is lost */
   async restore(link: Link): Promise<void> {
     try {
@@ -139,6 +151,11 @@ export class Subscription {
     }
   }
 
+  /** Declares again what may have been deleted, as `restore` does, unless that is being tried already. @throws {Error} if the connection is lost */
+  async lookAfter(link: Link): Promise<void> {
+    if (this.#repairing !== link) await this.restore(link);
+  }
+
   /** As the disposal of Bus.subscribe promises; takes its drain time, or `limitMs` if that is less, and little more. Idempotent. */
   dispose(limitMs = Number.POSITIVE_INFINITY): Promise<void> {
     this.#disposed ??= this.#dispose(Math.min(this.#options.drainMs, limitMs));
@@ -147,14 +164,14 @@ export class Subscription {
 
   async #attach(link: Link): Promise<void> {
     if (this.#isStopping) return;
-    await this.#declare(link);
+    this.#present = await this.#declare(link);
     const consuming = await Promise.allSettled(this.#stations.map((station) => this.#consume(link, station)));
     for (const outcome of consuming) if (outcome.status === "rejected") throw outcome.reason;
     this.#trouble = undefined;
   }
 
   async #consume(link: Link, station: Station): Promise<void> {
-    if (station.consumer?.isOpen || this.#isStopping) return;
+    if (station.consumer?.isOpen || this.#isStopping || !this.#present.includes(station.queue())) return;
     const { prefetch, slots, handle } = station;
     const consumer = await Consumer.open(link, station.queue(), {
       prefetch,
@@ -163,6 +180,7 @@ export class Subscription {
       onUnreadable: () => this.#discard("its headers cannot be read"),
       onInterrupted: (reason) => {
         this.#log.warn({ subscription: this.#options.name, queue: station.queue(), reason }, "the broker ended a consumer");
+        this.#trouble = `the broker ended a consumer of "${station.queue()}" (${reason})`;
         void this.#repair(link, 0);
       },
     });
@@ -170,12 +188,20 @@ export class Subscription {
     else station.consumer = consumer;
   }
 
-  async #declare(link: Link): Promise<void> {
+  /** @returns the queues that are there now */
+  async #declare(link: Link): Promise<readonly string[]> {
     const { kind, name, topics } = this.#options;
     await declareExchanges(link);
-    if (kind === "service") await declareService(link, name, topics);
-    else if (kind === "result") await declareResult(link, name, topics);
-    else if (!this.#stations[0]?.consumer?.isOpen) this.#copy = await declareCopy(link, topics);
+    if (kind === "result") return declareResult(link, name, topics);
+    if (kind === "copy") {
+      this.#copy = await declareCopy(link, topics, this.#stations[0]?.consumer?.isOpen ? this.#copy : undefined);
+      return [this.#copy];
+    }
+    await declareService(link, name, topics);
+    this.#oldParked ??= moveParked(link, this.#publisher, { subscription: name, user: this.#user, log: this.#log }).finally(() => {
+      this.#oldParked = undefined;
+    });
+    return this.#stations.map(({ queue }) => queue());
   }
 
   /** Attaches again on the same connection, until it succeeds or the connection is lost: then the next one is attached to anyway. */
@@ -197,7 +223,7 @@ export class Subscription {
     }
     if (this.#repairing === link) this.#repairing = undefined;
     // One that ended while this was being finished has asked in vain.
-    if (!signal.aborted && !this.#isStopping && this.#stations.some(({ consumer }) => !consumer?.isOpen)) void this.#repair(link, backoffMs(1));
+    if (!signal.aborted && !this.#isStopping && !this.#isAttached) void this.#repair(link, backoffMs(1));
   }
 
   #refused(error: unknown): void {
@@ -259,7 +285,7 @@ export class Subscription {
     };
   }
 
-  /** A message on its first way. What succeeds, which nearly all do, has no frame but this one. */
+  /** A message on its way. What succeeds, which nearly all do, has no frame but this one. */
   async #first(message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void): Promise<void> {
     const { fields, properties, content } = message;
     const envelope = this.#seen(fromWire(fields.routingKey, properties, content));
@@ -269,36 +295,38 @@ export class Subscription {
       const { signal } = this.#abort;
       await this.#handler(envelope, { signal, receivedAt, isRedelivered: fields.redelivered, maybeHandledSince: maybeHandledSince(message, receivedAt) });
     } catch (error) {
-      verdict = await this.#firstFailed(message, envelope, error).catch((unsettled: unknown) => this.#unsettled(unsettled));
+      verdict = await this.#firstFailed(message, envelope, receivedAt, error).catch((unsettled: unknown) => this.#unsettled(unsettled));
     }
     if (--this.#running === 0) this.#onIdle?.();
     settle(verdict);
   }
 
-  async #firstFailed(message: IncomingMessage, envelope: Envelope, error: unknown): Promise<Verdict> {
+  async #firstFailed(message: IncomingMessage, envelope: Envelope, receivedAt: number, error: unknown): Promise<Verdict> {
     if (this.#abort.signal.aborted) return "again";
     if (this.#options.kind !== "service") return this.#drop(envelope, error);
     if (error instanceof DeadLetterError) return this.#die(message, envelope, "rejected", error.message);
     this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a handler failed, its message is tried once more");
-    return "reject";
+    return this.#lastTry(message, envelope, receivedAt, maybeHandledSince(message, receivedAt) ?? receivedAt);
   }
 
-  /** A message that failed once, alone. */
+  /** A message that consumers have died over, tried alone; or one whose time was over before anybody took it. */
   #retry(message: IncomingMessage, receivedAt: number): Promise<Verdict> {
     return this.#handling(async () => {
       const dead = readDeadLetter(message, queueName(this.#options.name));
       const envelope = this.#seen(dead.envelope);
-      const { signal } = this.#abort;
-      if (dead.isExpired) return this.#parkExpired(message, envelope);
-      try {
-        await this.#handler(envelope, { signal, receivedAt, isRedelivered: true, maybeHandledSince: Number.NEGATIVE_INFINITY });
-        return "done";
-      } catch (error) {
-        if (signal.aborted) return "again";
-        if (error instanceof DeadLetterError) return this.#die(message, envelope, "rejected", error.message);
-        return this.#die(message, envelope, "failed", undefined);
-      }
+      return dead.isExpired ? this.#parkExpired(message, envelope) : this.#lastTry(message, envelope, receivedAt, Number.NEGATIVE_INFINITY);
     });
+  }
+
+  async #lastTry(message: IncomingMessage, envelope: Envelope, receivedAt: number, triedSince: number): Promise<Verdict> {
+    const { signal } = this.#abort;
+    try {
+      await this.#handler(envelope, { signal, receivedAt, isRedelivered: true, maybeHandledSince: triedSince });
+      return "done";
+    } catch (error) {
+      if (signal.aborted) return "again";
+      return error instanceof DeadLetterError ? this.#die(message, envelope, "rejected", error.message) : this.#die(message, envelope, "failed", undefined);
+    }
   }
 
   /** A message given up. */
@@ -306,17 +334,25 @@ export class Subscription {
     return this.#handling(async () => {
       const { envelope: read, death } = readDeadLetter(message, queueName(this.#options.name));
       const envelope = this.#seen(read);
-      try {
-        const lastWord = this.#options.onDeadLetter?.(envelope, death);
-        if (lastWord !== undefined) await within(LAST_WORD_MS, lastWord, () => new Error(`no end after ${LAST_WORD_MS} ms`));
-      } catch (error) {
-        this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a dead letter could not be answered");
-      }
+      await this.#sayLastWord(envelope, death);
       return this.#park(message, envelope, death.reason, death.message);
     });
   }
 
-  async #die(message: IncomingMessage, envelope: Envelope, reason: ParkingReason, why: string | undefined): Promise<Verdict> {
+  async #sayLastWord(envelope: Envelope, death: Death): Promise<void> {
+    try {
+      const lastWord = this.#options.onDeadLetter?.(envelope, death);
+      if (lastWord !== undefined) await within(LAST_WORD_MS, lastWord, () => new Error(`no end after ${LAST_WORD_MS} ms`));
+    } catch (error) {
+      this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a dead letter could not be answered");
+    }
+  }
+
+  async #die(message: IncomingMessage, envelope: Envelope, reason: Death["reason"], why: string | undefined): Promise<Verdict> {
+    if (isTooLargeToPark(envelope)) {
+      await this.#sayLastWord(envelope, { reason, message: why });
+      return this.#park(message, envelope, reason, why);
+    }
     await this.#passOn(message, envelope, queueName(this.#options.name, "dlq"), reason, why);
     return "done";
   }
@@ -332,6 +368,11 @@ export class Subscription {
   }
 
   async #park(message: IncomingMessage, envelope: Envelope, reason: ParkingReason, why?: string): Promise<Verdict> {
+    if (isTooLargeToPark(envelope)) {
+      countDropped(this.#options.name);
+      this.#log.warn({ ...this.#about(envelope), reason, bytes: envelope.body.byteLength }, "message dropped: it is too large to be parked");
+      return "done";
+    }
     await this.#passOn(message, envelope, queueName(this.#options.name, "parked"), reason, why);
     countParked(this.#options.name, reason);
     this.#log.warn({ ...this.#about(envelope), reason }, "message parked");
@@ -373,6 +414,8 @@ export class Subscription {
     return { subscription: this.#options.name, topic, messageId };
   }
 }
+
+const isTooLargeToPark = ({ body }: Envelope): boolean => body.byteLength > MAX_PARKED_BODY_BYTES;
 
 /** Why a subscription could not be made, as Bus.subscribe promises. */
 export function subscribeError(name: string, error: unknown): Error {

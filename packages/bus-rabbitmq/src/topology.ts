@@ -1,6 +1,7 @@
-import { PARKED_MESSAGES, PARKED_MS, type QueuePart, RESULT_QUEUE_EXPIRES_MS } from "@rockbot/bus";
+import { PARKED_BYTES, PARKED_MESSAGES, PARKED_MS, type QueuePart, RESULT_QUEUE_EXPIRES_MS } from "@rockbot/bus";
 import type { Channel } from "amqplib";
-import type { Link } from "./link.ts";
+import { type Link, NoAnswerError } from "./link.ts";
+import { NOT_FOUND } from "./refusal.ts";
 
 /** Where messages are published. It has no alternate exchange, which would swallow what `mandatory` should return. */
 export const EXCHANGE = "rockbot";
@@ -8,20 +9,32 @@ export const EXCHANGE = "rockbot";
 export const DEAD_LETTER_EXCHANGE = "rockbot.dlx.v1";
 /** More deaths of consumers over a message than this, and it goes to the lone retry. */
 const DELIVERY_LIMIT = 10;
+/** A quorum queue counts each look at a parked message as a delivery, and from RabbitMQ 4 on drops one after twenty where nothing is said. */
+const LOOKS_LIMIT = 2 ** 31 - 1;
+/** What a classic queue may take to say that it is there. One whose node is down says nothing, for as long as that is so. */
+const CLASSIC_MS = 1_500;
 
 /** The name on the broker of the queue behind a subscription of kind `service` or `result`. */
 export function queueName(subscription: string, part: QueuePart = "main"): string {
+  if (part === "parked") return `rockbot.${subscription}.v2.parked`;
   const main = `rockbot.${subscription}.v1`;
   return part === "main" ? main : `${main}.${part}`;
 }
 
-const declaring = new WeakMap<Link, Promise<void>>();
+/** Takes answers while the node that has the main queue of a subscription of kind `result` is down. */
+export const spareQueueName = (subscription: string): string => `rockbot.${subscription}.v1.spare`;
+
+/** Where messages were parked before; also the key under which the broker parks what it moves from the dlq. */
+export const oldParkedName = (subscription: string): string => `rockbot.${subscription}.v1.parked`;
+
+const declaring = new WeakMap<Link, Promise<boolean>>();
 
 /**
  * Sees to what every connection that publishes or consumes relies on; those who ask at the same time share the answer. It is declared
  * only where it is not there: a user with rights of its own finds what the imported definitions made, and may not.
+ * @returns whether all of it was there
  */
-export function declareExchanges(link: Link): Promise<void> {
+export function declareExchanges(link: Link): Promise<boolean> {
   const shared = declaring.get(link);
   if (shared !== undefined) return shared;
   const declared = declareMissingExchanges(link).finally(() => declaring.delete(link));
@@ -29,29 +42,37 @@ export function declareExchanges(link: Link): Promise<void> {
   return declared;
 }
 
-async function declareMissingExchanges(link: Link): Promise<void> {
+async function declareMissingExchanges(link: Link): Promise<boolean> {
   const onEach = (ask: (channel: Channel, exchange: string) => PromiseLike<unknown>) =>
     onScratchChannel(link, async (channel) => {
       for (const exchange of [EXCHANGE, DEAD_LETTER_EXCHANGE]) await link.answer("exchange.declare", Promise.resolve(ask(channel, exchange)));
     });
   try {
     await onEach((channel, exchange) => channel.checkExchange(exchange));
+    return true;
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code !== 404) throw error;
+    if ((error as { readonly code?: unknown }).code !== NOT_FOUND) throw error;
     await onEach((channel, exchange) => channel.assertExchange(exchange, "topic", { durable: true }));
+    return false;
   }
 }
 
 /**
- * Declares the queues of a service. From the main queue a message that fails goes to `retry`, from there to `dlq`, from
- * there, once answered, to `parked`. Lengths of live queues are not arguments, since those can never be changed: they
- * come as policies.
+ * Declares the queues of a service. What a message dies of in the main queue leads to `retry`, from there to `dlq`, from
+ * there, once answered, to `parked`. All are quorum queues: the loss of a node costs none. Lengths of live queues are no
+ * arguments, since those can never be changed: they come as policies.
  */
 export async function declareService(link: Link, subscription: string, topics: readonly string[]): Promise<void> {
   const parts: Record<QueuePart, Record<string, unknown>> = {
-    // Classic: a quorum queue counts each look as a delivery, and from RabbitMQ 4 on drops a message after twenty.
-    parked: { "x-queue-type": "classic", "x-message-ttl": PARKED_MS, "x-max-length": PARKED_MESSAGES, "x-overflow": "drop-head" },
-    dlq: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(queueName(subscription, "parked")) },
+    parked: {
+      "x-queue-type": "quorum",
+      "x-delivery-limit": LOOKS_LIMIT,
+      "x-message-ttl": PARKED_MS,
+      "x-max-length": PARKED_MESSAGES,
+      "x-max-length-bytes": PARKED_BYTES,
+      "x-overflow": "drop-head",
+    },
+    dlq: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(oldParkedName(subscription)) },
     retry: { "x-queue-type": "quorum", "x-delivery-limit": 1, ...deadLettersTo(queueName(subscription, "dlq")) },
     main: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(queueName(subscription, "retry")) },
   };
@@ -61,23 +82,75 @@ export async function declareService(link: Link, subscription: string, topics: r
       const queue = queueName(subscription, part);
       await declare(link, channel, queue, parts[part]);
       if (part !== "main") await link.answer("queue.bind", channel.bindQueue(queue, DEAD_LETTER_EXCHANGE, queue));
+      if (part === "parked") await link.answer("queue.bind", channel.bindQueue(queue, DEAD_LETTER_EXCHANGE, oldParkedName(subscription)));
     }
     await bind(link, channel, queueName(subscription), topics);
   });
 }
 
-/** Declares the queue of one who waits for answers; the broker deletes it when it has had no consumer for ten minutes. */
-export async function declareResult(link: Link, subscription: string, topics: readonly string[]): Promise<void> {
-  const queue = queueName(subscription);
+/**
+ * Declares the queue of one who waits for answers; the broker deletes it when it has had no consumer for ten minutes. It is a classic
+ * queue, which answers sooner than a quorum queue by what a disk takes to write, and lies on one node. While that is down a spare one on
+ * another node takes its place.
+ * @returns the queues that may have answers, of which one gets them from now on
+ */
+export async function declareResult(link: Link, subscription: string, topics: readonly string[]): Promise<readonly string[]> {
+  const main = queueName(subscription);
+  const spare = spareQueueName(subscription);
+  if (await isDeclared(link, main)) {
+    await onScratchChannel(link, (channel) => bind(link, channel, main, topics));
+    if ((await look(link, spare)) === undefined) return [main];
+    await unbind(link, spare, topics);
+    return [main, spare];
+  }
   await onScratchChannel(link, async (channel) => {
-    await declare(link, channel, queue, { "x-queue-type": "classic", "x-expires": RESULT_QUEUE_EXPIRES_MS });
-    await bind(link, channel, queue, topics);
+    await declare(link, channel, spare, resultArguments);
+    await bind(link, channel, spare, topics);
   });
+  await unbind(link, main, topics); // while it is bound the broker refuses answers, as one of their queues cannot take them
+  return [spare];
 }
 
-/** Declares a queue that is this connection's own and goes with its consumer. @returns its name, which the broker makes */
-export async function declareCopy(link: Link, topics: readonly string[]): Promise<string> {
+const resultArguments = { "x-queue-type": "classic", "x-expires": RESULT_QUEUE_EXPIRES_MS };
+
+/** @returns whether a result queue is there now; if not, the node that has it is down @throws {Error} if the broker refuses it for another reason */
+async function isDeclared(link: Link, queue: string): Promise<boolean> {
+  try {
+    await onScratchChannel(link, (channel) =>
+      link.answerWithin(CLASSIC_MS, "queue.declare", Promise.resolve(channel.assertQueue(queue, { durable: true, arguments: resultArguments }))),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof NoAnswerError || (error as { readonly code?: unknown }).code === NOT_FOUND) return false; // before RabbitMQ 4 it says so
+    throw error;
+  }
+}
+
+/** @returns how many messages wait in a queue; undefined if it is not there, or does not say @throws {Error} if the connection is lost */
+export async function look(link: Link, queue: string): Promise<number | undefined> {
+  try {
+    const found = await onScratchChannel(link, (channel) => link.answerWithin(CLASSIC_MS, "queue.declare", Promise.resolve(channel.checkQueue(queue))));
+    return found.messageCount;
+  } catch {
+    link.signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+async function unbind(link: Link, queue: string, topics: readonly string[]): Promise<void> {
+  const unbound = onScratchChannel(link, async (channel) => {
+    for (const topic of topics) await link.answerWithin(CLASSIC_MS, "queue.unbind", Promise.resolve(channel.unbindQueue(queue, EXCHANGE, topic)));
+  });
+  await unbound.catch(() => link.signal.throwIfAborted()); // before RabbitMQ 4 a queue whose node is down cannot be unbound, and gets nothing either
+}
+
+/** Binds a queue that is this connection's own and goes with its consumer. @param existing if it has been declared @returns its name, which the broker makes */
+export async function declareCopy(link: Link, topics: readonly string[], existing?: string): Promise<string> {
   return onScratchChannel(link, async (channel) => {
+    if (existing !== undefined) {
+      await bind(link, channel, existing, topics);
+      return existing;
+    }
     const options = { exclusive: true, autoDelete: true, durable: false, arguments: { "x-queue-type": "classic" } };
     const { queue } = await link.answer("queue.declare", channel.assertQueue("", options));
     await bind(link, channel, queue, topics);
@@ -107,7 +180,7 @@ async function bind(link: Link, channel: Channel, queue: string, topics: readonl
  * Runs `work` on a channel of its own: whatever the broker refuses closes the channel, and must not take others' work
  * with it.
  */
-async function onScratchChannel<T>(link: Link, work: (channel: Channel) => Promise<T>): Promise<T> {
+export async function onScratchChannel<T>(link: Link, work: (channel: Channel) => Promise<T>): Promise<T> {
   const channel = await link.openChannel();
   channel.on("error", () => {}); // the answer that did not come says the same
   try {

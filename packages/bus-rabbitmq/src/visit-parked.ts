@@ -1,8 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { BusUnavailableError, type ParkedVisitor, type VisitParkedOptions } from "@rockbot/bus";
 import { readParked } from "./dead-letter.ts";
 import type { Link } from "./link.ts";
-import { reasonOf } from "./refusal.ts";
-import { queueName } from "./topology.ts";
+import { NOT_FOUND, reasonOf } from "./refusal.ts";
+import { look, queueName } from "./topology.ts";
+
+/** What the broker may take to put back what was looked at. */
+const GIVEN_BACK_MS = 2_000;
+const LOOK_EVERY_MS = 10;
 
 /**
  * As Bus.visitParked promises. Messages are fetched one by one on a channel of their own, and what is not removed stays
@@ -27,6 +32,7 @@ export async function visitParked(
   const channel = await ask("channel.open", () => link.openChannel());
   channel.on("error", () => {}); // the answer that does not come says the same
   let shown = 0;
+  let kept = 0;
   let last = limit;
   try {
     while (shown < last) {
@@ -36,14 +42,28 @@ export async function visitParked(
       // What is parked during the visit is not part of it: a message played again may come back.
       if (shown === 0) last = Math.min(limit, message.fields.messageCount + 1);
       shown++;
-      if ((await visit(readParked(message, queueName(name)))) === "remove") await ask("basic.ack", async () => channel.ack(message));
+      kept++;
+      if ((await visit(readParked(message, queueName(name)))) !== "remove") continue;
+      await ask("basic.ack", async () => channel.ack(message));
+      kept--;
     }
   } catch (error) {
-    if (shown === 0 && ((error as Error).cause as { readonly code?: unknown } | undefined)?.code === 404) return undefined;
+    if (shown === 0 && ((error as Error).cause as { readonly code?: unknown } | undefined)?.code === NOT_FOUND) return undefined;
     throw error;
   } finally {
     // Waited for: whoever looks next is to find what was given back. Fails if the broker has closed the channel already.
     await link.answer("channel.close", (async () => channel.close())()).catch(() => {});
+    await untilThere(link, queue, kept);
   }
   return shown;
+}
+
+/** A quorum queue has back what a channel held a moment after that is closed; it may be less, if somebody else removes some meanwhile. */
+async function untilThere(link: Link, queue: string, count: number): Promise<void> {
+  const end = performance.now() + GIVEN_BACK_MS;
+  while (count > 0 && !link.signal.aborted && performance.now() < end) {
+    const messages = await look(link, queue).catch(() => undefined);
+    if (messages === undefined || messages >= count) return;
+    await sleep(LOOK_EVERY_MS);
+  }
 }

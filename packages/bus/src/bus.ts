@@ -77,7 +77,7 @@ export interface PublishOptions {
 /**
  * How the queue of a subscription lives.
  * - `service`: shared by all consumers of the name, kept when they leave. A message whose handler throws is tried once
- *   more, alone; if it fails again it goes to `onDeadLetter`, then to the parked messages.
+ *   more; if it fails again it goes to `onDeadLetter`, then to the parked messages. One that consumers died over is tried alone.
  * - `result`: kept while its one owner is away for up to 10 minutes. A message whose handler throws is dropped and counted.
  * - `copy`: this subscription's own, gone with it; each subscription of the name gets every message. Throwing as in `result`.
  */
@@ -155,7 +155,7 @@ export interface VisitParkedOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The queues behind a subscription of kind `service`: live messages, lone retries, messages given up, and those kept for an operator. */
+/** The queues behind a subscription of kind `service`: live messages, those that consumers died over, messages given up, and those kept for an operator. */
 export type QueuePart = "main" | "retry" | "dlq" | "parked";
 
 export interface QueueState {
@@ -168,9 +168,12 @@ export interface QueueState {
 export const MAX_BODY_BYTES = 12 * 1024 * 1024;
 /** The largest header table, names and values together, without those that the trace adds. */
 export const MAX_HEADER_BYTES = 16 * 1024;
-/** Parked messages are kept this long, at most PARKED_MESSAGES of them for each subscription. */
+/** Parked messages are kept this long, at most PARKED_MESSAGES and PARKED_BYTES of them for each subscription: the oldest give way. */
 export const PARKED_MS = 7 * 24 * 3600 * 1000;
 export const PARKED_MESSAGES = 10_000;
+export const PARKED_BYTES = 64 * 1024 * 1024;
+/** A message with a larger body is not parked, but dropped and counted once it has had its last word. No request may be larger. */
+export const MAX_PARKED_BODY_BYTES = 1024 * 1024;
 /** A `result` queue whose owner is away is kept this long. */
 export const RESULT_QUEUE_EXPIRES_MS = 10 * 60 * 1000;
 export const DEFAULT_CONCURRENCY = 32;

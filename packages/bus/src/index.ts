@@ -10,6 +10,8 @@ export {
   type Handler,
   MAX_BODY_BYTES,
   MAX_HEADER_BYTES,
+  MAX_PARKED_BODY_BYTES,
+  PARKED_BYTES,
   PARKED_MESSAGES,
   PARKED_MS,
   type ParkedMessage,

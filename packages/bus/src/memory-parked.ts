@@ -1,4 +1,4 @@
-import { PARKED_MESSAGES, PARKED_MS, type ParkedMessage, type ParkedVisitor, type VisitParkedOptions } from "./bus.ts";
+import { PARKED_BYTES, PARKED_MESSAGES, PARKED_MS, type ParkedMessage, type ParkedVisitor, type VisitParkedOptions } from "./bus.ts";
 
 interface Entry {
   readonly parked: ParkedMessage;
@@ -6,9 +6,6 @@ interface Entry {
   /** A visit is at it or has passed it, and has not ended. */
   isHeld: boolean;
 }
-
-/** All parked messages of a queue together; the oldest give way. */
-const PARKED_BYTES = 64 * 1024 * 1024;
 
 /** The parked messages of one queue of the in-memory bus, oldest first. */
 export class MemoryParked {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { within } from "@rockbot/async";
 import type { Envelope } from "@rockbot/contracts";
-import type { Death, Handler, ParkingReason, QueuePart, QueueState } from "./bus.ts";
+import { type Death, type Handler, MAX_PARKED_BODY_BYTES, type ParkingReason, type QueuePart, type QueueState } from "./bus.ts";
 import { BusClosedError, DeadLetterError } from "./bus-errors.ts";
 import type { CheckedSubscribeOptions } from "./check-subscribe-options.ts";
 import type { Logger } from "./logger.ts";
@@ -41,8 +41,6 @@ export class MemoryQueue {
   #waiting: (Waiting | undefined)[] = [];
   #head = 0;
   #bytes = 0;
-  #retries: Waiting[] = [];
-  #isRetrying = false;
   #isScheduled = false;
   #next = 0;
 
@@ -56,9 +54,9 @@ export class MemoryQueue {
     return this.#consumers.length;
   }
 
-  /** Messages that wait, for the first time or the second. */
+  /** Messages that wait. */
   get length(): number {
-    return this.#waiting.length - this.#head + this.#retries.length;
+    return this.#waiting.length - this.#head;
   }
 
   get bytes(): number {
@@ -66,7 +64,7 @@ export class MemoryQueue {
   }
 
   state(part: QueuePart): QueueState {
-    const messages = { main: this.#waiting.length - this.#head, retry: this.#retries.length, dlq: 0, parked: this.parked.length }[part];
+    const messages = { main: this.#waiting.length - this.#head, retry: 0, dlq: 0, parked: this.parked.length }[part];
     return { consumers: part === "parked" ? 0 : this.consumers, messages };
   }
 
@@ -82,7 +80,6 @@ export class MemoryQueue {
     const consumer: Consumer = { options, handler, stop: new AbortController(), running: 0, onIdle: undefined };
     this.#consumers.push(consumer);
     this.#schedule();
-    void this.#retryAlone();
     let disposed: Promise<void> | undefined;
     return { [Symbol.asyncDispose]: () => (disposed ??= this.#leave(consumer)) };
   }
@@ -151,17 +148,14 @@ export class MemoryQueue {
   }
 
   readonly #firstFailed: OnFailure = async (consumer, waiting, error) => {
-    if (consumer.stop.signal.aborted) this.#giveBack(waiting);
+    if (!this.#consumers.includes(consumer)) this.#giveBack(waiting);
     else if (this.kind !== "service") this.#log.warn({ subscription: this.#name, error: text(error) }, "message dropped: its handler failed");
     else if (error instanceof DeadLetterError) await this.#die(waiting.message, { reason: "rejected", message: error.message });
-    else {
-      this.#retries.push({ ...waiting, isRedelivered: true });
-      void this.#retryAlone();
-    }
+    else await this.#run(consumer, { ...waiting, isRedelivered: true }, performance.now(), this.#secondFailed);
   };
 
-  readonly #retryFailed: OnFailure = async (consumer, waiting, error) => {
-    if (consumer.stop.signal.aborted) this.#retries.unshift(waiting);
+  readonly #secondFailed: OnFailure = async (consumer, waiting, error) => {
+    if (consumer.stop.signal.aborted) this.#giveBack(waiting);
     else await this.#die(waiting.message, error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" });
   };
 
@@ -169,21 +163,6 @@ export class MemoryQueue {
   #giveBack(waiting: Waiting): void {
     this.#waiting.splice(this.#head, 0, { ...waiting, isRedelivered: true });
     this.#bytes += waiting.message.body.byteLength;
-  }
-
-  /** Retries run one at a time, so that a message that harms its neighbours harms none. */
-  async #retryAlone(): Promise<void> {
-    if (this.#isRetrying) return;
-    this.#isRetrying = true;
-    for (let waiting = this.#retries.shift(); waiting !== undefined; waiting = this.#retries.shift()) {
-      const consumer = this.#consumers[0];
-      if (consumer === undefined) {
-        this.#retries.unshift(waiting);
-        break;
-      }
-      await this.#run(consumer, waiting, performance.now(), this.#retryFailed);
-    }
-    this.#isRetrying = false;
   }
 
   async #die(message: Envelope, death: Death): Promise<void> {
@@ -197,7 +176,12 @@ export class MemoryQueue {
 
   #park(message: Envelope, reason: ParkingReason, why?: string): void {
     if (this.kind !== "service") return;
-    this.#log.warn({ subscription: this.#name, topic: message.topic, messageId: message.messageId, reason }, "message parked");
+    const about = { subscription: this.#name, topic: message.topic, messageId: message.messageId, reason };
+    if (message.body.byteLength > MAX_PARKED_BODY_BYTES) {
+      this.#log.warn(about, "message dropped: it is too large to be parked");
+      return;
+    }
+    this.#log.warn(about, "message parked");
     this.parked.add({ message, reason, why, parkedAt: Date.now() });
   }
 }

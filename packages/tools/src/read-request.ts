@@ -11,12 +11,14 @@ const MAX_RECEIVED_HEADER_BYTES = MAX_HEADER_BYTES + 1024;
 export interface Address {
   readonly topic: string;
   readonly correlationId: string | undefined;
+  /** Whose it is. */
+  readonly caller: string;
 }
 
 /** Undefined if the request names a topic that no answer to its sender may go to, or its sender is unknown. */
-export function addressOf(message: Envelope, { mayHear }: Sender | Stranger, { replyTopic }: RequestForm): Address | undefined {
+export function addressOf(message: Envelope, sender: Sender | Stranger, { replyTopic }: RequestForm): Address | undefined {
   const { replyTo = replyTopic, correlationId } = message;
-  return mayHear?.(replyTo) ? { topic: replyTo, correlationId } : undefined;
+  return sender.mayHear?.(replyTo) ? { topic: replyTo, correlationId, caller: "caller" in sender ? sender.caller : message.source } : undefined;
 }
 
 /** The call that a message asks for in one of the forms, or in that of all services; or why it asks for none. */

@@ -1,16 +1,6 @@
 import { metrics } from "@opentelemetry/api";
 import type { AuditLog } from "@rockbot/audit";
-import {
-  type Bus,
-  DEFAULT_CONCURRENCY,
-  DEFAULT_DRAIN_MS,
-  DeadLetterError,
-  type Death,
-  type Delivery,
-  type Logger,
-  silentLogger,
-  UnroutableError,
-} from "@rockbot/bus";
+import { type Bus, DEFAULT_CONCURRENCY, DEFAULT_DRAIN_MS, DeadLetterError, type Death, type Delivery, type Logger, silentLogger } from "@rockbot/bus";
 import { type ClaimStore, createMemoryClaimStore } from "@rockbot/claims";
 import {
   checkName,
@@ -27,6 +17,7 @@ import {
 import { createPolicy, type Decision, defaultPolicySource, holdPolicy, type PolicyHolder } from "@rockbot/policy";
 import { createMemoryRateStore, type RateStore } from "@rockbot/rates";
 import { type AnnouncedList, announceTools, RESERVED_SERVICE } from "./announce-tools.ts";
+import { AnswerPublisher } from "./answer-publisher.ts";
 import { type CallEntry, createCallAudit } from "./call-audit.ts";
 import { createIdentity, type Sender, type Stranger } from "./identity.ts";
 import { CallClaims, unknownOutcome } from "./layers/claim.ts";
@@ -110,8 +101,8 @@ interface AnswerNotes {
   readonly progress?: number | undefined;
 }
 
-/** An answer whose caller's deadline is over is still offered to the bus for this long. */
-const LATE_PUBLISH_MS = 1_000;
+/** The part of a service's handlers that may hold answers of one caller. */
+const HELD_PART = 1 / 4;
 
 /**
  * Serves tools from the bus: a fixed set, or those of a ToolProvider, which are announced anew whenever they
@@ -162,6 +153,8 @@ export async function serveTools(
   const unrouted = meter.createCounter("rockbot.tool.results.unrouted", { description: "Answers whose caller has no queue any more." });
   const invocations = meter.createCounter(servingNames.count, { description: "Calls that ended, by status." });
   const labels = provider === undefined ? {} : { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: provider };
+  const handlers = concurrency + waiting; // a refusal holds one until the broker has confirmed it: no call that may run waits for that
+  const answers = new AnswerPublisher(bus, { maxHeldPerCaller: Math.ceil(handlers * HELD_PART), onUnrouted: () => unrouted.add(1) });
   const running = new RunningCalls();
   const identity = createIdentity(bus, policy);
   const messageMeter = new MessageMeter({ policy, log });
@@ -286,19 +279,9 @@ export async function serveTools(
     const headers: Record<string, string> = { ...labels };
     if (decision !== undefined) headers[Header.Policy] = decision.revision;
     if (progress > 0) headers[Header.Progress] = String(progress);
-    const { topic, correlationId } = address;
+    const { topic, correlationId, caller } = address;
     const { type, body } = encoded;
-    try {
-      // Without a time to live: what waits ends with the caller's queue, and each that has one costs the broker a timer.
-      await bus.publish(createEnvelope({ topic, type, source: service, correlationId, headers, body }), {
-        mandatory: true,
-        isTraced: false,
-        timeoutMs: Math.max(LATE_PUBLISH_MS, deadline - performance.now()),
-      });
-    } catch (error) {
-      if (!(error instanceof UnroutableError)) throw error; // not taken by the bus: the request comes again
-      unrouted.add(1);
-    }
+    await answers.publish(createEnvelope({ topic, type, source: service, correlationId, headers, body }), caller, deadline);
   }
 
   async function answerDeadLetter(message: Envelope, death: Death): Promise<void> {
@@ -333,7 +316,6 @@ export async function serveTools(
           .catch((error: unknown) => log.warn({ toolCallId: key.toolCallId, error: String(error) }, "a cancelled call could not be noted as such"));
     }),
   );
-  const handlers = concurrency + waiting; // a refusal holds one until the broker has confirmed it: no call that may run waits for that
   started.use(
     await bus.subscribe({ name: service, topics: [topic], concurrency: handlers, prefetch: handlers, drainMs, onDeadLetter: answerDeadLetter }, handle),
   );

@@ -1,5 +1,5 @@
 import type { BusRights } from "@rockbot/policy";
-import { DEAD_LETTER_EXCHANGE, EXCHANGE, queueName } from "../topology.ts";
+import { DEAD_LETTER_EXCHANGE, EXCHANGE, oldParkedName, queueName, spareQueueName } from "../topology.ts";
 
 /** What RabbitMQ lets one user do: regular expressions over names of queues and exchanges, and over keys of topic exchanges. */
 export interface BrokerRights extends Access {
@@ -23,8 +23,9 @@ const COPIES = "amq.gen-*";
  * literally: RabbitMQ's own `{username}` puts the name into the expression as it is, so that a user `.+` would be everybody.
  */
 export function brokerRights({ user, serves, results, operates, publishes, hears }: BusRights): BrokerRights {
-  const parts = serves.flatMap((service) => (["retry", "dlq", "parked"] as const).map((part) => queueName(service, part)));
-  const queues = [COPIES, ...serves.map((service) => queueName(service)), ...parts, ...results.map((name) => queueName(name))];
+  const parts = serves.flatMap((service) => [...(["retry", "dlq", "parked"] as const).map((part) => queueName(service, part)), oldParkedName(service)]);
+  const answers = results.flatMap((name) => [queueName(name), spareQueueName(name)]);
+  const queues = [COPIES, ...serves.map((service) => queueName(service)), ...parts, ...answers];
   const deadLetters = serves.length > 0 ? [DEAD_LETTER_EXCHANGE] : [];
   return {
     user,

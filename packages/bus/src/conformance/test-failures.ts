@@ -1,6 +1,6 @@
 import type { Envelope } from "@rockbot/contracts";
 import { expect, test, vi } from "vitest";
-import type { Bus, Death } from "../bus.ts";
+import { type Bus, type Death, MAX_PARKED_BODY_BYTES } from "../bus.ts";
 import { DeadLetterError } from "../bus-errors.ts";
 import { collector, envelope, look, parked, settled, text, unique, WAIT } from "./fixtures.ts";
 
@@ -85,6 +85,22 @@ export function testFailures(create: () => Promise<Bus>): void {
     await received.take(1);
     await vi.waitFor(async () => expect((await bus.inspect(options.name, "parked"))?.messages).toBe(1), WAIT);
     expect(deaths).toEqual([["poison", { reason: "failed" }]]);
+  });
+
+  test("gives a message that is too large to be parked its last word, and drops it", async () => {
+    await using bus = await create();
+    const deaths: [number, Death["reason"]][] = [];
+    const { topic, options } = unique({ onDeadLetter: async ({ body }, { reason }) => void deaths.push([body.byteLength, reason]) });
+    await using _ = await bus.subscribe(options, async (message) => {
+      if (text(message) === "rejected") throw new DeadLetterError("not a message of ours");
+      throw new Error("never works");
+    });
+    const large = { body: Buffer.alloc(MAX_PARKED_BODY_BYTES + 1) };
+    await bus.publish({ ...envelope(topic, ""), ...large });
+    await bus.publish(envelope(topic, "rejected"));
+    await parked(bus, options.name, 1);
+    await vi.waitFor(() => expect(deaths.map(([, reason]) => reason).sort()).toEqual(["failed", "rejected"]), WAIT);
+    expect((await look(bus, options.name)).map(({ message }) => text(message))).toEqual(["rejected"]);
   });
 
   test("does not try a message again that its handler rejects", async () => {

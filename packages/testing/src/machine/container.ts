@@ -6,6 +6,8 @@ export interface ContainerOptions {
   /** The port inside, and the one of 127.0.0.1 that leads there. */
   readonly port: { readonly inside: number; readonly outside: number };
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** The network of Docker's that it is in, and its name there, which is its host's name, too. @default Docker's own network */
+  readonly network?: { readonly name: string; readonly host: string } | undefined;
   /** What runs inside; the image's own command by default. */
   readonly command?: readonly string[] | undefined;
   /** Waits until the server inside is ready. `explain` says what the container has written last. */
@@ -16,7 +18,11 @@ export interface ContainerOptions {
 export interface Container extends AsyncDisposable {
   /** Its own address now, without Docker's relay before it: where the engine is a machine's own, that machine reaches it. */
   address(): Promise<string>;
+  /** Of its first process, as this machine numbers it. */
+  pid(): Promise<string>;
   kill(): Promise<void>;
+  /** Ends it in order. */
+  stop(): Promise<void>;
   /** Starts it again on the same port and data. */
   restart(): Promise<void>;
   pause(): Promise<void>;
@@ -25,13 +31,14 @@ export interface Container extends AsyncDisposable {
   exec(env: Readonly<Record<string, string>>, ...command: string[]): Promise<string>;
 }
 
-export async function startContainer({ image, port, env = {}, command = [], untilReady }: ContainerOptions): Promise<Container> {
+export async function startContainer({ image, port, network, env = {}, command = [], untilReady }: ContainerOptions): Promise<Container> {
   const options = ["--detach", "--label", "rockbot.test-server", "--publish", `127.0.0.1:${port.outside}:${port.inside}`];
+  if (network !== undefined) options.push("--network", network.name, "--network-alias", network.host, "--hostname", network.host);
   const id = (await docker(["run", ...options, ...environment(env), image, ...command])).trim();
 
   const removeAtExit = () => execFileSync("docker", ["rm", "--force", "--volumes", id], { stdio: "ignore" });
   process.once("exit", removeAtExit);
-  const stop = async () => {
+  const remove = async () => {
     process.off("exit", removeAtExit);
     await docker(["rm", "--force", "--volumes", id]);
   };
@@ -39,13 +46,15 @@ export async function startContainer({ image, port, env = {}, command = [], unti
   try {
     await ready();
   } catch (error) {
-    await stop();
+    await remove();
     throw error;
   }
 
   return {
     address: async () => (await docker(["inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}", id])).trim().split(" ")[0] ?? "",
+    pid: async () => (await docker(["inspect", "--format", "{{.State.Pid}}", id])).trim(),
     kill: async () => void (await docker(["kill", "--signal", "KILL", id])),
+    stop: async () => void (await docker(["stop", "--time", "50", id])),
     restart: async () => {
       await docker(["start", id]);
       await ready();
@@ -53,7 +62,7 @@ export async function startContainer({ image, port, env = {}, command = [], unti
     pause: async () => void (await docker(["pause", id])),
     resume: async () => void (await docker(["unpause", id])),
     exec: (variables, ...program) => docker(["exec", ...environment(variables), id, ...program]),
-    [Symbol.asyncDispose]: stop,
+    [Symbol.asyncDispose]: remove,
   };
 }
 

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { backoffMs } from "@rockbot/async";
+import { type Bus, QueueFullError, UnroutableError } from "@rockbot/bus";
+import type { Envelope } from "@rockbot/contracts";
+
+export interface AnswerPublisherOptions {
+  /** How many answers of one caller are held while its queue takes none. Each holds a handler. */
+  readonly maxHeldPerCaller: number;
+  /** An answer has no queue any more. */
+  readonly onUnrouted: () => void;
+}
+
+/** An answer whose caller's deadline is over is still offered to the bus for this long. */
+const LATE_PUBLISH_MS = 1_000;
+/** While the node of a cluster that has a caller's queue is down, the caller has another queue after this. */
+const QUEUE_AWAY_MS = 10_000;
+
+/**
+ * Publishes answers. One that a caller's queue refuses is offered again, as that queue may lie on a node that has just died; after a while,
+ * and for a caller of whom many are held already, it counts as one without a queue. So a caller whose queue takes nothing costs its service
+ * a few handlers, and no second run.
+ */
+export class AnswerPublisher {
+  readonly #bus: Bus;
+  readonly #options: AnswerPublisherOptions;
+  readonly #held = new Map<string, number>();
+
+  constructor(bus: Bus, options: AnswerPublisherOptions) {
+    this.#bus = bus;
+    this.#options = options;
+  }
+
+  /** @param deadline of the call, on the clock of `performance.now()` @throws as Bus.publish, but for what a caller's queue is to blame for */
+  async publish(answer: Envelope, caller: string, deadline: number): Promise<void> {
+    const isTaken = (await this.#isTaken(answer, deadline)) ?? (await this.#offerAgain(answer, caller, deadline));
+    if (!isTaken) this.#options.onUnrouted();
+  }
+
+  /** @returns whether it was taken */
+  async #offerAgain(answer: Envelope, caller: string, deadline: number): Promise<boolean> {
+    const held = this.#held.get(caller) ?? 0;
+    if (held >= this.#options.maxHeldPerCaller) return false;
+    this.#held.set(caller, held + 1);
+    try {
+      const end = Math.min(performance.now() + QUEUE_AWAY_MS, deadline + LATE_PUBLISH_MS);
+      for (let failures = 1; performance.now() < end; failures++) {
+        await sleep(backoffMs(failures, { baseMs: 50, maxMs: 500, leastPart: 0.5 }));
+        const isTaken = await this.#isTaken(answer, deadline);
+        if (isTaken !== undefined) return isTaken;
+      }
+      return false;
+    } finally {
+      const left = (this.#held.get(caller) ?? 1) - 1;
+      if (left === 0) this.#held.delete(caller);
+      else this.#held.set(caller, left);
+    }
+  }
+
+  /** @returns false if it has no queue, undefined if that takes nothing now */
+  async #isTaken(answer: Envelope, deadline: number): Promise<boolean | undefined> {
+    try {
+      // Without a time to live: what waits ends with the caller's queue, and each that has one costs the broker a timer.
+      await this.#bus.publish(answer, { mandatory: true, isTraced: false, timeoutMs: Math.max(LATE_PUBLISH_MS, deadline - performance.now()) });
+      return true;
+    } catch (error) {
+      if (error instanceof UnroutableError) return false;
+      if (error instanceof QueueFullError) return undefined;
+      throw error; // not taken by the bus: the request comes again
+    }
+  }
+}
