@@ -4,41 +4,52 @@ import { startOwnBroker } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { textMessage, textOf } from "./messages.ts";
 
-test("while the broker is short of memory consumers go on, publishes fail in time, and flow again when it has some", { timeout: 90_000 }, async () => {
-  await using broker = await startOwnBroker();
-  await using bus = await connectBus(broker.url);
-  const received: string[] = [];
-  await (await bus.subscribe({ name: "stock", topics: ["stock"] }, async () => {}))[Symbol.asyncDispose]();
-  const stock = Array.from({ length: 50 }, (_, index) => `stock ${index}`);
-  await Promise.all(stock.map((text) => bus.publish(textMessage("stock", text))));
+const shortages = [
+  { what: "memory", alarm: ["set_vm_memory_high_watermark", "absolute", "1MB"], enough: ["set_vm_memory_high_watermark", "0.6"] },
+  { what: "disk", alarm: ["set_disk_free_limit", "900000GB"], enough: ["set_disk_free_limit", "1MB"] },
+];
 
-  await broker.ctl("set_vm_memory_high_watermark", "absolute", "1MB");
-  // The alarm reaches connections a moment later, and tells a connection only when it publishes.
-  await expect
-    .poll(
-      () =>
-        bus.publish(textMessage("nobody", "probe"), { timeoutMs: 300 }).then(
-          () => "taken",
-          () => "not taken",
-        ),
-      { timeout: 20_000 },
-    )
-    .toBe("not taken");
-  expect([bus.isReady, bus.isBlocked]).toEqual([false, true]);
+test.each(shortages)(
+  "while the broker is short of $what consumers go on, publishes fail in time, and flow again when it has some",
+  {
+    timeout: 90_000,
+  },
+  async ({ alarm, enough }) => {
+    await using broker = await startOwnBroker();
+    await using bus = await connectBus(broker.url);
+    const received: string[] = [];
+    await (await bus.subscribe({ name: "stock", topics: ["stock"] }, async () => {}))[Symbol.asyncDispose]();
+    const stock = Array.from({ length: 50 }, (_, index) => `stock ${index}`);
+    await Promise.all(stock.map((text) => bus.publish(textMessage("stock", text))));
 
-  await using _ = await bus.subscribe({ name: "stock", topics: ["stock"] }, async (message) => {
-    received.push(textOf(message));
-  });
-  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(50);
-  const patient = bus.publish(textMessage("stock", "patient"), { timeoutMs: 60_000 });
-  const start = performance.now();
-  await expect(bus.publish(textMessage("stock", "hasty"), { timeoutMs: 400 })).rejects.toThrow(BusUnavailableError);
-  expect(performance.now() - start).toBeLessThan(900);
+    await broker.ctl(...alarm);
+    // The alarm reaches connections a moment later, and tells a connection only when it publishes.
+    await expect
+      .poll(
+        () =>
+          bus.publish(textMessage("nobody", "probe"), { timeoutMs: 300 }).then(
+            () => "taken",
+            () => "not taken",
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe("not taken");
+    expect([bus.isReady, bus.isBlocked]).toEqual([false, true]);
 
-  await broker.ctl("set_vm_memory_high_watermark", "0.6");
-  await patient;
-  await expect.poll(() => received, { timeout: 10_000 }).toContain("patient");
-  expect(received.slice(0, 50)).toEqual(stock);
-  expect(received).not.toContain("hasty");
-  expect([bus.isReady, bus.isBlocked]).toEqual([true, false]);
-});
+    await using _ = await bus.subscribe({ name: "stock", topics: ["stock"] }, async (message) => {
+      received.push(textOf(message));
+    });
+    await expect.poll(() => received.length, { timeout: 10_000 }).toBe(50);
+    const patient = bus.publish(textMessage("stock", "patient"), { timeoutMs: 60_000 });
+    const start = performance.now();
+    await expect(bus.publish(textMessage("stock", "hasty"), { timeoutMs: 400 })).rejects.toThrow(BusUnavailableError);
+    expect(performance.now() - start).toBeLessThan(900);
+
+    await broker.ctl(...enough);
+    await patient;
+    await expect.poll(() => received, { timeout: 10_000 }).toContain("patient");
+    expect(received.slice(0, 50)).toEqual(stock);
+    expect(received).not.toContain("hasty");
+    expect([bus.isReady, bus.isBlocked]).toEqual([true, false]);
+  },
+);

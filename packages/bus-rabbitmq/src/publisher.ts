@@ -7,7 +7,7 @@ import { ConnectionSupervisor } from "./connection-supervisor.ts";
 import type { Link, LinkOptions } from "./link.ts";
 import { observePublisher } from "./metrics.ts";
 import { type JobKeeper, type Publication, PublishJob } from "./publish-job.ts";
-import { reasonOf } from "./refusal.ts";
+import { NOT_FOUND, reasonOf } from "./refusal.ts";
 import { declareExchanges } from "./topology.ts";
 import { Unconfirmed } from "./unconfirmed.ts";
 
@@ -15,6 +15,8 @@ export interface PublisherOptions extends LinkOptions {
   readonly log: Logger;
   readonly onOpen?: (() => void) | undefined;
   readonly onLost?: (() => void) | undefined;
+  /** Somebody has deleted an exchange, and with it all that was bound to it. */
+  readonly onExchangeMissing?: (() => void) | undefined;
 }
 
 /** At most this many messages are on their way to the broker without its confirm. */
@@ -35,6 +37,7 @@ export class Publisher {
   readonly #supervisor: ConnectionSupervisor;
   readonly #log: Logger;
   readonly #keeper: JobKeeper;
+  readonly #onExchangeMissing: (() => void) | undefined;
   /** In the order of publishing. */
   #waiting = new Set<PublishJob>();
   #waitingBytes = 0;
@@ -50,6 +53,7 @@ export class Publisher {
 
   constructor(address: AddressSource, options: PublisherOptions) {
     this.#log = options.log;
+    this.#onExchangeMissing = options.onExchangeMissing;
     this.#silenceMs = options.silenceMs;
     this.#supervisor = new ConnectionSupervisor(address, {
       ...options,
@@ -222,7 +226,9 @@ export class Publisher {
     this.#channel = undefined;
     const unsettled = [...this.#unconfirmed].filter((job) => !job.isSettled);
     this.#unconfirmed = new Unconfirmed();
-    const isAngry = cause?.code !== undefined && !link.signal.aborted;
+    const isMissing = cause?.code === NOT_FOUND; // the exchange, which is no message's fault
+    if (isMissing) this.#onExchangeMissing?.();
+    const isAngry = cause?.code !== undefined && !isMissing && !link.signal.aborted;
     if (isAngry && unsettled.length === 1) unsettled.shift()?.settle(refused(cause));
     if (isAngry) for (const job of unsettled) job.isSuspect = true;
     for (const job of unsettled) this.#waitingBytes += job.body.byteLength;

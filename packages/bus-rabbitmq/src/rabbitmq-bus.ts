@@ -24,9 +24,9 @@ import { Inspector } from "./inspector.ts";
 import type { Link, TlsOptions } from "./link.ts";
 import { countLostConnection } from "./metrics.ts";
 import { Publisher } from "./publisher.ts";
-import { isRefusal } from "./refusal.ts";
+import { isRefusal, reasonOf } from "./refusal.ts";
 import { Subscription, subscribeError } from "./subscription.ts";
-import { EXCHANGE, queueName } from "./topology.ts";
+import { declareExchanges, EXCHANGE, queueName } from "./topology.ts";
 import { visitParked } from "./visit-parked.ts";
 
 export interface ConnectBusOptions {
@@ -76,6 +76,9 @@ export async function connectBus(url: string | (() => string), options: ConnectB
 
 /** A subscription must be flowing after this long, which is time to start anew if the broker owes an answer. */
 const SUBSCRIBE_TIMEOUT_MS = 15_000;
+/** What was declared is looked after this often at most, and half as often at least. */
+const LOOK_EVERY_MS = 5_000;
+const MISSING = "an exchange was missing, and is declared again";
 const UP_WITHIN_MS = 2_000;
 
 class RabbitMqBus implements Bus {
@@ -89,6 +92,10 @@ class RabbitMqBus implements Bus {
   readonly #inspector: Inspector;
   readonly #subscriptions = new Set<Subscription>();
   #isClosing = false;
+  /** What was declared is not all there. */
+  #isHurt = false;
+  #lookNow: (() => void) | undefined;
+  #looking: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(address: AddressSource, options: ConnectBusOptions & { readonly heartbeatSeconds: number; readonly silenceMs: number }) {
@@ -109,6 +116,10 @@ class RabbitMqBus implements Bus {
         countLostConnection("publish");
         void this.#consuming.link?.probe(silenceMs); // it may be as dead, and has no watchdog
       },
+      onExchangeMissing: () => {
+        this.#hurt(MISSING);
+        this.#lookNow?.();
+      },
     });
     this.#consuming = new ConnectionSupervisor(address, {
       name: `${id} consume`,
@@ -128,10 +139,11 @@ class RabbitMqBus implements Bus {
 
   async start(timeoutMs: number): Promise<void> {
     await Promise.all([this.#publisher.start(timeoutMs), this.#consuming.start(timeoutMs)]);
+    this.#looking = this.#lookNowAndAgain();
   }
 
   get isReady(): boolean {
-    if (this.#isClosing || this.#publisher.supervisor.state !== "ready" || this.#consuming.link === undefined) return false;
+    if (this.#isClosing || this.#isHurt || this.#publisher.supervisor.state !== "ready" || this.#consuming.link === undefined) return false;
     for (const { trouble } of this.#subscriptions) if (trouble !== undefined) return false;
     return true;
   }
@@ -180,10 +192,43 @@ class RabbitMqBus implements Bus {
 
   async #close(): Promise<void> {
     this.#isClosing = true;
+    this.#lookNow?.();
     // While handlers finish they may still publish answers, so publishing ends last.
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.dispose(this.#drainMs)));
     this.#subscriptions.clear();
     await Promise.all([this.#publisher.close(this.#drainMs), this.#consuming.close()]);
+    await this.#looking;
+  }
+
+  /**
+   * Declares now and again what is declared already: an exchange, a queue or a binding that somebody has deleted is there again then.
+   * Nobody says when that happens, but for a queue's consumers.
+   */
+  async #lookNowAndAgain(): Promise<void> {
+    while (!this.#isClosing) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, LOOK_EVERY_MS * (1 + Math.random())); // by lot: those who start together do not ask together for ever
+        timer.unref();
+        this.#lookNow = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      const { link } = this.#consuming;
+      if (link === undefined || this.#isClosing) continue;
+      try {
+        if (!(await declareExchanges(link))) this.#hurt(MISSING);
+        await Promise.all([...this.#subscriptions].map((subscription) => subscription.lookAfter(link)));
+        this.#isHurt = false;
+      } catch (error) {
+        if (!link.signal.aborted) this.#hurt(reasonOf(error)); // else the next connection declares all of it
+      }
+    }
+  }
+
+  #hurt(reason: string): void {
+    if (!this.#isHurt) this.#log.error({ reason }, "what was declared at the broker is not all there");
+    this.#isHurt = true;
   }
 
   /** Attaches a new subscription to the connection, and to the next one if that is lost meanwhile. */
@@ -206,5 +251,6 @@ class RabbitMqBus implements Bus {
 
   async #replay(link: Link): Promise<void> {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.restore(link)));
+    this.#isHurt = false;
   }
 }

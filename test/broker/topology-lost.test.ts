@@ -1,0 +1,97 @@
+import { BusUnavailableError, type Logger } from "@rockbot/bus";
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { startOwnBroker } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { textMessage, textOf } from "./messages.ts";
+import { openRawChannel } from "./raw-channel.ts";
+
+/** What was declared is looked after each 5 to 10 seconds. */
+const WAIT = { timeout: 30_000, interval: 20 };
+
+/** A log that keeps its errors. */
+function errorLog(): { readonly log: Logger; readonly errors: string[] } {
+  const errors: string[] = [];
+  const ignore = () => {};
+  return { errors, log: { debug: ignore, info: ignore, warn: ignore, error: (fields: object) => void errors.push(JSON.stringify(fields)) } };
+}
+
+const KINDS = ["service", "result", "copy"] as const;
+
+test("an exchange that is deleted is there again, with what was bound to it, and the bus says so", { timeout: 90_000 }, async () => {
+  await using broker = await startOwnBroker();
+  const { log, errors } = errorLog();
+  await using serving = await connectBus(broker.url, { log });
+  await using raw = await openRawChannel(broker.url);
+  await using stack = new AsyncDisposableStack();
+  const received: string[] = [];
+  for (const kind of KINDS) {
+    stack.use(await serving.subscribe({ name: kind, topics: [`${kind}.*`], kind }, async (message) => void received.push(`${kind} ${textOf(message)}`)));
+  }
+
+  // Nobody publishes: only who looks finds out.
+  await raw.channel.deleteExchange("rockbot");
+  await expect.poll(() => errors.join("\n"), WAIT).toMatch(/exchange was missing/);
+  await expect.poll(() => serving.isReady, WAIT).toBe(true);
+  await using calling = await connectBus(broker.url);
+  for (const kind of KINDS) await calling.publish(textMessage(`${kind}.x`, "first"), { mandatory: true });
+  await expect.poll(() => received.toSorted(), WAIT).toEqual(KINDS.map((kind) => `${kind} first`).sort());
+
+  // Whoever publishes finds out first, and declares it before the subscriber has looked.
+  await raw.channel.deleteExchange("rockbot");
+  for (const kind of KINDS) {
+    await expect.poll(() => calling.publish(textMessage(`${kind}.x`, "second"), { mandatory: true }).catch(() => "not yet"), WAIT).toBeUndefined();
+    await expect.poll(() => received, WAIT).toContain(`${kind} second`);
+  }
+});
+
+test("the bus is unready from the publish that finds its exchange deleted until all is bound again, and the message is taken", {
+  timeout: 60_000,
+}, async () => {
+  await using broker = await startOwnBroker();
+  await using bus = await connectBus(broker.url);
+  await using raw = await openRawChannel(broker.url);
+  const received: string[] = [];
+  await using _ = await bus.subscribe({ name: "served", topics: ["served"] }, async (message) => void received.push(textOf(message)));
+  await raw.channel.deleteExchange("rockbot");
+  const unready = expect.poll(() => bus.isReady, { ...WAIT, interval: 1 }).toBe(false);
+  await bus.publish(textMessage("served", "not to blame"), { timeoutMs: 10_000 });
+  await unready;
+  await expect.poll(() => bus.isReady, WAIT).toBe(true);
+  await bus.publish(textMessage("served", "after"), { mandatory: true });
+  await expect.poll(() => received, WAIT).toContain("after");
+});
+
+test("a binding that is deleted is there again", { timeout: 90_000 }, async () => {
+  await using broker = await startOwnBroker();
+  await using bus = await connectBus(broker.url);
+  await using raw = await openRawChannel(broker.url);
+  const received: string[] = [];
+  await using _service = await bus.subscribe({ name: "service", topics: ["service"] }, async (message) => void received.push(textOf(message)));
+  await using _result = await bus.subscribe({ name: "result", topics: ["result"], kind: "result" }, async (message) => void received.push(textOf(message)));
+  for (const name of ["service", "result"]) {
+    await raw.channel.unbindQueue(`rockbot.${name}.v1`, "rockbot", name);
+    await expect.poll(() => bus.publish(textMessage(name, name), { mandatory: true }).catch(() => "nobody"), WAIT).toBeUndefined();
+  }
+  await expect.poll(() => received, WAIT).toEqual(["service", "result"]);
+});
+
+test("while its user's permissions are revoked the bus is unready and refuses in words, and goes on by itself when it has them again", {
+  timeout: 90_000,
+}, async () => {
+  await using broker = await startOwnBroker();
+  const { log, errors } = errorLog();
+  await using bus = await connectBus(broker.url, { log });
+  const received: string[] = [];
+  await using _ = await bus.subscribe({ name: "served", topics: ["served"] }, async (message) => void received.push(textOf(message)));
+  await broker.ctl("set_permissions", "test", "^$", "^$", "^$");
+  await expect.poll(() => bus.isReady, WAIT).toBe(false);
+  await expect.poll(() => errors.join("\n"), WAIT).toMatch(/ACCESS_REFUSED/);
+  const refused = bus.publish(textMessage("served", "refused"), { timeoutMs: 500 });
+  await expect(refused).rejects.toBeInstanceOf(BusUnavailableError);
+  await expect(refused).rejects.toThrow(/ACCESS_REFUSED/);
+
+  await broker.ctl("set_permissions", "test", ".*", ".*", ".*");
+  await expect.poll(() => bus.isReady, WAIT).toBe(true);
+  await bus.publish(textMessage("served", "granted"), { mandatory: true });
+  await expect.poll(() => received, WAIT).toEqual(["granted"]);
+});
