@@ -75,6 +75,21 @@ describe("pooledRunner", () => {
     await vi.waitFor(() => expect(maker.alive).toHaveLength(1), { timeout: LONG_MS });
   });
 
+  test("keeps as many warm as came lately one after another, faster than a new one is made", async () => {
+    const closed = Promise.withResolvers<void>();
+    let isClosed = false;
+    const maker = testMaker({ beforeMake: async () => await (isClosed ? closed.promise : wait(500)) });
+    await using runner = startRunner(maker, { floor: 1 });
+    await vi.waitFor(() => expect(maker.alive).toHaveLength(1), { timeout: LONG_MS });
+
+    for (const script of ["first", "second"]) await runner.run(jobOf(script), inTime());
+    await vi.waitFor(() => expect(maker.alive).toHaveLength(2), { timeout: LONG_MS });
+    isClosed = true;
+
+    for (const script of ["third", "fourth"]) expect((await runner.run(jobOf(script), inTime())).isWarm).toBe(true);
+    closed.resolve();
+  });
+
   test("scales to zero", async () => {
     const maker = testMaker();
     await using runner = startRunner(maker, { idleMs: 50 });

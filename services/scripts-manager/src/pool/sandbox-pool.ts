@@ -54,7 +54,7 @@ interface Waiter {
 }
 
 /**
- * Keeps sandboxes warm between a floor and a ceiling, as many as were wanted at once lately, and gives each to one job. A job that
+ * Keeps sandboxes warm between a floor and a ceiling, as many as were wanted lately while one is made, and gives each to one job. A job that
  * finds none has one made for it, as long as there are fewer than the ceiling; else it waits, in the order of coming. After a sandbox
  * could not be made, or did not last, the next attempt waits, twice as long each time, up to 30 s; from the third in a row on jobs
  * that find no warm one are refused at once, with the reason. Where a maker says `overloaded`, there is no room for more: its job
@@ -78,6 +78,8 @@ export class SandboxPool implements AsyncDisposable {
   #makingWarm = 0;
   #makingForJobs = 0;
   #busy = 0;
+  /** How long the last one took to make. */
+  #makingMs = 0;
   #pauseTimer: NodeJS.Timeout | undefined;
 
   /** @throws {RangeError} if floor or ceiling make no sense */
@@ -122,7 +124,7 @@ export class SandboxPool implements AsyncDisposable {
     };
     waiter.signal.addEventListener("abort", leave, { once: true });
     this.#line.push(waiter);
-    this.#demand.note(this.#wanted);
+    this.#demand.note(this.#wanted, { now: asked, makingMs: this.#makingMs });
     this.#serve();
     try {
       const taken = await promise;
@@ -247,6 +249,7 @@ export class SandboxPool implements AsyncDisposable {
 
   /** One that is ready after nobody wants it any more is thrown away. */
   async #make(wanted: AbortSignal, jobId?: string): Promise<Sandbox> {
+    const begunAt = performance.now();
     const { makeWithinMs } = this.#options;
     const late = new ToolError(ToolErrorCode.Unavailable, `No sandbox was ready within ${makeWithinMs / 1_000} s. Try again later.`);
     const giveUp = new AbortController();
@@ -263,7 +266,9 @@ export class SandboxPool implements AsyncDisposable {
         )
         .then(() => void this.#attempts.delete(attempt));
       this.#attempts.add(attempt);
-      return await unlessAborted(making, signal);
+      const sandbox = await unlessAborted(making, signal);
+      this.#makingMs = performance.now() - begunAt;
+      return sandbox;
     } finally {
       clearTimeout(timer);
     }
