@@ -40,9 +40,10 @@ export { MAX_DATA_DEPTH, type ParsedJson, parseArguments, parseData, parseJson }
 export { printable, printableJson } from "./printable.ts";
 export { isInexactText, quoteInexact } from "./scan-json.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
-
 // Errors: what a call fails with.
 export { ToolError, ToolErrorCode, type ToolErrorOptions } from "./tool-error.ts";
 export { errorReply, textResponse, toolErrorFrom } from "./tool-messages.ts";
 export type { SchemaError, Validator } from "./validator.ts";
+// Texts of strangers.
+export { visibleText } from "./visible-text.ts";
 export { fromWire, readTtlMs, toWire, type WireProperties } from "./wire.ts";

@@ -1,3 +1,4 @@
+import { visibleText } from "@rockbot/contracts";
 import { load } from "cheerio/slim";
 import { textOf } from "../page/dom.ts";
 
@@ -5,18 +6,14 @@ import { textOf } from "../page/dom.ts";
 export function plainText(html: string, maxLength: number): string {
   const $ = load(html.slice(0, maxLength * 8));
   $("script, style").remove();
-  const line = $.root()
+  const text = $.root()
     .toArray()
     .map((root) => textOf(root))
-    .join("")
-    .replaceAll(unseen, " ")
-    .replaceAll(/\s+/g, " ")
-    .trim();
+    .join("");
+  const line = visibleText(text).replaceAll(/\s+/g, " ").trim();
   const shown = [...line].slice(0, maxLength);
   return shown.length < line.length && [...line].length > maxLength ? `${shown.join("").trimEnd()}…` : line;
 }
-
-const unseen = /[\p{Cc}\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
 
 /** Plain text with everything escaped that markdown would read as more than text. */
 export const escapeMarkdown = (text: string): string => text.replaceAll(/[\\`*_[\]<>|~#]/g, "\\$&");

@@ -62,7 +62,7 @@ test.each([
     "1. [a\\](https://evil.test) \\[b](https://example.com/1) — !\\[x\\](https://evil.test) \\`c\\` \\*\\*d\\*\\*",
   ],
   ["lines", { title: "a\n\n2. b", description: "c\r\n# d\u2028e" }, "1. [a 2. b](https://example.com/1) — c \\# d e"],
-  ["unseen characters", { title: "a\u202eb\u200bc\u0007", description: "\u2066x" }, "1. [a b c](https://example.com/1) — x"],
+  ["unseen characters", { title: "a\u202eb\u200bc\u0007", description: "\u2066x" }, "1. [abc](https://example.com/1) — x"],
   ["a URL with parentheses", { url: "https://example.com/a_(b)" }, "1. [Title 1](https://example.com/a_%28b%29) — Snippet 1"],
   ["a long snippet", { description: "x".repeat(1_000_000) }, `1. [Title 1](https://example.com/1) — ${"x".repeat(600)}…`],
   ["fields of other types", { description: { a: 1 } }, "1. [Title 1](https://example.com/1)"],
