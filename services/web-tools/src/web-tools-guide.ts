@@ -33,7 +33,7 @@ export function webToolsGuide({ hasSearch, maxSearchResults }: { readonly hasSea
       "| `invalid_arguments` | the URL or query is not usable | correct it |",
       "| `execution_failed` | the page answered, for example with status 404, and cannot be read | try another page |",
       "| `unavailable` | the site or the search service cannot be reached now | wait, then try once more if the error says it is retryable |",
-      "| `rate_limited` | too many searches | wait as long as the error says |",
+      "| `rate_limited` | too many searches, or too many requests for the site | wait as long as the error says |",
       "| `denied` | not allowed here | do something else, or ask the operator |",
       "",
     ].join("\n"),

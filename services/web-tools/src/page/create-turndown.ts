@@ -4,6 +4,9 @@ import TurndownService from "turndown";
 export function createTurndown(): TurndownService {
   const turndown = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-", emDelimiter: "*", hr: "---", br: "" });
 
+  // A page's text that looks like a tag or an entity is text: as it stands, markdown would read it as one.
+  const escapeMarks = turndown.escape.bind(turndown);
+  turndown.escape = (text) => escapeMarks(text).replaceAll(/<(?=[a-z/!?])|&(?=#?\w{1,32};)/gi, "\\$&");
   turndown.addRule("strikethrough", { filter: ["del", "s"], replacement: (content) => (content.trim() === "" ? "" : `~~${content}~~`) });
   turndown.addRule("heading", {
     filter: ["h1", "h2", "h3", "h4", "h5", "h6"],

@@ -1,3 +1,5 @@
+import { unmarkedUtf16 } from "./decode-text.ts";
+
 /** What a body is, as far as reading it goes. */
 export type BodyKind =
   | { readonly kind: "html" }
@@ -37,10 +39,11 @@ export function kindByBytes(bytes: Uint8Array, declared: BodyKind | undefined): 
   const head = bytes.subarray(0, 1024);
   const start = Buffer.from(head).toString("latin1");
   for (const [magic, what] of signatures) if (magic.test(start)) return unreadable(what);
-  const isUtf16 = /^(\xff\xfe|\xfe\xff)/.test(start);
+  const isUtf16 = /^(\xff\xfe|\xfe\xff)/.test(start) || unmarkedUtf16(bytes) !== undefined;
   // The bytes that no text has. @see https://mimesniff.spec.whatwg.org/#binary-data-byte
   if (!isUtf16 && binary.test(start)) return unreadable("binary data");
-  return declared ?? (/^(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|title|meta|script|div|p|h1|table|!--)[\s>]?/i.test(start) ? html : text());
+  const seen = isUtf16 ? start.replaceAll(/[\0\xff\xfe]/g, "") : start;
+  return declared ?? (/^(\xef\xbb\xbf)?\s*<(!doctype html|html|head|body|title|meta|script|div|p|h1|table|!--)[\s>]?/i.test(seen) ? html : text());
 }
 
 const signatures: readonly (readonly [RegExp, string])[] = [

@@ -45,6 +45,20 @@ test("a page that takes too long ends its own conversion, and nothing else", asy
   expect(ticks).toBeGreaterThan(20); // the event loop was free all along
 });
 
+test("a process that gets no processor for a while costs the page nothing; one that gets none at all is the machine's fault", async () => {
+  await using converter = createPageConverter({ timeoutMs: 300 });
+  await converter.convert("<body><p>warm", url);
+  const [pid = 0] = await pageProcesses();
+  process.kill(pid, "SIGSTOP");
+  const delayed = converter.convert("<body><p>late", url);
+  setTimeout(() => process.kill(pid, "SIGCONT"), 600);
+  expect(await delayed).toMatchObject({ markdown: "late" });
+
+  process.kill(pid, "SIGSTOP");
+  await expect(converter.convert("<body><p>never", url)).rejects.toMatchObject({ code: "unavailable", isRetryable: true });
+  expect(await converter.convert("<body><p>next", url)).toMatchObject({ markdown: "next" });
+});
+
 test("a page of too many nodes is refused in words", async () => {
   await using converter = createPageConverter({ timeoutMs: 15_000 });
 

@@ -10,7 +10,7 @@ export class PageConversionError extends Error {
 }
 
 export interface PageConverterOptions {
-  /** For one page, in milliseconds. @default 5_000 */
+  /** For one page, in milliseconds of the processor: what else the machine does is not the page's fault. @default 5_000 */
   readonly timeoutMs?: number | undefined;
   /** How many pages are converted at once, each in a process of its own; more wait. @default 1 */
   readonly processes?: number | undefined;
@@ -30,7 +30,7 @@ export interface PageConverterOptions {
 export interface PageConverter extends AsyncDisposable {
   /**
    * @throws {PageConversionError} if it is the page's fault
-   * @throws {ToolError} `unavailable` if no process can be started, `cancelled` after disposal
+   * @throws {ToolError} `unavailable` if no process can be started or the machine is too busy, `cancelled` after disposal
    * @throws the signal's reason once it aborts
    */
   convert(html: string, url: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<MarkdownPage>;
@@ -79,8 +79,7 @@ export function createPageConverter({
     const pageProcess = takeIdle() ?? (await startPageProcess({ maxHeapMb, signal }).catch(unavailable));
     let outcome: PageOutcome;
     try {
-      const late = (): Error => new PageConversionError(`it takes longer than ${timeoutMs} ms`);
-      outcome = await within(timeoutMs, pageProcess.convert({ html, url, maxLength }, signal), late);
+      outcome = await withinCpuTime(pageProcess, timeoutMs, () => pageProcess.convert({ html, url, maxLength }, signal));
     } catch (error) {
       await pageProcess[Symbol.asyncDispose](); // the permit is kept until the process is gone, and its memory with it
       throw conversionError(error);
@@ -100,6 +99,33 @@ export function createPageConverter({
       await Promise.allSettled(pending);
     },
   };
+}
+
+/** A busy machine may take so many times as long. */
+const PATIENCE = 10;
+/** The system counts processor time in steps of this. */
+const STEP_MS = 10;
+
+/** @throws {PageConversionError} once the process has worked for `limitMs` @throws {ToolError} `unavailable` if it has not had so much of the processor in PATIENCE times that */
+async function withinCpuTime<T>(pageProcess: PageProcess, limitMs: number, start: () => Promise<T>): Promise<T> {
+  const before = await pageProcess.cpuTimeMs();
+  const startedAt = performance.now();
+  const work = start();
+  const notYet = new Error("not yet");
+  for (let waitMs = limitMs; ; ) {
+    try {
+      return await within(waitMs, work, () => notYet);
+    } catch (error) {
+      if (error !== notYet) throw error;
+    }
+    const now = await pageProcess.cpuTimeMs();
+    const leftMs = now === undefined || before === undefined ? 0 : limitMs - (now - before);
+    if (leftMs < STEP_MS) throw new PageConversionError(`it takes longer than ${limitMs} ms`);
+    if (performance.now() - startedAt > PATIENCE * limitMs) {
+      throw new ToolError(ToolErrorCode.Unavailable, "Cannot convert the page now: the machine has too much else to do. Try again later.");
+    }
+    waitMs = leftMs;
+  }
 }
 
 function conversionError(cause: unknown): unknown {

@@ -5,28 +5,27 @@ import { type AnyNode, type Element, isElement, isParent, isText, type ParentNod
 const noiseNames: ReadonlySet<string> = new Set([
   ...["script", "style", "template", "svg", "iframe", "object", "embed", "canvas", "video", "audio", "link", "meta", "head", "title"],
   ...["input", "button", "select", "textarea", "datalist", "progress", "meter"],
-  ...["nav", "aside", "footer"],
 ]);
-const noiseRoles: ReadonlySet<string> = new Set(["navigation", "banner", "contentinfo", "search", "menu", "dialog", "alertdialog", "tooltip"]);
+/** What is beside the content, where there is any. */
+const asideNames: ReadonlySet<string> = new Set(["nav", "aside", "footer"]);
+const asideRoles: ReadonlySet<string> = new Set(["navigation", "banner", "contentinfo", "search", "menu", "dialog", "alertdialog", "tooltip"]);
 
 /** What is kept from screen readers only: shorter than this it is an icon or a repetition, longer it may be what a banner covers. */
 const DECORATION = 100;
 
-/** Not shown, as far as an element's own style says. */
-const hiddenStyle = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:px|em|rem|%)?\s*(?:;|$))/i;
-
 /**
- * Removes what a reader of the page's content would not miss: navigation, controls, decoration, what is not shown, and
+ * Removes what a reader of the page's content would not miss: navigation, controls, decoration, and
  * elements that hold nothing. One pass down and one up, each linear in the size of the page.
+ * @param keepAsides whether what is usually beside the content stays, such as navigation, headers and dialogs @default false
  */
-export function removeNoise($: CheerioAPI): void {
+export function removeNoise($: CheerioAPI, { keepAsides = false }: { readonly keepAsides?: boolean } = {}): void {
   const root = $.root()[0] as ParentNode;
   const parents: ParentNode[] = [root];
   const inContent = new Set<ParentNode>();
   for (const parent of parents) {
     const isContent =
       inContent.has(parent) || (isElement(parent) && (parent.name === "main" || parent.name === "article" || parent.attribs["role"] === "main"));
-    const kept = parent.children.filter((child) => isText(child) || (isElement(child) && !isNoise(child, isContent)));
+    const kept = parent.children.filter((child) => isText(child) || (isElement(child) && !isNoise(child) && (keepAsides || !isAside(child, isContent))));
     if (kept.length < parent.children.length) setChildren(parent, kept);
     for (const child of kept) {
       if (!isParent(child)) continue;
@@ -38,14 +37,16 @@ export function removeNoise($: CheerioAPI): void {
   for (const parent of parents.reverse()) removeBlank(parent);
 }
 
-function isNoise(element: Element, isContent: boolean): boolean {
+function isNoise({ name, attribs }: Element): boolean {
+  return noiseNames.has(name) || (name === "dialog" && !("open" in attribs));
+}
+
+function isAside(element: Element, isContent: boolean): boolean {
   const { name, attribs } = element;
-  if (noiseNames.has(name) || noiseRoles.has(attribs["role"] ?? "")) return true;
+  if (asideNames.has(name) || asideRoles.has(attribs["role"] ?? "")) return true;
   // The header of an article holds its title; the header of the page holds the site's.
   if (name === "header" && !isContent) return true;
-  if (name === "dialog" && !("open" in attribs)) return true;
-  if (attribs["aria-hidden"] === "true" && textOf(element).length < DECORATION) return true;
-  return "hidden" in attribs || hiddenStyle.test((attribs["style"] ?? "").slice(0, 1_000));
+  return attribs["aria-hidden"] === "true" && textOf(element).length < DECORATION;
 }
 
 /** What a page shows to readers without scripts counts if it is most of what there is, as in forums that scripts draw; else it only asks to turn scripts on. */

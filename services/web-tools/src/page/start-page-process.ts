@@ -2,11 +2,14 @@ import { fork } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { within } from "@rockbot/async";
+import { cpuTimeMs } from "./cpu-time.ts";
 import type { PageJob, PageOutcome } from "./page-job.ts";
 
 /** A process that converts one page at a time. Disposal ends it, whatever it does, and waits until it is gone. */
 export interface PageProcess extends AsyncDisposable {
   readonly hasEnded: boolean;
+  /** The processor time that it has had, in milliseconds; undefined where nobody says. */
+  cpuTimeMs(): Promise<number | undefined>;
   /** After a rejection the process is of no more use. @throws {PageProcessEndedError}, or the signal's reason once it aborts */
   convert(job: PageJob, signal: AbortSignal): Promise<PageOutcome>;
 }
@@ -86,6 +89,7 @@ export async function startPageProcess({ maxHeapMb, signal }: StartPageProcessOp
     get hasEnded() {
       return end !== undefined;
     },
+    cpuTimeMs: async () => (child.pid === undefined ? undefined : cpuTimeMs(child.pid)),
     async convert(job, given) {
       const answered = answer(given);
       child.send(job, () => {}); // one that cannot be sent to has ended

@@ -87,6 +87,71 @@ test("navigation, controls and what is hidden are left out", () => {
   );
 });
 
+const seen = "<p>What people read.</p>";
+test.each([
+  ["transparent", '<p style="opacity: 0">evil</p>'],
+  ["almost transparent", '<p style="opacity:.01">evil</p>'],
+  ["filtered away", '<p style="filter: opacity(0%)">evil</p>'],
+  ["to the left of the page", '<p style="position:absolute; left:-9999px">evil</p>'],
+  ["above the page, in a child's words", '<div style="position:fixed;top:-200em"><p>evil</p></div>'],
+  ["indented away", '<p style="text-indent:-9999px">evil</p>'],
+  ["moved away", '<p style="transform: translateX(-5000px)">evil</p>'],
+  ["scaled to nothing", '<p style="transform: scale(0)">evil</p>'],
+  ["clipped", '<p style="position:absolute;clip:rect(0, 0, 0, 0)">evil</p>'],
+  ["clipped by a path", '<p style="clip-path: inset(50%)">evil</p>'],
+  ["in a box of one pixel", '<p style="width:1px;height:1px;overflow:hidden">evil</p>'],
+  ["in a box without height", '<div style="max-height:0;overflow:hidden"><p>evil</p></div>'],
+  ["of letters of one pixel", '<p style="font-size:1px">evil</p>'],
+  ["of letters without size", '<p style="font:0/0 a">evil</p>'],
+  ["white on white", '<p style="color:#fff">evil</p>'],
+  ["black on black", '<div style="background:#000"><p style="color:rgb(3,3,3)">evil</p></div>'],
+  ["of no colour", '<p style="color:transparent">evil</p>'],
+  ["in a class that is not displayed", "<style>.x{display:none}</style><p class=x>evil</p>"],
+  ["in an element that a selector of several parts hides", "<style>main>div.a #b{visibility:hidden}</style><main><div class=a><p id=b>evil</p></div></main>"],
+  ["hidden against a later rule of less weight", "<style>p.x{display:none} p{display:block}</style><p class=x>evil</p>"],
+  ["hidden by an important rule against its own style", '<style>.x{opacity:0 !important}</style><p class=x style="opacity:1">evil</p>'],
+  ["hidden for screens", "<style media=screen>@media screen{.x{display:none}}</style><p class=x>evil</p>"],
+])("a text that is %s is left out", (_, html) => {
+  expect(md(`<body>${html}${seen}`)).toBe("What people read.");
+});
+
+test.each([
+  ["hidden in print", "<style>@media print{.x{display:none}}</style><p class=x>text</p>"],
+  ["hidden on narrow windows", "<style>@media (max-width: 400px){.x{display:none}}</style><p class=x>text</p>"],
+  ["hidden while it is pointed at", "<style>.x:hover{display:none}</style><p class=x>text</p>"],
+  ["shown by a later rule", "<style>.x{display:none} .x.on{display:block}</style><p class='x on'>text</p>"],
+  ["white on a colour", '<div style="background:#036"><p style="color:#fff">text</p></div>'],
+  ["white on a picture", '<div style="background:url(a.png)"><p style="color:#fff">text</p></div>'],
+  ["white where another sheet may say on what", '<link rel=stylesheet href=a.css><p style="color:#fff">text</p>'],
+  ["in a child with a size, of a parent without", '<div style="font-size:0"><p style="font-size:16px">text</p></div>'],
+  ["in a visible child of a hidden parent", '<div style="visibility:hidden"><p style="visibility:visible">text</p></div>'],
+  ["in a sheet that is no sheet", "<style>}}} .x{{ display none</style><p class=x>text</p>"],
+  ["moved to the middle", '<p style="position:absolute;left:50%;margin-left:-600px;transform:translate(-50%,-50%)">text</p>'],
+])("a text that is %s is read", (_, html) => {
+  expect(md(`<body>${html}`)).toBe("text");
+});
+
+test("characters that nobody sees, or that steer a terminal, are left out", () => {
+  expect(md("<title>T\u202eitle</title><body><p>pay\u200b\u{e0041}lo\u00adad \u001b[31mred\u0007</p><pre>co\u200bde</pre>")).toBe(
+    "payload [31mred\n\n```\ncode\n```".replace("[", "\\["),
+  );
+});
+
+test("text that looks like a tag stays text", () => {
+  expect(md("<body><p>&lt;script&gt;alert(1)&lt;/script&gt; &amp;lt; 1 &lt; 2 &amp; 3</p>")).toBe("\\<script>alert(1)\\</script> \\&lt; 1 < 2 & 3");
+});
+
+test.each([
+  ["an aside", "<aside><p>All the text that the page has stands here.</p></aside>"],
+  ["a header", "<header><p>All the text that the page has stands here.</p></header>"],
+  ["a dialog", "<dialog open><p>All the text that the page has stands here.</p></dialog>"],
+  ["what plays a dialog", "<div role=dialog><p>All the text that the page has stands here.</p></div>"],
+  ["a shadow root", "<my-page><template shadowrootmode=open><p>All the text that the page has stands here.</p></template></my-page>"],
+  ["what is hidden until scripts run", "<style>body{opacity:0}</style><p>All the text that the page has stands here.</p>"],
+])("a page is read whose text lies in %s", (_, html) => {
+  expect(md(`<body><p>Menu</p>${html}`)).toContain("All the text that the page has stands here.");
+});
+
 test("what a page holds for readers without scripts is read where it is most of the page", () => {
   expect(md("<body><p>Loading</p><noscript><h1>Topic</h1><p>All of the forum's posts</p></noscript>")).toBe("Loading\n\n# Topic\n\nAll of the forum's posts");
 });
@@ -94,7 +159,7 @@ test("what a page holds for readers without scripts is read where it is most of 
 test("a page that a banner covers is read, and what an animation will show", () => {
   const words = "word ".repeat(50).trim();
 
-  expect(md(`<body><div aria-hidden=true>${words}</div><p style="opacity:0">more</p>`)).toBe(`${words}\n\nmore`);
+  expect(md(`<body><div aria-hidden=true>${words}</div><p style="opacity:0;animation:show 1s forwards">more</p>`)).toBe(`${words}\n\nmore`);
 });
 
 test("an article's header is content", () => {

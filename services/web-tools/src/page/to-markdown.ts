@@ -1,3 +1,4 @@
+import { visibleText } from "@rockbot/contracts";
 import { type CheerioAPI, load } from "cheerio/slim";
 import { boundTree } from "./bound-tree.ts";
 import { createTurndown } from "./create-turndown.ts";
@@ -7,6 +8,7 @@ import { markCode } from "./mark-code.ts";
 import { numberItems } from "./number-items.ts";
 import { PageTooComplexError } from "./page-too-complex-error.ts";
 import { pickRoot } from "./pick-root.ts";
+import { removeHidden } from "./remove-hidden.ts";
 import { removeNoise } from "./remove-noise.ts";
 import { baseOf, resolveLinks } from "./resolve-links.ts";
 
@@ -29,18 +31,43 @@ const turndown = createTurndown();
  * @throws {PageTooComplexError} if the page has too many nodes, or becomes too long
  */
 export function toMarkdown(html: string, url: string, { maxLength = 10_000_000 }: ToMarkdownOptions = {}): MarkdownPage {
-  const { title, prepared } = prepare(html, url, maxLength);
-  return { title, markdown: bounded(turndown.turndown(prepared), maxLength) };
+  let read = prepare(html, url, maxLength, {});
+  if (read.length < LITTLE) {
+    const all = prepare(html, url, maxLength, { keepAsides: true });
+    if (all.length > MUCH_MORE * read.length) read = all;
+  }
+  // What hides the whole of a page hides it until its scripts run, not from people.
+  if (read.length === 0) read = prepare(html, url, maxLength, { keepAsides: true, withSheets: false });
+  const { title, prepared } = read;
+  return { title: title === null ? null : visibleText(title), markdown: bounded(visibleText(turndown.turndown(prepared)).trim(), maxLength) };
+}
+
+/** A page of so few characters may have its text where others have their navigation. */
+const LITTLE = 100;
+const MUCH_MORE = 2;
+
+interface Reading {
+  readonly keepAsides?: boolean;
+  readonly withSheets?: boolean;
+}
+
+interface Prepared {
+  readonly title: string | null;
+  readonly prepared: string;
+  /** Of the text, without white space. */
+  readonly length: number;
 }
 
 /** The page as HTML again, of which turndown makes a tree of its own. A function of its own, so that the first tree is garbage by then. */
-function prepare(html: string, url: string, maxLength: number): { readonly title: string | null; readonly prepared: string } {
+function prepare(html: string, url: string, maxLength: number, { keepAsides = false, withSheets = true }: Reading): Prepared {
   const $ = load(html);
   boundTree($);
   const document = $.root()[0] as ParentNode;
   const title = titleOf(document);
   const base = baseOf(document, url);
-  removeNoise($);
+  openShadowRoots(document);
+  removeHidden($, { withSheets });
+  removeNoise($, { keepAsides });
   const root = pickRoot($);
   resolveLinks(root, base, { maxLength });
   dropImages($, root);
@@ -48,7 +75,12 @@ function prepare(html: string, url: string, maxLength: number): { readonly title
   flattenTables($, root);
   numberItems(root);
   dropAttributes(root);
-  return { title, prepared: bounded($.html(root.children), maxLength) };
+  return { title, prepared: bounded($.html(root.children), maxLength), length: textOf(root).replaceAll(/\s+/g, "").length };
+}
+
+/** What a browser shows in the place of an element's children, and takes for a template only where it is an old one. */
+function openShadowRoots(document: ParentNode): void {
+  for (const template of elementsBelow(document, "template")) if ("shadowrootmode" in template.attribs) template.name = "div";
 }
 
 function bounded(text: string, maxLength: number): string {

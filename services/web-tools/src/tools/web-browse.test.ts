@@ -48,6 +48,8 @@ test.each([
   ["application/octet-stream", "just words", "just words"],
   ["application/octet-stream", "<!doctype html><title>T</title><p>x", "# T\n\nx"],
   ["text/html; charset=koi8-r", new Uint8Array([0x3c, 0x70, 0x3e, 0xf0, 0xf2]), "ПР"],
+  ["text/html", Buffer.from("<p>UTF-16 without a mark", "utf16le"), "UTF-16 without a mark"],
+  ["text/plain", "pay\u200bload\u001b[2J\r\n", "payload[2J"],
   ["text/html", "<script>draw()</script>", "(The page holds no text that can be read without running its scripts.)"],
   ["text/plain", "", "(The page holds no text that can be read without running its scripts.)"],
 ])("web_browse reads %s, as in case %#", async (contentType, body, content) => {
@@ -80,7 +82,7 @@ test.each([
   [418, {}, { code: "execution_failed", isRetryable: false }],
   [304, {}, { code: "execution_failed", isRetryable: false }],
   [302, {}, { code: "execution_failed", isRetryable: false }],
-  [429, { "retry-after": "7" }, { code: "unavailable", isRetryable: true, retryAfterMs: 7000 }],
+  [429, { "retry-after": "7" }, { code: "rate_limited", isRetryable: true, retryAfterMs: 7000 }],
   [503, { "retry-after": "120" }, { code: "unavailable", isRetryable: true, retryAfterMs: 120_000 }],
   [500, {}, { code: "unavailable", isRetryable: true }],
 ])("web_browse answers status %d with a typed error", async (status, headers, error) => {
@@ -90,6 +92,12 @@ test.each([
     ...error,
     message: expect.stringMatching(new RegExp(`^Cannot read ${web.site.url}/: .*status ${status}`)),
   });
+});
+
+test("web_browse says so where it cannot tell how a page's characters are written", async () => {
+  await using web = await startTestWebTools({ "/": page("text/html", Buffer.from("ab \x81 cd \x98 ef ".repeat(40), "latin1")) });
+
+  await expect(web.browse("/")).rejects.toMatchObject({ code: "execution_failed", isRetryable: false, message: expect.stringContaining("in which encoding") });
 });
 
 test("web_browse refuses what is larger than the limit", async () => {

@@ -1,4 +1,4 @@
-import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode, tools, visibleText } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { describeUrl } from "../fetch/fetch-errors.ts";
 import type { PublicFetch } from "../fetch/public-fetch.ts";
@@ -26,6 +26,7 @@ export function webBrowse({ fetch, converter }: WebBrowseOptions): Tool {
     const bytes = await response.bytes();
     const kind = readable(url, kindByBytes(bytes, declared));
     const text = decodeText(bytes, contentType);
+    if (text === undefined) throw undecodable(url);
     progress({ message: `Converting ${bytes.length} bytes` });
     const { title, markdown } = kind?.kind === "html" ? await convert(text, url, signal) : { title: null, markdown: asMarkdown(text, kind?.fence) };
     return {
@@ -47,6 +48,13 @@ export function webBrowse({ fetch, converter }: WebBrowseOptions): Tool {
   }
 }
 
+/** Rather no answer than one that reads as if it were the page. */
+const undecodable = (url: URL): ToolError =>
+  new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `Cannot read ${describeUrl(url)}: it does not say in which encoding its characters are, and they make no text in any that is known. Look for a page that says the same.`,
+  );
+
 type Readable = Exclude<BodyKind, { kind: "unreadable" }>;
 
 /** @throws {ToolError} if `kind` is nothing that can be read as text */
@@ -58,7 +66,10 @@ function readable(url: URL, kind: BodyKind | undefined): Readable | undefined {
   );
 }
 
-const asMarkdown = (text: string, language: string | undefined): string => (language === undefined || text.trim() === "" ? text.trim() : fence(text, language));
+function asMarkdown(text: string, language: string | undefined): string {
+  const seen = visibleText(text);
+  return language === undefined || seen.trim() === "" ? seen.trim() : fence(seen, language);
+}
 
 function contentOf(title: string | null, markdown: string): string {
   const body = markdown === "" ? "(The page holds no text that can be read without running its scripts.)" : markdown;
