@@ -22,6 +22,19 @@ export interface AuditRecord {
   readonly traceId?: string | undefined;
 }
 
+/** That requests or calls were refused at the front door that have no record of their own: so many since it was told before. */
+export interface RefusedRequests {
+  readonly event: "refused";
+  readonly service: string;
+  /** Whence they came, where nobody is known to stand behind them. */
+  readonly address?: string | undefined;
+  /** Whose calls they were. */
+  readonly caller?: string | undefined;
+  /** The code that they were answered with. */
+  readonly outcome?: string | undefined;
+  readonly count: number;
+}
+
 /** Keeps records in the order in which they come. */
 export interface AuditLog extends AsyncDisposable {
   /** Whether what comes now would be written, as far as is known: false from a failure to the next success. */
@@ -30,5 +43,5 @@ export interface AuditLog extends AsyncDisposable {
    * Resolves once the record is in the system's hands, so that it outlives this process; after a failure to write, or a
    * second, it resolves all the same. Never rejects.
    */
-  write(record: AuditRecord): Promise<void>;
+  write(record: AuditRecord | RefusedRequests): Promise<void>;
 }

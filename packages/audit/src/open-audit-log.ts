@@ -7,7 +7,7 @@ import { type Logger, silentLogger } from "@rockbot/bus";
 import { redact, registerSecret } from "@rockbot/redaction";
 import { type AuditFile, AuditFileError, openAuditFile, putAside } from "./audit-file.ts";
 import { type AuditKey, createAuditKey, keyFileOf, secretBeside } from "./audit-key.ts";
-import type { AuditLog, AuditRecord } from "./audit-record.ts";
+import type { AuditLog, AuditRecord, RefusedRequests } from "./audit-record.ts";
 import { type ChainHead, nextLine } from "./chain.ts";
 
 export interface OpenAuditLogOptions {
@@ -114,7 +114,7 @@ class AuditWriter implements AuditLog {
     this.#looking = setInterval(() => void this.#lookAfter(), LOOK_MS).unref();
   }
 
-  async write(record: AuditRecord): Promise<void> {
+  async write(record: AuditRecord | RefusedRequests): Promise<void> {
     if (this.#waiting.length >= MAX_WAITING || this.#closed.signal.aborted) {
       this.#lost += 1;
       this.#counter.add(1, { outcome: "lost" });
@@ -162,10 +162,10 @@ class AuditWriter implements AuditLog {
   }
 
   /** The texts without secrets and as long as a line may have them, and of the arguments a hash. */
-  #fieldsOf(record: AuditRecord): object {
-    const kept = ([name, value]: [string, unknown]): [string, unknown] =>
-      name === "arguments" ? [name, this.#key.hash(record.arguments)] : [name, typeof value === "string" ? shortened(value) : value];
-    return Object.fromEntries(Object.entries(record).map(kept));
+  #fieldsOf(record: AuditRecord | RefusedRequests): object {
+    const fields = Object.entries(record).map(([name, value]) => [name, typeof value === "string" ? shortened(value) : value]);
+    const hashed = "arguments" in record ? { arguments: this.#key.hash(record.arguments) } : {};
+    return { ...Object.fromEntries(fields), ...hashed };
   }
 
   #enqueue(fields: object, settle: () => void): void {

@@ -55,7 +55,7 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
   }
 
   return {
-    async execute(request, { signal, deadline, caller, progress, depth = 0, notes }) {
+    async execute(request, { signal, deadline, caller, progress, depth = 0, notes, onSent }) {
       const body = encodeMessage("ToolInvokeRequest", request);
       signal.throwIfAborted();
       if (body.byteLength > MAX_REQUEST_BYTES) {
@@ -93,6 +93,7 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
           correlationId: toolCallId,
           headers,
         });
+        onSent?.();
         await requester.request(message, {
           timeoutMs,
           signal,

@@ -70,10 +70,14 @@ export interface CallOptions {
   /** The working-memory namespace the call belongs to. */
   readonly sessionId?: string | undefined;
   readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
+  /** Called when the call is about to be handed to the bus. One that fails before was refused here, and no service knows of it. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 /** The calling side: finds the tools that are served on a bus, and calls them. */
 export interface ToolCaller extends AsyncDisposable {
+  /** On whose behalf its calls are, unless they say so. */
+  readonly agent: string;
   /** The tools that can be called now: those announced on the bus, and the two guide tools. */
   readonly tools: ToolRegistry;
   /** Those that a caller may use on whose behalf calls are made here. */
@@ -220,12 +224,15 @@ export async function createToolCaller(
   const prepared: ToolExecutor = {
     async execute(request, context) {
       const { toolCallId, toolName } = request;
-      const { signal, deadline, progress } = context;
+      const { signal, deadline, progress, onSent } = context;
       const leftMs = deadline - performance.now();
       const late = (mayHaveRun: boolean) => () => timeoutError(toolName, { mayHaveRun });
       if (leftMs <= 0) throw late(false)();
       const before = resumedById.get(toolCallId);
-      if (before?.isOpen && before.toolName === toolName) return inTime(before.answer, { signal, leftMs, late: late(true) });
+      if (before?.isOpen && before.toolName === toolName) {
+        onSent?.();
+        return inTime(before.answer, { signal, leftMs, late: late(true) });
+      }
       const found = async (): Promise<ToolExecutor> => {
         if (progress !== ignoreProgress) await station.current.progress.listen(request, progress);
         if (registry.getExecutor(toolName) === undefined) await directory.lookFor(toolName);
@@ -254,6 +261,7 @@ export async function createToolCaller(
   const calls = new SlotMap<string, LightAbort>();
   const running = stack.move();
   return {
+    agent: self,
     tools: usable,
     toolsOf,
     get resumed() {
@@ -273,6 +281,7 @@ export async function createToolCaller(
         timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS,
         sessionId,
         onProgress,
+        onSent,
         onBehalfOf: caller = self,
       } = options;
       const toolCallId = givenId ?? newId();
@@ -325,7 +334,7 @@ export async function createToolCaller(
         const decision = policy === undefined ? undefined : decide(caller, policy, registry, name);
         const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
         const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
-        const response = await calling.execute(request, { signal: cancelled, deadline, caller, decision, depth, progress, log, notes });
+        const response = await calling.execute(request, { signal: cancelled, deadline, caller, decision, depth, progress, log, notes, onSent });
         notes?.note(CallState.Answered);
         if (options.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, response).body);
         return response;

@@ -35,6 +35,8 @@ export interface ToolContext {
   readonly mayHaveBegun?: boolean | undefined;
   /** Called once all layers have let the call through, right before the tool runs. */
   readonly onStarted?: (() => void) | undefined;
+  /** Called when the request is about to be handed to the bus, on the calling side: from then on a service may have it. */
+  readonly onSent?: (() => void) | undefined;
   /** What the caller's journal has of the call, on the calling side. */
   readonly notes?: CallNotes | undefined;
   /** What the policy says of this call; without one nothing is refused. */

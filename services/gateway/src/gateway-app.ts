@@ -16,6 +16,7 @@ import { invoke } from "./invoke.ts";
 import { isListening, MCP_PATH, mcpDoor } from "./mcp/mcp-door.ts";
 import { openApiDocument } from "./open-api.ts";
 import { OPERATOR_PATH, operatorDoor } from "./operator-door.ts";
+import type { RefusalLog } from "./refusal-log.ts";
 import { RunningKeys } from "./running-keys.ts";
 import { traceRequests } from "./trace-requests.ts";
 
@@ -42,6 +43,8 @@ export interface GatewayAppOptions {
   readonly maxTimeoutMs?: number | undefined;
   /** How many requests run at once. @default 256 */
   readonly maxConcurrent?: number | undefined;
+  /** Is told of requests and calls that are refused here. @default nobody is */
+  readonly refusals?: RefusalLog | undefined;
   /** How often a comment keeps an event stream alive, and a stream of changes is asked whether its token still holds. @default 10_000 */
   readonly keepAliveMs?: number | undefined;
   /** Why calls cannot be carried now, in words; empty if they can. @default always ready */
@@ -60,7 +63,17 @@ const headers = { "cache-control": "no-store", "x-content-type-options": "nosnif
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
 export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions = {}): Hono<GatewayEnv> {
   const { token, policy, isOpen = true, allowedHosts = [], allowedOrigins = [], timeoutMs = DEFAULT_TIMEOUT_MS, maxTimeoutMs = MAX_TIMEOUT_MS } = options;
-  const { maxConcurrent = 256, keepAliveMs = 10_000, notReady = () => [], operator, mcp, keys = new RunningKeys(), signal, log = silentLogger } = options;
+  const {
+    maxConcurrent = 256,
+    keepAliveMs = 10_000,
+    notReady = () => [],
+    operator,
+    mcp,
+    keys = new RunningKeys(),
+    refusals,
+    signal,
+    log = silentLogger,
+  } = options;
   const app = new Hono<GatewayEnv>();
 
   app.use(async (c, next) => {
@@ -78,8 +91,8 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   const toolsOf = (by: string | undefined) => listTools(by === undefined ? caller.tools.getTools() : caller.toolsOf(by));
   const admit = admission({ maxConcurrent, answerMs: ANSWER_MS });
   if (operator !== undefined && policy !== undefined)
-    app.all(`${OPERATOR_PATH}*`, operatorDoor(operator, { policy, allowedHosts, allowedOrigins, admit, log }));
-  app.use(guard({ authenticate, allowedHosts, allowedOrigins }));
+    app.all(`${OPERATOR_PATH}*`, operatorDoor(operator, { policy, allowedHosts, allowedOrigins, admit, refusals, log }));
+  app.use(guard({ authenticate, allowedHosts, allowedOrigins, refusals }));
   const door = mcp === undefined ? undefined : mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS, recheckMs: keepAliveMs });
   if (door !== undefined) {
     // Streams of changes last, so they have places of their own, and are no requests that take long.
@@ -112,7 +125,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     const help = nearest !== undefined ? `Did you mean "${nearest}"?` : `There are: ${names.join(", ") || "none"}`;
     throw new ToolError(HttpErrorCode.NotFound, `Cannot read the guide ${JSON.stringify(name.slice(0, 80))}: there is none of that name. ${help}`);
   });
-  app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, signal, log }));
+  app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }));
   app.get("/v1/calls/:toolCallId", async (c) => c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))));
   app.get("/openapi.json", async (c) => {
     await caller.discovered();

@@ -1,4 +1,5 @@
 import { isIPv6 } from "node:net";
+import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { JournalStore } from "@rockbot/journal";
 import type { EndpointLoad } from "@rockbot/mcp/serve";
@@ -12,10 +13,13 @@ import { GatewayEndpoint } from "./mcp/gateway-endpoint.ts";
 import { CALLS_PATH, createCallsApp } from "./operator-calls.ts";
 import { createPolicyApp, POLICY_PATH } from "./operator-policy.ts";
 import { operatorRoutes } from "./operator-routes.ts";
+import { RefusalLog } from "./refusal-log.ts";
 import { RunningKeys } from "./running-keys.ts";
 
 export interface StartGatewayOptions {
   readonly log?: Logger | undefined;
+  /** Where requests and calls that are refused here leave a line. @default nowhere: they are logged and counted only */
+  readonly audit?: AuditLog | undefined;
   /** Where the journal of calls outlives this process. @default nowhere */
   readonly journals?: JournalStore | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
@@ -57,7 +61,7 @@ type GatewayAccess = "open to this machine" | "by the gateway's token" | "by the
 export async function startGateway(
   bus: Bus,
   config: Readonly<GatewayConfig>,
-  { log = silentLogger, journals, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
+  { log = silentLogger, audit, journals, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
 ): Promise<Gateway> {
   const {
     host,
@@ -79,7 +83,8 @@ export async function startGateway(
 
   await using started = new AsyncDisposableStack();
   const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, journals, policy, log }));
-  const calls = { timeoutMs: callTimeoutMs, maxTimeoutMs: maxCallTimeoutMs, keys: new RunningKeys(), signal: drainOver.signal, log };
+  const refusals = started.use(new RefusalLog({ audit, log }));
+  const calls = { timeoutMs: callTimeoutMs, maxTimeoutMs: maxCallTimeoutMs, keys: new RunningKeys(), refusals, signal: drainOver.signal, log };
   const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy }));
   const app = createGatewayApp(caller, {
     ...calls,

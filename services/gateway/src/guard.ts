@@ -4,6 +4,7 @@ import { createFrontDoor, type FrontDoorOptions } from "@rockbot/inbound";
 import { createMiddleware } from "hono/factory";
 import type { Authenticate } from "./authenticate.ts";
 import { HttpErrorCode } from "./http-error.ts";
+import type { RefusalLog } from "./refusal-log.ts";
 
 /** What handlers of requests find in their context. */
 export interface GatewayEnv {
@@ -15,15 +16,23 @@ export interface GatewayEnv {
 export interface GuardOptions extends FrontDoorOptions {
   /** Tells who sends a request by its Authorization header, or throws. */
   readonly authenticate: Authenticate;
+  /** Is told of requests that do not pass. */
+  readonly refusals: RefusalLog | undefined;
 }
 
 /** Lets a request pass only by the front door, and if it shows who sends it, which is the variable `caller` from then on. What passes is never answered with CORS headers. */
-export function guard({ authenticate, ...names }: GuardOptions) {
+export function guard({ authenticate, refusals, ...names }: GuardOptions) {
   const faultOf = createFrontDoor(names);
   return createMiddleware<GatewayEnv>(async (c, next) => {
-    const fault = faultOf(c.env.incoming);
-    if (fault !== undefined) throw new ToolError(fault.kind === "malformed" ? HttpErrorCode.BadRequest : ToolErrorCode.Denied, fault.message);
-    c.set("caller", authenticate(c.req.header("authorization")));
+    const { incoming } = c.env;
+    try {
+      const fault = faultOf(incoming);
+      if (fault !== undefined) throw new ToolError(fault.kind === "malformed" ? HttpErrorCode.BadRequest : ToolErrorCode.Denied, fault.message);
+      c.set("caller", authenticate(c.req.header("authorization")));
+    } catch (error) {
+      if (error instanceof ToolError) refusals?.request(incoming.socket.remoteAddress, error);
+      throw error;
+    }
     await next();
   });
 }

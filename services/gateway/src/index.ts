@@ -13,3 +13,4 @@ export { CALLS_PATH, createCallsApp, MAX_LISTED_CALLS } from "./operator-calls.t
 export { OPERATOR_PATH } from "./operator-door.ts";
 export { createPolicyApp, POLICY_PATH } from "./operator-policy.ts";
 export { noSuchOperatorPath, operatorRoutes } from "./operator-routes.ts";
+export { RefusalLog } from "./refusal-log.ts";

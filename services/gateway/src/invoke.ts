@@ -9,6 +9,7 @@ import { openEventStream } from "./event-stream.ts";
 import type { GatewayEnv } from "./guard.ts";
 import { answerError, errorBody } from "./http-error.ts";
 import { readArguments } from "./read-body.ts";
+import type { RefusalLog } from "./refusal-log.ts";
 import type { RunningKeys } from "./running-keys.ts";
 
 export interface InvokeOptions {
@@ -19,24 +20,33 @@ export interface InvokeOptions {
   /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
   readonly keys: RunningKeys;
+  readonly refusals: RefusalLog | undefined;
   /** Aborts when the process stops and running calls are not waited for any longer. */
   readonly signal: AbortSignal | undefined;
   readonly log: Logger;
 }
 
 /** Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked otherwise. */
-export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, signal, log }: InvokeOptions) {
+export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }: InvokeOptions) {
   return async (c: Context<GatewayEnv, "/v1/tools/:name/invoke">): Promise<Response> => {
     const { incoming, outgoing } = c.env;
     const toolName = c.req.param("name");
     const onBehalfOf = c.get("caller");
     const hasKey = c.req.header("idempotency-key") !== undefined;
+    const receivedAt = performance.now();
+    let args: object | undefined;
+    let isSent = false;
+    const failed = async (error: unknown): Promise<ToolError> => {
+      const toolError = asToolError(error, toolName, { signal, log });
+      if (!isSent) await refusals?.call({ ...call, caller: onBehalfOf ?? caller.agent, args, error: toolError, receivedAt });
+      return toolError;
+    };
     let call = { toolCallId: newId(), toolName: toolName.slice(0, 256) };
     try {
       if (toolName.length > 256) throw new ToolError(ToolErrorCode.ToolNotFound, "Cannot call the tool: no tool has a name of more than 64 characters");
       const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), { timeoutMs, maxTimeoutMs, caller: onBehalfOf });
       call = { toolCallId, toolName };
-      const args = await readArguments(incoming);
+      args = await readArguments(incoming);
       using _key = hasKey ? keys.hold(toolCallId, toolName) : undefined;
 
       const gone = new AbortController();
@@ -50,6 +60,9 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
         sessionId,
         onBehalfOf,
         keepAnswer: hasKey,
+        onSent: () => {
+          isSent = true;
+        },
         // A call that goes on without its client is left for the next gateway, if there is a journal.
         signal: asked.goesOn ? undefined : signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]),
       };
@@ -59,11 +72,11 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
       try {
         events.end("result", await caller.call(toolName, args, { ...options, onProgress: (update) => events.send("progress", { ...call, ...update }) }));
       } catch (error) {
-        events.end("error", errorBody(asToolError(error, toolName, { signal, log }), call));
+        events.end("error", errorBody(await failed(error), call));
       }
       return RESPONSE_ALREADY_SENT;
     } catch (error) {
-      return answerError(c, asToolError(error, toolName, { signal, log }), call);
+      return answerError(c, await failed(error), call);
     }
   };
 }

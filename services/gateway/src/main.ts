@@ -7,8 +7,8 @@ import { configSchema } from "./generated/config.ts";
 await runBusService({
   service: "gateway",
   load: () => loadConfig(configSchema, { env: process.env, check: checkGatewayConfig }),
-  async start({ bus, config, log, policy, signal, inRedis }) {
+  async start({ audit, bus, config, log, policy, signal, inRedis }) {
     const journals = await inRedis(async (...at) => (await import("@rockbot/journal/redis")).connectRedisJournalStore(...at));
-    return startGateway(bus, config, { log, journals, policy, signal });
+    return startGateway(bus, config, { audit, log, journals, policy, signal });
   },
 });

@@ -1,5 +1,6 @@
 import { request as httpRequest, type RequestOptions } from "node:http";
 import { connect } from "node:net";
+import type { AuditLog } from "@rockbot/audit";
 import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
 import { type ToolDefinition, ToolError, tools, type Validator } from "@rockbot/contracts";
@@ -22,7 +23,7 @@ export function serveOne(bus: Bus, tool: Tool): Promise<AsyncDisposable> {
 }
 
 /** A gateway on a free port, in front of a real tool service on an in-memory bus. */
-export async function startTestGateway(overrides: Partial<GatewayConfig> = {}, policy?: PolicyHolder) {
+export async function startTestGateway(overrides: Partial<GatewayConfig> = {}, policy?: PolicyHolder, audit?: AuditLog) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const aborted: string[] = [];
@@ -64,9 +65,9 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}, p
       defineTool(tools.webBrowse, async ({ url }) => ({ content: "# Page", structured: { url, title: "Page", contentType: "text/html" } })),
     ],
   };
-  started.use(await serveTools(bus, set, { service: "test-tools" }));
+  started.use(await serveTools(bus, set, { service: "test-tools", audit }));
   const config = loadConfig(configSchema, { env: {}, overrides: { port: 0, ...overrides }, check: checkGatewayConfig });
-  const gateway = started.use(await startGateway(bus, config, { policy }));
+  const gateway = started.use(await startGateway(bus, config, { policy, audit }));
   const port = Number(new URL(gateway.url).port);
   const parts = started.move();
 

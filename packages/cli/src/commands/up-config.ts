@@ -24,7 +24,7 @@ export interface UpOptions {
 export interface UpConfig {
   readonly busUrl: string;
   readonly policyFile: string | undefined;
-  /** Of all tool services: one process writes to a file. */
+  /** Of all services: one process writes to a file. */
   readonly auditFile: string | undefined;
   readonly auditKey: string | undefined;
   readonly webTools: Readonly<WebToolsConfig> | undefined;
@@ -35,7 +35,6 @@ export interface UpConfig {
 }
 
 const services = ["web-tools", "mcp-bridge", "scripts-manager", "gateway"];
-const toolServiceNames = services.filter((name) => name !== "gateway");
 const sections = ["webTools", "mcpBridge", "scriptsManager", "gateway"];
 
 /**
@@ -56,8 +55,6 @@ export function readUpConfig(
   if (!chosen.has("mcp-bridge") && mcpConfig !== undefined) faults.push("--mcp-config: belongs to mcp-bridge, which --only leaves out");
   if (!chosen.has("scripts-manager") && unsafeLocalScripts !== undefined)
     faults.push("--unsafe-local-scripts: belongs to scripts-manager, which --only leaves out");
-  if (audit !== undefined && !toolServiceNames.some((name) => chosen.has(name)))
-    faults.push("--audit: belongs to web-tools, mcp-bridge and scripts-manager, which --only leaves out");
   if (port !== undefined && !/^\d{1,5}$/.test(port)) faults.push(`--port: expected a whole number from 0 to 65535, got ${JSON.stringify(port)}`);
   if (faults.length > 0) throw new UsageError(faults);
 
@@ -94,15 +91,15 @@ export function readUpConfig(
     ? load(scriptsManagerSchema, "scriptsManager", { unsafeLocalScripts, auditFile: audit }, checkScriptsManagerConfig)
     : undefined;
   const gateway = chosen.has("gateway")
-    ? load(gatewaySchema, "gateway", { host, port: port === undefined ? undefined : Number(port) }, checkGatewayConfig)
+    ? load(gatewaySchema, "gateway", { host, port: port === undefined ? undefined : Number(port), auditFile: audit }, checkGatewayConfig)
     : undefined;
 
   const all = [webTools, bridge, scriptsManager, gateway];
   const toolServices = [webTools, bridge, scriptsManager];
   const busUrls = distinct(all.map((config) => config?.busUrl));
   const policyFiles = distinct(all.map((config) => config?.policyFile));
-  const auditFiles = distinct(toolServices.map((config) => config?.auditFile));
-  const auditKeys = distinct(toolServices.map((config) => config?.auditKey));
+  const auditFiles = distinct(all.map((config) => config?.auditFile));
+  const auditKeys = distinct(all.map((config) => config?.auditKey));
   if (busUrls.length > 1) configFaults.push("busUrl: the sections name different buses, and one process has one. Use --bus");
   if (policyFiles.length > 1) configFaults.push("policyFile: the sections name different files, and one process has one. Use --policy");
   if (auditFiles.length > 1) configFaults.push("auditFile: the sections name different files, and one process has one. Use --audit");

@@ -62,7 +62,7 @@ export async function up(options: UpOptions): Promise<void> {
   await using runningGateway =
     gateway === undefined
       ? undefined
-      : await startGateway(bus, gateway, { log, journals, policy, operator: operatorOf(bridge?.approvals, log), signal: shutdown.signal });
+      : await startGateway(bus, gateway, { audit, log, journals, policy, operator: operatorOf(bridge?.approvals, log), signal: shutdown.signal });
   // Other commands of this user come by the socket; over a broker they come by the broker.
   await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", policy, log });
   await using _mcpTools = caller === undefined || bridge === undefined ? undefined : await offerMcpTools(bus, caller, { agent: "cli", policy, log });
@@ -78,6 +78,7 @@ export async function up(options: UpOptions): Promise<void> {
             approvals: bridge?.approvals,
             journals: [caller.journal, ...(runningGateway === undefined ? [] : [runningGateway.journal])],
             policy,
+            audit,
           },
           { drainMs: graceMs, signal: shutdown.signal, log },
         );

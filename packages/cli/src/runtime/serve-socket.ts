@@ -1,6 +1,7 @@
 import { chmodSync, linkSync, rmSync, statSync } from "node:fs";
-import type { Bus } from "@rockbot/bus";
-import { createGatewayApp, type GatewayAppOptions, type HttpApp, OPERATOR_PATH, serveHttp } from "@rockbot/gateway";
+import type { AuditLog } from "@rockbot/audit";
+import { type Bus, silentLogger } from "@rockbot/bus";
+import { createGatewayApp, type GatewayAppOptions, type HttpApp, OPERATOR_PATH, RefusalLog, serveHttp } from "@rockbot/gateway";
 import type { BridgeApprovals, BridgedServerHealth } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";
@@ -35,6 +36,8 @@ export interface SocketParts {
   readonly approvals?: BridgeApprovals | undefined;
   /** Of all callers in this process, for the operator. @default the caller's */
   readonly journals?: readonly ToolCaller["journal"][] | undefined;
+  /** Where calls that are refused here leave a line. @default nowhere: they are logged and counted only */
+  readonly audit?: AuditLog | undefined;
   /** In force, for the operator to ask. @default nothing is said of any */
   readonly policy?: PolicyHolder | undefined;
 }
@@ -47,11 +50,13 @@ export interface SocketParts {
  */
 export async function serveSocket(
   socket: OwnSocket,
-  { bus, caller, mcpServers = () => undefined, approvals, journals = [caller.journal], policy }: SocketParts,
-  { drainMs, signal, log, notReady }: ServeSocketOptions,
+  { bus, caller, mcpServers = () => undefined, approvals, journals = [caller.journal], policy, audit }: SocketParts,
+  { drainMs, signal, log = silentLogger, notReady }: ServeSocketOptions,
 ): Promise<AsyncDisposable> {
   const drainOver = new AbortController();
-  const gateway = createGatewayApp(caller, { signal: drainOver.signal, log, notReady });
+  await using started = new AsyncDisposableStack();
+  const refusals = started.use(new RefusalLog({ audit, log }));
+  const gateway = createGatewayApp(caller, { refusals, signal: drainOver.signal, log, notReady });
   const operator = operatorApp({ bus, caller, journals, policy, approvals, signal: drainOver.signal, log });
   const mcp = createMcpApp(mcpServers);
   const app: HttpApp = {
@@ -62,7 +67,6 @@ export async function serveSocket(
   };
   const ownPath = `${socket.path}.${process.pid}`;
   rmSync(ownPath, { force: true }); // left by a dead process of this number
-  await using started = new AsyncDisposableStack();
   started.use(await serveHttp(app, { path: ownPath }, { drainMs, signal, onDrainOver: () => drainOver.abort() }));
   chmodSync(ownPath, 0o600);
   await takeName(socket, ownPath);

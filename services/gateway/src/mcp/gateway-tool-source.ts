@@ -4,6 +4,7 @@ import type { ToolSource } from "@rockbot/mcp/serve";
 import { listTools, type ToolCaller } from "@rockbot/tools";
 import { asToolError } from "../as-tool-error.ts";
 import { callIdOf } from "../call-headers.ts";
+import type { RefusalLog } from "../refusal-log.ts";
 import type { RunningKeys } from "../running-keys.ts";
 
 export interface GatewayToolSourceOptions {
@@ -11,6 +12,8 @@ export interface GatewayToolSourceOptions {
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
   readonly keys: RunningKeys;
+  /** Is told of calls that are refused here. */
+  readonly refusals: RefusalLog | undefined;
   /** Aborts when the process stops and running calls are not waited for any longer. */
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -20,7 +23,7 @@ export interface GatewayToolSourceOptions {
 export function gatewayToolSource(
   caller: ToolCaller,
   by: string | undefined,
-  { timeoutMs: defaultMs, maxTimeoutMs, keys, signal, log }: GatewayToolSourceOptions,
+  { timeoutMs: defaultMs, maxTimeoutMs, keys, refusals, signal, log }: GatewayToolSourceOptions,
 ): ToolSource {
   return {
     maxTimeoutMs,
@@ -31,14 +34,21 @@ export function gatewayToolSource(
     getGuides: () => caller.getGuides(by),
     toolCallIdOf: (key) => (key === undefined ? newId() : callIdOf(key, by)),
     async call(name, args, { toolCallId, isKeyed, timeoutMs = Math.min(defaultMs, maxTimeoutMs), sessionId, signal: cancelled, onProgress }) {
-      using _key = isKeyed ? keys.hold(toolCallId, name) : undefined;
+      const receivedAt = performance.now();
+      let isSent = false;
+      const onSent = () => {
+        isSent = true;
+      };
       // A call that goes on without its client is left for the next gateway, if there is a journal.
       const ends = cancelled === undefined ? undefined : AbortSignal.any([cancelled, signal]);
-      const options = { toolCallId, timeoutMs, sessionId, onBehalfOf: by, keepAnswer: isKeyed, signal: ends, onProgress };
+      const options = { toolCallId, timeoutMs, sessionId, onBehalfOf: by, keepAnswer: isKeyed, signal: ends, onProgress, onSent };
       try {
+        using _key = isKeyed ? keys.hold(toolCallId, name) : undefined;
         return await caller.call(name, args, options);
       } catch (error) {
-        throw asToolError(error, name, { signal, log });
+        const toolError = asToolError(error, name, { signal, log });
+        if (!isSent) await refusals?.call({ caller: by ?? caller.agent, toolName: name, toolCallId, args, error: toolError, receivedAt });
+        throw toolError;
       }
     },
   };

@@ -156,7 +156,14 @@ test("a stream of changes ends when its token is nobody's any more", { timeout: 
   await using policy = await openPolicy(file);
   await using bus = createMemoryBus();
   await using caller = await createToolCaller(bus, { agent: "gateway", policy });
-  const calls = { timeoutMs: 1_000, maxTimeoutMs: 1_000, keys: new RunningKeys(), signal: new AbortController().signal, log: silentLogger };
+  const calls = {
+    timeoutMs: 1_000,
+    maxTimeoutMs: 1_000,
+    keys: new RunningKeys(),
+    refusals: undefined,
+    signal: new AbortController().signal,
+    log: silentLogger,
+  };
   await using endpoint = new GatewayEndpoint(caller, { ...calls, policy });
   const app = createGatewayApp(caller, { ...calls, policy, mcp: () => endpoint.get(), keepAliveMs: 50 });
   await using server = await serveHttp(app, { host: "127.0.0.1", port: 0 });
