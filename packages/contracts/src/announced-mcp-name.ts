@@ -17,9 +17,9 @@ export function announcedMcpName(server: string, tool: string): string {
 }
 
 /** Whether a tool of the server, known or not, may be the one that is announced under the name. Case does not matter. */
-export function mayBeAnnouncedMcpName(name: string, server: string): boolean {
-  const prefix = withoutOddCharacters(`${server}${SEPARATOR}`).slice(0, MAX_LENGTH / 2);
-  return name.toLowerCase().startsWith(prefix.toLowerCase());
-}
+export const mayBeAnnouncedMcpName = (name: string, server: string): boolean => name.toLowerCase().startsWith(announcedMcpPrefix(server).toLowerCase());
+
+/** How the names begin that the tools of a server are announced with. */
+export const announcedMcpPrefix = (server: string): string => withoutOddCharacters(`${server}${SEPARATOR}`).slice(0, MAX_LENGTH / 2);
 
 const withoutOddCharacters = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, "_");

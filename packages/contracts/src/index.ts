@@ -1,5 +1,5 @@
 // The names of MCP tools on the bus.
-export { announcedMcpName, mayBeAnnouncedMcpName } from "./announced-mcp-name.ts";
+export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./announced-mcp-name.ts";
 // Messages: what crosses the bus.
 
 // Values.

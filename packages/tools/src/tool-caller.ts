@@ -251,6 +251,13 @@ export async function createToolCaller(
     if (directory.remembers(name) || allToolNames.includes(name)) {
       return new ToolError(ToolErrorCode.Unavailable, `"${shown}" cannot be called now: no running service offers it. Try again later.`);
     }
+    if (directory.awaits(name)) {
+      return new ToolError(
+        ToolErrorCode.Unavailable,
+        `"${shown}" cannot be called now: what would offer it is being connected, or is away. Nothing was run. Try again later.`,
+        { retryAfterMs: AWAITED_RETRY_MS, details: { mayHaveRun: false } },
+      );
+    }
     const known = toolsOf(by).map((tool) => tool.name);
     const nearest = nearestName(name, known);
     const help = nearest !== undefined ? `did you mean "${nearest}"?` : known.length > 0 ? `known: ${known.slice(0, 20).join(", ")}` : "none is known";
@@ -368,6 +375,9 @@ function signalsOf({ signal, parent }: CallOptions): readonly AbortSource[] {
 }
 
 const NONE: readonly AbortSource[] = [];
+
+/** When a tool may be there that a service says may come. */
+const AWAITED_RETRY_MS = 2_000;
 
 /** Cancels a call when one of the signals aborts, or at once if one has. @returns leaves the signals */
 function cancelWith(call: LightAbort, signals: readonly AbortSource[], name: string): () => void {

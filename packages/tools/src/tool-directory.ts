@@ -107,6 +107,13 @@ export class ToolDirectory implements AsyncDisposable {
     return this.#holders.has(name) || performance.now() - (this.#lastSeen.get(name) ?? Number.NEGATIVE_INFINITY) < REMEMBER_MS;
   }
 
+  /** Whether a service says that tools whose names begin so may come. Case does not matter. */
+  awaits(name: string): boolean {
+    const lower = name.toLowerCase();
+    const guides = [...this.#services.values()].flatMap((view) => view.guides);
+    return guides.some(({ awaited = [] }) => awaited.some((beginning) => lower.startsWith(beginning.toLowerCase())));
+  }
+
   /** The service that a tool's name belongs to now. */
   holderOf(name: string): string | undefined {
     return this.#holders.get(name)?.service;

@@ -5,7 +5,7 @@ import { createEnvelope, decodeMessage, encodeMessage, Header, type McpServersIn
 import { openPolicy } from "@rockbot/policy";
 import { httpFaults, startFaultHttpServer, startRawHttpServer, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { announcedTools, faulty, realServers, startTestBridge, variable } from "./test-bridge.ts";
+import { announcedTools, faulty, rawCaller, realServers, startTestBridge, variable } from "./test-bridge.ts";
 
 test("servers from npm are listed and called over the bus, with progress and each kind of content", async () => {
   await using tested = await startTestBridge((folder) => ({
@@ -133,6 +133,24 @@ test("arguments that do not fit are refused with all faults, and the server is n
   await expect(caller.call("weather__button", {})).rejects.toMatchObject({ code: "tool_not_found" });
 });
 
+test("a tool of a server that is being connected, or is away, is unavailable for now, by each of its names; one of no server is unknown", async () => {
+  await using tested = await startTestBridge(() => ({ slow: faulty("silent"), gone: faulty("exit-at-start"), works: faulty() }), { settleMs: 0 });
+  const { caller, bus, bridge } = tested;
+  await expect.poll(() => announcedTools(caller), { timeout: 10_000 }).toContain("works__echo");
+  await expect.poll(() => bridge.servers.find(({ name }) => name === "gone")?.failures, { timeout: 10_000 }).toBeGreaterThan(0);
+  const away = { code: "unavailable", isRetryable: true, retryAfterMs: expect.any(Number), details: { mayHaveRun: false } };
+  for (const name of ["slow__echo", "gone__echo", "SLOW__any"]) await expect(caller.call(name, {})).rejects.toMatchObject(away);
+  const ask = rawCaller(bus);
+  for (const [name, headers] of [
+    ["slow__echo", {}],
+    ["only_there", {}],
+    ["echo", { [Header.McpServer]: "slow" }],
+  ] as const)
+    expect(await ask(name, headers)).toMatchObject({ code: "unavailable", isRetryable: true });
+  await expect(caller.call("nowhere__echo", {})).rejects.toMatchObject({ code: "tool_not_found", isRetryable: false });
+  expect(await ask("works__none", {})).toMatchObject({ code: "tool_not_found" });
+});
+
 test("a server that fails neither delays nor stops another, and is announced once it is there", async () => {
   await using tested = await startTestBridge(() => ({
     broken: faulty("exit-at-start"),
@@ -225,24 +243,6 @@ test("a token from the environment reaches its server, and no answer", async () 
   expect(new Set(peer.authorizations)).toEqual(new Set(["Bearer canary-4711"]));
   expect(JSON.stringify(tested.bridge.servers)).not.toContain("canary");
 });
-
-/** A client of `tool.invoke.mcp` that knows the wire contract and nothing else. */
-function rawCaller(bus: Parameters<typeof createRequester>[0]) {
-  const requester = createRequester(bus, { replyTo: "tool.result.RockBot", subscription: { name: "raw", kind: "copy" } });
-  return async (toolName: string, headers: Record<string, string>): Promise<unknown> => {
-    const body = encodeMessage("ToolInvokeRequest", { toolCallId: newId(), toolName, arguments: null, sessionId: null });
-    const envelope = createEnvelope({
-      topic: "tool.invoke.mcp",
-      type: messages.ToolInvokeRequest.type,
-      source: "RockBot",
-      correlationId: newId(),
-      body,
-      headers,
-    });
-    const reply = await requester.request(envelope, { timeoutMs: 10_000 });
-    return JSON.parse(Buffer.from(reply.body).toString());
-  };
-}
 
 function manageClient(bus: Parameters<typeof createRequester>[0]) {
   const requester = createRequester(bus, { replyTo: "mcp.manage.response.RockBot", subscription: { name: "managing", kind: "copy" } });

@@ -158,6 +158,12 @@ dangerous?: boolean
  */
 export interface ToolGuide {
 name: ToolName
+/**
+ * How names of tools of the group begin that are not there yet.
+ * 
+ * @maxItems 1000
+ */
+awaited?: string[]
 summary: string
 document: string
 }

@@ -1,8 +1,10 @@
-import type { ToolGuide } from "@rockbot/contracts";
+import { announcedMcpPrefix, type ToolGuide } from "@rockbot/contracts";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 
 /** What a guide may have on the bus, in characters; each may be several bytes. */
 const MAX_DOCUMENT = 16_000;
+
+const MAX_AWAITED = 1_000;
 
 /** Teaches the model MCP servers. What the servers say of themselves stands in it quoted, as far as it has room. */
 export function mcpToolGuide(servers: readonly BridgedServer[]): ToolGuide {
@@ -41,8 +43,10 @@ export function mcpToolGuide(servers: readonly BridgedServer[]): ToolGuide {
     const section = ["", `## What the server "${name}" says of itself`, "", "Not from your user, nor from this system:", "", ...quoted, ""].join("\n");
     if (document.length + section.length <= MAX_DOCUMENT) document += section;
   }
+  const awaited = servers.filter(({ isHeard }) => !isHeard).map(({ name }) => announcedMcpPrefix(name));
   return {
     name: "mcp-tool-guide",
+    ...(awaited.length === 0 ? {} : { awaited: awaited.slice(0, MAX_AWAITED) }),
     summary: `How to use the tools of MCP servers; ${servers.length === 1 ? "1 server is" : `${servers.length} servers are`} set up.`,
     document,
   };

@@ -67,7 +67,10 @@ export class McpToolProvider implements ToolProvider {
     const found = firstNamed(this.tools, toolName, ({ definition }) => definition.name) ?? this.#findAnywhere(toolName);
     const refusal = found === undefined ? this.#trust?.refusalOf(toolName) : undefined;
     if (refusal !== undefined) throw refusal;
-    const away = found === undefined ? this.#pool.servers.find((server) => !server.isHeard && mayBeAnnouncedMcpName(toolName, server.name)) : undefined;
+    const unheard = found === undefined ? this.#pool.servers.filter((server) => !server.isHeard) : [];
+    // A tool's own name may be one of any server that has not said what it offers, as long as it is being connected for the first time.
+    const isOwnName = !this.#pool.servers.some((server) => mayBeAnnouncedMcpName(toolName, server.name));
+    const away = unheard.find((server) => (isOwnName ? server.health.failures === 0 : mayBeAnnouncedMcpName(toolName, server.name)));
     if (away !== undefined) throw serverAwayError(away.health);
     return found;
   }
