@@ -39,8 +39,9 @@ export { checkName, isName, isReplyTopic, isReplyTopicOf, isSessionId, replyRoot
 export { MAX_DATA_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./parse-json.ts";
 export { printable, printableJson } from "./printable.ts";
 export { isInexactText, quoteInexact } from "./scan-json.ts";
-export type { ToolDefinition } from "./tool-definition.ts";
 // Errors: what a call fails with.
+export { type TimedOut, timeoutError } from "./timeout-error.ts";
+export type { ToolDefinition } from "./tool-definition.ts";
 export { ToolError, ToolErrorCode, type ToolErrorOptions } from "./tool-error.ts";
 export { errorReply, textResponse, toolErrorFrom } from "./tool-messages.ts";
 export type { SchemaError, Validator } from "./validator.ts";

@@ -1,5 +1,16 @@
 import { type Bus, createRequester, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
-import { decodeMessage, type Envelope, MCP_BRIDGE, mcpCallEnvelope, mcpTopics, messages, ToolError, ToolErrorCode, toolErrorFrom } from "@rockbot/contracts";
+import {
+  decodeMessage,
+  type Envelope,
+  MCP_BRIDGE,
+  mcpCallEnvelope,
+  mcpTopics,
+  messages,
+  ToolError,
+  ToolErrorCode,
+  timeoutError,
+  toolErrorFrom,
+} from "@rockbot/contracts";
 import type { Identity } from "@rockbot/tools";
 import type { InvokeByServer } from "./mcp-invoke-tool.ts";
 
@@ -26,10 +37,7 @@ export function invokeByServer(bus: Bus, agent: string, identity: Pick<Identity,
 }
 
 function callError(error: unknown, toolName: string): unknown {
-  if (error instanceof RequestTimeoutError)
-    return new ToolError(ToolErrorCode.Timeout, `"${toolName}" timed out: there was no answer by the deadline. It may have run.`, {
-      details: { mayHaveRun: true },
-    });
+  if (error instanceof RequestTimeoutError) return timeoutError(`"${toolName}"`, { mayHaveRun: true });
   if (error instanceof UnroutableError)
     return new ToolError(ToolErrorCode.Unavailable, `"${toolName}" cannot be called now: no MCP bridge is running. Try again later.`);
   return error;

@@ -256,8 +256,9 @@ export class McpServer implements AsyncDisposable {
           this.#lose(connection, error);
           continue;
         }
-        const failure = callError(error, { server: this.name, tool: tool.name, redact: this.#secrets.redact });
-        if (attempt > 1 || !isLost(error) || !isRepeatable(tool, this.trustsAnnotations)) throw failure;
+        const isRepeatSafe = isRepeatable(tool, this.trustsAnnotations);
+        const failure = callError(error, { server: this.name, tool: tool.name, redact: this.#secrets.redact, isRepeatSafe });
+        if (attempt > 1 || !isLost(error) || !isRepeatSafe) throw failure;
         lost = failure;
       }
     }

@@ -40,7 +40,7 @@ export function servingLayers({ concurrency, claims, rates, results }: Serving):
       validate(definition),
       narrow,
       claims.layer(definition, { isResumable }),
-      deadline,
+      deadline(definition),
       cache(definition, results),
       queued,
       bounded,
@@ -50,7 +50,7 @@ export function servingLayers({ concurrency, claims, rates, results }: Serving):
 
 /** The tool with what a tool of the caller's own process needs: nothing is claimed, counted or kept, and each delivery of a call runs it. */
 export function withLocalLayers({ definition, executor }: Tool): ToolExecutor {
-  return wrap(executor, [record(servingNames), validate(definition), deadline, start]);
+  return wrap(executor, [record(servingNames), validate(definition), deadline(definition), start]);
 }
 
 /** The executor with every layer of the calling side around it. It keeps the deadline itself, as remote executors do. */
@@ -59,6 +59,6 @@ export function withCallingLayers(executor: ToolExecutor): ToolExecutor {
 }
 
 /** The executor, which keeps no deadline, in the place of one that does. */
-export const withDeadline = (executor: ToolExecutor): ToolExecutor => wrap(executor, [deadline]);
+export const withDeadline = (executor: ToolExecutor): ToolExecutor => wrap(executor, [deadline({ readOnly: false, idempotent: false })]);
 
 const wrap = (executor: ToolExecutor, layers: readonly ToolLayer[]): ToolExecutor => layers.reduceRight((inner, layer) => layer(inner), executor);

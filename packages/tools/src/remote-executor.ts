@@ -1,9 +1,9 @@
 import { type Bus, BusClosedError, BusUnavailableError, MessageTooLargeError, QueueFullError, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
-import { createEnvelope, encodeMessage, Header, messages, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { createEnvelope, encodeMessage, Header, messages, ToolError, ToolErrorCode, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
 import { CallState } from "@rockbot/journal";
 import { type Station, scriptResultTopic } from "./caller-station.ts";
 import type { Identity } from "./identity.ts";
-import { inTime, timeoutError } from "./layers/deadline.ts";
+import { inTime } from "./layers/deadline.ts";
 import { MAX_REQUEST_BYTES } from "./limits.ts";
 import { answerOf, misaddressed } from "./reply.ts";
 import type { FoundTool, ToolDirectory } from "./tool-directory.ts";
@@ -66,7 +66,7 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
       }
       if (bus.isBlocked) throw overloaded("the message bus is short of memory or disk and takes no messages");
       const isServed = directory.isServed(tool);
-      const late = () => timeoutError(tool.name, { mayHaveRun: false });
+      const late = () => timeoutError(`"${tool.name}"`, { mayHaveRun: false });
       let leftMs = deadline - performance.now();
       if (leftMs > 0 && typeof isServed !== "boolean") {
         if (!(await inTime(isServed, { signal, leftMs, late }))) throw unavailable();
@@ -120,11 +120,10 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
   };
 
   function toCallError(error: unknown): unknown {
-    if (error instanceof RequestTimeoutError)
-      return new ToolError(ToolErrorCode.Timeout, `"${tool.name}" has not answered by the deadline. It may have run. Try again with a longer timeout.`, {
-        cause: error,
-        details: { mayHaveRun: true },
-      });
+    if (error instanceof RequestTimeoutError) {
+      const isRepeatSafe = tool.readOnly || tool.idempotent;
+      return timeoutError(`"${tool.name}"`, { mayHaveRun: true, isRepeatSafe, cause: error });
+    }
     if (error instanceof UnroutableError) return unavailable(error);
     if (error instanceof BusClosedError) {
       return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called: this process has closed its bus`, { cause: error, isRetryable: false });

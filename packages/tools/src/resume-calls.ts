@@ -1,5 +1,5 @@
 import { BusClosedError, type Logger, type Requester, RequestTimeoutError } from "@rockbot/bus";
-import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
 import { type CallJournal, type CallRecord, CallState, type JournalStore } from "@rockbot/journal";
 import type { Identity } from "./identity.ts";
 import { MAX_TIMEOUT_MS } from "./limits.ts";
@@ -98,10 +98,7 @@ function toCallError(toolName: string, cause: unknown): ToolError {
       details: { mayHaveRun: true },
     });
   if (!(cause instanceof RequestTimeoutError)) return toToolError(cause, toolName);
-  return new ToolError(ToolErrorCode.Timeout, `"${toolName}" has not answered by the deadline. Its caller was restarted meanwhile, and it may have run.`, {
-    cause,
-    details: { mayHaveRun: true },
-  });
+  return timeoutError(`"${toolName}", whose caller was restarted meanwhile,`, { mayHaveRun: true, cause });
 }
 
 /** The end that an error is, in a journal. */

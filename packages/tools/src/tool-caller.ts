@@ -12,6 +12,7 @@ import {
   type ToolGuide,
   type ToolInvokeRequest,
   type ToolInvokeResponse,
+  timeoutError,
 } from "@rockbot/contracts";
 import { ANSWER_KEPT_MS, CallJournal, CallState, type JournalStore } from "@rockbot/journal";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -19,7 +20,7 @@ import { argumentsText } from "./arguments-text.ts";
 import { guideTools } from "./guide-tools.ts";
 import { holdStation } from "./held-station.ts";
 import { createIdentity } from "./identity.ts";
-import { inTime, timeoutError } from "./layers/deadline.ts";
+import { inTime } from "./layers/deadline.ts";
 import { withCallingLayers, withDeadline, withLocalLayers } from "./layers.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_CALLS_IN_FLIGHT, MAX_TIMEOUT_MS } from "./limits.ts";
 import { MessageMeter } from "./message-meter.ts";
@@ -226,7 +227,7 @@ export async function createToolCaller(
       const { toolCallId, toolName } = request;
       const { signal, deadline, progress, onSent } = context;
       const leftMs = deadline - performance.now();
-      const late = (mayHaveRun: boolean) => () => timeoutError(toolName, { mayHaveRun });
+      const late = (mayHaveRun: boolean) => () => timeoutError(`"${toolName}"`, { mayHaveRun });
       if (leftMs <= 0) throw late(false)();
       const before = resumedById.get(toolCallId);
       if (before?.isOpen && before.toolName === toolName) {

@@ -1,6 +1,7 @@
 import { request } from "node:http";
+import { defineTool } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { startTestGateway } from "./test-gateway.ts";
+import { loose, serveOne, startTestGateway } from "./test-gateway.ts";
 
 test("a call is answered with the tool's response", async () => {
   await using gateway = await startTestGateway();
@@ -228,3 +229,25 @@ test("a call goes on when its client's connection breaks, if it asked for that, 
   const refused = await gateway.invoke("echo", {}, { "rockbot-on-close": "keep" });
   expect([refused.status, refused.json?.["message"]]).toEqual([400, expect.stringContaining("needs an Idempotency-Key")]);
 });
+
+test.each(["HTTP", "MCP"])(
+  "by %s a call with effects that has no answer in time is made once, and says how to find out before it is made anew",
+  async (door) => {
+    await using gateway = await startTestGateway();
+    let runs = 0;
+    const act = defineTool({ ...loose("act"), readOnly: false, idempotent: false }, async (_, { signal }) => {
+      runs++;
+      return new Promise<string>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    });
+    await using _act = await serveOne(gateway.bus, act);
+    await expect.poll(async () => (await gateway.send({ path: "/v1/tools" })).text).toContain('"act"');
+    const params = { name: "act", arguments: {}, _meta: { "rockbot/timeoutMs": 200 } };
+    const headers = { accept: "application/json, text/event-stream", "content-type": "application/json", "mcp-protocol-version": "2025-11-25" };
+    const { text } =
+      door === "HTTP"
+        ? await gateway.invoke("act", {}, { "rockbot-timeout-ms": "200" })
+        : await gateway.send({ method: "POST", path: "/mcp", headers }, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
+    for (const said of ["timeout", '"isRetryable":true', '"mayHaveRun":true', "find out before you make another call of it"]) expect(text).toContain(said);
+    expect(runs).toBe(1);
+  },
+);

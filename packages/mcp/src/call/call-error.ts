@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
-import { ToolError, ToolErrorCode, type ToolErrorOptions, UncarriableError } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode, type ToolErrorOptions, timeoutError, UncarriableError } from "@rockbot/contracts";
 import type { Redactor } from "@rockbot/redaction";
 import { isTooDeep } from "../clean-schema.ts";
 import { cleanText } from "../clean-text.ts";
@@ -26,13 +26,15 @@ export interface FailedCall {
   readonly server: string;
   readonly tool: string;
   readonly redact: Redactor["redact"];
+  /** A second run does no harm. @default false */
+  readonly isRepeatSafe?: boolean | undefined;
 }
 
 /**
  * Why a call failed, for the model: by what is known of whether the tool has run. What a server says of itself is
  * quoted as such, bounded, without deceptive characters and without our secrets.
  */
-export function callError(error: unknown, { server, tool, redact }: FailedCall): ToolError {
+export function callError(error: unknown, { server, tool, redact, isRepeatSafe = false }: FailedCall): ToolError {
   if (error instanceof ToolError) return error;
   const what = `"${tool}" of the MCP server "${server}"`;
   const said = (text: string): string => {
@@ -61,7 +63,7 @@ export function callError(error: unknown, { server, tool, redact }: FailedCall):
   if (status !== undefined)
     return failed(ToolErrorCode.ExecutionFailed, `${what} failed: its server answered with status ${status}. It may have run.`, status >= 500);
   if (error instanceof ProtocolError) return protocolError(error, { what, said, serverData, failed });
-  if (isTimeOut(error)) return failed(ToolErrorCode.Timeout, `${what} gave no result in time. It may have run.`, true);
+  if (isTimeOut(error)) return timeoutError(what, { mayHaveRun: true, isRepeatSafe, cause: error });
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
     return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its answer is no result as the protocol has it.`, true);
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { LinkedList, type ListEntry, pause, SlotMap } from "@rockbot/async";
 import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError, claimKeyText } from "@rockbot/claims";
-import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
 import type { Tool } from "../define-tool.ts";
 import { decodeReply, encodeReplyToKeep } from "../reply.ts";
 import { SupersededError } from "../superseded-error.ts";
@@ -121,9 +121,13 @@ export class CallClaims {
         case "done":
           return settle(outcome.reply === undefined ? forgotten(request) : (decodeReply(outcome.reply) ?? forgotten(request)));
         case "cancelled":
-          throw new ToolError(ToolErrorCode.Cancelled, `The call of "${request.toolName}" was cancelled. If it is still wanted, make a new call of it.`, {
-            details: { mayHaveRun: true },
-          });
+          throw new ToolError(
+            ToolErrorCode.Cancelled,
+            `The call of "${request.toolName}" was cancelled, perhaps after it had begun: it may have had effects. Find out before you make another call of it.`,
+            {
+              details: { mayHaveRun: true },
+            },
+          );
         case "conflict":
           throw conflict(request);
         case "held":
@@ -195,9 +199,7 @@ export class CallClaims {
   async #watch({ deadline, signal }: ToolContext, leaseLeftMs: number, request: ToolInvokeRequest): Promise<void> {
     const leftMs = deadline - performance.now();
     if (leftMs <= 0) {
-      throw new ToolError(ToolErrorCode.Timeout, `"${request.toolName}" is being run elsewhere and gave no result by its deadline. It may have had effects.`, {
-        details: { mayHaveRun: true },
-      });
+      throw timeoutError(`"${request.toolName}", which is being run elsewhere,`, { mayHaveRun: true });
     }
     await pause(Math.min(leaseLeftMs + 1, WATCH_MS, leftMs + 1), signal);
   }

@@ -5,6 +5,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { ToolContext, ToolExecutor } from "../tool-executor.ts";
 import { deadline } from "./deadline.ts";
 
+const inTime = deadline({ readOnly: false, idempotent: false });
+
 const request = { toolCallId: "call-1", toolName: "echo", arguments: null, sessionId: null };
 
 function context(more: Partial<ToolContext> = {}): ToolContext {
@@ -23,7 +25,7 @@ test.each<[string, ToolExecutor["execute"]]>([
 ])("once an executor %s nothing waits for the deadline", async (_what, execute) => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
-  const [outcome] = await Promise.allSettled([deadline({ execute }).execute(request, context())]);
+  const [outcome] = await Promise.allSettled([inTime({ execute }).execute(request, context())]);
   if (outcome?.status === "rejected") expect(outcome.reason).toMatchObject({ code: "execution_failed" });
   // The one timer of all deadlines stops with its next tick if there is none.
   await expect.poll(() => vi.advanceTimersByTime(20).getTimerCount()).toBe(0);
@@ -31,9 +33,9 @@ test.each<[string, ToolExecutor["execute"]]>([
 
 test("a call that was cancelled, or whose time is over, does not start", async () => {
   const execute = vi.fn(async () => textResponse(request, "done"));
-  const late = deadline({ execute }).execute(request, context({ deadline: performance.now() - 1 }));
+  const late = inTime({ execute }).execute(request, context({ deadline: performance.now() - 1 }));
   await expect(late).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: false } });
-  const cancelled = deadline({ execute }).execute(request, context({ signal: AbortSignal.abort(new ToolError("cancelled", "not wanted")) }));
+  const cancelled = inTime({ execute }).execute(request, context({ signal: AbortSignal.abort(new ToolError("cancelled", "not wanted")) }));
   await expect(cancelled).rejects.toMatchObject({ code: "cancelled" });
   expect(execute).not.toHaveBeenCalled();
 });
@@ -45,7 +47,7 @@ test("a call that is cancelled while it runs ends with the reason, and its tool 
     signal.addEventListener("abort", () => told.resolve(signal.reason));
     return new Promise(() => {});
   };
-  const running = deadline({ execute }).execute(request, context({ signal: caller.signal }));
+  const running = inTime({ execute }).execute(request, context({ signal: caller.signal }));
   const reason = new ToolError("cancelled", "not wanted");
   caller.abort(reason);
   await expect(running).rejects.toBe(reason);
@@ -60,7 +62,24 @@ test("what is inside has an AbortSignal, whatever aborts the call", async () => 
     call.abort("enough");
     return textResponse(request, "done");
   };
-  await expect(deadline({ execute }).execute(request, context({ signal: call }))).rejects.toBe("enough");
+  await expect(inTime({ execute }).execute(request, context({ signal: call }))).rejects.toBe("enough");
   expect(signals).toEqual([expect.any(AbortSignal)]);
   expect(signals[0]).toMatchObject({ aborted: true, reason: "enough" });
+});
+
+test.each([
+  [
+    { readOnly: false, idempotent: false },
+    /had effects: find out before you make another call of it\. To ask for this very call again, by its toolCallId or Idempotency-Key, runs it no second time/,
+  ],
+  [{ readOnly: true, idempotent: false }, /does no harm if it runs again\. Try again with a longer timeout/],
+  [{ readOnly: false, idempotent: true }, /does no harm if it runs again/],
+])("a call of a tool that is %j says at its deadline what a repeat would do", async (promises, words) => {
+  const executor = deadline(promises)({ execute: () => new Promise(() => {}) });
+  await expect(executor.execute(request, context({ deadline: performance.now() + 10 }))).rejects.toMatchObject({
+    code: "timeout",
+    isRetryable: true,
+    message: expect.stringMatching(words),
+    details: { mayHaveRun: true },
+  });
 });

@@ -1,28 +1,41 @@
 import { type AbortSource, Deadlines, onAbort } from "@rockbot/async";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type ToolDefinition, timeoutError } from "@rockbot/contracts";
 import type { ToolLayer } from "../tool-executor.ts";
 
 const deadlines = new Deadlines();
+
+/** What a repeat of a call does. */
+type Promises = Pick<ToolDefinition, "readOnly" | "idempotent">;
+
+const quoted = (toolName: string): string => `"${toolName}"`;
 
 /**
  * Ends a call at its deadline: aborts the signal, and answers `timeout` even if the tool ignores it. A call whose time is
  * over before it starts does not start. An aborted call ends with the signal's reason. What is inside has an AbortSignal, as tools need.
  */
-export const deadline: ToolLayer = (next) => ({
-  execute(request, context) {
-    const { signal } = context;
-    const leftMs = context.deadline - performance.now();
-    if (signal.aborted) return Promise.reject(signal.reason);
-    if (leftMs <= 0) return Promise.reject(timeoutError(request.toolName, { mayHaveRun: false }));
-    const own = new AbortController();
-    try {
-      const work = next.execute(request, { ...context, signal: own.signal });
-      return inTime(work, { signal, leftMs, late: () => timeoutError(request.toolName, { mayHaveRun: true }), onCut: (reason) => own.abort(reason) });
-    } catch (error) {
-      return Promise.reject(error); // an executor may throw before it returns a promise
-    }
-  },
-});
+export const deadline =
+  (promises: Promises): ToolLayer =>
+  (next) => ({
+    execute(request, context) {
+      const { signal } = context;
+      const leftMs = context.deadline - performance.now();
+      if (signal.aborted) return Promise.reject(signal.reason);
+      if (leftMs <= 0) return Promise.reject(timeoutError(quoted(request.toolName), { mayHaveRun: false }));
+      const own = new AbortController();
+      const isRepeatSafe = promises.readOnly || promises.idempotent;
+      try {
+        const work = next.execute(request, { ...context, signal: own.signal });
+        return inTime(work, {
+          signal,
+          leftMs,
+          late: () => timeoutError(quoted(request.toolName), { mayHaveRun: true, isRepeatSafe }),
+          onCut: (reason) => own.abort(reason),
+        });
+      } catch (error) {
+        return Promise.reject(error); // an executor may throw before it returns a promise
+      }
+    },
+  });
 
 export interface InTimeOptions {
   readonly signal: AbortSource;
@@ -58,13 +71,5 @@ export function inTime<T>(work: Promise<T>, { signal, leftMs, late, onCut }: InT
         reject(error);
       },
     );
-  });
-}
-
-/** Of a call that has no result by its deadline. */
-export function timeoutError(toolName: string, { mayHaveRun }: { readonly mayHaveRun: boolean }): ToolError {
-  const state = mayHaveRun ? "it may have run, and had effects" : "it was not started";
-  return new ToolError(ToolErrorCode.Timeout, `"${toolName}" gave no result by its deadline: ${state}. Try again with a longer timeout.`, {
-    details: { mayHaveRun },
   });
 }

@@ -10,6 +10,7 @@ import {
   messages,
   ToolError,
   ToolErrorCode,
+  timeoutError,
 } from "@rockbot/contracts";
 import type { McpCallOptions, McpCallResult } from "@rockbot/mcp";
 import { answerOf, type Identity } from "@rockbot/tools";
@@ -126,5 +127,4 @@ function lost(server: string, tool: string, cause: unknown): ToolError {
   );
 }
 
-const tooLate = (server: string, tool: string): ToolError =>
-  new ToolError(ToolErrorCode.Timeout, `"${tool}" of the MCP server "${server}" gave no result in time. It may have run.`, { details: { mayHaveRun: true } });
+const tooLate = (server: string, tool: string): ToolError => timeoutError(`"${tool}" of the MCP server "${server}"`, { mayHaveRun: true });

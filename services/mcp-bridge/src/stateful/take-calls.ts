@@ -12,6 +12,7 @@ import {
   ToolErrorCode,
   type ToolInvokeRequest,
   textResponse,
+  timeoutError,
   waitsMs,
 } from "@rockbot/contracts";
 import type { McpCallOptions, McpCallResult } from "@rockbot/mcp";
@@ -100,8 +101,6 @@ function toolErrorOf(error: unknown): ToolError {
     return new ToolError(ToolErrorCode.Unavailable, "The server is with another replica.", { details: { mayHaveRun: false, reason: NOT_TAKEN } });
   }
   if (error instanceof ToolError) return error;
-  const isLate = error instanceof Error && error.name === "TimeoutError";
-  return new ToolError(isLate ? ToolErrorCode.Timeout : ToolErrorCode.ExecutionFailed, isLate ? "The call gave no result in time." : "The call failed.", {
-    details: { mayHaveRun: true },
-  });
+  if (error instanceof Error && error.name === "TimeoutError") return timeoutError("The call", { mayHaveRun: true });
+  return new ToolError(ToolErrorCode.ExecutionFailed, "The call failed.", { details: { mayHaveRun: true } });
 }

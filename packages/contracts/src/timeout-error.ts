@@ -1,0 +1,23 @@
+import { ToolError, ToolErrorCode } from "./tool-error.ts";
+
+export interface TimedOut {
+  readonly mayHaveRun: boolean;
+  /** A second run does no harm: the tool only reads, or is idempotent. @default false */
+  readonly isRepeatSafe?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * Of a call that has no result by its deadline, for a model: the code says that it may be retried, as it always has, so the words
+ * have to say when that would repeat an effect.
+ * @param what as a sentence begins: `"browse"`
+ */
+export function timeoutError(what: string, { mayHaveRun, isRepeatSafe = false, cause }: TimedOut): ToolError {
+  const state = !mayHaveRun
+    ? "It was not started. Try again with a longer timeout."
+    : isRepeatSafe
+      ? "It may have run, and does no harm if it runs again. Try again with a longer timeout."
+      : "It may have run, or run still, and had effects: find out before you make another call of it. " +
+        "To ask for this very call again, by its toolCallId or Idempotency-Key, runs it no second time, and tells how it ended if that is known.";
+  return new ToolError(ToolErrorCode.Timeout, `${what} gave no result by its deadline. ${state}`, { cause, details: { mayHaveRun } });
+}
