@@ -12,15 +12,18 @@ Under \`identity: verified\` each agent and each service has a user of its own a
 hashes. \`docker-compose.yml\` does so before RabbitMQ starts. Under the policy of \`${file}\`:
 
 ${table(busRights(document))}
-\`*\` is any one word. A user may subscribe to what is listed, and to what that takes in. It has queues that end with its connection besides, and
-may ask how long any queue is. All else is refused: other topics, other queues, the default exchange, another user's name as the sender.
+\`*\` is any one word. A user may subscribe to what is listed, and to what that takes in. It may
+ask how long any queue is. All else is refused: other topics, other queues, the default exchange, another user's name as the sender.
 
+- The queues of a user have names of a bounded number: of answers to it and each of its instances, which are numbered from 0 to 63, with a spare
+  one each, and 256 that end with its connection. Policies bound the bytes of all queues, and end those of agents that nobody consumes.
 - A topic carries all tools of its service, so the service decides on each call, by the effective caller: the user, or on whose behalf a delegate calls.
 - Answers go only to topics of the user that sent the request. A result counts only from the user of the service whose tool it is, an
   announcement only from the user of the service that it is of.
 - RabbitMQ lets the dead letters of one's own queue go to any topic, and, before version 4, further topics stand in the headers CC and BCC. Such
   a message still bears its sender's name, and says how it came: consumers drop it, and count it as \`rockbot.messaging.refused.messages\`.
-- \`legacyPeers\` send no verified name, so whoever may publish to a topic can speak for them there. Name as few as can be.
+- \`legacyPeers\` send no verified name, so whoever may publish to a topic can speak for them there, and the broker names queues for them, as
+  many as they ask for. Name as few as can be.
 
 ## Another password, without a restart
 

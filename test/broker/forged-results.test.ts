@@ -47,7 +47,7 @@ test("T04: a result of another service than the tool's is dropped and counted, a
   // Dead letters of a queue of one's own go to any key; so do further keys in a header, on RabbitMQ 3.
   await using raw = await openRawChannel(broker.urlOf("writer"));
   const detour = { "x-dead-letter-exchange": "rockbot", "x-dead-letter-routing-key": "tool.result.researcher", "x-message-ttl": 1 };
-  const { queue } = await raw.channel.assertQueue("", { exclusive: true, arguments: detour });
+  const { queue } = await raw.channel.assertQueue("rockbot.copy.writer.1", { exclusive: true, arguments: detour });
   await raw.channel.bindQueue(queue, "rockbot", "tool.result.writer");
   const properties = { correlationId: toolCallId, type: messages.ToolInvokeResponse.type, userId: "thief" };
   await using rawThief = await openRawChannel(broker.urlOf("thief"));

@@ -48,7 +48,7 @@ export async function openRawUser(url: string): Promise<RawUser> {
     }
   }
 
-  const ownQueue = async (channel: Channel) => (await channel.assertQueue("", { exclusive: true, autoDelete: true })).queue;
+  const ownQueue = async (channel: Channel) => (await channel.assertQueue(`rockbot.copy.${new URL(url).username}.0`, { exclusive: true })).queue;
   return {
     publish: (exchange, key, options = {}) => attempt(async (channel) => channel.publish(exchange, key, Buffer.from("{}"), options)),
     bind: (exchange, key) => attempt(async (channel) => channel.bindQueue(await ownQueue(channel), exchange, key)),

@@ -40,6 +40,15 @@ function rows(researcher: RawUser, webTools: RawUser): Row[] {
     ["an agent hears what services announce", "granted", () => researcher.bind("rockbot", "tool.announce.*")],
     ["a service answers an agent", "granted", () => webTools.publish("rockbot", "tool.result.Writer_1", { userId: "web-tools" })],
     ["a service has its own queues", "granted", () => webTools.declareQueue("rockbot.web-tools.v1.dlq")],
+    ["an agent has the queue of its last instance", "granted", () => researcher.declareQueue("rockbot.result.researcher.63.v1")],
+    ["an agent has a spare queue", "granted", () => researcher.declareQueue("rockbot.result.researcher.v1.spare")],
+    ["an agent has its last queue for copies", "granted", () => researcher.declareQueue("rockbot.copy.researcher.255")],
+    ["an agent has an instance more", "refused", () => researcher.declareQueue("rockbot.result.researcher.64.v1")],
+    ["an agent has an instance of any name", "refused", () => researcher.declareQueue("rockbot.result.researcher.i1.v1")],
+    ["an agent writes a number in another way", "refused", () => researcher.declareQueue("rockbot.copy.researcher.00")],
+    ["an agent has a queue for copies more", "refused", () => researcher.declareQueue("rockbot.copy.researcher.256")],
+    ["an agent has queues that the broker names", "refused", () => researcher.declareQueue("")],
+    ["an agent has another's queue for copies", "refused", () => researcher.declareQueue("rockbot.copy.Writer_1.0")],
     ["an agent answers another", "refused", () => researcher.publish("rockbot", "tool.result.Writer_1")],
     ["an agent calls a tool that it may not use", "refused", () => researcher.publish("rockbot", "tool.invoke.files")],
     ["an agent announces tools", "refused", () => researcher.publish("rockbot", "tool.announce.web-tools")],
@@ -83,6 +92,25 @@ test("T01: the broker grants what the policy does and nothing else, and every us
   expect(listed.map(({ user, exchange }) => `${user} ${exchange}`).sort()).toEqual(pairs.sort());
   const all: { user: string }[] = JSON.parse(await broker.ctl("list_users", "--formatter", "json"));
   expect(all.map(({ user }) => user).sort()).toEqual([...users, "test"].sort()); // that of the test itself, and no guest
+});
+
+test("whatever a user declares is bounded in bytes by policy, and what is no service's ends without its user", { timeout: 300_000 }, async () => {
+  await using broker = await startSystem();
+  await using researcher = await openRawUser(broker.urlOf("researcher"));
+  await using webTools = await openRawUser(broker.urlOf("web-tools"));
+  const ofAgents = ["rockbot.result.researcher.v1", "rockbot.result.researcher.7.v1", "rockbot.result.researcher.7.v1.spare", "rockbot.copy.researcher.9"];
+  const ofServices = ["rockbot.web-tools.v1", "rockbot.web-tools.v1.retry", "rockbot.web-tools.v1.dlq", "rockbot.web-tools.v1.parked"];
+  for (const name of ofAgents) expect(await researcher.declareQueue(name, { "x-queue-type": "quorum" })).toBe("granted");
+  for (const name of ofServices.slice(1)) expect(await webTools.declareQueue(name, { "x-queue-type": "quorum" })).toBe("granted");
+  interface Listed {
+    readonly name: string;
+    readonly effective_policy_definition: readonly (readonly [string, number])[];
+  }
+  const listed: Listed[] = JSON.parse(await broker.ctl("list_queues", "name", "effective_policy_definition", "--formatter", "json"));
+  const policyOf = (name: string): Record<string, number> => Object.fromEntries(listed.find((queue) => queue.name === name)?.effective_policy_definition ?? []);
+  expect([...ofAgents, ...ofServices].filter((name) => !((policyOf(name)["max-length-bytes"] ?? Number.NaN) <= 256 * 1024 * 1024))).toEqual([]);
+  expect(ofAgents.filter((name) => !((policyOf(name)["expires"] ?? Number.NaN) <= 600_000))).toEqual([]);
+  expect(ofServices.filter((name) => "expires" in policyOf(name))).toEqual([]);
 });
 
 test("T02: hostile names reach no foreign key", { timeout: 300_000 }, async () => {

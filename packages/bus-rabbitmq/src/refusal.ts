@@ -13,8 +13,10 @@ export function isRefusal(error: unknown): boolean {
 export const NOT_ALLOWED = 530;
 /** AMQP's code for a queue or an exchange that is not there. */
 export const NOT_FOUND = 404;
+/** AMQP's code for another connection's own queue. */
+export const RESOURCE_LOCKED = 405;
 /** access-refused, not-found, resource-locked, precondition-failed, not-allowed. */
-const refusals: ReadonlySet<number> = new Set([403, NOT_FOUND, 405, 406, NOT_ALLOWED]);
+const refusals: ReadonlySet<number> = new Set([403, NOT_FOUND, RESOURCE_LOCKED, 406, NOT_ALLOWED]);
 
 /** What went wrong, in words; Node gives no message where it tried several addresses of a host. */
 export function reasonOf(error: unknown): string {

@@ -194,7 +194,7 @@ export class Subscription {
     await declareExchanges(link);
     if (kind === "result") return declareResult(link, name, topics);
     if (kind === "copy") {
-      this.#copy = await declareCopy(link, topics, this.#stations[0]?.consumer?.isOpen ? this.#copy : undefined);
+      this.#copy = await declareCopy(link, topics, { user: this.#user, existing: this.#stations[0]?.consumer?.isOpen ? this.#copy : undefined });
       return [this.#copy];
     }
     await declareService(link, name, topics);

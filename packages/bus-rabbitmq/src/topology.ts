@@ -1,7 +1,7 @@
 import { PARKED_BYTES, PARKED_MESSAGES, PARKED_MS, type QueuePart, RESULT_QUEUE_EXPIRES_MS } from "@rockbot/bus";
 import type { Channel } from "amqplib";
 import { type Link, NoAnswerError } from "./link.ts";
-import { NOT_FOUND } from "./refusal.ts";
+import { NOT_FOUND, RESOURCE_LOCKED } from "./refusal.ts";
 
 /** Where messages are published. It has no alternate exchange, which would swallow what `mandatory` should return. */
 export const EXCHANGE = "rockbot";
@@ -11,6 +11,8 @@ export const DEAD_LETTER_EXCHANGE = "rockbot.dlx.v1";
 const DELIVERY_LIMIT = 10;
 /** A quorum queue counts each look at a parked message as a delivery, and from RabbitMQ 4 on drops one after twenty where nothing is said. */
 const LOOKS_LIMIT = 2 ** 31 - 1;
+/** Has no factor in common with COPY_NAMES: all of them are tried. */
+const COPY_STRIDE = 89;
 /** What a classic queue may take to say that it is there. One whose node is down says nothing, for as long as that is so. */
 const CLASSIC_MS = 1_500;
 
@@ -23,6 +25,12 @@ export function queueName(subscription: string, part: QueuePart = "main"): strin
 
 /** Takes answers while the node that has the main queue of a subscription of kind `result` is down. */
 export const spareQueueName = (subscription: string): string => `rockbot.${subscription}.v1.spare`;
+
+/** How many queues for copies a user may have where senders are verified. */
+export const COPY_NAMES = 256;
+
+/** The name of a queue for copies where senders are verified: a user who lets the broker make names could have as many queues as it likes. */
+export const copyName = (user: string, number: number | "*"): string => `rockbot.copy.${user}.${number}`;
 
 /** Where messages were parked before; also the key under which the broker parks what it moves from the dlq. */
 export const oldParkedName = (subscription: string): string => `rockbot.${subscription}.v1.parked`;
@@ -144,19 +152,38 @@ async function unbind(link: Link, queue: string, topics: readonly string[]): Pro
   await unbound.catch(() => link.signal.throwIfAborted()); // before RabbitMQ 4 a queue whose node is down cannot be unbound, and gets nothing either
 }
 
-/** Binds a queue that is this connection's own and goes with its consumer. @param existing if it has been declared @returns its name, which the broker makes */
-export async function declareCopy(link: Link, topics: readonly string[], existing?: string): Promise<string> {
-  return onScratchChannel(link, async (channel) => {
-    if (existing !== undefined) {
-      await bind(link, channel, existing, topics);
-      return existing;
-    }
-    const options = { exclusive: true, autoDelete: true, durable: false, arguments: { "x-queue-type": "classic" } };
-    const { queue } = await link.answer("queue.declare", channel.assertQueue("", options));
-    await bind(link, channel, queue, topics);
-    return queue;
-  });
+export interface DeclareCopyOptions {
+  /** Who connects, if the broker verifies that: then the queue has one of the names that are this user's. */
+  readonly user: string | undefined;
+  /** If it has been declared. */
+  readonly existing: string | undefined;
 }
+
+/** Binds a queue that is this connection's own and goes with its consumer. @returns its name */
+export async function declareCopy(link: Link, topics: readonly string[], { user, existing }: DeclareCopyOptions): Promise<string> {
+  const queue = existing ?? (user === undefined ? await declareOwn(link, "") : await declareNumbered(link, user));
+  await onScratchChannel(link, (channel) => bind(link, channel, queue, topics));
+  return queue;
+}
+
+/** By lot, so that processes of one user seldom ask for the same name. @throws {Error} if the broker refuses, or too many names are taken */
+async function declareNumbered(link: Link, user: string): Promise<string> {
+  const first = Math.floor(Math.random() * COPY_NAMES);
+  for (let tried = 0; ; tried++) {
+    try {
+      return await declareOwn(link, copyName(user, (first + tried * COPY_STRIDE) % COPY_NAMES));
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code !== RESOURCE_LOCKED || tried === COPY_NAMES - 1) throw error;
+    }
+  }
+}
+
+/** @param name "" for one that the broker makes */
+const declareOwn = (link: Link, name: string): Promise<string> =>
+  onScratchChannel(link, async (channel) => {
+    const options = { exclusive: true, autoDelete: true, durable: false, arguments: { "x-queue-type": "classic" } };
+    return (await link.answer("queue.declare", channel.assertQueue(name, options))).queue;
+  });
 
 /** At-least-once: the broker keeps a dead letter until the next queue has it, which needs that overflow setting. */
 function deadLettersTo(queue: string): Record<string, unknown> {

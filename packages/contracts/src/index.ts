@@ -35,7 +35,7 @@ export type {
 } from "./generated/types.ts";
 export { type McpCall, mcpCallEnvelope } from "./mcp-call-envelope.ts";
 export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp-topics.ts";
-export { checkName, isName, isReplyTopic, isReplyTopicOf, isSessionId, replyRoots } from "./names.ts";
+export { checkName, isInstanceNumber, isName, isReplyTopic, isReplyTopicOf, isSessionId, MAX_INSTANCES, replyRoots } from "./names.ts";
 export { MAX_DATA_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./parse-json.ts";
 export { printable, printableJson } from "./printable.ts";
 export { isInexactText, quoteInexact } from "./scan-json.ts";

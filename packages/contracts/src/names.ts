@@ -12,6 +12,12 @@ export function checkName(what: string, text: string): string {
   throw new RangeError(`Cannot use ${JSON.stringify(text.slice(0, 80))} as ${what}: expected 1 to 39 of a-z, 0-9 and "-", starting with a letter or digit`);
 }
 
+/** An agent's processes that have names of their own are numbered from 0 to one less than this. */
+export const MAX_INSTANCES = 64;
+
+/** Whether `text` is the number of one of an agent's instances: where senders are verified a broker knows no others. */
+export const isInstanceNumber = (text: string): boolean => /^(?:0|[1-9]\d?)$/.test(text) && Number(text) < MAX_INSTANCES;
+
 /** Topics under which an answer may be asked for. */
 export const replyRoots: readonly string[] = ["tool.result", "script.result", "mcp.manage.response"];
 /** A reply root, alone or followed by one or two names as peers bring them, compared exactly. */

@@ -1,3 +1,4 @@
+import { MAX_INSTANCES } from "@rockbot/contracts";
 import type { CallRecord } from "./call-record.ts";
 
 /**
@@ -35,7 +36,7 @@ export interface SlotClaim {
 }
 
 /** An agent has as many slots as this. */
-export const MAX_SLOTS = 64;
+export const MAX_SLOTS = MAX_INSTANCES;
 /** A larger answer is kept in the process only, not in the store. */
 export const MAX_STORED_ANSWER_BYTES = 256 * 1024;
 

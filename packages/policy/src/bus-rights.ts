@@ -11,8 +11,10 @@ export interface BusRights {
   readonly user: string;
   /** The services that the user is: their subscriptions of kind `service`. */
   readonly serves: readonly string[];
-  /** Subscriptions of kind `result` that are the user's own. */
+  /** Subscriptions of kind `result` that are the user's own; `*` is the number of an instance. */
   readonly results: readonly string[];
+  /** Whether the broker is to name queues for the user as it asks: peers of before ask for as many as they like. */
+  readonly isLegacy: boolean;
   /** The services whose parked messages the user looks after. */
   readonly operates: readonly string[];
   readonly publishes: readonly string[];
@@ -76,6 +78,7 @@ export function busRights(document: PolicyDocument): BusRights[] {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([user, { serves, results, operates, publishes, hears }]) => ({
       user,
+      isLegacy: document.legacyPeers.includes(user),
       serves: [...serves],
       results: [...results],
       operates: [...operates],

@@ -36,7 +36,8 @@ export async function openStation(
 ): Promise<Station> {
   const mayLease = configured === undefined && journals !== undefined;
   const lease = mayLease ? await leaseOrWarn(journals, agent, log) : undefined;
-  const instance = configured ?? lease?.instance ?? (mayLease ? newId().slice(0, 12) : undefined);
+  const isNameless = mayLease && lease === undefined;
+  const instance = isNameless ? newId().slice(0, 12) : (configured ?? lease?.instance);
   const address = instance === undefined ? agent : `${agent}.${instance}`;
   const replyTo = `tool.result.${address}`;
   const alsoHears = [scriptResultTopic(address)];
@@ -47,7 +48,7 @@ export async function openStation(
     createRequester(bus, {
       replyTo,
       alsoHears,
-      subscription: { name: `result.${address}`, kind: results },
+      subscription: { name: `result.${address}`, kind: isNameless ? "copy" : results },
       keyOf: ({ correlationId, body }) => correlationId ?? callNamedIn(body),
       onStray: ({ correlationId }) => onStray(correlationId),
     }),

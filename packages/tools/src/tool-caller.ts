@@ -5,6 +5,8 @@ import {
   allToolNames,
   checkName,
   type Envelope,
+  isInstanceNumber,
+  MAX_INSTANCES,
   nearestName,
   newId,
   ToolError,
@@ -128,6 +130,11 @@ export async function createToolCaller(
 ): Promise<ToolCaller> {
   checkName("an agent's name", agent);
   if (instance !== undefined) checkName("an instance's name", instance);
+  if (instance !== undefined && results === "result" && bus.traits.verifiesSender && !isInstanceNumber(instance)) {
+    throw new RangeError(
+      `Cannot call tools as "${agent}": where senders are verified an instance is a number from 0 to ${MAX_INSTANCES - 1}, got "${instance}"`,
+    );
+  }
   if (!Number.isSafeInteger(maxCallsInFlight) || maxCallsInFlight < 1) {
     throw new RangeError(`Cannot call tools as "${agent}": maxCallsInFlight must be a positive whole number, got ${maxCallsInFlight}`);
   }

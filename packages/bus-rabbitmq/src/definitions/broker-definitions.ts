@@ -1,3 +1,4 @@
+import { RESULT_QUEUE_EXPIRES_MS } from "@rockbot/bus";
 import type { BusRights } from "@rockbot/policy";
 import { DEAD_LETTER_EXCHANGE, EXCHANGE } from "../topology.ts";
 import { brokerRights } from "./broker-rights.ts";
@@ -12,12 +13,19 @@ export interface BrokerDefinitionsOptions {
 
 /** Live queues are bounded, so that a consumer that is away cannot fill the broker: publishers are told that the queue is full. */
 const MAX_REQUESTS = 50_000;
-const MAX_RESULT_BYTES = 256 * 1024 * 1024;
+const MAX_REQUEST_BYTES = 256 * 1024 * 1024;
+/** Of what waits in one queue: a consumer that is there has its messages at once. */
+const MAX_RESULT_BYTES = 32 * 1024 * 1024;
+/** No more than one of the largest messages. */
+const MAX_COPY_BYTES = 16 * 1024 * 1024;
 /** What nobody takes from a copy's queue for so long is of no use, and a queue without consumers is nobody's. */
 const COPY_MS = 60_000;
 /** A process has two connections, and a few dozen channels: room for many instances, and an end to what one user can take up. */
 const MAX_CONNECTIONS = 256;
 const MAX_CHANNELS = 8_192;
+
+/** What the names of services' queues begin with. */
+const SERVICES = "^rockbot\\.(?!result\\.|copy\\.).+\\.v1";
 
 /**
  * What `rabbitmqctl import_definitions` takes, or RabbitMQ at its start (`load_definitions`), of versions 3.10 to 4: the virtual
@@ -44,9 +52,14 @@ export function brokerDefinitions(users: readonly BusRights[], { passwords, vhos
     permissions: rights.map(({ user, configure, write, read }) => ({ user, vhost, configure, write, read })),
     topic_permissions: rights.flatMap(({ user, topics }) => Object.entries(topics).map(([name, access]) => ({ user, vhost, exchange: name, ...access }))),
     policies: [
-      policy("rockbot-requests", "^rockbot\\.[^.]+\\.v1$", { "max-length": MAX_REQUESTS, overflow: "reject-publish" }),
-      policy("rockbot-results", "^rockbot\\.result\\.", { "max-length-bytes": MAX_RESULT_BYTES, overflow: "drop-head" }),
-      policy("rockbot-copies", "^amq\\.gen-", { "message-ttl": COPY_MS, expires: COPY_MS, "max-length-bytes": MAX_RESULT_BYTES }),
+      policy("rockbot-requests", `${SERVICES}$`, { "max-length": MAX_REQUESTS, "max-length-bytes": MAX_REQUEST_BYTES, overflow: "reject-publish" }),
+      policy("rockbot-dead", `${SERVICES}\\.`, { "max-length-bytes": MAX_REQUEST_BYTES }),
+      policy("rockbot-results", "^rockbot\\.result\\.", {
+        expires: RESULT_QUEUE_EXPIRES_MS,
+        "max-length-bytes": MAX_RESULT_BYTES,
+        overflow: "drop-head",
+      }),
+      policy("rockbot-copies", "^(amq\\.gen-|rockbot\\.copy\\.)", { "message-ttl": COPY_MS, expires: COPY_MS, "max-length-bytes": MAX_COPY_BYTES }),
     ].map((fields) => ({ vhost, ...fields })),
   };
 }

@@ -1,5 +1,6 @@
+import { MAX_INSTANCES } from "@rockbot/contracts";
 import type { BusRights } from "@rockbot/policy";
-import { DEAD_LETTER_EXCHANGE, EXCHANGE, oldParkedName, queueName, spareQueueName } from "../topology.ts";
+import { COPY_NAMES, copyName, DEAD_LETTER_EXCHANGE, EXCHANGE, oldParkedName, queueName, spareQueueName } from "../topology.ts";
 
 /** What RabbitMQ lets one user do: regular expressions over names of queues and exchanges, and over keys of topic exchanges. */
 export interface BrokerRights extends Access {
@@ -15,23 +16,32 @@ export interface Access {
   readonly read: string;
 }
 
-/** Queues that the broker names, for copies: of one connection each. */
-const COPIES = "amq.gen-*";
+/** Queues that the broker names. */
+const BROKER_NAMED = "amq.gen-*";
 
 /**
  * What the broker must grant, so that the user can do on the bus what it may there, and nothing else. Names are taken
  * literally: RabbitMQ's own `{username}` puts the name into the expression as it is, so that a user `.+` would be everybody.
  */
-export function brokerRights({ user, serves, results, operates, publishes, hears }: BusRights): BrokerRights {
+export function brokerRights({ user, isLegacy, serves, results, operates, publishes, hears }: BusRights): BrokerRights {
   const parts = serves.flatMap((service) => [...(["retry", "dlq", "parked"] as const).map((part) => queueName(service, part)), oldParkedName(service)]);
   const answers = results.flatMap((name) => [queueName(name), spareQueueName(name)]);
-  const queues = [COPIES, ...serves.map((service) => queueName(service)), ...parts, ...answers];
-  const deadLetters = serves.length > 0 ? [DEAD_LETTER_EXCHANGE] : [];
+  // All names but those of peers of before are of a bounded number: a broker limits the queues of all users only.
+  const queues = [
+    ...alternatives([...serves.map((service) => queueName(service)), ...parts, ...answers], numbersBelow(MAX_INSTANCES)),
+    ...alternatives([copyName(user, "*")], numbersBelow(COPY_NAMES)),
+    ...(isLegacy ? alternatives([BROKER_NAMED], WORD) : []),
+  ];
+  const exchanges = alternatives([EXCHANGE, ...(serves.length > 0 ? [DEAD_LETTER_EXCHANGE] : [])], WORD);
+  const parked = alternatives(
+    operates.map((service) => queueName(service, "parked")),
+    WORD,
+  );
   return {
     user,
-    configure: expression(queues, WORD),
-    write: expression([...queues, EXCHANGE, ...deadLetters], WORD),
-    read: expression([...queues, EXCHANGE, ...deadLetters, ...operates.map((service) => queueName(service, "parked"))], WORD),
+    configure: anyOf(queues),
+    write: anyOf([...queues, ...exchanges]),
+    read: anyOf([...queues, ...exchanges, ...parked]),
     topics: {
       [EXCHANGE]: { write: expression(publishes, WORD), read: expression(hears, `(?:${WORD}|\\*)`) },
       [DEAD_LETTER_EXCHANGE]: { write: expression(parts, WORD), read: expression(parts, WORD) },
@@ -43,11 +53,19 @@ const WORD = "[A-Za-z0-9_-]{1,64}";
 /** No name at all; an expression that is empty would be taken as one that fits the empty name. */
 const NOTHING = "(?!)";
 
-/** An expression for exactly the names that the patterns take in. `\z`, since `$` also fits before a line's end. */
-function expression(patterns: readonly string[], word: string): string {
-  if (patterns.length === 0) return NOTHING;
-  const alternatives = [...new Set(patterns)].sort().map((pattern) => pattern.split("*").map(literally).join(word));
-  return `^(?:${alternatives.join("|")})\\z`;
+/** An expression for exactly the names that the patterns take in. */
+const expression = (patterns: readonly string[], word: string): string => anyOf(alternatives(patterns, word));
+
+/** @param word an expression for what `*` is */
+const alternatives = (patterns: readonly string[], word: string): string[] =>
+  [...new Set(patterns)].sort().map((pattern) => pattern.split("*").map(literally).join(word));
+
+/** `\z`, since `$` also fits before a line's end. */
+const anyOf = (expressions: readonly string[]): string => (expressions.length === 0 ? NOTHING : `^(?:${expressions.join("|")})\\z`);
+
+/** An expression for the whole numbers from 0 to `end` - 1, each written in one way. */
+function numbersBelow(end: number): string {
+  return `(?:${Array.from({ length: end }, (_, number) => number).join("|")})`;
 }
 
 const literally = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, "\\$&");
