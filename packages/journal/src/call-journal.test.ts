@@ -105,3 +105,21 @@ test("a store that is away delays neither the notes nor the end of a journal", a
   ask(journal, "a");
   expect(await Promise.race([journal[Symbol.asyncDispose](), sleep(2_000, "late", { ref: false })])).toBeUndefined();
 });
+
+test("who waits for a note knows once it is in the store, and at once that it cannot be", async () => {
+  await using redis = await startOwnRedis();
+  await using store = await connectRedisJournalStore(redis.url);
+  await using journal = new CallJournal({ caller: "me", store });
+  for (let count = 0; count < 600; count++) ask(journal, `call-${count}`); // more than one command takes
+  expect(await journal.written()).toBe(true);
+  expect((await store.readOpen("me")).length).toBe(600);
+  expect(await journal.written()).toBe(true); // nothing is unwritten
+  await redis.kill();
+  ask(journal, "lost");
+  expect(await journal.written()).toBe(false);
+  const start = performance.now();
+  expect(await journal.written()).toBe(false);
+  expect(performance.now() - start).toBeLessThan(500);
+  await using memory = new CallJournal({ caller: "me" });
+  expect(await memory.written()).toBe(false);
+});

@@ -31,7 +31,7 @@ export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | 
 }
 
 /**
- * What one caller remembers of its calls. Noting takes no time: nobody waits for the store, and what is noted in one turn of
+ * What one caller remembers of its calls. Noting takes no time: nobody has to wait for the store, and what is noted in one turn of
  * the event loop goes there in one command. While the store is away the journal lives here, and is written when it is back.
  */
 export class CallJournal implements AsyncDisposable {
@@ -49,6 +49,8 @@ export class CallJournal implements AsyncDisposable {
   #writing: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #isFailing = false;
+  /** Told whether the store has taken what is noted and not written yet. */
+  #waiting: ((isWritten: boolean) => void)[] = [];
 
   constructor({ caller, store, log = silentLogger, clock = Date.now, maxCalls = MAX_CALLS }: CallJournalOptions) {
     this.#caller = caller;
@@ -98,6 +100,15 @@ export class CallJournal implements AsyncDisposable {
     return call;
   }
 
+  /** Whether the store has all that is noted by now, once it has said so or cannot: at once, if it has failed lately. */
+  written(): Promise<boolean> {
+    if (this.#store === undefined || this.#isFailing || this.#keeper.isClosed) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#schedule();
+    });
+  }
+
   /** Keeps an answer for ANSWER_KEPT_MS, here and, unless it is too large, in the store. */
   keepAnswer(toolCallId: string, bytes: Uint8Array): void {
     if (this.#keeper.isClosed) return;
@@ -139,7 +150,8 @@ export class CallJournal implements AsyncDisposable {
     this.#keeper.isClosed = true;
     clearTimeout(this.#retry);
     await this.#writing;
-    while (this.#unwritten.size > 0) if (!(await this.#write())) return;
+    while (this.#unwritten.size > 0) if (!(await this.#write())) break;
+    this.#tell(false);
   }
 
   #keepUnwritten(call: CallNotes): void {
@@ -168,7 +180,7 @@ export class CallJournal implements AsyncDisposable {
   /** One command at a time, so that under load each carries what was noted during the one before. */
   async #writeAll(): Promise<void> {
     let isOk = true;
-    while (isOk && this.#unwritten.size > 0 && !this.#keeper.isClosed) isOk = await this.#write();
+    while (isOk && (this.#unwritten.size > 0 || this.#waiting.length > 0) && !this.#keeper.isClosed) isOk = await this.#write();
     this.#writing = undefined;
     if (isOk || this.#keeper.isClosed) return;
     this.#isFailing = true;
@@ -181,17 +193,26 @@ export class CallJournal implements AsyncDisposable {
   async #write(): Promise<boolean> {
     const batch = [...this.#unwritten].slice(0, MAX_BATCH).map(([, call]) => call);
     for (const { toolCallId } of batch) this.#unwritten.delete(toolCallId);
+    // Who waits now has noted what is in the last batch, or before.
+    const waiting = this.#unwritten.size === 0 ? this.#waiting.splice(0) : [];
+    if (batch.length === 0) return this.#tell(true, waiting);
     try {
       await this.#store?.write(
         this.#caller,
         batch.map(({ record }) => record),
       );
-      return true;
+      return this.#tell(true, waiting);
     } catch (error) {
       for (const call of batch) if (this.#calls.get(call.toolCallId) === call) this.#keepUnwritten(call);
       this.#failed(error);
-      return false;
+      this.#tell(false);
+      return this.#tell(false, waiting);
     }
+  }
+
+  #tell(isWritten: boolean, waiting = this.#waiting.splice(0)): boolean {
+    for (const tell of waiting) tell(isWritten);
+    return isWritten;
   }
 
   #failed(error: unknown): void {

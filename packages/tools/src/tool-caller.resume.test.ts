@@ -187,3 +187,64 @@ test("the journal shows progress, failures and cancellations of calls", async ()
   ]);
   expect(calls[2]?.steps.map(({ step }) => step)).toContain("running");
 });
+
+test.each([
+  ["that may not run twice is noted before it is made", {}, { idempotent: false }, true],
+  ["that only reads is made at once", {}, { readOnly: true }, false],
+  ["that only reads, and is to be durable, is noted before", { durable: true }, { readOnly: true }, true],
+  ["that may not run twice, and need not be durable, is made at once", { durable: false }, {}, false],
+])("a call of a tool %s", async (_, options, promises, isNotedFirst) => {
+  await using journals = await newJournals();
+  const write = Promise.withResolvers<void>();
+  let isHeld = false;
+  const slow = new Proxy(journals, {
+    get(target, property) {
+      const own = Reflect.get(target, property);
+      if (property !== "write") return typeof own === "function" ? own.bind(target) : own;
+      return async (...args: Parameters<typeof journals.write>) => {
+        isHeld = true;
+        await write.promise;
+        return target.write(...args);
+      };
+    },
+  });
+  await using bus = createMemoryBus();
+  const { tool, started, release } = held();
+  await using _service = await serveTools(bus, testSet({ ...tool, definition: { ...tool.definition, ...promises } }), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker", instance: "a", journals: slow });
+  await caller.discovered();
+  let hasStarted = false;
+  void started.then(() => {
+    hasStarted = true;
+  });
+  const answer = caller.call("hold", {}, { timeoutMs: 20_000, ...options });
+  await expect.poll(() => isHeld).toBe(true);
+  if (isNotedFirst) {
+    await new Promise((resolve) => setTimeout(resolve, 50)); // in which it would be made
+    expect(hasStarted).toBe(false);
+  } else await started;
+  write.resolve();
+  await started;
+  release();
+  await expect(answer).resolves.toMatchObject({ content: "{}" });
+});
+
+test("a call that is to be durable is refused where it cannot be noted, and any other is made", async () => {
+  await using journals = await newJournals();
+  const away = new Proxy(journals, {
+    get(target, property) {
+      const own = Reflect.get(target, property);
+      return property === "write" ? () => Promise.reject(new Error("away")) : typeof own === "function" ? own.bind(target) : own;
+    },
+  });
+  await using bus = createMemoryBus();
+  const act = testTool("act", async () => "done");
+  await using _service = await serveTools(bus, testSet(act), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "asker", instance: "a", journals: away });
+  await caller.discovered();
+  await expect(caller.call("act", {})).resolves.toMatchObject({ content: "done" });
+  await expect(caller.call("act", {}, { durable: true })).rejects.toMatchObject({ code: "unavailable", details: { mayHaveRun: false } });
+  await using forgetful = await createToolCaller(bus, { agent: "another" });
+  await forgetful.discovered();
+  await expect(forgetful.call("act", {}, { durable: true })).rejects.toMatchObject({ code: "unavailable" });
+});

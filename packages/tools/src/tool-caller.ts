@@ -66,6 +66,12 @@ export interface CallOptions {
   readonly parent?: Pick<ToolContext, "signal" | "deadline" | "depth"> | undefined;
   /** The effective caller, if that is not the agent itself. Services believe it of delegates only. */
   readonly onBehalfOf?: string | undefined;
+  /**
+   * Makes the call only once the journal in `journals` has it, so that no call is out of which the next process does not know. With
+   * `true` a call that cannot be noted there is refused as `unavailable`. @default waits for the note of a tool that may not run twice, and
+   * makes the call also where it cannot be written
+   */
+  readonly durable?: boolean | undefined;
   /** Keeps the answer for 15 minutes, for `getAnswer`. @default false */
   readonly keepAnswer?: boolean | undefined;
   /** Aborting cancels the call, wherever it is. */
@@ -349,6 +355,11 @@ export async function createToolCaller(
         const decision = policy === undefined ? undefined : decide(caller, policy, registry, name);
         const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
         const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
+        if (journals !== undefined && notes !== undefined && (options.durable ?? !isRepeatSafe(registry.get(name)))) {
+          const late = () => timeoutError(`"${name}"`, { mayHaveRun: false });
+          const isNoted = await inTime(journal.written(), { signal: cancelled, leftMs: deadline - performance.now(), late });
+          if (!isNoted && options.durable) throw notNoted(name);
+        } else if (journals === undefined && options.durable) throw notNoted(name);
         const response = await calling.execute(request, { signal: cancelled, deadline, caller, decision, depth, progress, log, notes, onSent });
         notes?.note(CallState.Answered);
         if (options.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, response).body);
@@ -374,6 +385,15 @@ export async function createToolCaller(
       await running.disposeAsync();
     },
   };
+}
+
+/** Of a tool that nobody has announced yet this is not known. */
+const isRepeatSafe = (tool: ToolRegistration | undefined): boolean => tool !== undefined && (tool.readOnly || tool.idempotent);
+
+function notNoted(name: string): ToolError {
+  return new ToolError(ToolErrorCode.Unavailable, `"${name}" was not called: the journal that is to have the call first cannot be written. Try again later.`, {
+    details: { mayHaveRun: false },
+  });
 }
 
 /** What ends a call early besides its caller's own end. */
