@@ -13,7 +13,7 @@ export type MessageLimits = Readonly<Record<MessageKind, MessageFlow>>;
 
 /** More than honest callers send, and too little to cost others much. */
 const DEFAULTS: MessageLimits = {
-  invoke: { perSecond: 2_000, bytesPerSecond: 16 * 1024 * 1024 },
+  invoke: { perSecond: 20_000, bytesPerSecond: 64 * 1024 * 1024 },
   cancel: { perSecond: 200, bytesPerSecond: 64 * 1024 },
   manage: { perSecond: 20, bytesPerSecond: 256 * 1024 },
   refresh: { perSecond: 2, bytesPerSecond: 4 * 1024 },

@@ -63,6 +63,8 @@ export interface Policy {
   decide(use: Use): Decision;
   /** What a process takes of each kind of message from this caller; the same object as long as the policy is the same, mostly. */
   messagesOf(caller: string): MessageLimits;
+  /** How many calls this caller may have at once in one instance of a service, over all tools. */
+  inFlightOf(caller: string): number;
   /** The same for people, with all that was looked at and the lines where it stands. */
   explain(use: Use): string[];
 }
@@ -172,6 +174,7 @@ export function createPolicy({ document, revision, argumentRules, lineOf }: Poli
       count++;
       return made;
     },
+    inFlightOf: (caller) => callers.get(caller)?.limits.inFlight ?? document.everyone.limits.inFlight ?? DEFAULT_IN_FLIGHT,
     messagesOf(caller) {
       const known = flows.get(caller);
       if (known !== undefined) return known;

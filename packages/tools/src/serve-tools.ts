@@ -20,6 +20,7 @@ import { type AnnouncedList, announceTools, RESERVED_SERVICE } from "./announce-
 import { AnswerPublisher } from "./answer-publisher.ts";
 import { type CallEntry, createCallAudit } from "./call-audit.ts";
 import { createIdentity, type Sender, type Stranger } from "./identity.ts";
+import { Intake } from "./intake.ts";
 import { CallClaims, unknownOutcome } from "./layers/claim.ts";
 import { servingNames, UNKNOWN_TOOL } from "./layers/record.ts";
 import { servingLayers } from "./layers.ts";
@@ -103,6 +104,10 @@ interface AnswerNotes {
 
 /** The part of a service's handlers that may hold answers of one caller. */
 const HELD_PART = 1 / 4;
+/** How many requests are taken besides those that have a handler, while one caller has most of these: some callers' worth. */
+const LINE = 1_024;
+/** A guess, for who has as many requests here as it may have. */
+const FULL_RETRY_MS = 1_000;
 
 /**
  * Serves tools from the bus: a fixed set, or those of a ToolProvider, which are announced anew whenever they
@@ -158,6 +163,9 @@ export async function serveTools(
   const running = new RunningCalls();
   const identity = createIdentity(bus, policy);
   const messageMeter = new MessageMeter({ policy, log });
+  const subscribe = (places: number) =>
+    bus.subscribe({ name: service, topics: [topic], concurrency: places, prefetch: places, drainMs, onDeadLetter: answerDeadLetter }, handle);
+  const intake = new Intake({ handlers, takeMore: () => subscribe(LINE), log });
   const audited = createCallAudit({ audit, isRequired: isAuditRequired, service });
 
   function entryOf(message: Envelope, sender: Sender | Stranger, read: RequestedCall | ToolError, receivedAt: number): CallEntry {
@@ -169,8 +177,12 @@ export async function serveTools(
     const sender = identity.senderOf(message);
     const caller = callerOf(message, sender);
     const address = addressOf(message, sender, form);
-    const retryAfterMs = delivery.isRedelivered ? undefined : messageMeter.take("invoke", caller, message.body.byteLength);
+    const retryAfterMs = delivery.isRedelivered ? undefined : tooManyFor(caller, message.body.byteLength);
     if (retryAfterMs !== undefined && (address === undefined || !messageMeter.takeExtra("refusal", caller))) return messageMeter.drop("invoke", caller);
+    using _held = intake.hold(caller, message.body.byteLength);
+    const entering = retryAfterMs === undefined ? intake.turn(caller) : undefined; // few are refused in words, and at once
+    using _turn = entering instanceof Promise ? await entering : entering;
+    if (delivery.signal.aborted) throw delivery.signal.reason; // the service stops: somebody else has it next
     const read = retryAfterMs === undefined ? readSent(message, sender, form) : tooMany(caller, retryAfterMs);
     if (address === undefined) return giveUpUnanswerable(message, caller, read);
     const entry = entryOf(message, sender, read, delivery.receivedAt);
@@ -199,6 +211,10 @@ export async function serveTools(
     const asAsked = named === request || reply instanceof ToolError ? reply : { ...reply, toolName: request.toolName };
     await answer(address, request, asAsked, deadline, { form, entry, decision, toolName: name, progress: progress.sent });
   }
+
+  /** @returns when there is room for more, if a request is too many of its caller's */
+  const tooManyFor = (caller: string, bytes: number): number | undefined =>
+    intake.hasRoom(caller, bytes, policy.current().inFlightOf(caller)) ? messageMeter.take("invoke", caller, bytes) : FULL_RETRY_MS;
 
   const readSent = (message: Envelope, sender: Sender | Stranger, form: RequestForm): RequestedCall | ToolError =>
     "refusal" in sender ? sender.refusal : readRequest(message, form);
@@ -316,9 +332,8 @@ export async function serveTools(
           .catch((error: unknown) => log.warn({ toolCallId: key.toolCallId, error: String(error) }, "a cancelled call could not be noted as such"));
     }),
   );
-  started.use(
-    await bus.subscribe({ name: service, topics: [topic], concurrency: handlers, prefetch: handlers, drainMs, onDeadLetter: answerDeadLetter }, handle),
-  );
+  const requests = await subscribe(handlers);
+  started.defer(async () => void (await Promise.all([intake, requests].map((each) => each[Symbol.asyncDispose]()))));
   const list = (): AnnouncedList => ({ tools: served.announced({ service, topic }), guides: set.guides });
   const announcer = started.use(await announceTools(bus, { service, list: list(), log }));
   started.defer(served.onChange(() => announcer.update(list())));

@@ -1,0 +1,118 @@
+import { createFairQueue, type FairQueue } from "@rockbot/async";
+import type { Logger } from "@rockbot/bus";
+
+export interface IntakeOptions {
+  /** How many messages are handled at once. */
+  readonly handlers: number;
+  /** Takes further messages from the bus, until disposed of. */
+  readonly takeMore: () => Promise<AsyncDisposable>;
+  readonly log: Logger;
+  /** Milliseconds that never step back. @default the process's monotonic clock */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** Who has so many of the handlers while none is free is in the way of others. */
+const CROWDING_PART = 0.75;
+/** Somebody else who was there within this time is there. */
+const PRESENT_MS = 60_000;
+/** How long after the last sign of a crowd more is taken than is handled. */
+const PATIENCE_MS = 10_000;
+/** More is not kept of what one caller has here while others are there, whatever its number. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
+/** The least that a caller may have here, as many as ours have out at most: what the policy allows at once may be less, and is refused in its own words. */
+const LEAST_ROOM = 256;
+
+/**
+ * What comes to a service, before it is read. The queue of the bus knows no callers: what one has sent too much of has to come out of it before others'
+ * calls do. So while one caller has most handlers, none is free and others are there, more is taken from the bus than is handled: it waits here,
+ * callers have their turns in rotation, and what one has too many of can be refused at once. Else no more is taken, so that other instances have it.
+ */
+export class Intake implements AsyncDisposable {
+  readonly #options: IntakeOptions;
+  readonly #clock: () => number;
+  readonly #queue: FairQueue = createFairQueue();
+  readonly #held = new Map<string, { count: number; bytes: number }>();
+  #heldCount = 0;
+  #latest: string | undefined;
+  /** When the last two messages in a row were of different callers. */
+  #changedAt = Number.NEGATIVE_INFINITY;
+  #crowdedAt = Number.NEGATIVE_INFINITY;
+  #more: Promise<AsyncDisposable | undefined> | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? (() => performance.now());
+  }
+
+  /** Whether the caller may have one more message here. */
+  hasRoom(caller: string, bytes: number, inFlight: number): boolean {
+    if (this.#more === undefined) return true;
+    const { count, bytes: held } = this.#held.get(caller) ?? NOTHING;
+    if (count === 0 || (count < Math.max(inFlight, LEAST_ROOM) && held + bytes <= MAX_HELD_BYTES)) return true;
+    this.#crowdedAt = this.#clock();
+    return false;
+  }
+
+  /** Notes a message until what is returned is disposed of. */
+  hold(caller: string, bytes: number): Disposable {
+    const held = this.#held.get(caller) ?? { count: 0, bytes: 0 };
+    if (held.count === 0) this.#held.set(caller, held);
+    held.count++;
+    held.bytes += bytes;
+    this.#heldCount++;
+    if (this.#latest !== undefined && caller !== this.#latest) this.#changedAt = this.#clock();
+    this.#latest = caller;
+    if (this.#heldCount >= this.#options.handlers && held.count >= CROWDING_PART * this.#options.handlers) this.#crowded(caller);
+    return {
+      [Symbol.dispose]: () => {
+        this.#heldCount--;
+        held.count--;
+        held.bytes -= bytes;
+        if (held.count === 0) this.#held.delete(caller);
+      },
+    };
+  }
+
+  /** A turn at a handler, which ends when it is disposed of. */
+  turn(caller: string): Disposable | Promise<Disposable> {
+    return this.#queue.enterNow(this.#options.handlers) ?? this.#waitForTurn(caller);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await this.#takeNoMore();
+  }
+
+  async #waitForTurn(caller: string): Promise<Disposable> {
+    const { handlers } = this.#options;
+    return (await this.#queue.enter(caller, { concurrency: handlers, waiting: Number.POSITIVE_INFINITY })) as Disposable; // none has to leave a line without end
+  }
+
+  #crowded(caller: string): void {
+    const now = this.#clock();
+    if (now - this.#changedAt > PRESENT_MS) return;
+    this.#crowdedAt = now;
+    if (this.#more !== undefined || this.#isClosed) return;
+    const { takeMore, log } = this.#options;
+    log.warn({ caller: caller.slice(0, 80) }, "one caller has most of the service's handlers: callers have their turns in rotation until that is over");
+    this.#more = takeMore().catch((error: unknown) => {
+      log.warn({ error: String(error) }, "no more messages can be taken than are handled: callers wait as long as the queue is");
+      return undefined;
+    });
+    this.#watch ??= setInterval(() => {
+      if (this.#clock() - this.#crowdedAt > PATIENCE_MS) void this.#takeNoMore();
+    }, PATIENCE_MS / 10).unref();
+  }
+
+  async #takeNoMore(): Promise<void> {
+    const more = this.#more;
+    this.#more = undefined;
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+    await (await more)?.[Symbol.asyncDispose]();
+  }
+}
+
+const NOTHING = { count: 0, bytes: 0 };
