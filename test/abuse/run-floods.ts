@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { startOwnRedis, type TestRedis } from "@rockbot/testing";
+import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import { startVerifiedBroker, type VerifiedBroker } from "../broker/verified-broker.ts";
+import { connect } from "../broker/verified-system.ts";
+import { type SettledCall, settleCall } from "../faults/settle-calls.ts";
+import { startProgram, untilReady } from "../services/start-service.ts";
+import type { AbusedOptions } from "./abused-options.ts";
+import { ABUSIVE, type FloodName, POLICY } from "./floods.ts";
+
+export interface FloodRow {
+  readonly flood: FloodName;
+  readonly publishedPerSecond: number;
+  /** Why the broker ended its connection, if it did. */
+  readonly refusal: string;
+  /** Of the honest caller, while it lasts: how many calls, and which part of them ended well. */
+  readonly calls: number;
+  readonly successes: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The same caller right before. */
+  readonly quietP50Ms: number;
+  readonly quietP99Ms: number;
+  /** What is there at the end, beyond what was before. */
+  readonly redisKeys: number;
+  readonly redisMiB: number;
+  readonly queuedMiB: number;
+  readonly diskMiB: number;
+}
+
+export interface RunFloodsOptions {
+  readonly floods: readonly FloodName[];
+  /** Each flood, and half as long before it without one. */
+  readonly seconds: number;
+  readonly callsPerSecond: number;
+  readonly onRow?: ((row: FloodRow) => void) | undefined;
+}
+
+/** Longer than a machine that does much else takes, shorter than anybody waits. */
+const CALL_TIMEOUT_MS = 10_000;
+/** What a flood has left is worked off in this time, or is left. */
+const CALM_MS = 30_000;
+
+/** One agent with a valid user floods services, and another calls them: both over a broker of their own that verifies senders, without any limit of the policy's. */
+export async function runFloods({ floods: names, seconds, callsPerSecond, onRow }: RunFloodsOptions): Promise<FloodRow[]> {
+  await using broker = await startVerifiedBroker(POLICY);
+  await using redis = await startOwnRedis();
+  const options: AbusedOptions = {
+    urls: { echoes: broker.urlOf("echoes"), scripts: broker.urlOf("scripts"), "mcp-bridge": broker.urlOf("mcp-bridge") },
+    redisUrl: redis.url,
+  };
+  await using _services = await untilReady("services", startProgram("test/abuse/abused-service.ts", { args: [JSON.stringify(options)] }), "ready\n");
+  await using bus = await connect(broker, "honest");
+  await using caller = await createToolCaller(bus, { agent: "honest", policy: broker.policy });
+  await caller.discovered();
+  await callFor(caller, 1, callsPerSecond);
+
+  const rows: FloodRow[] = [];
+  for (const flood of names) {
+    const quiet = await callFor(caller, seconds / 2, callsPerSecond);
+    const before = await measure(broker, redis);
+    await using agent = startProgram("test/abuse/abusive-agent-service.ts", { args: [broker.urlOf(ABUSIVE), flood] });
+    const calls = await callFor(caller, seconds, callsPerSecond);
+    agent.kill("SIGTERM");
+    const end = await Promise.race([agent.ended, sleep(10_000, "late" as const, { ref: false })]);
+    const { published, refusal } = end === "late" ? { published: Number.NaN, refusal: "it does not end" } : JSON.parse(agent.stdout());
+    const after = await measure(broker, redis);
+    const row: FloodRow = {
+      flood,
+      publishedPerSecond: Math.round(published / seconds),
+      refusal,
+      calls: calls.length,
+      successes: calls.filter(({ outcome }) => outcome === "ok").length / calls.length,
+      p50Ms: quantile(calls, 0.5),
+      p99Ms: quantile(calls, 0.99),
+      quietP50Ms: quantile(quiet, 0.5),
+      quietP99Ms: quantile(quiet, 0.99),
+      redisKeys: after.redisKeys - before.redisKeys,
+      redisMiB: after.redisMiB - before.redisMiB,
+      queuedMiB: after.queuedMiB - before.queuedMiB,
+      diskMiB: after.diskMiB - before.diskMiB,
+    };
+    rows.push(row);
+    onRow?.(row);
+    await untilCalm(broker);
+  }
+  return rows;
+}
+
+async function callFor(caller: ToolCaller, seconds: number, perSecond: number): Promise<SettledCall[]> {
+  const calls: Promise<SettledCall>[] = [];
+  const start = performance.now();
+  while (calls.length < seconds * perSecond) {
+    const due = Math.min(seconds * perSecond, Math.floor(((performance.now() - start) / 1_000) * perSecond) + 1);
+    while (calls.length < due) calls.push(settleCall(caller, "echo_text", { id: `${calls.length}`, text: "hello" }, { timeoutMs: CALL_TIMEOUT_MS }));
+    await sleep(5);
+  }
+  return Promise.all(calls);
+}
+
+function quantile(calls: readonly SettledCall[], part: number): number {
+  const sorted = calls.map(({ ms }) => ms).sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+async function measure(broker: VerifiedBroker, redis: TestRedis) {
+  const [queues, disk, keys, memory] = await Promise.all([
+    broker.ctl("-q", "list_queues", "--no-table-headers", "message_bytes"),
+    broker.ctl("eval", 'os:cmd("du -sk " ++ rabbit:data_dir()).'),
+    redis.ctl("DBSIZE"),
+    redis.ctl("INFO", "memory"),
+  ]);
+  const queuedBytes = queues.split("\n").reduce((sum, line) => sum + (Number(line) || 0), 0);
+  return {
+    queuedMiB: queuedBytes / 2 ** 20,
+    diskMiB: Number(/(\d+)/.exec(disk)?.[1]) / 1024,
+    redisKeys: Number(/(\d+)/.exec(keys)?.[1]),
+    redisMiB: Number(/used_memory:(\d+)/.exec(memory)?.[1]) / 2 ** 20,
+  };
+}
+
+async function untilCalm(broker: VerifiedBroker): Promise<void> {
+  const until = performance.now() + CALM_MS;
+  while (performance.now() < until) {
+    const queues = await broker.ctl("-q", "list_queues", "--no-table-headers", "name", "messages");
+    const waiting = queues.split("\n").some((line) => {
+      const [name = "", messages = "0"] = line.split("\t");
+      return /\.v1(\.retry)?$/.test(name) && !name.includes("result") && Number(messages) > 0;
+    });
+    if (!waiting) return;
+    await sleep(500);
+  }
+}
