@@ -1,4 +1,3 @@
-import { enterSource } from "../generated/enter.ts";
 import type { SandboxTree } from "./sandbox-tree.ts";
 import type { Inside } from "./way.ts";
 
@@ -7,7 +6,7 @@ const UNPRIVILEGED_USER = 65_534;
 
 /** The command that finishes a sandbox from within and becomes the supervisor. `tree`: what is left to build, if anything. */
 export function enterCommand(
-  { python, limits, hasSharedZero, command }: Inside,
+  { python, enter, limits, hasSharedZero, command }: Inside,
   { tree, isRoot }: { readonly tree: SandboxTree | null; readonly isRoot: boolean },
 ): string[] {
   const plan = {
@@ -19,7 +18,7 @@ export function enterCommand(
     user: isRoot ? UNPRIVILEGED_USER : null,
     command,
   };
-  return [python.executable, "-I", "-S", "-c", enterSource, JSON.stringify(plan)];
+  return [python.executable, "-I", "-S", ...enter, JSON.stringify(plan)];
 }
 
 /** What a sandbox sees of /dev. */

@@ -3,16 +3,11 @@ The first program in new namespaces: builds what a sandbox sees, becomes a user 
 
 Its one argument is JSON: `tree` (null where somebody has built it: `binds` of [outside, inside], read-only, and `links` of [target, path]), `devices`,
 `storageBytes`, `storageFiles`, `sharedBytes` (of /tmp, and of /dev/shm), `user` (whose rights to have; null: those that it has, as it is not root) and
-`command` (what to become). It needs the rights to mount in its namespaces, and keeps none.
+`command` (what to become). It needs the rights to mount in its namespaces, and keeps none. Each sandbox waits for it, so it imports only what it must.
 """
 
 import ctypes
-import fcntl
-import json
 import os
-import signal
-import socket
-import struct
 import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -23,19 +18,20 @@ CLONE_NEWUSER = 0x10000000
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_READ, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 1, 4, 23, 24, 38, 47, 4
 MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_READ_ONLY_NOSUID_NODEV = 442, -100, 0x8000, 7
 PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
-SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+AF_INET, SOCK_DGRAM, SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 2, 2, 0x8913, 0x8914, 1
+SIGKILL = 9
 
 
 def main():
-    plan = json.loads(sys.argv[1])
+    plan = eval(sys.argv[1], {"null": None, "true": True, "false": False})  # JSON, whose module takes longer to import than all else here
     if plan["tree"] is not None:
         build_tree(**plan["tree"], devices=plan["devices"])
         set_loopback_up()
-        socket.sethostname("sandbox")
+        check("sethostname", libc.sethostname(b"sandbox", ctypes.c_size_t(7)))
     seal(plan)
     drop_rights(plan["user"])
     # Set anew, as becoming another user has cleared it.
-    check("prctl", libc.prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), None, None, None))
+    check("prctl", libc.prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(SIGKILL), None, None, None))
     os.execve(plan["command"][0], plan["command"], {"LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"})
 
 
@@ -128,7 +124,7 @@ def bind(source, target):
 
 
 def read_only(path):
-    attributes = struct.pack("QQQQ", MOUNT_ATTR_READ_ONLY_NOSUID_NODEV, 0, 0, 0)
+    attributes = MOUNT_ATTR_READ_ONLY_NOSUID_NODEV.to_bytes(8, sys.byteorder) + bytes(24)
     result = libc.syscall(MOUNT_SETATTR, AT_FDCWD, os.fsencode(path), AT_RECURSIVE, attributes, ctypes.c_size_t(len(attributes)))
     check("mount_setattr", result)
 
@@ -147,9 +143,13 @@ def pivot_root(new, old):
 
 
 def set_loopback_up():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as anything:
-        flags = struct.unpack("16xh", fcntl.ioctl(anything, SIOCGIFFLAGS, struct.pack("16sh14x", b"lo", 0))[:18])[0]
-        fcntl.ioctl(anything, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | IFF_UP))
+    anything = libc.socket(AF_INET, SOCK_DGRAM, 0)
+    request = ctypes.create_string_buffer(b"lo", 40)  # struct ifreq: 16 bytes of its name, then its flags
+    check("ioctl", libc.ioctl(anything, ctypes.c_ulong(SIOCGIFFLAGS), request))
+    flags = int.from_bytes(request[16:18], sys.byteorder) | IFF_UP
+    request[16:18] = flags.to_bytes(2, sys.byteorder)
+    check("ioctl", libc.ioctl(anything, ctypes.c_ulong(SIOCSIFFLAGS), request))
+    os.close(anything)
 
 
 def check(what, result):

@@ -1,10 +1,13 @@
 import type { SandboxLimits } from "../sandbox/sandbox-limits.ts";
+import type { Program } from "./compile-programs.ts";
 import type { Python } from "./find-python.ts";
 import type { SandboxTree } from "./sandbox-tree.ts";
 
 /** What is to be run within walls. */
 export interface Inside {
   readonly python: Python;
+  /** What finishes a sandbox from within, as the interpreter takes it. */
+  readonly enter: Program;
   readonly tree: SandboxTree;
   readonly limits: SandboxLimits;
   /** Whether it sees /dev/zero, which is a way to shared memory. */

@@ -17,6 +17,8 @@ export interface SupervisorCommandOptions {
   readonly packagesBytes?: number | undefined;
   /** Whether the platform bounds the memory of all processes together: else scripts may have only such as the supervisor can count. @default true */
   readonly isMemoryHeld?: boolean | undefined;
+  /** The supervisor as the interpreter takes it. @default its source */
+  readonly program?: readonly string[] | undefined;
 }
 
 /** How many files and sockets one process of a script may have open. */
@@ -33,6 +35,7 @@ export function supervisorCommand(
     packagesFolder = PACKAGES_FOLDER,
     packagesBytes = 0,
     isMemoryHeld = true,
+    program = ["-c", supervisorSource],
   }: SupervisorCommandOptions = {},
 ): string[] {
   const config = {
@@ -47,5 +50,5 @@ export function supervisorCommand(
     endsWithInput,
     isMemoryHeld,
   };
-  return [python, "-I", "-S", "-u", "-X", "utf8", "-c", supervisorSource, JSON.stringify(config)];
+  return [python, "-I", "-S", "-u", "-X", "utf8", ...program, JSON.stringify(config)];
 }

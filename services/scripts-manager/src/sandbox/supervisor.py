@@ -11,28 +11,39 @@ Its one argument is JSON: `memoryBytes`, `processes`, `fileBytes`, `openFiles`, 
 `isMemoryHeld` (the platform counts and bounds the memory of all processes together; where it does not, only what the supervisor can count may be had).
 """
 
+# Who finds no sandbox that waits waits for these, and for the modules that they import in turn: `json`, `base64`, `platform` and `hashlib` would double that.
+import _signal as signal
 import atexit
-import base64
+import binascii
 import builtins
 import ctypes
 import errno
 import gc
-import hashlib
-import importlib
-import json
 import mmap
 import os
-import platform
 import resource
 import select
-import signal
 import site
 import struct
 import sys
 import time
-import types
 
-CONFIG = json.loads(sys.argv[1])
+
+def sha256():
+    """Without OpenSSL, where the interpreter has one of its own."""
+    for name in ("_sha2", "_sha256", "hashlib"):
+        try:
+            return __import__(name).sha256()
+        except ImportError:
+            pass
+
+
+def read_json(text):
+    """What only the manager writes, which is Python too but for three words."""
+    return eval(text, {"__builtins__": {}, "null": None, "true": True, "false": False})
+
+
+CONFIG = read_json(sys.argv[1])
 LIMITS = "memoryBytes", "processes", "fileBytes", "openFiles", "packagesBytes"
 
 MAX_LINE_BYTES = 8_192
@@ -67,7 +78,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 def main():
     prepare()
-    say(frame="ready", python=platform.python_version())
+    say(frame="ready", python=".".join(map(str, sys.version_info[:3])))
     flush(FLUSH_S)
     preload()
     job = read_job()
@@ -98,7 +109,7 @@ def preload():
         if select.select([0], [], [], 0)[0]:
             break
         try:
-            importlib.import_module(name)
+            __import__(name)
         except ImportError:
             pass
     # What is there now is shared with the child for as long as nobody writes to it, and collecting garbage writes.
@@ -125,7 +136,24 @@ pending = bytearray()
 
 
 def say(**frame):
-    pending.extend(json.dumps(frame, separators=(",", ":")).encode() + b"\n")
+    pending.extend(b"{" + b",".join(quoted(name) + b":" + written(value) for name, value in frame.items()) + b"}\n")
+
+
+def written(value):
+    """As JSON: a text, a number, or nothing."""
+    return b"null" if value is None else quoted(value) if isinstance(value, str) else repr(value).encode()
+
+
+def quoted(text):
+    safe = text.isascii() and text.isprintable() and not {'"', "\\"} & set(text)
+    return b'"' + (text if safe else "".join(map(escaped, text))).encode() + b'"'
+
+
+def escaped(character):
+    if " " <= character <= "~" and character not in '"\\':
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def write_pending():
@@ -157,7 +185,7 @@ def flush(seconds):
 def read_job():
     """Waits for a job. If there is none, or not all of it has come, the sandbox ends without having started anything."""
     incoming = Incoming()
-    job = json.loads(incoming.line())
+    job = read_json(incoming.line())
     job["arrived"] = time.monotonic()
     script_bytes, input_bytes = job["scriptBytes"], job["inputBytes"]
     if script_bytes + (input_bytes or 0) > MAX_JOB_BYTES:
@@ -178,7 +206,7 @@ class Incoming:
     def __init__(self):
         self.held = bytearray()
         self.taken = 0
-        self.digest = hashlib.sha256()
+        self.digest = sha256()
 
     def line(self):
         while b"\n" not in self.held:
@@ -223,7 +251,7 @@ def unpack(incoming, size, folder):
     end = incoming.taken + size
     os.mkdir(folder)
     while incoming.taken < end:
-        file = json.loads(incoming.line())
+        file = read_json(incoming.line())
         path, left = file["path"].split("/"), file["bytes"]
         if any(part in ("", ".", "..") for part in path) or left > end - incoming.taken:
             fail("a file of the packages leads elsewhere, or is too large")
@@ -454,7 +482,7 @@ class Output:
     def release(self, now):
         is_due = now - self.held_since >= HOLD_S
         while len(self.held) >= CHUNK_BYTES or (self.held and is_due):
-            say(frame=self.name, data=base64.b64encode(self.held[:CHUNK_BYTES]).decode())
+            say(frame=self.name, data=binascii.b2a_base64(self.held[:CHUNK_BYTES], newline=False).decode())
             del self.held[:CHUNK_BYTES]
 
     def drain(self):
@@ -591,7 +619,7 @@ def run_script(job, time_ms, stdin, outputs, notes):
         words = words_of(error).encode()[: MAX_REASON]
         notes[: 1 + len(words)] = bytes([BROKEN]) + words
         os._exit(1)
-    script = types.ModuleType("__main__")
+    script = type(sys)("__main__")
     script.__dict__.update(__file__=path, __builtins__=builtins, __cached__=None)
     sys.modules["__main__"] = script
     sys.argv = [path]
@@ -874,9 +902,9 @@ NUMBER, ARCHITECTURE, ARGUMENTS, HIGH_HALF = 0, 4, (16, 24, 32, 40), 4  # offset
 def filter_system_calls():
     """Refuses what no script needs and attacks on the kernel begin with. A machine that is not known has no filter, and all the other walls."""
     machines = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-    if platform.machine() not in machines or sys.byteorder != "little":
+    if os.uname().machine not in machines or sys.byteorder != "little":
         return
-    column, audit_name = machines[platform.machine()]
+    column, audit_name = machines[os.uname().machine]
     program = system_call_filter(column, audit_name)
     code = b"".join(struct.pack("HBBI", *instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(code, len(code))

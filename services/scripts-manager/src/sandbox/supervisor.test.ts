@@ -209,7 +209,7 @@ describe.runIf(python !== undefined)("the supervisor's own failure", { timeout: 
     using folder = temporaryFolder();
     const header = { job: "0", timeoutMs: 1_000, withinMs: null, packages: null, packagesBytes: null, scriptBytes: 1, inputBytes: null, keepBytes: 1 };
     for (const [line, words] of [
-      ["no JSON", /JSONDecodeError: .* \(read_job, line \d+\)/],
+      ["no JSON", /SyntaxError: .* \(read_json, line \d+\)/],
       [JSON.stringify({ ...header, timeoutMs: "soon" }), /TypeError/],
       [JSON.stringify({ ...header, scriptBytes: 1e12 }), /the job is too large/],
     ] as const) {
