@@ -9,7 +9,7 @@ export default defineConfig({
     globalSetup: ["test/setup-broker.ts"],
     reporters: ["default", new ClosingLineReporter()],
     maxWorkers: Math.max(2, availableParallelism() - 1), // most of what a test does is wait, for brokers and deadlines
-    testTimeout: 20_000,
+    testTimeout: 60_000, // ends what hangs: a busy machine may take many seconds to start the processes of a test
     hookTimeout: 60_000,
   },
 });

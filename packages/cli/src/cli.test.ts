@@ -278,11 +278,11 @@ test.each([true, false])("Ctrl-C cancels the call where it runs (an up runs: %s)
   await using page = await startPage();
   await using _up = isUp ? await startUp(options, ["--allow-address", page.address]) : undefined;
   await using call = startCli(["call", "web_browse", JSON.stringify({ url: page.url("/slow") }), ...(isUp ? [] : ["--allow-address", page.address])], options);
-  await expect.poll(() => page.requests, { timeout: 10_000 }).toContain("/slow");
+  await expect.poll(() => page.requests, { timeout: 30_000 }).toContain("/slow");
   call.kill("SIGINT");
 
   expect(await call.ended).toMatchObject({ code: 130, stdout: "", stderr: expect.stringContaining("cancelled") });
-  await expect.poll(() => page.closed, { timeout: 5000 }).toContain("/slow");
+  await expect.poll(() => page.closed, { timeout: 30_000 }).toContain("/slow");
 });
 
 test("a call ends by its timeout with exit 1", async () => {

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 
+const WAIT = { timeout: 30_000 };
+
 /** A process whose main is `source` with this package's exports at hand. */
 function startMain(source: string) {
   const index = JSON.stringify(join(import.meta.dirname, "index.ts"));
@@ -14,10 +16,10 @@ function startMain(source: string) {
   child.stderr.setEncoding("utf8").on("data", (text: string) => (printed.stderr += text));
   return {
     kill: (signal: NodeJS.Signals) => child.kill(signal),
-    hasPrinted: (text: string) => vi.waitFor(() => expect(printed.stdout).toContain(text), { timeout: 5000 }),
+    hasPrinted: (text: string) => vi.waitFor(() => expect(printed.stdout).toContain(text), WAIT),
     async end() {
-      const [code] = await ended;
-      return { code, ...printed };
+      const [code, signal] = await ended;
+      return { code, ...(signal === null ? {} : { signal }), ...printed };
     },
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
@@ -54,6 +56,36 @@ test("two signals at once, as of Ctrl-C under npm, are one request", async () =>
   main.kill("SIGINT");
 
   expect(await main.end()).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("signals that go on until the process is gone, as it ends, do not end it by the signal", async () => {
+  await using main = startMain(`
+    {
+      using shutdown = onShutdown({ graceMs: 5000 });
+      await using resource = { async [Symbol.asyncDispose]() { console.log("closing"); } };
+      console.log("up");
+      await shutdown.requested;
+    }
+    process.kill(process.pid, "SIGINT"); // after disposal, before the end
+    console.log("over");`);
+  await main.hasPrinted("up");
+  main.kill("SIGINT");
+  await main.hasPrinted("closing");
+  const end = main.end();
+  await vi.waitUntil(() => !main.kill("SIGINT"), { ...WAIT, interval: 1 });
+
+  expect(await end).not.toHaveProperty("signal");
+});
+
+test("signals that nobody has sent are Node's again after disposal", async () => {
+  await using main = startMain(`
+    { using shutdown = onShutdown({ graceMs: 5000 }); }
+    console.log("up");
+    ${keepRunning}`);
+  await main.hasPrinted("up");
+  main.kill("SIGTERM");
+
+  expect(await main.end()).toMatchObject({ code: null, signal: "SIGTERM" });
 });
 
 test("when the grace is over the signal aborts what runs, and the code is 1", async () => {
@@ -95,7 +127,7 @@ test("a second signal ends the process at once, with code 1", async () => {
   main.kill("SIGTERM");
   await main.hasPrinted("asked");
   const end = main.end();
-  await vi.waitUntil(() => !main.kill("SIGTERM"), { timeout: 5000 }); // the first half second they are the same request
+  await vi.waitUntil(() => !main.kill("SIGTERM"), WAIT); // the first second they are the same request
 
   expect(await end).toEqual({
     code: 1,

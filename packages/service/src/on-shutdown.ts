@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import { takeSignals } from "./take-signals.ts";
 
 export interface OnShutdownOptions {
   /** Time for running work to finish after the first signal, in milliseconds. Keep it some seconds below the supervisor's own limit. */
@@ -7,7 +8,7 @@ export interface OnShutdownOptions {
   readonly signals?: readonly NodeJS.Signals[] | undefined;
 }
 
-/** The end of this process, as asked for from outside. Disposal gives the signals back to Node; a started countdown goes on. */
+/** The end of this process, as asked for from outside. Disposal gives the signals back to Node if none has come; a started countdown goes on. */
 export interface Shutdown extends Disposable {
   /** Resolves with the first signal. */
   readonly requested: Promise<NodeJS.Signals>;
@@ -19,13 +20,11 @@ export interface Shutdown extends Disposable {
 
 /** What aborted work has to end, before the process ends without it. */
 const ABORT_MS = 2000;
-/** Ctrl-C under npm comes twice, from the terminal and handed on by npm: what follows this fast is the same request. */
-const REPEAT_MS = 500;
 /** @see https://nodejs.org/api/timers.html: longer delays become 1 ms */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Turns SIGTERM and SIGINT into an ordered stop. A second signal, half a second later or more, ends the process at once
+ * Turns SIGTERM and SIGINT into an ordered stop. A second signal, a second later or more, ends the process at once
  * with code 1. So does the grace plus two seconds, and a stop that needed the abort ends with code 1 even if it is orderly. Until the first signal the
  * process stays, even if it holds nothing open; the countdown holds up no process that is done.
  */
@@ -33,16 +32,10 @@ export function onShutdown({ graceMs, signals = ["SIGTERM", "SIGINT"] }: OnShutd
   const { promise: requested, resolve } = Promise.withResolvers<NodeJS.Signals>();
   const grace = new AbortController();
   let isRequested = false;
-  let requestedAt = 0;
   const stay = setInterval(() => {}, LONGEST_TIMER_MS);
 
   function stop(signal: NodeJS.Signals): void {
-    if (isRequested) {
-      if (performance.now() - requestedAt < REPEAT_MS) return;
-      exit(`a second signal (${signal})`);
-    }
     isRequested = true;
-    requestedAt = performance.now();
     clearInterval(stay);
     resolve(signal);
     setTimeout(() => {
@@ -52,7 +45,7 @@ export function onShutdown({ graceMs, signals = ["SIGTERM", "SIGINT"] }: OnShutd
     }, graceMs).unref();
   }
 
-  for (const signal of signals) process.on(signal, stop);
+  const taken = takeSignals(signals, { first: stop, again: (signal) => exit(`a second signal (${signal})`) });
   return {
     requested,
     get isRequested() {
@@ -61,7 +54,7 @@ export function onShutdown({ graceMs, signals = ["SIGTERM", "SIGINT"] }: OnShutd
     signal: grace.signal,
     [Symbol.dispose]() {
       clearInterval(stay);
-      for (const signal of signals) process.off(signal, stop);
+      taken[Symbol.dispose]();
     },
   };
 }

@@ -1,16 +1,15 @@
-/** A signal that aborts at the first Ctrl-C or SIGTERM. At the second the process ends at once, as it would without us. */
+import { takeSignals } from "@rockbot/service";
+
+/** A signal that aborts at the first Ctrl-C or SIGTERM. At one that comes a second later or more the process ends at once, as by that signal. */
 export function interruption(): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController();
   const signals = ["SIGINT", "SIGTERM"] as const;
-  const onSignal = (): void => {
-    for (const signal of signals) process.off(signal, onSignal);
-    controller.abort();
-  };
-  for (const signal of signals) process.on(signal, onSignal);
-  return {
-    signal: controller.signal,
-    [Symbol.dispose]() {
-      for (const signal of signals) process.off(signal, onSignal);
+  const taken = takeSignals(signals, {
+    first: () => controller.abort(),
+    again(signal) {
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
     },
-  };
+  });
+  return { signal: controller.signal, [Symbol.dispose]: () => taken[Symbol.dispose]() };
 }
