@@ -43,6 +43,8 @@ export const Header = {
   Policy: "rb-policy",
   /** On a request: present when the caller wants progress. On an answer: how many updates went before it, as decimal text; none if absent. */
   Progress: "rb-progress",
+  /** On an announcement: the hash of the list that it is a page of. */
+  ListHash: "rb-list-hash",
   /** The effective caller, where one calls for another. Believed of delegates only. */
   OnBehalfOf: "rb-on-behalf-of",
 } as const;

@@ -31,6 +31,7 @@ export type {
   ToolHeartbeat,
   ToolInvokeRequest,
   ToolInvokeResponse,
+  ToolListChange,
   ToolProgress,
 } from "./generated/types.ts";
 export { type McpCall, mcpCallEnvelope } from "./mcp-call-envelope.ts";

@@ -34,7 +34,12 @@ delegates: [gateway]
 
 test("a service hears its requests and writes answers, and announces itself alone", async () => {
   const { web } = await rightsOf("services: { web: { topic: tool.invoke } }\ndelegates: []");
-  expect(web).toMatchObject({ serves: ["web"], hears: ["tool.invoke", "tool.cancel.web", "tool.announce.probe"], results: [], operates: [] });
+  expect(web).toMatchObject({
+    serves: ["web"],
+    hears: ["tool.invoke", "tool.cancel.web", "tool.announce.probe", "tool.announce.list.web"],
+    results: [],
+    operates: [],
+  });
   expect(web?.publishes).toEqual(expect.arrayContaining(["tool.announce.web", "tool.result.*", "tool.result.*.*", "tool.progress.*"]));
   expect(web?.publishes).not.toContain("tool.result");
 });

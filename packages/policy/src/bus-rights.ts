@@ -36,7 +36,7 @@ export function busRights(document: PolicyDocument): BusRights[] {
 
   function grantServing(name: string, { user = name, topic }: PolicyService): void {
     grant(user, "serves", name);
-    grant(user, "hears", topic, `tool.cancel.${name}`, "tool.announce.probe");
+    grant(user, "hears", topic, `tool.cancel.${name}`, "tool.announce.probe", `tool.announce.list.${name}`);
     grant(user, "publishes", `tool.announce.${name}`);
     for (const root of [...replyRoots, PROGRESS]) grant(user, "publishes", `${root}.*`, `${root}.*.*`);
     if (document.legacyPeers.length > 0) grant(user, "publishes", ...replyRoots); // their requests may name no topic of their own
@@ -52,7 +52,7 @@ export function busRights(document: PolicyDocument): BusRights[] {
     grant(user, "results", `result.${user}`, `result.${user}.*`);
     grant(user, "hears", "tool.announce.*");
     for (const root of [...replyRoots, PROGRESS]) grant(user, "hears", `${root}.${user}`, `${root}.${user}.*`);
-    grant(user, "publishes", "tool.announce.probe");
+    grant(user, "publishes", "tool.announce.probe", "tool.announce.list.*");
     for (const [name, service] of services) {
       if (!mayUse(service)) continue;
       grant(user, "publishes", service.topic, `tool.cancel.${name}`);

@@ -1,8 +1,9 @@
-import { type Bus, createMemoryBus } from "@rockbot/bus";
+import { type Bus, createMemoryBus, silentLogger } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, type Envelope, MAX_DATA_DEPTH, messages, type ToolError } from "@rockbot/contracts";
 import { registerSecret } from "@rockbot/redaction";
 import { expect, test } from "vitest";
 import { announceTools } from "./announce-tools.ts";
+import { createIdentity } from "./identity.ts";
 import { serveTools } from "./serve-tools.ts";
 import { testSet, testTool } from "./test-tools.ts";
 import { createToolCaller, type ToolCaller } from "./tool-caller.ts";
@@ -88,7 +89,7 @@ async function startPeer(bus: Bus, answer: (toolCallId: string) => Partial<Envel
   });
   stack.use(subscription);
   const tool = { name: "ask", description: "", parametersSchema: "{}", topic: "tool.invoke.peer", subscription: "peer" };
-  stack.use(await announceTools(bus, { service: "peer", list: { tools: [tool], guides: [] }, log: console as never }));
+  stack.use(await announceTools(bus, { service: "peer", list: { tools: [tool], guides: [] }, identity: createIdentity(bus, undefined), log: silentLogger }));
   return stack.move();
 }
 

@@ -22,6 +22,7 @@ export { ResultCache, type ResultCacheOptions } from "./result-cache.ts";
 export type { ResumedCall } from "./resume-calls.ts";
 export { type OpenClaims, type ServeToolsOptions, serveTools } from "./serve-tools.ts";
 export { type CallOptions, createToolCaller, type ToolCaller, type ToolCallerOptions } from "./tool-caller.ts";
+export type { Discovery, MissingList } from "./tool-directory.ts";
 export type { ProgressUpdate, ToolContext, ToolExecutor, ToolLayer } from "./tool-executor.ts";
 export type { ToolProvider } from "./tool-provider.ts";
 export { createToolRegistry, DuplicateToolError, type ToolChange, type ToolRegistration, type ToolRegistry } from "./tool-registry.ts";

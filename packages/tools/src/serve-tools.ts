@@ -335,7 +335,7 @@ export async function serveTools(
   const requests = await subscribe(handlers);
   started.defer(async () => void (await Promise.all([intake, requests].map((each) => each[Symbol.asyncDispose]()))));
   const list = (): AnnouncedList => ({ tools: served.announced({ service, topic }), guides: set.guides });
-  const announcer = started.use(await announceTools(bus, { service, list: list(), log }));
+  const announcer = started.use(await announceTools(bus, { service, list: list(), identity, log }));
   started.defer(served.onChange(() => announcer.update(list())));
   announcer.update(list()); // what changed while the first announcement was on its way
   return started.move();

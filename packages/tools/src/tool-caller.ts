@@ -30,7 +30,7 @@ import { ignoreProgress, remoteExecutor } from "./remote-executor.ts";
 import { decodeReply, encodeReply } from "./reply.ts";
 import { endOf, type ResumedCall, resumeCalls } from "./resume-calls.ts";
 import { toToolError } from "./to-tool-error.ts";
-import { ToolDirectory } from "./tool-directory.ts";
+import { type Discovery, ToolDirectory } from "./tool-directory.ts";
 import type { ProgressUpdate, ToolContext, ToolExecutor } from "./tool-executor.ts";
 import { createToolRegistry, type ToolRegistration, type ToolRegistry } from "./tool-registry.ts";
 import { decide, usableBy, usableTools } from "./usable-tools.ts";
@@ -96,8 +96,11 @@ export interface ToolCaller extends AsyncDisposable {
    * @param by on whose behalf calls are made; the agent itself by default
    */
   getGuides(by?: string): Promise<readonly ToolGuide[]>;
-  /** Resolves once every service that was up has had time to announce itself: at most 250 ms after the start. */
-  discovered(): Promise<void>;
+  /**
+   * Resolves once the services that are there have answered and their lists are here, or have not come within 5 seconds of being known of: what is so then.
+   * Lists that are missing are asked for until they come.
+   */
+  discovered(): Promise<Discovery>;
   /**
    * Calls a tool. Settles once, by the deadline + 500 ms.
    * @param args the arguments: an object, or a JSON object as text
@@ -262,6 +265,14 @@ export async function createToolCaller(
 
   function notServed(name: string, by: string): ToolError {
     const shown = name.slice(0, 80);
+    const [missing] = directory.missing;
+    if (missing !== undefined) {
+      return new ToolError(
+        ToolErrorCode.Unavailable,
+        `"${shown}" cannot be called now: nobody known offers it, and the tools of "${missing.service}" are not known yet. Try again later.`,
+        { retryAfterMs: 1_000 },
+      );
+    }
     if (directory.remembers(name) || allToolNames.includes(name)) {
       return new ToolError(ToolErrorCode.Unavailable, `"${shown}" cannot be called now: no running service offers it. Try again later.`);
     }

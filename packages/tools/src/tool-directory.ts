@@ -8,12 +8,16 @@ import {
   decodeMessage,
   type Envelope,
   encodeMessage,
+  Header,
+  type Messages,
   messages,
+  newId,
   type ToolAnnouncement,
   type ToolGuide,
   type ToolHeartbeat,
+  type ToolListChange,
 } from "@rockbot/contracts";
-import { announceTopic, HEARTBEAT_MS, PROBE_TOPIC } from "./announce-tools.ts";
+import { announceTopic, HEARTBEAT_MS, listTopic, PROBE_TOPIC } from "./announce-tools.ts";
 import type { Identity } from "./identity.ts";
 import { ServiceLiveness } from "./service-liveness.ts";
 
@@ -21,17 +25,24 @@ import { ServiceLiveness } from "./service-liveness.ts";
 const LEASE_MS = 3 * HEARTBEAT_MS;
 /** A name that was announced within this time and is not now is `unavailable`, not unknown. */
 const REMEMBER_MS = 10 * 60_000;
-/** How long services get to answer the probe at the start, at most. */
-const DISCOVERY_MS = 250;
-/** How long services get to answer a later probe. */
-const ANSWER_MS = 200;
-/** Discovery is over once nothing new has come for this long. */
+/** Services that are there have this long to answer the probe at the start, and longer where the bus takes long. */
+const FIRST_ANSWER_MS = 250;
+/** Whoever is there has answered once nothing new has come for this long, or for as long as our own probe took twice. */
 const QUIET_MS = 60;
-/** Probes of one process are at least this far apart. */
-const PROBE_INTERVAL_MS = 100;
+/** How long discovery waits for answers, and for each list from when it is known of. */
+const DISCOVERY_MS = 5_000;
+/** How long a call waits for its tool to be announced. */
+const ANSWER_MS = 200;
+/** How long it waits for each list that is on its way. */
+const LIST_MS = 2_000;
+/** Probes of one process are at least this far apart: whoever comes is heard without. */
+const PROBE_INTERVAL_MS = 1_000;
+/** A list that has not come is asked for again after this, then after twice as long, and so on. */
+const ASK_AGAIN_MS = 1_000;
+const MAX_ASK_AGAIN_MS = 30_000;
 const MAX_SERVICES = 1_000;
 const MAX_REMEMBERED = 10_000;
-const MAX_UNFINISHED = 64;
+const MAX_UNFINISHED = 256;
 
 export interface FoundTool extends AnnouncedTool {
   readonly service: string;
@@ -43,6 +54,36 @@ export interface ToolDirectoryOptions {
   readonly log: Logger;
   readonly onFound: (tool: FoundTool) => void;
   readonly onLost: (name: string) => void;
+}
+
+/** What a caller knows of who is there. */
+export interface Discovery {
+  /** Whether the bus has carried the question, and every service that has been heard of has sent its list. */
+  readonly isComplete: boolean;
+  /** The services whose tools are known, sorted by name. */
+  readonly services: readonly string[];
+  /** The services that are there and whose list, or a newer one, has not come yet, sorted by name. It is asked for until it comes. */
+  readonly missing: readonly MissingList[];
+}
+
+export interface MissingList {
+  readonly service: string;
+  /** How many pages the list has, if the service has said it. */
+  readonly pages: number | undefined;
+  readonly pagesHad: number;
+}
+
+/** A list that an instance has and this process has not. */
+interface WantedList {
+  readonly epoch: number;
+  readonly hash: string;
+  readonly pages: number | undefined;
+  /** Since when the service has had a list that is not here. */
+  readonly since: number;
+  /** When an instance was last heard of that has it. */
+  seen: number;
+  askAt: number;
+  askAgainMs: number;
 }
 
 interface ServiceView {
@@ -62,13 +103,20 @@ export class ToolDirectory implements AsyncDisposable {
   readonly #services = new Map<string, ServiceView>();
   readonly #holders = new Map<string, FoundTool>();
   readonly #lastSeen = new Map<string, number>();
+  /** By service. */
+  readonly #wanted = new Map<string, WantedList>();
+  /** Pages of lists that are not complete; those of one list are the same from each instance. */
   readonly #unfinished = new Map<string, (ToolAnnouncement | undefined)[]>();
+  /** Where services answer this process alone. */
+  readonly #replyTo: string;
   readonly #stack = new AsyncDisposableStack();
   readonly #liveness: ServiceLiveness;
   readonly #quarantined = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.announcements.quarantined", {
     description: "Announced tools whose name another service holds, or that are not the service's to offer.",
   });
-  #discovered: Promise<void> = Promise.resolve();
+  #answered: Promise<void> = Promise.resolve();
+  /** How long our own first probe took to come back; undefined while it has not. */
+  #echoMs: number | undefined;
   #lastNews = Number.NEGATIVE_INFINITY;
   #lastProbe = Number.NEGATIVE_INFINITY;
 
@@ -76,23 +124,37 @@ export class ToolDirectory implements AsyncDisposable {
     this.#bus = bus;
     this.#options = options;
     this.#liveness = new ServiceLiveness(bus);
+    this.#replyTo = `tool.result.${options.source}.${newId().slice(0, 12)}`;
   }
 
   /** Resolves once the directory listens and has asked who is there. */
   async open(): Promise<void> {
     this.#stack.use(
-      await this.#bus.subscribe({ name: `directory.${this.#options.source}`, topics: [announceTopic("*")], kind: "copy" }, async (message) =>
+      await this.#bus.subscribe({ name: `directory.${this.#options.source}`, topics: [announceTopic("*"), this.#replyTo], kind: "copy" }, async (message) =>
         this.#hear(message),
       ),
     );
-    await this.#probe();
-    this.#discovered = this.#waitFor(DISCOVERY_MS, (quietMs) => quietMs >= QUIET_MS);
+    await this.#probeAll();
+    this.#answered = this.#haveAnswered();
     this.#stack.use(startLoop(HEARTBEAT_MS / 2, () => this.#sweep()));
   }
 
-  /** Resolves once the services that were up have had time to announce themselves. */
-  discovered(): Promise<void> {
-    return this.#discovered;
+  /** Resolves once the services that are there have answered and their lists have come, or have not come in this time; says which. */
+  async discovered(timeoutMs: number = DISCOVERY_MS): Promise<Discovery> {
+    await this.#answered;
+    await this.#waitFor(timeoutMs, () => !this.#awaitsLists(timeoutMs));
+    const services = [...this.#services.keys()].sort();
+    return { isComplete: this.#echoMs !== undefined && this.#wanted.size === 0, services, missing: this.missing };
+  }
+
+  /** The lists that are not here yet. */
+  get missing(): readonly MissingList[] {
+    return [...this.#wanted]
+      .map(([service, { hash, pages }]) => {
+        const had = pages === undefined ? [] : (this.#unfinished.get(listKey({ service, hash, pages })) ?? []);
+        return { service, pages, pagesHad: had.filter((page) => page !== undefined).length };
+      })
+      .sort((a, b) => (a.service < b.service ? -1 : 1));
   }
 
   /** Sorted by name. A service that offers no tool now shows its guides to everybody, another to whom `mayUse` says may use one. */
@@ -119,10 +181,17 @@ export class ToolDirectory implements AsyncDisposable {
     return this.#holders.get(name)?.service;
   }
 
-  /** Asks again who is there, unless it has just asked, and waits until the tool is announced or ANSWER_MS are over. */
+  /** Asks again who is there, unless it has lately, and waits until the tool is announced, or nobody can be waited for any more. */
   async lookFor(name: string): Promise<void> {
-    if (performance.now() - this.#lastProbe >= PROBE_INTERVAL_MS) await this.#probe();
-    await this.#waitFor(this.#lastProbe + ANSWER_MS - performance.now(), () => this.#holders.has(name));
+    if (performance.now() - this.#lastProbe >= PROBE_INTERVAL_MS) await this.#probeAll();
+    await this.#waitFor(ANSWER_MS, () => this.#holders.has(name));
+    await this.#waitFor(LIST_MS, () => this.#holders.has(name) || !this.#awaitsLists(LIST_MS));
+  }
+
+  /** Whether a list has not come that had not so much time yet. */
+  #awaitsLists(ms: number): boolean {
+    const now = performance.now();
+    return [...this.#wanted.values()].some(({ since }) => now - since < ms);
   }
 
   /** Whether somebody takes calls for the tool now, as far as can be known; see ServiceLiveness. */
@@ -139,41 +208,73 @@ export class ToolDirectory implements AsyncDisposable {
     await this.#stack.disposeAsync();
   }
 
-  async #probe(service: string | null = null): Promise<void> {
-    if (service === null) this.#lastProbe = performance.now();
-    const body = encodeMessage("ToolAnnounceProbe", { service });
+  /** Asks all services who is there. */
+  async #probeAll(): Promise<void> {
+    this.#lastProbe = performance.now();
+    await this.#ask(PROBE_TOPIC, {});
+  }
+
+  async #ask(topic: string, asked: Messages["ToolAnnounceProbe"]): Promise<void> {
+    const body = encodeMessage("ToolAnnounceProbe", asked);
     try {
       const { source } = this.#options;
-      const probe = createEnvelope({ topic: PROBE_TOPIC, type: messages.ToolAnnounceProbe.type, source, ttlMs: LEASE_MS, body });
+      const probe = createEnvelope({ topic, type: messages.ToolAnnounceProbe.type, source, replyTo: this.#replyTo, ttlMs: LEASE_MS, body });
       await this.#bus.publish(probe, { timeoutMs: HEARTBEAT_MS });
     } catch (error) {
       this.#options.log.debug({ error: String(error) }, "probe not sent"); // heartbeats tell the same, later
     }
   }
 
-  /** Waits `ms`, or until `isEnough`, which is told how long nothing new has come since the first news of this wait. */
-  async #waitFor(ms: number, isEnough: (quietMs: number) => boolean): Promise<void> {
+  /** Waits until whoever is there has most likely answered the probe: as slow as our own came back, so slow may their answers be. */
+  async #haveAnswered(): Promise<void> {
+    await this.#waitFor(DISCOVERY_MS, () => this.#echoMs !== undefined);
     const start = performance.now();
-    for (let now = start; now - start < ms && !isEnough(this.#lastNews > start ? now - this.#lastNews : 0); now = performance.now()) {
-      await setTimeout(5);
-    }
+    const isHeard = () => this.#services.size > 0 || this.#wanted.size > 0;
+    const quietSince = () => performance.now() - Math.max(start, this.#lastNews);
+    const slow = 2 * (this.#echoMs ?? 0);
+    await this.#waitFor(DISCOVERY_MS, () => quietSince() >= (isHeard() ? Math.max(QUIET_MS, slow) : Math.max(FIRST_ANSWER_MS, slow)));
+  }
+
+  async #waitFor(ms: number, isEnough: () => boolean): Promise<void> {
+    const start = performance.now();
+    while (performance.now() - start < ms && !isEnough()) await setTimeout(5);
   }
 
   #hear(message: Envelope): void {
-    const { topic, type, body } = message;
-    if (topic === PROBE_TOPIC || !this.#options.identity.isFrom(serviceOf(topic), message, "announcement")) return;
-    if (type === messages.ToolHeartbeat.type) {
-      const heartbeat = decodeMessage("ToolHeartbeat", body);
-      if (heartbeat.ok && topic === announceTopic(heartbeat.value.service)) this.#onHeartbeat(heartbeat.value);
-    } else if (type === messages.ToolAnnouncement.type) {
-      const page = decodeMessage("ToolAnnouncement", body);
-      if (page.ok && topic === announceTopic(page.value.service)) this.#onPage(page.value);
+    const { topic, type, headers } = message;
+    if (topic === PROBE_TOPIC) {
+      if (message.replyTo === this.#replyTo) this.#echoMs ??= performance.now() - this.#lastProbe;
+      return;
     }
+    /** Undefined if it came to this process alone, as the answer of a service that says in it which it is. */
+    const of = topic === this.#replyTo ? undefined : serviceOf(topic);
+    const listHash = headers[Header.ListHash];
+    if (of !== undefined && listHash !== undefined && this.#services.get(of)?.hash === listHash) return; // a list that is here need not be read
+    if (type === messages.ToolHeartbeat.type) this.#heardBy("ToolHeartbeat", message, of, (heartbeat) => this.#onHeartbeat(heartbeat));
+    else if (type === messages.ToolAnnouncement.type) this.#heardBy("ToolAnnouncement", message, of, (page) => this.#onPage(page));
+    else if (type === messages.ToolListChange.type) this.#heardBy("ToolListChange", message, of, (change) => this.#onChange(change));
   }
 
-  #onHeartbeat({ service, instance, epoch, hash, isLeaving = false }: ToolHeartbeat): void {
+  /** Reads a message that a service has sent, and nobody else under its name. */
+  #heardBy<Name extends "ToolHeartbeat" | "ToolAnnouncement" | "ToolListChange">(
+    name: Name,
+    message: Envelope,
+    of: string | undefined,
+    take: (value: Messages[Name]) => void,
+  ): void {
+    const { identity } = this.#options;
+    if (of !== undefined && !identity.isFrom(of, message, "announcement")) return;
+    const read = decodeMessage(name, message.body);
+    if (!read.ok || (of ?? read.value.service) !== read.value.service) return;
+    if (of === undefined && !identity.isFrom(read.value.service, message, "announcement")) return;
+    take(read.value);
+  }
+
+  #onHeartbeat({ isLeaving = false, ...heartbeat }: ToolHeartbeat): void {
+    const { service, instance, epoch, hash } = heartbeat;
     const view = this.#services.get(service);
     if (isLeaving) {
+      this.#wanted.delete(service); // another instance's heartbeat says whether it has the list
       if (view === undefined) return;
       view.instances.delete(instance);
       forgetEpochOfLeavers(view);
@@ -181,18 +282,48 @@ export class ToolDirectory implements AsyncDisposable {
       else this.#liveness.doubt(subscriptionOf(service, view)); // the bus knows who is left
       return;
     }
-    if (view === undefined || (hash !== view.hash && epoch >= view.epoch)) void this.#probe(service);
     view?.instances.set(instance, { seen: performance.now(), epoch });
+    if (view?.hash === hash) {
+      if ((this.#wanted.get(service)?.epoch ?? Number.POSITIVE_INFINITY) <= epoch) this.#wanted.delete(service);
+    } else if (view === undefined || epoch >= view.epoch) this.#want(heartbeat);
+  }
+
+  /** Asks the instance for its list, unless it has been asked for or a later one is wanted. */
+  #want({ service, instance, epoch, hash, pages }: ToolHeartbeat): void {
+    const now = performance.now();
+    let wanted = this.#wanted.get(service);
+    if (wanted !== undefined && epoch < wanted.epoch) return;
+    if (wanted?.hash !== hash) {
+      if (wanted === undefined && this.#wanted.size >= MAX_SERVICES) return;
+      wanted = { epoch, hash, pages, since: wanted?.since ?? now, seen: now, askAt: now, askAgainMs: ASK_AGAIN_MS };
+      this.#wanted.set(service, wanted);
+      this.#lastNews = now;
+    }
+    wanted.seen = now;
+    if (now < wanted.askAt) return;
+    wanted.askAt = now + wanted.askAgainMs;
+    wanted.askAgainMs = Math.min(2 * wanted.askAgainMs, MAX_ASK_AGAIN_MS);
+    void this.#ask(listTopic(service), { service, instance });
+  }
+
+  /** Applies a change to the list that it is of. */
+  #onChange({ from, tools, removedTools, guides, removedGuides, ...heartbeat }: ToolListChange): void {
+    const view = this.#services.get(heartbeat.service);
+    if (view === undefined || view.hash !== from || heartbeat.epoch < view.epoch) this.#onHeartbeat(heartbeat);
+    else this.#take(heartbeat, { tools: changed(view.tools, tools, removedTools), guides: changed(view.guides, guides, removedGuides) });
   }
 
   #onPage(page: ToolAnnouncement): void {
-    const key = `${page.service} ${page.instance} ${page.hash} ${page.pages}`;
+    const key = listKey(page);
     const pages = this.#unfinished.get(key) ?? new Array<ToolAnnouncement | undefined>(page.pages).fill(undefined);
     if (page.page >= pages.length) return;
     pages[page.page] = page;
+    this.#lastNews = performance.now();
+    const wanted = this.#wanted.get(page.service);
+    if (wanted?.hash === page.hash) wanted.askAt = this.#lastNews + wanted.askAgainMs; // it is on its way
     if (pages.every((received) => received !== undefined)) {
       this.#unfinished.delete(key);
-      this.#apply(page, pages);
+      this.#take(page, { tools: pages.flatMap(({ tools }) => tools), guides: pages.flatMap(({ guides }) => guides) });
     } else {
       this.#unfinished.set(key, pages);
       const oldest = this.#unfinished.keys().next().value;
@@ -200,19 +331,26 @@ export class ToolDirectory implements AsyncDisposable {
     }
   }
 
-  #apply({ service, instance, epoch, hash }: ToolAnnouncement, pages: ToolAnnouncement[]): void {
+  /** Takes a list as that of the service, unless a later start's is here. */
+  #take(
+    { service, instance, epoch, hash }: Pick<ToolHeartbeat, "service" | "instance" | "epoch" | "hash">,
+    { tools, guides }: Pick<ServiceView, "tools" | "guides">,
+  ): void {
     const now = performance.now();
     const view = this.#services.get(service);
     if (view === undefined && this.#services.size >= MAX_SERVICES) return;
+    if ((this.#wanted.get(service)?.epoch ?? Number.POSITIVE_INFINITY) <= epoch) this.#wanted.delete(service);
     if (view !== undefined && (view.hash === hash || epoch < view.epoch)) {
       view.instances.set(instance, { seen: now, epoch });
       return;
     }
     const instances = view?.instances ?? new Map<string, { seen: number; epoch: number }>();
-    const tools = pages.flatMap((page) => page.tools);
-    this.#services.set(service, { epoch, hash, tools, guides: pages.flatMap((page) => page.guides), instances: instances.set(instance, { seen: now, epoch }) });
-    for (const { name } of view?.tools ?? []) if (!tools.some((tool) => tool.name === name)) this.#drop(service, name);
-    for (const tool of tools) if (this.#mayOffer(service, tool)) this.#hold(service, tool);
+    this.#services.set(service, { epoch, hash, tools, guides, instances: instances.set(instance, { seen: now, epoch }) });
+    const names = new Set(tools.map(({ name }) => name));
+    for (const { name } of view?.tools ?? []) if (!names.has(name)) this.#drop(service, name);
+    const same = new Set(view?.tools);
+    for (const tool of tools)
+      if (!(same.has(tool) && this.#holders.get(tool.name)?.service === service) && this.#mayOffer(service, tool)) this.#hold(service, tool);
     this.#lastNews = performance.now();
   }
 
@@ -258,6 +396,7 @@ export class ToolDirectory implements AsyncDisposable {
   async #sweep(): Promise<void> {
     if (!this.#bus.isReady) return;
     const now = performance.now();
+    for (const [service, { seen }] of this.#wanted) if (now - seen > LEASE_MS) this.#wanted.delete(service);
     for (const [service, view] of [...this.#services]) {
       const lapsed = [...view.instances].filter(([, { seen }]) => now - seen > LEASE_MS);
       if (lapsed.length < view.instances.size) {
@@ -272,6 +411,14 @@ export class ToolDirectory implements AsyncDisposable {
 function forgetEpochOfLeavers(view: ServiceView): void {
   view.epoch = Math.max(0, ...[...view.instances.values()].map(({ epoch }) => epoch));
 }
+
+/** The entries with some removed, and some in the place of those with their names. */
+function changed<T extends { readonly name: string }>(entries: readonly T[], news: readonly T[], removed: readonly string[]): readonly T[] {
+  const gone = new Set([...removed, ...news.map(({ name }) => name)]);
+  return [...entries.filter(({ name }) => !gone.has(name)), ...news].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const listKey = ({ service, hash, pages }: Pick<ToolAnnouncement, "service" | "hash" | "pages">): string => `${service} ${hash} ${pages}`;
 
 const subscriptionOf = (service: string, { tools }: ServiceView): string => tools[0]?.subscription ?? service;
 

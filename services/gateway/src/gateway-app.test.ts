@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import { createEnvelope, encodeMessage, messages } from "@rockbot/contracts";
 import { defineTool } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { loose, serveOne, startTestGateway } from "./test-gateway.ts";
@@ -251,3 +252,14 @@ test.each(["HTTP", "MCP"])(
     expect(runs).toBe(1);
   },
 );
+
+test("a list of tools says whose tools are not known yet", { timeout: 15_000 }, async () => {
+  await using gateway = await startTestGateway();
+  const body = encodeMessage("ToolHeartbeat", { service: "slow", instance: "i", epoch: 1, hash: "0".repeat(16), pages: 1 });
+  const beat = () => gateway.bus.publish(createEnvelope({ topic: "tool.announce.slow", type: messages.ToolHeartbeat.type, source: "slow", body }));
+  await beat();
+  const heartbeats = setInterval(() => void beat(), 500);
+  const { json } = await gateway.send({ path: "/v1/tools" });
+  clearInterval(heartbeats);
+  expect(json).toMatchObject({ tools: expect.arrayContaining([expect.objectContaining({ name: "echo" })]), missing: ["slow"] });
+});

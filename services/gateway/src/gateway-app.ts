@@ -109,8 +109,8 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   app.use(admit, traceRequests());
   if (door !== undefined) app.on(["POST", "DELETE"], MCP_PATH, door);
   app.get("/v1/tools", async (c) => {
-    await caller.discovered();
-    return c.json({ tools: toolsOf(c.get("caller")) });
+    const { missing } = await caller.discovered();
+    return c.json({ tools: toolsOf(c.get("caller")), ...(missing.length === 0 ? {} : { missing: missing.map(({ service }) => service) }) });
   });
   app.get("/v1/guides", async (c) => {
     return c.json({ guides: (await caller.getGuides(c.get("caller"))).map(({ name, summary }) => ({ name, summary })) });

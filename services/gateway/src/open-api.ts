@@ -25,7 +25,16 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
         get: operation(
           "listTools",
           "List the tools that can be called now, sorted by name.",
-          objectOf({ tools: { type: "array", items: { $ref: "#/components/schemas/Tool" } } }),
+          objectOf(
+            { tools: { type: "array", items: { $ref: "#/components/schemas/Tool" } } },
+            {
+              missing: {
+                type: "array",
+                items: { type: "string" },
+                description: "Services that are there and whose tools are not known yet; absent if there are none.",
+              },
+            },
+          ),
         ),
       },
       "/v1/guides": {

@@ -20,11 +20,13 @@ export function openSocketClient(socketPath: string): ToolClient {
     if (statusCode !== 200) throw await errorOf(body);
     return await body.json();
   }
-  const listTools = async () => ((await get("/v1/tools")) as { readonly tools: readonly ListedTool[] }).tools;
+  const list = async () => (await get("/v1/tools")) as { readonly tools: readonly ListedTool[]; readonly missing?: readonly string[] };
+  const listTools = async () => (await list()).tools;
 
   return {
     where: `the running "rockbot up"`,
     listTools,
+    listMissing: async () => (await list()).missing ?? [],
     async getGuides() {
       const { guides } = (await get("/v1/guides")) as { readonly guides: readonly { readonly name: string }[] };
       return await Promise.all(guides.map(async ({ name }) => (await get(`/v1/guides/${encodeURIComponent(name)}`)) as ToolGuide));

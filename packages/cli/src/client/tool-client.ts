@@ -7,6 +7,8 @@ export interface ToolClient extends AsyncDisposable {
   readonly where: string;
   /** The tools that can be called now, sorted by name. */
   listTools(): Promise<readonly ListedTool[]>;
+  /** Services that are there and whose tools are not known yet, sorted by name. */
+  listMissing(): Promise<readonly string[]>;
   /** All guides, sorted by name. */
   getGuides(): Promise<readonly ToolGuide[]>;
   /** Calls `listener` when tools have come or gone, until the returned function is called. */

@@ -16,6 +16,8 @@ export async function listTools({ bus, json = false, mcpConfig, policy }: ListTo
   if (faults.length > 0) throw new UsageError(faults);
   await using client = await openToolClient({ bus, allowAddress: [], mcpConfig, policy, env: process.env });
   const tools = await client.listTools();
+  const missing = await client.listMissing();
+  if (missing.length > 0) console.error(`The list is not complete: what ${missing.join(", ")} offers has not come yet. Try again in a few seconds`);
   if (json) {
     console.log(JSON.stringify(tools, undefined, 2));
     return;

@@ -112,7 +112,7 @@ toolCallId: ToolCallId
 reason?: (string | null)
 }
 /**
- * One page of everything that an instance of a service serves. Sent at start, on change and when probed.
+ * One page of everything that an instance of a service serves. Sent to whoever asks this service for it, and to all after a change that is not much smaller.
  */
 export interface ToolAnnouncement {
 service: ServiceName
@@ -168,20 +168,42 @@ summary: string
 document: string
 }
 /**
- * The instance still serves the list with this hash. isLeaving says it has stopped taking calls.
+ * What is another in an instance's list than in the one that it had announced before. Who does not have that one asks for the whole.
+ */
+export interface ToolListChange {
+service: ServiceName
+instance: InstanceName
+epoch: Epoch
+from: ListHash
+hash: ListHash
+/**
+ * Those that are new or another.
+ */
+tools: AnnouncedTool[]
+removedTools: ToolName[]
+guides: ToolGuide[]
+removedGuides: ToolName[]
+}
+/**
+ * The instance still serves the list with this hash. Sent each second, and to whoever asks who is there. isLeaving says it has stopped taking calls.
  */
 export interface ToolHeartbeat {
 service: ServiceName
 instance: InstanceName
 epoch: Epoch
 hash: ListHash
+/**
+ * How many announcements the list is.
+ */
+pages?: number
 isLeaving?: boolean
 }
 /**
- * Asks services to announce themselves now. All of them, or the one named.
+ * Asks services who is there, or on the topic of one for its whole list, all of its instances or the one named. The answer goes to the message's reply topic, which is one of its sender's; a probe without one has none.
  */
 export interface ToolAnnounceProbe {
 service?: (ServiceName | null)
+instance?: (InstanceName | null)
 }
 /**
  * Asks for one Python script, as agents of the .NET original do; ours send a ToolInvokeRequest. The call's id in the body is what correlates.

@@ -7,6 +7,7 @@ export declare const validateToolError: Validator<types.ToolError>;
 export declare const validateToolProgress: Validator<types.ToolProgress>;
 export declare const validateToolCancel: Validator<types.ToolCancel>;
 export declare const validateToolAnnouncement: Validator<types.ToolAnnouncement>;
+export declare const validateToolListChange: Validator<types.ToolListChange>;
 export declare const validateToolHeartbeat: Validator<types.ToolHeartbeat>;
 export declare const validateToolAnnounceProbe: Validator<types.ToolAnnounceProbe>;
 export declare const validateScriptInvokeRequest: Validator<types.ScriptInvokeRequest>;

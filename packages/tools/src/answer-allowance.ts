@@ -1,0 +1,31 @@
+import { Buckets } from "@rockbot/async";
+
+/** What is saved of an allowance comes back in this time. */
+const PER_MS = 8_000;
+/** What an asker may have at once. Agents of one name may start together, each of which needs a list. */
+const OF_ONE = 32 * 1024 * 1024;
+/** The same for all askers together: where nobody verifies names, one may have many. */
+const OF_ALL = 128 * 1024 * 1024;
+/** What an answer costs beside its bytes: to be asked costs, too. */
+const BASE_BYTES = 64 * 1024;
+const MAX_ASKERS = 1_000;
+
+/** Bounds what an instance of a service answers to those who ask what it serves: a caller that asks all the time costs it, the bus and others little. */
+export class AnswerAllowance {
+  readonly #buckets: Buckets;
+
+  constructor(clock?: () => number) {
+    this.#buckets = new Buckets({ clock, maxBuckets: MAX_ASKERS });
+  }
+
+  /** Whether an answer of so many bytes may go to the asker; then it counts. */
+  take(asker: string, bytes: number): boolean {
+    const cost = Math.min(bytes + BASE_BYTES, OF_ONE);
+    return (
+      this.#buckets.take([
+        { key: `of ${asker}`, amount: OF_ONE, perMs: PER_MS, cost },
+        { key: "all", amount: OF_ALL, perMs: PER_MS, cost },
+      ]) === undefined
+    );
+  }
+}
