@@ -39,6 +39,8 @@ export class ServerWatch {
   readonly #out = new Set<CallOut>();
   #lastSentAt = Number.NEGATIVE_INFINITY;
   #isSuspect = false;
+  /** As it was last. */
+  #isBusy = false;
 
   constructor(connection: McpConnection, times: WatchTimes) {
     this.#connection = connection;
@@ -68,8 +70,14 @@ export class ServerWatch {
     return this.#isSuspect || now - heardAt >= this.#times.idleMs || now - Math.max(heardAt, waitingSince) >= this.#times.quietMs;
   }
 
-  /** Asks the server whether it lives: by a ping, then for its tools. Takes twice `answerMs` at most. */
+  /** Asks the server whether it lives: by a ping, then for its tools, once while it is busy. Takes twice `answerMs` at most. */
   async look(signal: AbortSignal): Promise<Liveness> {
+    const liveness = await this.#ask(signal);
+    this.#isBusy = liveness === "busy";
+    return liveness;
+  }
+
+  async #ask(signal: AbortSignal): Promise<Liveness> {
     const { answerMs, busyMs } = this.#times;
     this.#isSuspect = false;
     const startedAt = performance.now();
@@ -77,7 +85,7 @@ export class ServerWatch {
     const isHeard = (): boolean => this.#connection.heardAt >= startedAt;
     const questions: readonly (() => Promise<unknown>)[] = [
       () => this.#connection.ping({ timeoutMs: answerMs, signal }),
-      () => this.#connection.listTools({ timeoutMs: answerMs, signal }),
+      ...(this.#isBusy ? [] : [() => this.#connection.listTools({ timeoutMs: answerMs, signal })]),
     ];
     for (const ask of questions) {
       const failure: unknown = await within(answerMs, ask(), () => new SilentError()).then(
