@@ -6,6 +6,8 @@ export interface McpCall {
   /** Of an agent's call that of the bridge, between replicas that of the one that has the server. */
   readonly topic: string;
   readonly source: string;
+  /** @default the source's own */
+  readonly onBehalfOf?: string | undefined;
   readonly replyTo?: string | undefined;
   readonly server: string;
   /** By its own name, without the server's. */
@@ -15,7 +17,7 @@ export interface McpCall {
 }
 
 /** A call of a tool of an MCP server, which is named beside it, as agents of the .NET original send it. Its message's id is its `toolCallId` and its correlation, too, and new. */
-export function mcpCallEnvelope({ topic, source, replyTo, server, tool, args, timeoutMs }: McpCall): Envelope {
+export function mcpCallEnvelope({ topic, source, onBehalfOf, replyTo, server, tool, args, timeoutMs }: McpCall): Envelope {
   const toolCallId = newId();
   return createEnvelope({
     topic,
@@ -30,6 +32,7 @@ export function mcpCallEnvelope({ topic, source, replyTo, server, tool, args, ti
       [Header.ToolProvider]: "mcp",
       [Header.TimeoutMs]: String(timeoutMs),
       [Header.McpServer]: server.toLowerCase(),
+      ...(onBehalfOf === undefined ? {} : { [Header.OnBehalfOf]: onBehalfOf }),
     },
     body: encodeMessage("ToolInvokeRequest", { toolCallId, toolName: tool, arguments: JSON.stringify(args), sessionId: null }),
   });

@@ -15,13 +15,26 @@ import type { Identity } from "@rockbot/tools";
 import type { InvokeByServer } from "./mcp-invoke-tool.ts";
 
 /** Calls a tool as agents of the .NET original do, for bridges that announce nothing: by the header that names the server. */
-export function invokeByServer(bus: Bus, agent: string, identity: Pick<Identity, "isFrom">): { readonly invoke: InvokeByServer } & AsyncDisposable {
+export function invokeByServer(
+  bus: Bus,
+  agent: string,
+  identity: Pick<Identity, "isFrom" | "callerNamed">,
+): { readonly invoke: InvokeByServer } & AsyncDisposable {
+  const self = identity.callerNamed(agent);
   const requester = createRequester(bus, { replyTo: `tool.result.${agent}.mcp`, subscription: { name: `mcp-proxy.${agent}`, kind: "copy" } });
   const accept = (reply: Envelope): boolean => identity.isFrom(MCP_BRIDGE, reply, "result");
   return {
-    async invoke(serverName, toolName, args, { deadline, signal }) {
+    async invoke(serverName, toolName, args, { caller, deadline, signal }) {
       const timeoutMs = Math.max(1, Math.floor(deadline - performance.now()));
-      const envelope = mcpCallEnvelope({ topic: mcpTopics.invoke, source: agent, server: serverName, tool: toolName, args, timeoutMs });
+      const envelope = mcpCallEnvelope({
+        topic: mcpTopics.invoke,
+        source: agent,
+        onBehalfOf: caller === self ? undefined : caller,
+        server: serverName,
+        tool: toolName,
+        args,
+        timeoutMs,
+      });
       const reply = await requester.request(envelope, { timeoutMs, signal, accept }).catch((error: unknown) => {
         throw callError(error, toolName);
       });

@@ -1,10 +1,10 @@
 import { type McpServerSummary, nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { ServerIndex } from "./server-index.ts";
+import type { VisibleIndex } from "./visible-index.ts";
 
 const MAX_NAMED = 20;
 
 /** The server of the name; case does not matter. @throws {ToolError} that names the nearest */
-export function knownServer(index: ServerIndex, name: string): McpServerSummary {
+export function knownServer(index: VisibleIndex, name: string): McpServerSummary {
   const server = index.find(name);
   if (server !== undefined) return server;
   const names = index.servers.map(({ serverName }) => serverName);

@@ -4,6 +4,7 @@ import {
   decodeMessage,
   type Envelope,
   encodeMessage,
+  Header,
   MCP_BRIDGE,
   type McpRegisterServerRequest,
   type McpToolDefinition,
@@ -26,15 +27,16 @@ interface AskOptions {
 
 /** Asks the bridge about single servers. */
 export interface ManagementClient extends AsyncDisposable {
-  /** The tools of a server. @throws {ToolError} */
-  details(serverName: string, options: AskOptions): Promise<readonly McpToolDefinition[]>;
+  /** The tools of a server, as far as somebody may use them. @throws {ToolError} */
+  details(serverName: string, options: AskOptions & { readonly onBehalfOf: string }): Promise<readonly McpToolDefinition[]>;
   /** Asks for one more server. @returns what it offers, in words @throws {ToolError} */
   register(server: McpRegisterServerRequest, options: AskOptions): Promise<string>;
   /** Asks for a server to go that this agent has registered. @throws {ToolError} */
   unregister(serverName: string, options: AskOptions): Promise<void>;
 }
 
-export function createManagementClient(bus: Bus, agent: string, identity: Pick<Identity, "isFrom">): ManagementClient {
+export function createManagementClient(bus: Bus, agent: string, identity: Pick<Identity, "isFrom" | "callerNamed">): ManagementClient {
+  const self = identity.callerNamed(agent);
   const requester = createRequester(bus, {
     replyTo: `mcp.manage.response.${agent}`,
     subscription: { name: `mcp-management.${agent}`, kind: "copy" },
@@ -44,10 +46,11 @@ export function createManagementClient(bus: Bus, agent: string, identity: Pick<I
   async function ask<Request extends MessageName, Response extends MessageName>(
     [requestName, responseName]: readonly [Request, Response],
     value: Messages[Request] & { readonly serverName: string },
-    { timeoutMs, signal }: AskOptions,
+    { timeoutMs, signal, onBehalfOf = self }: AskOptions & { readonly onBehalfOf?: string },
   ): Promise<Messages[Response]> {
     const body = encodeMessage(requestName, value);
-    const request = createEnvelope({ topic: mcpTopics.manage, type: messages[requestName].type, source: agent, correlationId: newId(), body });
+    const headers = onBehalfOf === self ? {} : { [Header.OnBehalfOf]: onBehalfOf };
+    const request = createEnvelope({ topic: mcpTopics.manage, type: messages[requestName].type, source: agent, correlationId: newId(), headers, body });
     const reply = await requester.request(request, { timeoutMs: Math.min(timeoutMs, MAX_WAIT_MS), signal, accept }).catch((error: unknown) => {
       throw askError(error, value.serverName);
     });

@@ -1,5 +1,5 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
-import type { McpServersIndexed } from "@rockbot/contracts";
+import { MCP_BRIDGE, type McpServersIndexed } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createIdentity, DuplicateToolError, type Tool, type ToolCaller, withLocalLayers } from "@rockbot/tools";
 import { followIndex } from "./follow-index.ts";
@@ -11,12 +11,15 @@ import { mcpListServices } from "./mcp-list-services.ts";
 import { mcpRegisterServer } from "./mcp-register-server.ts";
 import { mcpUnregisterServer } from "./mcp-unregister-server.ts";
 import { ServerIndex } from "./server-index.ts";
+import { visibleIndex } from "./visible-index.ts";
 
 export interface OfferMcpToolsOptions {
   /** The agent's name, as the caller has it. */
   readonly agent: string;
-  /** Says as whom the bridge speaks, where the bus verifies senders. @default as mcp-bridge */
+  /** Says what each caller may use, and as whom the bridge speaks where the bus verifies senders. @default everything, and as mcp-bridge */
   readonly policy?: PolicyHolder | undefined;
+  /** Whether the agent may ask for further servers, which are its own: not for one that calls for others. @default true */
+  readonly withRegistration?: boolean | undefined;
   readonly log?: Logger | undefined;
 }
 
@@ -28,14 +31,19 @@ const ASK_AGAIN_MS = 200;
  * while the bridge says that it takes such requests. It listens before it
  * asks for one, and asks again when tools appear, so that it does not matter who starts first. Disposal takes the tools away.
  */
-export async function offerMcpTools(bus: Bus, caller: ToolCaller, { agent, policy, log = silentLogger }: OfferMcpToolsOptions): Promise<AsyncDisposable> {
+export async function offerMcpTools(
+  bus: Bus,
+  caller: ToolCaller,
+  { agent, policy, withRegistration = true, log = silentLogger }: OfferMcpToolsOptions,
+): Promise<AsyncDisposable> {
   await using started = new AsyncDisposableStack();
   const index = new ServerIndex();
   const identity = createIdentity(bus, policy);
   const management = started.use(createManagementClient(bus, agent, identity));
   const proxy = started.use(invokeByServer(bus, agent, identity));
-  const always = [mcpListServices(index), mcpGetServiceDetails(index, management), mcpInvokeTool(index, caller, proxy.invoke)];
-  const registering = [mcpRegisterServer(management), mcpUnregisterServer(management)];
+  const indexOf = visibleIndex(index, { policy, tools: caller.tools });
+  const always = [mcpListServices(indexOf), mcpGetServiceDetails(indexOf, management), mcpInvokeTool(indexOf, caller, proxy.invoke)];
+  const registering = withRegistration ? [mcpRegisterServer(management), mcpUnregisterServer(management)] : [];
   const own = new Set([...always, ...registering].map(({ definition }) => definition.name));
   /** What this agent has of them now. */
   const offered = new Set<Tool>();
@@ -82,7 +90,7 @@ function register({ tools }: ToolCaller, tool: Tool, log: Logger): void {
     readOnly,
     idempotent,
     ...(dangerous === undefined ? {} : { dangerous }),
-    source: "local",
+    source: MCP_BRIDGE, // so that the policy decides who has them, and its guide comes with them
   };
   try {
     tools.register(registration, withLocalLayers(tool));

@@ -3,6 +3,7 @@ import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { JournalStore } from "@rockbot/journal";
 import type { EndpointLoad } from "@rockbot/mcp/serve";
+import { offerMcpTools } from "@rockbot/mcp-tools";
 import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { createGatewayApp } from "./gateway-app.ts";
@@ -82,7 +83,8 @@ export async function startGateway(
   const drainOver = new AbortController();
 
   await using started = new AsyncDisposableStack();
-  const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, journals, policy, log }));
+  const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, journals, policy, maxCallsInFlight: 2 * maxConcurrent, log }));
+  started.use(await offerMcpTools(bus, caller, { agent: agentName, policy, withRegistration: false, log }));
   const refusals = started.use(new RefusalLog({ audit, log }));
   const calls = { timeoutMs: callTimeoutMs, maxTimeoutMs: maxCallTimeoutMs, keys: new RunningKeys(), refusals, signal: drainOver.signal, log };
   const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy }));

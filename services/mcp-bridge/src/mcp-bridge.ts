@@ -27,6 +27,7 @@ import type { RateStore } from "@rockbot/rates";
 import { createIdentity, MessageMeter, type ServeToolsOptions, serveTools } from "@rockbot/tools";
 import { publishIndex } from "./directory/index-publisher.ts";
 import { manageServers } from "./directory/manage-servers.ts";
+import { toldTools } from "./directory/told-tools.ts";
 import type { McpBridgeConfig } from "./generated/config.ts";
 import { ServerRegistrar } from "./registration/server-registrar.ts";
 import { ServerRequests } from "./registration/server-requests.ts";
@@ -146,10 +147,11 @@ export async function startMcpBridge(
     started.use(watchServers(mcpConfig, applyFile, { env, log }));
   }
   started.use(observeServers(pool));
+  const tools = toldTools(policy);
   const requests = new ServerRequests({ registrar, identity, policy, audit, log });
-  started.use(await manageServers(bus, pool, { identity, requests, meter, log }));
+  started.use(await manageServers(bus, pool, { identity, requests, meter, tools, log }));
   const lease = leases === undefined ? undefined : started.use(new Lease(leases, "index", { owner: instance }));
-  started.use(await publishIndex(bus, pool, { identity, agents, canRegister: registrar.isOpen, lease, meter, log }));
+  started.use(await publishIndex(bus, pool, { identity, agents, canRegister: registrar.isOpen, lease, meter, tools, onPolicyChange: policy?.onChange, log }));
   started.use(followStore(store, { onChange: takeInChanges, isBehind: () => trust.isBlind }));
   const provider = new McpToolProvider(pool, trust);
   started.use(

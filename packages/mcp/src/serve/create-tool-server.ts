@@ -8,7 +8,7 @@ import { readCallMeta, traceOf } from "./call-meta.ts";
 import { callToolResult, errorResult } from "./call-tool-result.ts";
 import { promptOf, promptsOf, resourceOf, resourcesOf } from "./guide-resources.ts";
 import { progressNotifications } from "./progress-notifications.ts";
-import { toListedTool } from "./tool-listing.ts";
+import { advertisedOutput, toListedTool } from "./tool-listing.ts";
 import type { ToolSource } from "./tool-source.ts";
 
 export interface ToolServerOptions {
@@ -75,5 +75,5 @@ async function callTool(source: ToolSource, params: CallToolRequestParams, { mcp
 async function advertisedSchema(source: ToolSource, name: string, { structuredContent }: CallToolResult): Promise<Record<string, unknown> | undefined> {
   if (structuredContent === undefined) return undefined;
   const tool = (await source.listTools()).find((each) => each.name === name);
-  return tool?.output as Record<string, unknown> | undefined;
+  return tool === undefined ? undefined : (advertisedOutput(tool) as Record<string, unknown> | undefined);
 }

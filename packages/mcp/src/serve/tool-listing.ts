@@ -5,17 +5,28 @@ import type { OfferedTool } from "./tool-source.ts";
 export function toListedTool(tool: OfferedTool): Tool {
   const known = listed.get(tool);
   if (known !== undefined) return known;
-  const { name, description, parameters, output, readOnly, idempotent } = tool;
+  const { name, description, parameters, readOnly, idempotent } = tool;
+  const output = advertisedOutput(tool);
   const listing: Tool = {
     name,
     description,
     inputSchema: { ...parameters, type: "object" }, // the protocol's arguments are an object, whether or not the schema says so
-    ...(output === undefined ? {} : { outputSchema: output as NonNullable<Tool["outputSchema"]> }),
+    ...(output === undefined ? {} : { outputSchema: output }),
     annotations: { readOnlyHint: readOnly, idempotentHint: readOnly || idempotent },
   };
   listed.set(tool, listing);
   return listing;
 }
+
+/** A client refuses a result without structured content if the tool has an output schema: one for any object promises none. */
+export function advertisedOutput({ output }: OfferedTool): NonNullable<Tool["outputSchema"]> | undefined {
+  const { type, properties = {}, ...rest } = (output ?? {}) as { readonly type?: unknown; readonly properties?: object };
+  const isAnyObject = type === "object" && Object.keys(properties).length === 0 && Object.keys(rest).every((key) => VAGUE.has(key));
+  return isAnyObject ? undefined : (output as NonNullable<Tool["outputSchema"]>);
+}
+
+/** Keywords of a schema for any object. */
+const VAGUE: ReadonlySet<string> = new Set(["$schema", "title", "description", "additionalProperties"]);
 
 /** The objects of a source that has not changed are the same. */
 const listed = new WeakMap<OfferedTool, Tool>();

@@ -16,6 +16,7 @@ import {
 import type { Identity, MessageMeter } from "@rockbot/tools";
 import type { ServerRequests } from "../registration/server-requests.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
+import type { ToldTools } from "./told-tools.ts";
 
 const REPLY_TTL_MS = 60_000;
 const REPLY_TIMEOUT_MS = 10_000;
@@ -25,6 +26,7 @@ export interface ManageServersOptions {
   /** Answers who wants to add or remove a server. */
   readonly requests: Pick<ServerRequests, "register" | "unregister">;
   readonly meter: Pick<MessageMeter, "admits" | "takeExtra" | "drop">;
+  readonly tools: ToldTools;
   readonly log: Logger;
 }
 
@@ -32,12 +34,12 @@ export interface ManageServersOptions {
 interface Exchange<Request extends MessageName, Response extends MessageName> {
   readonly request: Request;
   readonly response: Response;
-  answer(request: Decoded<Messages[Request]>, message: Envelope): Messages[Response] | Promise<Messages[Response]>;
+  answer(request: Decoded<Messages[Request]>, message: Envelope, sender: ReturnType<Identity["senderOf"]>): Messages[Response] | Promise<Messages[Response]>;
 }
 
 /** Answers what agents ask about single servers on `mcp.manage`. A request that names no topic of its sender for answers is dead-lettered, one of an unknown type passed over. */
-export async function manageServers(bus: Bus, pool: ServerPool, { identity, requests, meter, log }: ManageServersOptions): Promise<AsyncDisposable> {
-  const exchanges = exchangesOver(pool, requests);
+export async function manageServers(bus: Bus, pool: ServerPool, { identity, requests, meter, tools, log }: ManageServersOptions): Promise<AsyncDisposable> {
+  const exchanges = exchangesOver(pool, { requests, tools });
   return bus.subscribe({ name: MCP_MANAGE_SUBSCRIPTION, topics: [mcpTopics.manage] }, async (message) => {
     const { replyTo, correlationId, source: destination, type } = message;
     const sender = identity.senderOf(message);
@@ -49,7 +51,7 @@ export async function manageServers(bus: Bus, pool: ServerPool, { identity, requ
     }
     const exchange = exchanges.find(({ request }) => messages[request].type === type);
     if (exchange === undefined) return log.warn({ type: type.slice(0, 80) }, "a request about MCP servers has a type that nobody knows");
-    const { response, body } = await exchange.answer(message);
+    const { response, body } = await exchange.answer(message, sender);
     const headers = { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: "mcp" };
     const reply = createEnvelope({
       topic: replyTo,
@@ -65,17 +67,18 @@ export async function manageServers(bus: Bus, pool: ServerPool, { identity, requ
   });
 }
 
-function exchangesOver(pool: ServerPool, requests: ManageServersOptions["requests"]) {
+function exchangesOver(pool: ServerPool, { requests, tools: told }: Pick<ManageServersOptions, "requests" | "tools">) {
   return [
     exchange({
       request: "McpGetServiceDetailsRequest",
       response: "McpGetServiceDetailsResponse",
-      answer(request) {
+      answer(request, _, sender) {
         if (!request.ok) return { serverName: nameIn(request), tools: [], error: request.fault.message };
         const { serverName } = request.value;
         const server = pool.find(serverName);
-        if (!server?.isHeard) return { serverName, tools: [], error: `${serverName}: not connected` };
-        const tools = server.tools.map(({ name, description, inputSchema }) => ({ name, description, parametersSchema: JSON.stringify(inputSchema) }));
+        const usable = server === undefined || "refusal" in sender ? [] : told(sender, server);
+        if (!server?.isHeard || (usable.length === 0 && server.tools.length > 0)) return { serverName, tools: [], error: `${serverName}: not connected` };
+        const tools = usable.map(({ name, description, inputSchema }) => ({ name, description, parametersSchema: JSON.stringify(inputSchema) }));
         return { serverName: server.name, tools, error: null };
       },
     }),
@@ -106,9 +109,9 @@ function exchange<Request extends MessageName, Response extends MessageName>({ r
   return {
     request,
     response,
-    answer: async (message: Envelope): Promise<{ readonly response: Response; readonly body: Uint8Array }> => ({
+    answer: async (message: Envelope, sender: ReturnType<Identity["senderOf"]>): Promise<{ readonly response: Response; readonly body: Uint8Array }> => ({
       response,
-      body: encodeMessage(response, await answer(decodeMessage(request, message.body), message)),
+      body: encodeMessage(response, await answer(decodeMessage(request, message.body), message, sender)),
     }),
   };
 }

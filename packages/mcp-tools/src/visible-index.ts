@@ -1,0 +1,46 @@
+import { announcedMcpName, type McpServerSummary, mcpServerSummary } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
+import type { ToolRegistry } from "@rockbot/tools";
+import type { ServerIndex } from "./server-index.ts";
+
+/** The index of servers as one caller may see it: with the tools that it may use. */
+export interface VisibleIndex {
+  readonly servers: readonly McpServerSummary[];
+  /** Case does not matter. */
+  find(serverName: string): McpServerSummary | undefined;
+  mayUse(serverName: string, toolName: string): boolean;
+}
+
+export interface VisibleIndexOptions {
+  /** @default all is seen */
+  readonly policy: Pick<PolicyHolder, "current"> | undefined;
+  /** Know which tools are dangerous. */
+  readonly tools: Pick<ToolRegistry, "get">;
+}
+
+/** What of the index each caller may see. A server of whose tools it may use none is not there for it. */
+export function visibleIndex(index: Pick<ServerIndex, "servers" | "find">, { policy, tools }: VisibleIndexOptions): (caller: string) => VisibleIndex {
+  return (caller) => {
+    function mayUse(serverName: string, toolName: string): boolean {
+      const tool = announcedMcpName(serverName, toolName);
+      return policy?.current().decide({ caller, tool, isDangerous: tools.get(tool)?.dangerous }).isAllowed ?? true;
+    }
+    function narrowed(server: McpServerSummary): McpServerSummary[] {
+      const { serverName, displayName, toolNames = [] } = server;
+      const usable = toolNames.filter((name) => mayUse(serverName, name));
+      // A summary is free text, which may name any tool.
+      if (policy === undefined || (usable.length === toolNames.length && toolNames.length > 0)) return [server];
+      return usable.length === 0 ? [] : [mcpServerSummary(serverName, usable, displayName)];
+    }
+    return {
+      get servers() {
+        return index.servers.flatMap(narrowed);
+      },
+      find(serverName) {
+        const server = index.find(serverName);
+        return server === undefined ? undefined : narrowed(server)[0];
+      },
+      mayUse,
+    };
+  };
+}

@@ -1,0 +1,22 @@
+import { announcedMcpName } from "@rockbot/contracts";
+import { type PolicyHolder, peersOf } from "@rockbot/policy";
+import type { BridgedServer } from "../servers/bridged-server.ts";
+
+/** Who asks, as the bus knows it, and on whose behalf. */
+export interface Asker {
+  readonly name: string;
+  readonly caller: string;
+}
+
+/** The tools of a server that somebody is told of. */
+export type ToldTools = (asker: Asker, server: Pick<BridgedServer, "name" | "tools">) => BridgedServer["tools"];
+
+/** What somebody may use is told, and nothing else. Who may call for others, such as a gateway, is told all for them, and tells each what it may use. */
+export function toldTools(policy: Pick<PolicyHolder, "current"> | undefined): ToldTools {
+  return ({ name, caller }, server) => {
+    if (policy === undefined) return server.tools;
+    const { document, decide } = policy.current();
+    if (name === caller && peersOf(document).isDelegate(name)) return server.tools;
+    return server.tools.filter((tool) => decide({ caller, tool: announcedMcpName(server.name, tool.name) }).isAllowed);
+  };
+}
