@@ -91,7 +91,7 @@ async function walledMaker(way: Way, python: Python, options: LocalMakerOptions 
 /** The number of processes is held without cgroups, too. */
 function notHeldBy({ held }: Cgroups): readonly string[] {
   const counted =
-    "memory is counted 40 times a second instead, so that a script may have more for a moment, what the kernel holds for its sockets is not counted, and it may have no shared anonymous memory";
+    "memory is counted up to 40 times a second instead, so that a script may have more for a moment, what the kernel holds for its sockets is not counted, and it may have no shared anonymous memory";
   const free = "processors are not held: a script may use all of them for as long as it may run";
   const missing = [...(held.has("memory") ? [] : [counted]), ...(held.has("processors") ? [] : [free])];
   return missing.map((words) => `${words}. The container runner holds it, and so does this one where it may make cgroups`);
