@@ -84,7 +84,7 @@ async function written(refuse: (log: RefusalLog) => void | Promise<void>) {
   const records: (RefusedRequests | { readonly toolCallId: string })[] = [];
   const audit = { isWriting: true, write: async (record: (typeof records)[number]) => void records.push(record), async [Symbol.asyncDispose]() {} };
   {
-    await using log = new RefusalLog({ audit, log: silentLogger, everyMs: 1_000_000 });
+    using log = new RefusalLog({ audit, log: silentLogger, everyMs: 1_000_000 });
     await refuse(log);
   }
   return records;

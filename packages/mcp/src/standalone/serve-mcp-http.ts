@@ -3,7 +3,7 @@ import { isIPv6 } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { startServer } from "@rockbot/inbound";
+import { startServer, tallyByAddress } from "@rockbot/inbound";
 import { type AdmitOptions, createAdmission, MCP_PATH, type Refusal } from "./admit.ts";
 import type { ServedTools } from "./served-tool.ts";
 import { toolServer } from "./tool-server.ts";
@@ -39,6 +39,7 @@ const MAX_CONNECTIONS = 1024;
 export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOptions): Promise<McpHttpServer> {
   const { host, port, maxConcurrent, drainMs, signal, log = silentLogger } = options;
   const refusalOf = createAdmission({ ...options, allowedHosts: [...options.allowedHosts, isIPv6(host) ? `[${host}]` : host] });
+  const refused = tallyByAddress((address, status, count) => log.warn({ address, status, count }, "requests were refused"));
   const handler = createMcpHandler(() => toolServer(served, log), {
     maxRequestBodySize: MAX_REQUEST_BYTES,
     maxSubscriptions: 0, // the tools never change
@@ -50,6 +51,7 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
   const server = createServer(limits, (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const refusal = refusalOf(incoming);
     if (refusal !== undefined) {
+      if (refusal.status !== 404) refused.note(incoming.socket.remoteAddress, String(refusal.status));
       refuse(outgoing, refusal);
       return;
     }
@@ -72,6 +74,7 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
     async [Symbol.asyncDispose]() {
       await started[Symbol.asyncDispose]();
       await handler.close();
+      refused[Symbol.dispose]();
     },
   };
 }

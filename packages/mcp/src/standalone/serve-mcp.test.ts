@@ -103,6 +103,20 @@ test("a client that gives up ends the call", async () => {
   await cancelled.promise;
 });
 
+test("requests with a wrong token leave their trace in the log: the first at once, the others as a number, none with the token", async () => {
+  const said: object[] = [];
+  const log = { debug() {}, info() {}, error() {}, warn: (fields: object) => void said.push(fields) };
+  {
+    await using server = await serve([echo], { log });
+    for (let i = 0; i < 50; i++) await fetch(server.url, { method: "POST", headers: { authorization: `Bearer wrong-${i}` } });
+  }
+  const refused = { address: "127.0.0.1", status: "401" };
+  expect(said).toEqual([
+    { ...refused, count: 1 },
+    { ...refused, count: 49 },
+  ]);
+});
+
 test("without the token, by a strange name, from a strange page, elsewhere, or too large a request is refused in words", async () => {
   await using server = await serve([echo], { allowedOrigins: ["https://Chat.example:443"], allowedHosts: ["tools.example"] });
   const initialize = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });

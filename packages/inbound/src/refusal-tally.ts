@@ -1,0 +1,99 @@
+import { isIPv6 } from "node:net";
+
+export interface RefusalTallyOptions {
+  /** Who is told apart in a while; all others are told together. So no flood fills a log. */
+  readonly maxNames: number;
+  /** Refusals of one that are told one by one in a while. */
+  readonly ownLines: number;
+  /** Gets the number of those that were not told one by one, at the end of a while. */
+  readonly tell: (name: string, reason: string, count: number) => void;
+  /** How long a while is. @default 60_000 */
+  readonly everyMs?: number | undefined;
+}
+
+interface Tally {
+  readonly name: string;
+  readonly reason: string;
+  lines: number;
+  count: number;
+}
+
+const EVERY_MS = 60_000;
+const OTHERS = "others";
+
+/** Counts what is refused, by whose it is and for which of few reasons: the first are told one by one, and then their number each minute. Disposal tells the last. */
+export class RefusalTally implements Disposable {
+  readonly #options: RefusalTallyOptions;
+  readonly #tallies = new Map<string, Tally>();
+  readonly #telling: NodeJS.Timeout;
+
+  constructor(options: RefusalTallyOptions) {
+    this.#options = options;
+    this.#telling = setInterval(() => this.#tell(), options.everyMs ?? EVERY_MS).unref();
+  }
+
+  /** @returns the name under which it is to be told by itself; undefined if it is counted */
+  note(name: string, reason: string): string | undefined {
+    const tally = this.#tallyOf(name, reason);
+    if (tally.lines < this.#options.ownLines) {
+      tally.lines++;
+      return tally.name;
+    }
+    tally.count++;
+    return undefined;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#telling);
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const { name, reason, count } of this.#tallies.values()) if (count > 0) this.#options.tell(name, reason, count);
+    this.#tallies.clear();
+  }
+
+  #tallyOf(name: string, reason: string): Tally {
+    const keyOf = (who: string) => `${reason} ${who}`;
+    const who = this.#tallies.has(keyOf(name)) || this.#tallies.size < this.#options.maxNames ? name : OTHERS;
+    const known = this.#tallies.get(keyOf(who));
+    if (known !== undefined) return known;
+    const tally = { name: who, reason, lines: 0, count: 0 };
+    this.#tallies.set(keyOf(who), tally);
+    return tally;
+  }
+}
+
+const IPV6_GROUPS = 8;
+
+/**
+ * Counts requests that nobody stands behind who is known, by address: the first is told at once, and then the number each minute. 20
+ * addresses are told apart.
+ */
+export function tallyByAddress(
+  tell: RefusalTallyOptions["tell"],
+  everyMs?: number,
+): Disposable & { readonly note: (remoteAddress: string | undefined, reason: string) => void } {
+  const tally = new RefusalTally({ maxNames: 20, ownLines: 1, tell, everyMs });
+  return {
+    note(remoteAddress, reason) {
+      const address = tally.note(networkOf(remoteAddress), reason);
+      if (address !== undefined) tell(address, reason, 1);
+    },
+    [Symbol.dispose]: () => tally[Symbol.dispose](),
+  };
+}
+
+/** Whence a request comes: the address; of IPv6 the network of 64 bits, as one client has all of it. */
+function networkOf(address: string | undefined): string {
+  if (address === undefined) return "this machine";
+  const mapped = address.replace(/^::ffff:/i, "");
+  if (!isIPv6(mapped)) return mapped;
+  const [head = [], tail = []] =
+    mapped
+      .split("%", 1)[0]
+      ?.split("::")
+      .map((part) => part.split(":").filter((group) => group !== "")) ?? [];
+  const groups = [...head, ...Array.from({ length: IPV6_GROUPS - head.length - tail.length }, () => "0"), ...tail];
+  return `${groups.slice(0, IPV6_GROUPS / 2).join(":")}::/64`;
+}
