@@ -38,6 +38,13 @@ test("one that has most handlers while others are there is bounded in number and
     expect(held).toHaveLength(300);
     expect(intake.hasRoom("other", 1, 1)).toBe(true);
     for (const one of held) one[Symbol.dispose]();
+    let taken = 0;
+    while (intake.hasRoom("crowding", 1, 300) && taken < 10_000) {
+      intake.hold("crowding", 1)[Symbol.dispose](); // done at once
+      taken++;
+    }
+    expect(taken).toBe(100); // a second, however fast they are, until it has sent less for a while
+    expect(intake.hasRoom("other", 1, 1)).toBe(true);
     expect(intake.hasRoom("large", 100 * 1024 * 1024, 256)).toBe(true); // the first, whatever it has
     intake.hold("large", 100 * 1024 * 1024);
     expect(intake.hasRoom("large", 1, 256)).toBe(false);

@@ -1,4 +1,4 @@
-import { createFairQueue, type FairQueue } from "@rockbot/async";
+import { Buckets, createFairQueue, type FairQueue, RecentMap } from "@rockbot/async";
 import type { Logger } from "@rockbot/bus";
 
 export interface IntakeOptions {
@@ -21,6 +21,9 @@ const PATIENCE_MS = 10_000;
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 /** The least that a caller may have here, as many as ours have out at most: what the policy allows at once may be less, and is refused in its own words. */
 const LEAST_ROOM = 256;
+/** What is taken a second of a caller that has had more than its room, until it has sent less for a while: what runs costs a hundred times as much as what is dropped. */
+const RESTRAINED_PER_SECOND = 100;
+const MAX_RESTRAINED = 1_000;
 
 /**
  * What comes to a service, before it is read. The queue of the bus knows no callers: what one has sent too much of has to come out of it before others'
@@ -33,6 +36,9 @@ export class Intake implements AsyncDisposable {
   readonly #queue: FairQueue = createFairQueue();
   readonly #held = new Map<string, { count: number; bytes: number }>();
   #heldCount = 0;
+  /** Who has had more than its room, and when that was last so. */
+  readonly #restrained = new RecentMap<string, number>(MAX_RESTRAINED);
+  readonly #restraints: Buckets;
   #latest: string | undefined;
   /** When the last two messages in a row were of different callers. */
   #changedAt = Number.NEGATIVE_INFINITY;
@@ -44,14 +50,19 @@ export class Intake implements AsyncDisposable {
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#clock = options.clock ?? (() => performance.now());
+    this.#restraints = new Buckets({ clock: this.#clock, maxBuckets: MAX_RESTRAINED });
   }
 
   /** Whether the caller may have one more message here. */
   hasRoom(caller: string, bytes: number, inFlight: number): boolean {
     if (this.#more === undefined) return true;
     const { count, bytes: held } = this.#held.get(caller) ?? NOTHING;
-    if (count === 0 || (count < Math.max(inFlight, LEAST_ROOM) && held + bytes <= MAX_HELD_BYTES)) return true;
-    this.#crowdedAt = this.#clock();
+    const fits = count === 0 || (count < Math.max(inFlight, LEAST_ROOM) && held + bytes <= MAX_HELD_BYTES);
+    const now = this.#clock();
+    const isRestrained = now - (this.#restrained.get(caller) ?? Number.NEGATIVE_INFINITY) < PATIENCE_MS;
+    if (fits && (!isRestrained || this.#restraints.take([{ key: caller, amount: RESTRAINED_PER_SECOND, perMs: 1_000, cost: 1 }]) === undefined)) return true;
+    this.#restrained.set(caller, now);
+    this.#crowdedAt = now;
     return false;
   }
 
