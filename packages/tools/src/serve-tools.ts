@@ -177,14 +177,14 @@ export async function serveTools(
     const sender = identity.senderOf(message);
     const caller = callerOf(message, sender);
     const address = addressOf(message, sender, form);
+    if (address === undefined) return giveUpUnanswerable(message, caller, () => readSent(message, sender, form));
     const retryAfterMs = delivery.isRedelivered ? undefined : tooManyFor(caller, message.body.byteLength);
-    if (retryAfterMs !== undefined && (address === undefined || !messageMeter.takeExtra("refusal", caller))) return messageMeter.drop("invoke", caller);
+    if (retryAfterMs !== undefined && !messageMeter.takeExtra("refusal", caller)) return messageMeter.drop("invoke", caller);
     using _held = intake.hold(caller, message.body.byteLength);
     const entering = retryAfterMs === undefined ? intake.turn(caller) : undefined; // few are refused in words, and at once
     using _turn = entering instanceof Promise ? await entering : entering;
     if (delivery.signal.aborted) throw delivery.signal.reason; // the service stops: somebody else has it next
     const read = retryAfterMs === undefined ? readSent(message, sender, form) : tooMany(caller, retryAfterMs);
-    if (address === undefined) return giveUpUnanswerable(message, caller, read);
     const entry = entryOf(message, sender, read, delivery.receivedAt);
     const refuse = (refusal: ToolError) => answer(address, guessCall(message), refusal, delivery.receivedAt, { form, entry });
     if (read instanceof ToolError) {
@@ -220,12 +220,13 @@ export async function serveTools(
     "refusal" in sender ? sender.refusal : readRequest(message, form);
 
   /** Keeps a request that nobody can be told about for an operator. One that is too large is not worth that, nor are many of one caller. */
-  function giveUpUnanswerable(message: Envelope, caller: string, read: RequestedCall | ToolError): void {
+  function giveUpUnanswerable(message: Envelope, caller: string, readNow: () => RequestedCall | ToolError): void {
     if (message.body.byteLength > MAX_REQUEST_BYTES || !messageMeter.takeExtra("unanswerable", caller)) {
       messageMeter.drop("unanswerable", caller);
       return;
     }
     unreadable.add(1, { outcome: "dead_lettered" });
+    const read = readNow();
     if (read instanceof ToolError) throw new DeadLetterError(read.message);
     throw new DeadLetterError(`Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: it is no topic for results of its sender`);
   }
