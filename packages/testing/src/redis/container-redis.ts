@@ -16,7 +16,10 @@ export async function startContainerRedis(options: StartOwnRedisOptions): Promis
     startContainer({
       image: REDIS_IMAGE,
       port: { inside: INSIDE_PORT, outside: port },
-      command: ["redis-server", ...redisSettings(password, options)],
+      // A Sentinel keeps what it knows in a file; it listens where a Redis would.
+      command: options.isSentinel
+        ? ["sh", "-c", `touch /tmp/sentinel.conf; exec redis-server /tmp/sentinel.conf --port ${INSIDE_PORT} "$@"`, "sh", ...redisSettings(password, options)]
+        : ["redis-server", ...redisSettings(password, options)],
       untilReady: (explain) => untilRedisAnswers(port, password, explain),
     });
   let container = await start();

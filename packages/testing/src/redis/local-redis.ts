@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../machine/free-port.ts";
@@ -17,12 +17,14 @@ export async function startLocalRedis(options: StartOwnRedisOptions): Promise<Te
   const folder = await mkdtemp(join(tmpdir(), "rockbot-redis-"));
   const data = join(folder, "data");
   await mkdir(data);
+  const sentinelFile = join(folder, "sentinel.conf"); // in which it keeps what it knows
+  await writeFile(sentinelFile, "");
   const port = await freePort();
   const password = randomBytes(12).toString("hex");
   const env = { PATH: process.env["PATH"], LANG: "C.UTF-8", REDISCLI_AUTH: password };
   const { start, signal, pause, kill } = createServerProcess({
     program: LOCAL_REDIS,
-    args: ["--bind", "127.0.0.1", "--port", String(port), "--dir", data, ...redisSettings(password, options)],
+    args: [...(options.isSentinel ? [sentinelFile] : []), "--bind", "127.0.0.1", "--port", String(port), "--dir", data, ...redisSettings(password, options)],
     env,
     untilReady: (explain) => untilRedisAnswers(port, password, explain),
   });

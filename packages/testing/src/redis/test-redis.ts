@@ -18,4 +18,6 @@ export interface TestRedis extends Measurable, AsyncDisposable {
 export interface StartOwnRedisOptions {
   /** Whether it writes each change to disk, so that it keeps its data over a kill. @default true */
   readonly appendonly?: boolean | undefined;
+  /** Whether it is a Sentinel instead, which has nobody to watch yet. @default false */
+  readonly isSentinel?: boolean | undefined;
 }
