@@ -26,12 +26,12 @@ export interface RedisConnectionOptions<Scripts extends RedisScripts> {
   readonly ca?: string | undefined;
   /** Whether the connection is of no use where the server does not say what it is. @default false */
   readonly needsFacts?: boolean | undefined;
-  /** Prepares a new connection, which is used only then. An UnfitServerError says why it cannot be. @default sees that it answers */
+  /** Prepares a new connection, which is used only then. @default sees that it answers */
   readonly prepare?: ((redis: RedisClient<Scripts>, facts: ServerFacts) => Promise<unknown>) | undefined;
 }
 
 /** This server cannot be used as it is now; another one, or this one later, may be. */
-export class UnfitServerError extends Error {
+class UnfitServerError extends Error {
   override readonly name = "UnfitServerError";
 }
 
@@ -223,6 +223,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
       const { prepare = () => this.#redis.ping(), needsFacts = false } = this.#options;
       const info = this.#redis.info();
       const facts = readServerFacts(await this.#answer(needsFacts ? info : info.catch(nothingIfForbidden)));
+      if (facts.isReplica) throw new UnfitServerError("it is a replica, which takes no writes: give the address that leads to the master");
       await this.#answer(prepare(this.#redis, facts));
       if (stream.destroyed || this.#isClosing) return;
       this.#endHandshake?.();

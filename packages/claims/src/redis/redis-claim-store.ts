@@ -1,14 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import {
-  connectStore,
-  parseRedisAddress,
-  type RedisAddress,
-  RedisConnection,
-  type RedisStoreOptions,
-  type ServerFacts,
-  UnfitServerError,
-} from "@rockbot/redis";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type ServerFacts } from "@rockbot/redis";
 import { checkLeaseMs } from "../check-lease-ms.ts";
 import { claimKeyText } from "../claim-key-text.ts";
 import {
@@ -75,7 +67,6 @@ class RedisClaimStore implements ClaimStore {
       scripts: transitions,
       needsFacts: !this.#keepsAll,
       prepare: async (redis, facts) => {
-        if (facts.isReplica) throw new UnfitServerError("it is a replica, which takes no writes: give the address that leads to the master");
         this.#judge(facts);
         await redis.openClaimsBuffer(this.#marker, ...this.#birthArguments(facts));
       },

@@ -18,6 +18,8 @@ export interface TestRedis extends Measurable, AsyncDisposable {
 export interface StartOwnRedisOptions {
   /** Whether it writes each change to disk, so that it keeps its data over a kill. @default true */
   readonly appendonly?: boolean | undefined;
+  /** How long it takes for each key when it reads its data, in microseconds. @default 0 */
+  readonly keyLoadDelayUs?: number | undefined;
   /** Whether it is a Sentinel instead, which has nobody to watch yet. @default false */
   readonly isSentinel?: boolean | undefined;
 }
