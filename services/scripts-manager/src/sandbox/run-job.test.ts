@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
@@ -188,6 +189,19 @@ test("a script whose supervisor does not end it in time is ended from outside, w
 
   expect(outcome).toMatchObject({ stdout: "so far", exitCode: null, limit: "time", timeoutMs: 1_000 });
   expect(sandbox.disposals).toBe(1);
+});
+
+test("a script that has ended in time is told as that by a process that stood still meanwhile", async () => {
+  const lines = [started, ended].map((frame) => `'${JSON.stringify({ ...frame, timeoutMs: 1_000 })}'`);
+  const child = spawn("sh", ["-c", `echo ${lines[0]}; read line; echo ${lines[1]}`]);
+  const sandbox = { ...saying(), output: child.stdout };
+  const running = runJob(sandbox, job, { signal: new AbortController().signal, keepBytes: 100, endBy: performance.now() });
+  await once(child.stdout, "readable");
+  await setImmediate();
+  child.stdin.end("\n");
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+
+  expect(await running).toMatchObject({ exitCode: 0, limit: null });
 });
 
 test("a sandbox that was ended for its memory before it began has run nothing", async () => {

@@ -30,6 +30,8 @@ type Ended = Extract<Frame, { frame: "ended" }>;
 const OVERDUE_MS = 1_000;
 const OVERDUE_ANSWER_MS = 250;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Who has stood still finds its timers due before it has read what came meanwhile. */
+const READ_FIRST_MS = 50;
 
 /** How long the reason why a sandbox is gone is waited for, once its frames have ended. */
 const GONE_MS = 5_000;
@@ -78,6 +80,9 @@ async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes, endBy
   let startedAt = 0;
   let timer: NodeJS.Timeout | undefined;
   let isOverdue = false;
+  const readFirst = (): void => {
+    timer = setTimeout(endOverdue, READ_FIRST_MS);
+  };
   const endOverdue = (): void => {
     isOverdue = true;
     sandbox[Symbol.asyncDispose]().catch(ignored);
@@ -91,7 +96,7 @@ async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes, endBy
         if (frame.job !== job.id) throw notOurs();
         timeoutMs = frame.timeoutMs ?? job.timeoutMs;
         startedAt = performance.now();
-        timer ??= setTimeout(endOverdue, Math.min(timeoutMs + OVERDUE_MS, Math.max(0, endBy - startedAt) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS));
+        timer ??= setTimeout(readFirst, Math.min(timeoutMs + OVERDUE_MS, Math.max(0, endBy - startedAt) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS));
       } else if (frame.frame === "out") out.add(Buffer.from(frame.data, "base64"));
       else if (frame.frame === "err") err.add(Buffer.from(frame.data, "base64"));
       else if (frame.frame === "ended") return outcome(await withKernelsWord(frame, sandbox), timeoutMs ?? job.timeoutMs, out, err);

@@ -335,6 +335,9 @@ class Script:
             if now >= self.deadline and self.limit is not None:
                 break
             if now >= self.deadline:
+                self.reap()  # who has stood still itself may find that it has ended in time
+                if self.status is not None:
+                    break
                 self.limit = "time"
                 self.deadline = now + LAST_WORDS_S
                 kill(self.pid, signal.SIGXCPU)
