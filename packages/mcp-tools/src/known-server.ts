@@ -2,11 +2,19 @@ import { type McpServerSummary, nearestName, ToolError, ToolErrorCode } from "@r
 import type { VisibleIndex } from "./visible-index.ts";
 
 const MAX_NAMED = 20;
+const AWAITED_RETRY_MS = 2_000;
 
 /** The server of the name; case does not matter. @throws {ToolError} that names the nearest */
 export function knownServer(index: VisibleIndex, name: string): McpServerSummary {
   const server = index.find(name);
   if (server !== undefined) return server;
+  if (index.isAwaited(name)) {
+    throw new ToolError(
+      ToolErrorCode.Unavailable,
+      `The MCP server "${name}" cannot be used now: it is being connected, or is away. Nothing was run. Try again later.`,
+      { retryAfterMs: AWAITED_RETRY_MS, details: { mayHaveRun: false } },
+    );
+  }
   const names = index.servers.map(({ serverName }) => serverName);
   const nearest = nearestName(name, names);
   const help = nearest !== undefined ? `did you mean "${nearest}"?` : names.length > 0 ? `known: ${names.slice(0, MAX_NAMED).join(", ")}` : "none is known";

@@ -41,7 +41,7 @@ export async function offerMcpTools(
   const identity = createIdentity(bus, policy);
   const management = started.use(createManagementClient(bus, agent, identity));
   const proxy = started.use(invokeByServer(bus, agent, identity));
-  const indexOf = visibleIndex(index, { policy, tools: caller.tools });
+  const indexOf = visibleIndex(index, { policy, tools: caller.tools, awaits: (toolName) => caller.awaits(toolName) });
   const always = [mcpListServices(indexOf), mcpGetServiceDetails(indexOf, management), mcpInvokeTool(indexOf, caller, proxy.invoke)];
   const registering = withRegistration ? [mcpRegisterServer(management), mcpUnregisterServer(management)] : [];
   const own = new Set([...always, ...registering].map(({ definition }) => definition.name));

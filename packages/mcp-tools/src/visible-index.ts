@@ -1,4 +1,4 @@
-import { announcedMcpName, type McpServerSummary, mcpServerSummary } from "@rockbot/contracts";
+import { announcedMcpName, announcedMcpPrefix, type McpServerSummary, mcpServerSummary } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolRegistry } from "@rockbot/tools";
 import type { ServerIndex } from "./server-index.ts";
@@ -9,6 +9,8 @@ export interface VisibleIndex {
   /** Case does not matter. */
   find(serverName: string): McpServerSummary | undefined;
   mayUse(serverName: string, toolName: string): boolean;
+  /** Whether there is a server of the name that has not said yet what it offers. */
+  isAwaited(serverName: string): boolean;
 }
 
 export interface VisibleIndexOptions {
@@ -16,10 +18,12 @@ export interface VisibleIndexOptions {
   readonly policy: Pick<PolicyHolder, "current"> | undefined;
   /** Know which tools are dangerous. */
   readonly tools: Pick<ToolRegistry, "get">;
+  /** Whether tools whose names begin so may come. */
+  readonly awaits: (toolName: string) => boolean;
 }
 
 /** What of the index each caller may see. A server of whose tools it may use none is not there for it. */
-export function visibleIndex(index: Pick<ServerIndex, "servers" | "find">, { policy, tools }: VisibleIndexOptions): (caller: string) => VisibleIndex {
+export function visibleIndex(index: Pick<ServerIndex, "servers" | "find">, { policy, tools, awaits }: VisibleIndexOptions): (caller: string) => VisibleIndex {
   return (caller) => {
     function mayUse(serverName: string, toolName: string): boolean {
       const tool = announcedMcpName(serverName, toolName);
@@ -41,6 +45,7 @@ export function visibleIndex(index: Pick<ServerIndex, "servers" | "find">, { pol
         return server === undefined ? undefined : narrowed(server)[0];
       },
       mayUse,
+      isAwaited: (serverName) => awaits(announcedMcpPrefix(serverName)),
     };
   };
 }

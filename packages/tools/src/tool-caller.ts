@@ -101,6 +101,8 @@ export interface ToolCaller extends AsyncDisposable {
    * Lists that are missing are asked for until they come.
    */
   discovered(): Promise<Discovery>;
+  /** Whether a service says that tools whose names begin so may come, as what offers them is being connected. */
+  awaits(toolName: string): boolean;
   /**
    * Calls a tool. Settles once, by the deadline + 500 ms.
    * @param args the arguments: an object, or a JSON object as text
@@ -302,6 +304,7 @@ export async function createToolCaller(
     journal,
     getGuides,
     discovered: () => directory.discovered(),
+    awaits: (toolName) => directory.awaits(toolName),
     async getAnswer(toolCallId) {
       const bytes = await journal.answer(toolCallId);
       return bytes === undefined ? undefined : decodeReply(bytes);

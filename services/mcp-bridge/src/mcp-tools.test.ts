@@ -76,6 +76,20 @@ test("what does not exist is said with the nearest name, and arguments that are 
   expect(await invoke({ tool_name: "echo" })).toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("server_name") });
 });
 
+test("a server that is being connected is unavailable for now, and no unknown one", async () => {
+  await using tested = await startTestBridge(() => ({ slow: faulty("silent"), works: faulty() }), { settleMs: 0 });
+  const { bus, caller } = tested;
+  await using _ = await offerMcpTools(bus, caller, { agent: "tester" });
+  await expect.poll(async () => (await caller.call("mcp_list_services", {}).catch(() => undefined))?.content, { timeout: 10_000 }).toContain("works");
+  const away = { code: "unavailable", isRetryable: true, retryAfterMs: expect.any(Number) };
+  for (const call of [
+    caller.call("mcp_invoke_tool", { server_name: "Slow", tool_name: "echo" }),
+    caller.call("mcp_get_service_details", { server_name: "slow" }),
+  ])
+    await expect(call).rejects.toMatchObject(away);
+  await expect(caller.call("mcp_invoke_tool", { server_name: "slo", tool_name: "echo" })).rejects.toMatchObject({ code: "tool_not_found" });
+});
+
 test("a tool that is held is answered with what to do, however it is called", async () => {
   await using agent = await startAgent(() => ({ faulty: faulty() }));
   await agent.caller.call("faulty__redefine", { tool: "echo", description: "Else." });
