@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
+import { floodSockets } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import type { Readiness } from "./health-answer.ts";
 import { serveHealth } from "./serve-health.ts";
@@ -63,6 +64,34 @@ test("a header block that is too large, and a request that never ends, are cut o
 
   expect(large.status).toBe(431);
   expect(closed).not.toBe("open");
+});
+
+test("2 100 silent connections keep no probe out", { timeout: 60_000 }, async () => {
+  await using server = await serveHealth({ port: 0, ready, metrics });
+  using _flood = await floodSockets({ port: Number(server.port), host: "127.0.0.1" }, 2100, "silent");
+
+  for (const path of ["/healthz", "/readyz", "/metrics"]) expect((await fetch(`http://127.0.0.1:${server.port}${path}`)).status).toBe(200);
+});
+
+test("the metrics are collected once for all who ask meanwhile", async () => {
+  const collected = Promise.withResolvers<string>();
+  let times = 0;
+  await using server = await serveHealth({
+    port: 0,
+    ready,
+    metrics: () => {
+      times++;
+      return collected.promise;
+    },
+  });
+  const ask = async (path: string) => (await fetch(`http://127.0.0.1:${server.port}${path}`)).text();
+  const asked = Array.from({ length: 10 }, () => ask("/metrics"));
+  await expect.poll(() => times).toBe(1);
+  for (let i = 0; i < 10; i++) await ask("/healthz"); // those that asked before have been read by then
+  collected.resolve("up 1\n");
+
+  expect(await Promise.all(asked)).toEqual(Array(10).fill("up 1\n"));
+  expect(times).toBe(1);
 });
 
 test("disposal closes idle connections and does not wait for an answer that hangs", async () => {

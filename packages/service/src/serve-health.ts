@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { within } from "@rockbot/async";
 import { startServer } from "@rockbot/inbound";
 import { aliveAnswer, type HealthAnswer, type Readiness, readyAnswer } from "./health-answer.ts";
@@ -31,22 +31,27 @@ const CLOSE_MS = 1000;
 export async function serveHealth({ port, host = "127.0.0.1", ready, metrics }: ServeHealthOptions): Promise<HealthServer> {
   if (port === undefined) return { port, async [Symbol.asyncDispose]() {} };
 
-  const server = createServer(
-    {
-      maxHeaderSize: 8192,
-      headersTimeout: 5000,
-      requestTimeout: 5000,
-      keepAliveTimeout: 5000,
-      connectionsCheckingInterval: 1000,
-    },
+  const collect = shared(() => within(METRICS_TIMEOUT_MS, metrics(), () => new Error("Cannot collect metrics: too late")));
+  return startServer(
     (request, response) => {
-      void answer(request, { ready, metrics })
+      void answer(request, { ready, metrics: collect })
         .catch((): Answer => text(503, "This could not be answered now. Try again\n"))
         .then((it) => send(response, it));
     },
+    { host, port },
+    { maxHeaderBytes: 8192, requestTimeoutMs: 5000, drainMs: CLOSE_MS },
   );
-  server.maxConnections = 128;
-  return startServer(server, { host, port }, { drainMs: CLOSE_MS });
+}
+
+/** Whoever asks while it runs has what comes of it: nobody needs a name here, and a thousand questions are to cost one. */
+function shared<Result>(run: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<Result> | undefined;
+  return () => {
+    running ??= run().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
 }
 
 interface Answer {
@@ -66,7 +71,7 @@ async function answer({ method, url = "/" }: IncomingMessage, { ready, metrics }
       return {
         status: 200,
         type: "text/plain; version=0.0.4; charset=utf-8",
-        body: await within(METRICS_TIMEOUT_MS, metrics(), () => new Error("Cannot collect metrics: too late")),
+        body: await metrics(),
       };
     default:
       return text(404, "Served here: /healthz, /readyz, /metrics\n");

@@ -38,6 +38,10 @@ export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type O
 export { type BraveFault, type BraveResult, type FakeBrave, startFakeBrave } from "./fake-brave.ts";
 export { badPages, type Page, type PageAnswer, type PageRequest, type PageServer, startPageServer } from "./page-server.ts";
 
+// Strangers who open connections and do nothing good with them.
+
+export { floodKinds, floodSockets, type SocketFlood } from "./socket-flood.ts";
+
 // The OpenRouter API.
 
 export { type FakeOpenRouter, type OpenRouterFault, startFakeOpenRouter } from "./fake-openrouter.ts";

@@ -1,5 +1,6 @@
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { SPARE_CONNECTIONS } from "@rockbot/inbound";
 import type { ToolEndpoint } from "@rockbot/mcp/serve";
 import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/service";
@@ -58,7 +59,12 @@ export interface GatewayAppOptions {
 const ANSWER_MS = 30_000;
 /** Streams on which MCP clients hear of changes, of all callers together. */
 const MAX_LISTENERS = 1_024;
+/** Requests of operators that run at once, whatever callers do. */
+const OPERATOR_PLACES = 16;
 const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
+/** How many connections its server needs: those whose requests run, and as many as may be on their way to be let in. */
+export const connectionsOf = (maxConcurrent: number): number => maxConcurrent + MAX_LISTENERS + OPERATOR_PLACES + SPARE_CONNECTIONS;
 
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
 export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions = {}): Hono<GatewayEnv> {
@@ -90,8 +96,10 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   const authenticate = createAuthenticator({ token, policy, isOpen });
   const toolsOf = (by: string | undefined) => listTools(by === undefined ? caller.tools.getTools() : caller.toolsOf(by));
   const admit = admission({ maxConcurrent, answerMs: ANSWER_MS });
-  if (operator !== undefined && policy !== undefined)
-    app.all(`${OPERATOR_PATH}*`, operatorDoor(operator, { policy, allowedHosts, allowedOrigins, admit, refusals, log }));
+  if (operator !== undefined && policy !== undefined) {
+    const admitOperator = admission({ maxConcurrent: OPERATOR_PLACES, answerMs: ANSWER_MS });
+    app.all(`${OPERATOR_PATH}*`, operatorDoor(operator, { policy, allowedHosts, allowedOrigins, admit: admitOperator, refusals, log }));
+  }
   app.use(guard({ authenticate, allowedHosts, allowedOrigins, refusals }));
   const door = mcp === undefined ? undefined : mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS, recheckMs: keepAliveMs });
   if (door !== undefined) {

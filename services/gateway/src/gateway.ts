@@ -6,7 +6,7 @@ import type { EndpointLoad } from "@rockbot/mcp/serve";
 import { offerMcpTools } from "@rockbot/mcp-tools";
 import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
-import { createGatewayApp } from "./gateway-app.ts";
+import { connectionsOf, createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";
 import { type HttpApp, serveHttp } from "./http-server.ts";
 import { isLoopback } from "./is-loopback.ts";
@@ -75,6 +75,8 @@ export async function startGateway(
     maxCallTimeoutMs,
     requestTimeoutMs,
     maxConcurrent,
+    strangersPerAddress,
+    proxies,
     shutdownGraceMs,
   } = config;
   const hostName = isIPv6(host) ? `[${host}]` : host;
@@ -101,7 +103,19 @@ export async function startGateway(
     notReady,
   });
   const server = started.use(
-    await serveHttp(app, { host, port: config.port }, { requestTimeoutMs, drainMs: shutdownGraceMs, signal, onDrainOver: () => drainOver.abort() }),
+    await serveHttp(
+      app,
+      { host, port: config.port },
+      {
+        maxConnections: connectionsOf(maxConcurrent),
+        strangersPerAddress,
+        proxies,
+        requestTimeoutMs,
+        drainMs: shutdownGraceMs,
+        signal,
+        onDrainOver: () => drainOver.abort(),
+      },
+    ),
   );
   started.defer(() => mcp.stopListening()); // first, so that the server has no requests to wait for that never end
   const url = `http://${hostName}:${server.port}`;

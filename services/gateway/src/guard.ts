@@ -1,6 +1,6 @@
 import type { HttpBindings } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { createFrontDoor, type FrontDoorOptions } from "@rockbot/inbound";
+import { createFrontDoor, type FrontDoorOptions, letIn } from "@rockbot/inbound";
 import { createMiddleware } from "hono/factory";
 import type { Authenticate } from "./authenticate.ts";
 import { HttpErrorCode } from "./http-error.ts";
@@ -33,6 +33,7 @@ export function guard({ authenticate, refusals, ...names }: GuardOptions) {
       if (error instanceof ToolError) refusals?.request(incoming.socket.remoteAddress, error);
       throw error;
     }
+    letIn(incoming);
     await next();
   });
 }

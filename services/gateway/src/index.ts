@@ -7,7 +7,7 @@ export { type Gateway, type OperatorParts, type StartGatewayOptions, startGatewa
 // To serve the same protocol elsewhere, such as on a unix socket.
 export { createGatewayApp, type GatewayAppOptions } from "./gateway-app.ts";
 export { configSchema, type GatewayConfig } from "./generated/config.ts";
-export { type HttpApp, type ServeHttpOptions, serveHttp } from "./http-server.ts";
+export { type HttpApp, serveHttp } from "./http-server.ts";
 // What is for operators, behind their tokens or a socket of their own.
 export { CALLS_PATH, createCallsApp, MAX_LISTED_CALLS } from "./operator-calls.ts";
 export { OPERATOR_PATH } from "./operator-door.ts";

@@ -1,8 +1,10 @@
 import { type LoadConfigOptions, urlFaults } from "@rockbot/config";
+import { addressFaults } from "@rockbot/inbound";
 import type { OpenrouterMcpConfig } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say. */
-export const checkOpenrouterMcpConfig: NonNullable<LoadConfigOptions<OpenrouterMcpConfig>["check"]> = ({ openrouterBaseUrl, allowedOrigins = [] }) => [
+export const checkOpenrouterMcpConfig: NonNullable<LoadConfigOptions<OpenrouterMcpConfig>["check"]> = ({ openrouterBaseUrl, allowedOrigins = [], proxies }) => [
   ...urlFaults("openrouterBaseUrl", openrouterBaseUrl),
   ...allowedOrigins.flatMap((origin, i) => urlFaults(`allowedOrigins.${i}`, origin)),
+  ...addressFaults("proxies", proxies),
 ];

@@ -1,6 +1,9 @@
 import { type LoadConfigOptions, urlFaults } from "@rockbot/config";
+import { addressFaults } from "@rockbot/inbound";
 import type { SystemInfoMcpConfig } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say. */
-export const checkSystemInfoMcpConfig: NonNullable<LoadConfigOptions<SystemInfoMcpConfig>["check"]> = ({ allowedOrigins = [] }) =>
-  allowedOrigins.flatMap((origin, i) => urlFaults(`allowedOrigins.${i}`, origin));
+export const checkSystemInfoMcpConfig: NonNullable<LoadConfigOptions<SystemInfoMcpConfig>["check"]> = ({ allowedOrigins = [], proxies }) => [
+  ...allowedOrigins.flatMap((origin, i) => urlFaults(`allowedOrigins.${i}`, origin)),
+  ...addressFaults("proxies", proxies),
+];

@@ -1,14 +1,14 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIPv6 } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { startServer, tallyByAddress } from "@rockbot/inbound";
+import { letIn, SPARE_CONNECTIONS, type StrangerOptions, startServer, tallyByAddress } from "@rockbot/inbound";
 import { type AdmitOptions, createAdmission, MCP_PATH, type Refusal } from "./admit.ts";
 import type { ServedTools } from "./served-tool.ts";
 import { toolServer } from "./tool-server.ts";
 
-export interface ServeMcpHttpOptions extends AdmitOptions {
+export interface ServeMcpHttpOptions extends AdmitOptions, StrangerOptions {
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;
@@ -28,8 +28,6 @@ export interface McpHttpServer extends AsyncDisposable {
 
 /** No call of ours has arguments near this. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
-const REQUEST_TIMEOUT_MS = 15_000;
-const MAX_CONNECTIONS = 1024;
 
 /**
  * Serves tools over Streamable HTTP at `/mcp`, to clients of both protocol eras, without sessions: any replica answers any request. Resolves
@@ -37,7 +35,7 @@ const MAX_CONNECTIONS = 1024;
  * @throws {Error} if it cannot listen
  */
 export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOptions): Promise<McpHttpServer> {
-  const { host, port, maxConcurrent, drainMs, signal, log = silentLogger } = options;
+  const { host, port, maxConcurrent, strangersPerAddress, proxies, drainMs, signal, log = silentLogger } = options;
   const refusalOf = createAdmission({ ...options, allowedHosts: [...options.allowedHosts, isIPv6(host) ? `[${host}]` : host] });
   const refused = tallyByAddress((address, status, count) => log.warn({ address, status, count }, "requests were refused"));
   const handler = createMcpHandler(() => toolServer(served, log), {
@@ -47,14 +45,14 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
   });
   const listener = getRequestListener((request) => handler.fetch(request), { overrideGlobalObjects: false });
   let running = 0;
-  const limits = { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 };
-  const server = createServer(limits, (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  function listen(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const refusal = refusalOf(incoming);
     if (refusal !== undefined) {
       if (refusal.status !== 404) refused.note(incoming.socket.remoteAddress, String(refusal.status));
       refuse(outgoing, refusal);
       return;
     }
+    letIn(incoming);
     if (running >= maxConcurrent) {
       refuse(outgoing, { status: 503, message: "The server has as many requests as it takes: try again later" });
       return;
@@ -64,9 +62,20 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
       running--;
     });
     void listener(incoming, outgoing);
-  });
-  server.maxConnections = MAX_CONNECTIONS;
-  const started = await startServer(server, { host, port }, { drainMs, signal, onDrainOver: () => void handler.close() });
+  }
+  const started = await startServer(
+    listen,
+    { host, port },
+    {
+      maxConnections: maxConcurrent + SPARE_CONNECTIONS,
+      strangersPerAddress,
+      proxies,
+      drainMs,
+      signal,
+      onDrainOver: () => void handler.close(),
+      refusal: (_, message) => errorBody(message),
+    },
+  );
   const url = `http://${isIPv6(host) ? `[${host}]` : host}:${started.port}${MCP_PATH}`;
   log.info({ url }, "MCP server listens");
   return {
@@ -87,5 +96,7 @@ function refuse(outgoing: ServerResponse, { status, message }: Refusal): void {
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
     ...(status === 503 ? { "retry-after": "1" } : {}),
   });
-  outgoing.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32000, message } }));
+  outgoing.end(JSON.stringify(errorBody(message)));
 }
+
+const errorBody = (message: string) => ({ jsonrpc: "2.0", id: null, error: { code: -32000, message } });

@@ -5,7 +5,7 @@ import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.j
 import { StreamableHTTPClientTransport as LegacyHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { registerSecret } from "@rockbot/redaction";
-import { startNodeProgram } from "@rockbot/testing";
+import { floodSockets, startNodeProgram } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { callTool, startServer, testEnv, until } from "../test-servers.ts";
 import { type ServeMcpHttpOptions, serveMcpHttp } from "./serve-mcp-http.ts";
@@ -161,6 +161,14 @@ test("more requests than are taken at once are refused, and disposal waits for t
   expect(await running).toMatchObject({ content: "done" });
   await disposed;
   await expect(fetch(server.url)).rejects.toThrow();
+});
+
+test("2 100 silent connections keep no client out that has the token", { timeout: 60_000 }, async () => {
+  await using server = await serve([echo]);
+  using _flood = await floodSockets({ port: Number(new URL(server.url).port), host: "127.0.0.1" }, 2100, "silent");
+  await using connected = client(server.url);
+
+  expect(await callTool(connected, "echo", { text: "through", times: 1 })).toEqual({ content: "through", isError: false });
 });
 
 test("a port that is taken is an error that says so", async () => {

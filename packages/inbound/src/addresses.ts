@@ -1,0 +1,49 @@
+import { BlockList, isIP } from "node:net";
+
+/** Addresses of IP, single ones and whole networks. */
+export interface AddressList {
+  has(address: string): boolean;
+}
+
+/** @throws {RangeError} for a text that is neither an address of IP nor a network, such as 10.0.0.0/8 */
+export function readAddresses(texts: readonly string[]): AddressList {
+  const list = new BlockList();
+  for (const text of texts) {
+    const [address = "", bits, ...more] = text.split("/");
+    const [type, most] = isIP(address) === 6 ? (["ipv6", 128] as const) : (["ipv4", 32] as const);
+    if (isIP(address) === 0 || more.length > 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most)))
+      throw new RangeError(`expected an address such as 10.0.0.1, or a network such as 10.0.0.0/8, got ${JSON.stringify(text.slice(0, 80))}`);
+    list.addSubnet(address, bits === undefined ? most : Number(bits), type);
+  }
+  return {
+    has(address) {
+      const family = isIP(plain(address));
+      return family !== 0 && list.check(plain(address), family === 6 ? "ipv6" : "ipv4");
+    },
+  };
+}
+
+/** What is wrong with a property that lists addresses, for `loadConfig`. */
+export function addressFaults(property: string, texts: readonly string[] | undefined = []): string[] {
+  return texts.flatMap((text, i) => {
+    try {
+      readAddresses([text]);
+      return [];
+    } catch (error) {
+      return [`${property}.${i}: ${(error as Error).message}`];
+    }
+  });
+}
+
+/** Who an address is counted for: itself, or, of version 6, where one machine has as many as it likes, its network of 64 bits. */
+export function networkOf(address: string): string {
+  const text = plain(address);
+  if (isIP(text) !== 6) return text;
+  const [head = "", tail] = text.split("::");
+  const [left, right] = [head, tail ?? ""].map((part) => part.split(":").filter((group) => group !== ""));
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - (left?.length ?? 0) - (right?.length ?? 0))).fill("0");
+  return [...(left ?? []), ...zeros, ...(right ?? [])].slice(0, 4).join(":");
+}
+
+/** Without the zone, and of version 4 where version 6 only wraps it. */
+const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");
