@@ -42,6 +42,18 @@ test("a parked message says why it is there and where it was going, and keeps it
   expect(byCorrelation["c-poison"]).toMatchObject({ properties: { headers: { "x-rockbot-death-reason": "failed", "x-rockbot-topic": `${name}.poison` } } });
 });
 
+test("messages whose time was over before anybody took them are sorted out, and parked", async () => {
+  await using sender = await connectBus(url);
+  await using raw = await openRawChannel(url);
+  const name = uniqueName();
+  await (await sender.subscribe({ name, topics: [name] }, async () => {}))[Symbol.asyncDispose]();
+  const stale = Array.from({ length: 20 }, (_, index) => `stale ${index}`);
+  await Promise.all(stale.map((text) => sender.publish(textMessage(name, text, { ttlMs: 1 }))));
+  await expect.poll(async () => (await raw.channel.checkQueue(`rockbot.${name}.v1.retry`)).messageCount, WAIT).toBe(20);
+  await using _ = await sender.subscribe({ name, topics: [name] }, async () => {});
+  await expect.poll(async () => (await sender.inspect(name, "parked"))?.messages, WAIT).toBe(20);
+});
+
 test("messages that were parked in the classic queue of before are moved in their order, and that queue is deleted", async () => {
   await using bus = await connectBus(url);
   await using raw = await openRawChannel(url);
@@ -119,10 +131,12 @@ test("a message that kills its consumers is given up as such, and its neighbours
   const neighbours = Array.from({ length: 8 }, (_, index) => `neighbour ${index}`);
   for (const text of ["poison", ...neighbours]) await sender.publish(textMessage(`${name}.x`, text));
 
-  await expect.poll(() => deaths, { timeout: 60_000 }).toEqual([[`${name}.x`, "poison", { reason: "crashed" }]]);
+  await expect.poll(() => deaths.length, { timeout: 60_000 }).toBeGreaterThan(0);
   await expect.poll(() => handled.size, WAIT).toBe(neighbours.length);
-  await expect.poll(async () => (await sender.inspect(name, "parked"))?.messages, WAIT).toBe(1);
-  expect(crashes).toBeLessThanOrEqual(13); // 10 allowed returns and the first delivery, then twice alone
+  await expect.poll(async () => (await sender.inspect(name, "parked"))?.messages, WAIT).toBeGreaterThan(0);
+  expect(deaths.filter(([, text, { reason }]) => text !== "poison" || reason !== "crashed")).toEqual([]);
+  // 10 allowed returns and the first delivery, then twice alone; and that again if its end cut off the word that it had been passed on.
+  expect(crashes).toBeLessThanOrEqual(15);
 });
 
 /** Asked on a channel of its own, as the broker closes one that asks for what is not there. */

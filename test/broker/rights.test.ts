@@ -99,7 +99,13 @@ test("whatever a user declares is bounded in bytes by policy, and what is no ser
   await using researcher = await openRawUser(broker.urlOf("researcher"));
   await using webTools = await openRawUser(broker.urlOf("web-tools"));
   const ofAgents = ["rockbot.result.researcher.v1", "rockbot.result.researcher.7.v1", "rockbot.result.researcher.7.v1.spare", "rockbot.copy.researcher.9"];
-  const ofServices = ["rockbot.web-tools.v1", "rockbot.web-tools.v1.retry", "rockbot.web-tools.v1.dlq", "rockbot.web-tools.v1.parked"];
+  const ofServices = [
+    "rockbot.web-tools.v1",
+    "rockbot.web-tools.v1.retry",
+    "rockbot.web-tools.v2.retry",
+    "rockbot.web-tools.v1.dlq",
+    "rockbot.web-tools.v1.parked",
+  ];
   for (const name of ofAgents) expect(await researcher.declareQueue(name, { "x-queue-type": "quorum" })).toBe("granted");
   for (const name of ofServices.slice(1)) expect(await webTools.declareQueue(name, { "x-queue-type": "quorum" })).toBe("granted");
   interface Listed {

@@ -27,7 +27,7 @@ test("F23: a consumer whose queue is deleted, or that of its second tries, decla
     if (textOf(message) === "fails once" && received.filter((text) => text === "fails once").length === 1) throw new Error("the first time fails");
   });
   for (const part of ["main", "retry"] as const) {
-    await raw.channel.deleteQueue(`rockbot.${name}.v1${part === "main" ? "" : `.${part}`}`);
+    await raw.channel.deleteQueue(`rockbot.${name}.${part === "main" ? "v1" : "v2.retry"}`);
     await expect.poll(async () => (await bus.inspect(name, part))?.consumers, WAIT).toBe(1);
   }
   await bus.publish(textMessage(name, "after"), { mandatory: true });

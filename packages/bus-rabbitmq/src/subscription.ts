@@ -17,7 +17,7 @@ import {
 import { type Envelope, fromWire } from "@rockbot/contracts";
 import { Consumer, type Handle, type Verdict } from "./consumer.ts";
 import { maybeHandledSince } from "./copies.ts";
-import { deadLetterProperties, readDeadLetter } from "./dead-letter.ts";
+import { deadLetterProperties, deathsOf, readDeadLetter } from "./dead-letter.ts";
 import type { Link } from "./link.ts";
 import { countDropped, countParked, countRefused, observePrefetched } from "./metrics.ts";
 import { moveParked } from "./move-parked.ts";
@@ -26,7 +26,7 @@ import type { Publisher } from "./publisher.ts";
 import type { IncomingMessage } from "./read-frames.ts";
 import { isRefusal, reasonOf } from "./refusal.ts";
 import { Slots } from "./slots.ts";
-import { DEAD_LETTER_EXCHANGE, declareCopy, declareExchanges, declareResult, declareService, queueName, spareQueueName } from "./topology.ts";
+import { DEAD_LETTER_EXCHANGE, declareCopy, declareExchanges, declareResult, declareService, diedName, queueName, spareQueueName } from "./topology.ts";
 
 export interface SubscriptionOptions {
   /** Where dead letters are published. */
@@ -48,6 +48,7 @@ interface Station {
 
 /** The least wait before what the broker has refused is tried again: it takes a person to change that. */
 const REFUSED_MS = 5_000;
+/** Few enough that each is acknowledged at once: one that is passed on, and kills the next, is not to come twice for want of that. */
 const DEAD_LETTERS_AT_ONCE = 8;
 /** A dead letter that cannot be passed on now is tried again after this long. */
 const AGAIN_AFTER_MS = 1_000;
@@ -116,9 +117,17 @@ export class Subscription {
       slots: new Slots(DEAD_LETTERS_AT_ONCE),
       consumer: undefined,
     };
+    const died = {
+      part: "retry" as const,
+      queue: () => diedName(name),
+      prefetch: DEAD_LETTERS_AT_ONCE,
+      slots: new Slots(DEAD_LETTERS_AT_ONCE),
+      consumer: undefined,
+    };
     this.#stations = [
       { ...dlq, handle: (message, _receivedAt, settle) => void this.#lastWord(message).then(settle) },
       { ...retry, handle: (message, receivedAt, settle) => void this.#retry(message, receivedAt).then(settle) },
+      { ...died, handle: (message, _receivedAt, settle) => void this.#sort(message).then(settle) },
       main,
     ];
   }
@@ -276,7 +285,7 @@ export class Subscription {
   /** Handles what came by a right of its sender; all else is dropped and counted, whatever it says. */
   #refusingStrays({ queue, part, handle }: Station, user: string): Station["handle"] {
     const { name, topics } = this.#options;
-    const own = [queueName(name), queueName(name, "retry"), queueName(name, "dlq")];
+    const own = [queueName(name), diedName(name), queueName(name, "retry"), queueName(name, "dlq")];
     return (message, receivedAt, settle) => {
       if (part === "main" ? isStraight(message, topics) : isOwnDeadLetter(message, queue(), user, own)) return handle(message, receivedAt, settle);
       countRefused(subscriptionLabel(this.#options));
@@ -309,12 +318,22 @@ export class Subscription {
     return this.#lastTry(message, envelope, receivedAt, maybeHandledSince(message, receivedAt) ?? receivedAt);
   }
 
-  /** A message that consumers have died over, tried alone; or one whose time was over before anybody took it. */
-  #retry(message: IncomingMessage, receivedAt: number): Promise<Verdict> {
+  /** A message that has died in the main queue: its time was over before anybody took it, or consumers have died over it. */
+  #sort(message: IncomingMessage): Promise<Verdict> {
     return this.#handling(async () => {
       const dead = readDeadLetter(message, queueName(this.#options.name));
       const envelope = this.#seen(dead.envelope);
-      return dead.isExpired ? this.#parkExpired(message, envelope) : this.#lastTry(message, envelope, receivedAt, Number.NEGATIVE_INFINITY);
+      if (dead.isExpired) return this.#parkExpired(message, envelope);
+      await this.#passOn(message, envelope, queueName(this.#options.name, "retry"), "crashed", undefined);
+      return "done";
+    });
+  }
+
+  /** A message that consumers have died over. It is tried alone: nobody else is to die with it, nor be blamed for it. */
+  #retry(message: IncomingMessage, receivedAt: number): Promise<Verdict> {
+    return this.#handling(async () => {
+      const { envelope } = readDeadLetter(message, queueName(this.#options.name));
+      return this.#lastTry(message, this.#seen(envelope), receivedAt, Number.NEGATIVE_INFINITY);
     });
   }
 
@@ -331,6 +350,9 @@ export class Subscription {
 
   /** A message given up. */
   #lastWord(message: IncomingMessage): Promise<Verdict> {
+    const [last] = deathsOf(message.properties.headers);
+    // Its consumers died while it was sorted, over another one: it has not been tried alone.
+    if (last?.["queue"] === diedName(this.#options.name)) return this.#sort(message);
     return this.#handling(async () => {
       const { envelope: read, death } = readDeadLetter(message, queueName(this.#options.name));
       const envelope = this.#seen(read);

@@ -18,10 +18,13 @@ const CLASSIC_MS = 1_500;
 
 /** The name on the broker of the queue behind a subscription of kind `service` or `result`. */
 export function queueName(subscription: string, part: QueuePart = "main"): string {
-  if (part === "parked") return `rockbot.${subscription}.v2.parked`;
+  if (part === "parked" || part === "retry") return `rockbot.${subscription}.v2.${part}`;
   const main = `rockbot.${subscription}.v1`;
   return part === "main" ? main : `${main}.${part}`;
 }
+
+/** Where the broker puts what dies in the main queue of a service: of consumers, or of its time to live. */
+export const diedName = (subscription: string): string => `rockbot.${subscription}.v1.retry`;
 
 /** Takes answers while the node that has the main queue of a subscription of kind `result` is down. */
 export const spareQueueName = (subscription: string): string => `rockbot.${subscription}.v1.spare`;
@@ -66,8 +69,8 @@ async function declareMissingExchanges(link: Link): Promise<boolean> {
 }
 
 /**
- * Declares the queues of a service. What a message dies of in the main queue leads to `retry`, from there to `dlq`, from
- * there, once answered, to `parked`. All are quorum queues: the loss of a node costs none. Lengths of live queues are no
+ * Declares the queues of a service. What dies in the main queue is sorted: its time was over, or it goes to `retry`, from there to `dlq`,
+ * from there, once answered, to `parked`. All are quorum queues: the loss of a node costs none. Lengths of live queues are no
  * arguments, since those can never be changed: they come as policies.
  */
 export async function declareService(link: Link, subscription: string, topics: readonly string[]): Promise<void> {
@@ -82,13 +85,13 @@ export async function declareService(link: Link, subscription: string, topics: r
     },
     dlq: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(oldParkedName(subscription)) },
     retry: { "x-queue-type": "quorum", "x-delivery-limit": 1, ...deadLettersTo(queueName(subscription, "dlq")) },
-    main: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(queueName(subscription, "retry")) },
+    main: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(diedName(subscription)) },
   };
   await onScratchChannel(link, async (channel) => {
     // The last station first: no message may die on its way to a queue that is not there yet.
-    for (const part of ["parked", "dlq", "retry", "main"] as const) {
-      const queue = queueName(subscription, part);
-      await declare(link, channel, queue, parts[part]);
+    for (const part of ["parked", "dlq", "retry", "died", "main"] as const) {
+      const queue = part === "died" ? diedName(subscription) : queueName(subscription, part);
+      await declare(link, channel, queue, parts[part === "died" ? "retry" : part]);
       if (part !== "main") await link.answer("queue.bind", channel.bindQueue(queue, DEAD_LETTER_EXCHANGE, queue));
       if (part === "parked") await link.answer("queue.bind", channel.bindQueue(queue, DEAD_LETTER_EXCHANGE, oldParkedName(subscription)));
     }

@@ -25,7 +25,7 @@ const MAX_CONNECTIONS = 256;
 const MAX_CHANNELS = 8_192;
 
 /** What the names of services' queues begin with. */
-const SERVICES = "^rockbot\\.(?!result\\.|copy\\.).+\\.v1";
+const SERVICES = "^rockbot\\.(?!result\\.|copy\\.).+\\.v[12]";
 
 /**
  * What `rabbitmqctl import_definitions` takes, or RabbitMQ at its start (`load_definitions`), of versions 3.10 to 4: the virtual

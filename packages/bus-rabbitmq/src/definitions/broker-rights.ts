@@ -1,6 +1,6 @@
 import { MAX_INSTANCES } from "@rockbot/contracts";
 import type { BusRights } from "@rockbot/policy";
-import { COPY_NAMES, copyName, DEAD_LETTER_EXCHANGE, EXCHANGE, oldParkedName, queueName, spareQueueName } from "../topology.ts";
+import { COPY_NAMES, copyName, DEAD_LETTER_EXCHANGE, diedName, EXCHANGE, oldParkedName, queueName, spareQueueName } from "../topology.ts";
 
 /** What RabbitMQ lets one user do: regular expressions over names of queues and exchanges, and over keys of topic exchanges. */
 export interface BrokerRights extends Access {
@@ -24,7 +24,11 @@ const BROKER_NAMED = "amq.gen-*";
  * literally: RabbitMQ's own `{username}` puts the name into the expression as it is, so that a user `.+` would be everybody.
  */
 export function brokerRights({ user, isLegacy, serves, results, operates, publishes, hears }: BusRights): BrokerRights {
-  const parts = serves.flatMap((service) => [...(["retry", "dlq", "parked"] as const).map((part) => queueName(service, part)), oldParkedName(service)]);
+  const parts = serves.flatMap((service) => [
+    ...(["retry", "dlq", "parked"] as const).map((part) => queueName(service, part)),
+    diedName(service),
+    oldParkedName(service),
+  ]);
   const answers = results.flatMap((name) => [queueName(name), spareQueueName(name)]);
   // All names but those of peers of before are of a bounded number: a broker limits the queues of all users only.
   const queues = [
