@@ -176,7 +176,7 @@ test("T01: for any user, operation and name the broker's verdict is that of the 
   await using users = new AsyncDisposableStack();
   const raw = new Map<string, RawUser>();
   for (const { user } of busRights(broker.document)) raw.set(user, users.use(await openRawUser(broker.urlOf(user))));
-  const word = fc.constantFrom("researcher", "Writer_1", "gateway", "ops", "web-tools", "files", "file-server", "i1", "*", "#", "probe", "x");
+  const word = fc.constantFrom("researcher", "Writer_1", "gateway", "ops", "web-tools", "files", "file-server", "i1", "*", "#", "probe", "list", "x");
   const root = fc.constantFrom("tool.invoke", "tool.cancel", "tool.announce", "tool.result", "tool.progress", "script.result", "mcp.manage.response");
   const key = fc.tuple(root, fc.array(word, { maxLength: 3 })).map(([first, rest]) => [first, ...rest].join("."));
   const operations = ["publish", "bind"] as const;
@@ -216,9 +216,10 @@ function mayDo(user: string, what: "publish" | "bind", words: readonly string[])
   if (what === "publish") {
     if (service !== undefined)
       return topic === `tool.announce.${service.name}` || (afterRoot !== undefined && afterRoot.length <= 2 && afterRoot.every(isWord));
+    if (words.length === 4 && topic.startsWith("tool.announce.list.")) return isWord(words[3]);
     return topic === "tool.announce.probe" || callable.some((name) => topic === topicOf[name] || topic === `tool.cancel.${name}`);
   }
-  if (service !== undefined) return [service.topic, `tool.cancel.${service.name}`, "tool.announce.probe"].includes(topic);
+  if (service !== undefined) return [service.topic, `tool.cancel.${service.name}`, "tool.announce.probe", `tool.announce.list.${service.name}`].includes(topic);
   if (words.length === 3 && topic.startsWith("tool.announce.")) return isWord(words[2]);
   return afterRoot?.[0] === user && afterRoot.length <= 2 && afterRoot.every(isWord);
 }

@@ -144,6 +144,7 @@ export class CallWorld implements World {
       world.#processes.push(process);
       world.#ending.use(await world.#serve(process));
     }
+    await standStill(); // by then the caller has asked for the list, and has it
     world.#call(caller);
     await standStill();
     if (world.#request === undefined) throw new Error("The caller did not publish its request");
@@ -431,7 +432,7 @@ export class CallWorld implements World {
     return this.#bus({
       subscribe: (name, handler) => process.handlers.set(name, handler),
       publish: async (envelope) => {
-        if (envelope.topic.startsWith("tool.announce.")) return void (await this.#hearAnnouncement(envelope, delivered()));
+        if (ofDiscovery.has(envelope.type)) return void (await this.#hearAnnouncement(envelope, delivered()));
         await process.gate.pass("publish", () => {
           if (!this.#isGivenUp) this.#answers.add(`${envelope.type} ${Buffer.from(envelope.body).toString()}`);
           void this.#hearAnswer(envelope, delivered());
@@ -448,6 +449,8 @@ export class CallWorld implements World {
       },
       publish: async (envelope) => {
         if (envelope.type === messages.ToolCancel.type) for (const { isAlive, cancels } of this.#processes) if (isAlive) cancels.push(envelope);
+        if (envelope.type === messages.ToolAnnounceProbe.type)
+          for (const { isAlive, handlers } of this.#processes) if (isAlive) await handlers.get(`announce.${SERVICE}`)?.(envelope, delivered());
         if (envelope.type !== messages.ToolInvokeRequest.type) return;
         this.#request = envelope;
         this.#publishRequest();
@@ -471,6 +474,9 @@ export class CallWorld implements World {
     };
   }
 }
+
+/** What services say of themselves. */
+const ofDiscovery: ReadonlySet<string> = new Set([messages.ToolHeartbeat.type, messages.ToolAnnouncement.type, messages.ToolListChange.type]);
 
 const delivered = (isRedelivered = false): Delivery => ({ signal: new AbortController().signal, receivedAt: performance.now(), isRedelivered });
 
