@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Logger } from "@rockbot/bus";
 import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
@@ -28,6 +29,10 @@ export interface InvokeOptions {
 
 /** Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked otherwise. */
 export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }: InvokeOptions) {
+  /** The calls that end with their clients, and with this process: one listener for all of them. */
+  const bound = new Set<AbortController>();
+  signal?.addEventListener("abort", () => bound.forEach((gone) => void gone.abort(signal.reason)), { once: true });
+
   return async (c: Context<GatewayEnv, "/v1/tools/:name/invoke">): Promise<Response> => {
     const { incoming, outgoing } = c.env;
     const toolName = c.req.param("name");
@@ -42,6 +47,7 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
       return toolError;
     };
     let call = { toolCallId: newId(), toolName: toolName.slice(0, 256) };
+    const gone = new AbortController();
     try {
       if (toolName.length > 256) throw new ToolError(ToolErrorCode.ToolNotFound, "Cannot call the tool: no tool has a name of more than 64 characters");
       const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), { timeoutMs, maxTimeoutMs, caller: onBehalfOf });
@@ -49,7 +55,6 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
       args = await readArguments(incoming);
       using _key = hasKey ? keys.hold(toolCallId, toolName) : undefined;
 
-      const gone = new AbortController();
       outgoing.once("close", () => {
         if (!outgoing.writableFinished)
           gone.abort(new ToolError(ToolErrorCode.Cancelled, `Cannot finish the call of "${toolName}": the client closed the connection`));
@@ -64,9 +69,11 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
           isSent = true;
         },
         // A call that goes on without its client is left for the next gateway, if there is a journal.
-        signal: asked.goesOn ? undefined : signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]),
+        signal: asked.goesOn ? undefined : gone.signal,
       };
-      if (!accepts(c.req.header("accept"), "text/event-stream")) return c.json(await caller.call(toolName, args, options));
+      if (!asked.goesOn) bound.add(gone);
+      if (signal?.aborted) gone.abort(signal.reason);
+      if (!accepts(c.req.header("accept"), "text/event-stream")) return sendJson(outgoing, await caller.call(toolName, args, options), headers);
 
       const events = openEventStream(outgoing, { keepAliveMs, headers });
       try {
@@ -77,8 +84,17 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
       return RESPONSE_ALREADY_SENT;
     } catch (error) {
       return answerError(c, await failed(error), call);
+    } finally {
+      bound.delete(gone);
     }
   };
+}
+
+/** Answers past the Response of the web, which is another object with another stream: head and body go out in one write. */
+function sendJson(outgoing: ServerResponse, value: unknown, headers: Readonly<Record<string, string>>): Response {
+  const body = Buffer.from(JSON.stringify(value));
+  outgoing.writeHead(200, { ...headers, "content-type": "application/json", "content-length": body.length }).end(body);
+  return RESPONSE_ALREADY_SENT;
 }
 
 /** Whether an Accept header names the media type itself; `*` does not ask for it. */

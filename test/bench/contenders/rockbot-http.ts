@@ -1,12 +1,10 @@
-import { once } from "node:events";
-import { Agent, request } from "node:http";
-import { json } from "node:stream/consumers";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { loadConfig } from "@rockbot/config";
 import type { ToolInvokeResponse } from "@rockbot/contracts";
 import { configSchema, startGateway } from "@rockbot/gateway";
 import { startTelemetry } from "@rockbot/telemetry";
 import { serveTools } from "@rockbot/tools";
+import { Pool } from "undici";
 import { type Caller, MAX_CALLS_OUT, type Place } from "../contender.ts";
 import { echoSet } from "./echo-tool.ts";
 import { benchPolicy, payloadOf } from "./tool-caller.ts";
@@ -31,19 +29,15 @@ export async function front({ amqpUrl }: Place): Promise<string> {
 }
 
 export async function connect(_: Place, front = ""): Promise<Caller> {
-  const agent = new Agent({ keepAlive: true, maxSockets: MAX_CALLS_OUT });
-  const url = new URL(`/v1/tools/${TOOL}/invoke`, front);
+  const pool = new Pool(front, { connections: MAX_CALLS_OUT });
+  const request = { method: "POST", path: `/v1/tools/${TOOL}/invoke`, headers: { "content-type": "application/json" } } as const;
   return {
     async call(payload) {
-      const sent = request(url, { method: "POST", agent, headers: { "content-type": "application/json" } });
-      sent.end(JSON.stringify(payload));
-      const [response] = await once(sent, "response");
-      const answer = (await json(response)) as ToolInvokeResponse;
-      if (response.statusCode !== 200) throw new Error(`the gateway answers ${response.statusCode}: ${JSON.stringify(answer).slice(0, 200)}`);
+      const { statusCode, body } = await pool.request({ ...request, body: JSON.stringify(payload) });
+      const answer = (await body.json()) as ToolInvokeResponse;
+      if (statusCode !== 200) throw new Error(`the gateway answers ${statusCode}: ${JSON.stringify(answer).slice(0, 200)}`);
       return payloadOf(answer);
     },
-    async [Symbol.asyncDispose]() {
-      agent.destroy();
-    },
+    [Symbol.asyncDispose]: () => pool.destroy(),
   };
 }
