@@ -23,7 +23,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "@hono/[^/]+", owners: ["services/gateway", "packages/mcp", "packages/testing"] },
   { modules: "@modelcontextprotocol/[^/]+|@cfworker/json-schema", owners: ["packages/mcp", "test"] },
   { modules: "ws", owners: ["packages/mcp", "packages/testing", "test"] },
-  { modules: "undici", owners: ["packages/outbound", "services/web-tools", "services/scripts-manager", "packages/cli", "packages/testing"] },
+  { modules: "undici", owners: ["packages/outbound", "services/web-tools", "services/scripts-manager", "packages/cli", "packages/testing", "test/bench"] },
   { modules: "cheerio|domhandler|turndown", owners: ["services/web-tools"] },
   { modules: "commander", owners: ["packages/cli"] },
   { modules: "ajv|ajv-formats", owners: ["packages/policy", "scripts", "test"] },
