@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { brokerDefinitions } from "@rockbot/bus-rabbitmq";
 import { busRights, createPolicy, readPolicy } from "@rockbot/policy";
 import { type TestBroker, type TestRedis, temporaryFolder } from "@rockbot/testing";
 import { benchPolicyText } from "./bench-policy.ts";
 import type { Place } from "./contender.ts";
+import { startOtlpSink } from "./otlp-sink.ts";
 
 /** Gives the broker the users of the bench's policy, and opens what else contenders need. It ends with the stack. */
 export async function preparePlace(stack: AsyncDisposableStack, broker: TestBroker, redis: TestRedis): Promise<Place> {
@@ -18,7 +18,7 @@ export async function preparePlace(stack: AsyncDisposableStack, broker: TestBrok
   await broker.importDefinitions(brokerDefinitions(users, { passwords }));
   const amqpUrl = await broker.directUrl();
   const amqpUrls = Object.fromEntries([...passwords].map(([user, password]) => [user, urlFor(amqpUrl, user, password)]));
-  return { amqpUrl, amqpUrls, redisUrl: await redis.directUrl(), otlpUrl: await startSink(stack), policyFile, folder };
+  return { amqpUrl, amqpUrls, redisUrl: await redis.directUrl(), otlpUrl: stack.use(await startOtlpSink()).url, policyFile, folder };
 }
 
 function urlFor(amqpUrl: string, user: string, password: string): string {
@@ -26,14 +26,4 @@ function urlFor(amqpUrl: string, user: string, password: string): string {
   url.username = user;
   url.password = password;
   return url.href;
-}
-
-/** A collector that takes all and keeps nothing: what a real one costs is another's matter. */
-async function startSink(stack: AsyncDisposableStack): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume().on("end", () => response.writeHead(200, { "content-type": "application/json" }).end("{}"));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  stack.defer(() => void server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as { readonly port: number }).port}`;
 }

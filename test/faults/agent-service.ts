@@ -3,6 +3,9 @@
  * and when all its calls have ended one line of JSON: an AgentReport. What goes wrong with its connections stands on stderr.
  */
 import { connectBus } from "@rockbot/bus-rabbitmq";
+import { connectRedisJournalStore } from "@rockbot/journal/redis";
+import { openPolicy } from "@rockbot/policy";
+import { startTelemetry } from "@rockbot/telemetry";
 import { createToolCaller, DEFAULT_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
 import type { AgentOptions, AgentReport } from "./agent-options.ts";
 import { openLedger } from "./ledger-file.ts";
@@ -23,13 +26,16 @@ const {
   callers: width = 1,
   maxCallsInFlight,
   heartbeatSeconds,
+  deployed,
 } = options;
 const say = (fields: object, text = "") => void process.stderr.write(`${text} ${JSON.stringify(fields)}\n`);
-await using bus = await connectBus(busUrl, { name: agent, heartbeatSeconds, log: { debug: () => {}, info: () => {}, warn: say, error: say } });
+const log = { debug: () => {}, info: () => {}, warn: say, error: say };
 await using stack = new AsyncDisposableStack();
+const more = deployed === undefined ? {} : await openDeployed(deployed);
+await using bus = await connectBus(busUrl, { name: agent, heartbeatSeconds, log, identity: deployed === undefined ? "trusted" : "verified" });
 const callers = await Promise.all(
   Array.from({ length: width }, async (_, index) =>
-    stack.use(await createToolCaller(bus, { agent: width === 1 ? agent : `${agent}-${index}`, maxCallsInFlight })),
+    stack.use(await createToolCaller(bus, { agent: width === 1 ? agent : `${agent}-${index}`, maxCallsInFlight, ...more })),
   ),
 );
 await Promise.all(callers.map((caller) => caller.discovered()));
@@ -54,3 +60,11 @@ process.stdout.write("asked\n");
 const settled = perSecond === undefined ? await Promise.all(Array.from({ length: calls ?? 0 }, (_, index) => call(index))) : await callSteadily(perSecond);
 const report: AgentReport = { settled, ms: performance.now() - start, peakMb: peakMemoryMb() };
 process.stdout.write(`${JSON.stringify(report)}\n`);
+
+async function openDeployed({ policyFile, redis }: NonNullable<AgentOptions["deployed"]>) {
+  stack.use(await startTelemetry({ service: agent, logTo: "stderr", logLevel: "error" }));
+  return {
+    policy: stack.use(await openPolicy(policyFile, { log })),
+    journals: stack.use(await connectRedisJournalStore(redis.url, { prefix: redis.prefix, log })),
+  };
+}

@@ -1,7 +1,11 @@
 /** The tools of effect-tools.ts as a process of their own: `node effect-service.ts JSON`, see EffectServiceOptions. Says "ready" on stdout, and at its end how much memory it has had. */
+import { openAuditLog } from "@rockbot/audit";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { connectRedisClaimStore } from "@rockbot/claims/redis";
+import { openPolicy } from "@rockbot/policy";
+import { connectRedisRateStore } from "@rockbot/rates/redis";
 import { onShutdown } from "@rockbot/service";
+import { startTelemetry } from "@rockbot/telemetry";
 import { serveTools } from "@rockbot/tools";
 import type { EffectServiceOptions } from "./effect-service-options.ts";
 import { effectTools } from "./effect-tools.ts";
@@ -15,6 +19,7 @@ const {
   redis,
   service,
   ledger: path,
+  deployed,
   concurrency,
   heartbeatSeconds,
   killAt,
@@ -27,7 +32,9 @@ using shutdown = onShutdown({ graceMs: 20_000 });
 using ledger = openLedger(path);
 const killSwitch = new KillSwitch({ at: killAt, calls: killCalls });
 await using claims = redis === undefined ? undefined : await connectRedisClaimStore(redis.url, { prefix: redis.prefix, log });
-await using bus = await connectBus(busUrl, { name: service, heartbeatSeconds, log });
+await using stack = new AsyncDisposableStack();
+const more = deployed === undefined ? {} : await openDeployed(deployed);
+await using bus = await connectBus(busUrl, { name: service, heartbeatSeconds, log, identity: deployed === undefined ? "trusted" : "verified" });
 await using _tools = await serveTools(
   killBus(bus, { service, killSwitch, onAnswered: (id) => ledger.write("answered", id) }),
   {
@@ -38,8 +45,17 @@ await using _tools = await serveTools(
     }).map((tool) => ({ ...tool, definition: { ...tool.definition, name: `${tool.definition.name}_${service}` } })),
     guides: [{ name: service, summary: "For tests.", document: "# Tests" }],
   },
-  { service, concurrency, claims, log },
+  { service, concurrency, claims, log, ...more },
 );
 process.stdout.write("ready\n");
 await shutdown.requested;
 process.stdout.write(`${peakMemoryMb()} MB\n`);
+
+async function openDeployed({ policyFile, auditFile }: NonNullable<EffectServiceOptions["deployed"]>) {
+  stack.use(await startTelemetry({ service, logTo: "stderr", logLevel: "error" }));
+  return {
+    policy: stack.use(await openPolicy(policyFile, { log })),
+    audit: stack.use(await openAuditLog(auditFile, { log })),
+    rates: redis === undefined ? undefined : stack.use(await connectRedisRateStore(redis.url, { prefix: redis.prefix, log })),
+  };
+}

@@ -4,8 +4,12 @@ import type { EffectServiceOptions } from "./effect-service-options.ts";
 const MAIN = "test/faults/effect-service.ts";
 
 /** The service of effect-service.ts as a process of its own, once it takes calls. @param nodeArgs options of Node itself */
-export function startEffectService(options: EffectServiceOptions, nodeArgs: readonly string[] = []): Promise<RunningProcess> {
-  return untilReady(options.service, startProgram(MAIN, { args: [JSON.stringify(options)], nodeArgs }), "ready\n");
+export function startEffectService(
+  options: EffectServiceOptions,
+  nodeArgs: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningProcess> {
+  return untilReady(options.service, startProgram(MAIN, { args: [JSON.stringify(options)], nodeArgs, env }), "ready\n");
 }
 
 export interface KeptService extends AsyncDisposable {
