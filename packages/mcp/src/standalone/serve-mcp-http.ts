@@ -3,7 +3,8 @@ import { isIPv6 } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { letIn, SPARE_CONNECTIONS, type StrangerOptions, startServer, tallyByAddress } from "@rockbot/inbound";
+import { ToolErrorCode } from "@rockbot/contracts";
+import { letIn, readMessage, SPARE_CONNECTIONS, type StrangerOptions, startServer, type TooLargeMessage, tallyByAddress } from "@rockbot/inbound";
 import { type AdmitOptions, createAdmission, MCP_PATH, type Refusal } from "./admit.ts";
 import type { ServedTools } from "./served-tool.ts";
 import { toolServer } from "./tool-server.ts";
@@ -39,11 +40,19 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
   const refusalOf = createAdmission({ ...options, allowedHosts: [...options.allowedHosts, isIPv6(host) ? `[${host}]` : host] });
   const refused = tallyByAddress((address, status, count) => log.warn({ address, status, count }, "requests were refused"));
   const handler = createMcpHandler(() => toolServer(served, log), {
-    maxRequestBodySize: MAX_REQUEST_BYTES,
     maxSubscriptions: 0, // the tools never change
     onerror: (error) => log.debug({ err: error }, "A request was not understood"),
   });
-  const listener = getRequestListener((request) => handler.fetch(request), { overrideGlobalObjects: false });
+  const listener = getRequestListener(
+    async (request) => {
+      if (request.body === null) return handler.fetch(request);
+      const read = await readMessage(request.body, MAX_REQUEST_BYTES);
+      if (!Buffer.isBuffer(read)) return tooLarge(read);
+      const { method, headers, signal: gone } = request;
+      return handler.fetch(new Request(request.url, { method, headers, signal: gone, body: new Uint8Array(read) }));
+    },
+    { overrideGlobalObjects: false },
+  );
   let running = 0;
   function listen(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const refusal = refusalOf(incoming);
@@ -97,6 +106,13 @@ function refuse(outgoing: ServerResponse, { status, message }: Refusal): void {
     ...(status === 503 ? { "retry-after": "1" } : {}),
   });
   outgoing.end(JSON.stringify(errorBody(message)));
+}
+
+/** In the protocol's form, so that the client's call ends by it; one whose request has no id that could be found sees the status. */
+function tooLarge({ id }: TooLargeMessage): Response {
+  const message = `Cannot read the message: it is larger than ${MAX_REQUEST_BYTES} bytes. Send less`;
+  const error = { code: -32_600, message, data: { code: ToolErrorCode.TooLarge, message, isRetryable: false } };
+  return Response.json({ jsonrpc: "2.0", id: id ?? null, error }, { status: id === undefined ? 413 : 200 });
 }
 
 const errorBody = (message: string) => ({ jsonrpc: "2.0", id: null, error: { code: -32000, message } });

@@ -140,7 +140,11 @@ test("without the token, by a strange name, from a strange page, elsewhere, or t
   };
   expect([await statusFor("evil.example"), await statusFor("tools.example:8482")]).toEqual([403, 405]);
   expect(await post({}, { path: "/other" })).toMatchObject({ status: 404 });
-  expect(await post({}, { body: `{"a":"${"x".repeat(1_100_000)}"}` })).toMatchObject({ status: 413 });
+  expect(await post({}, { body: `{"a":"${"x".repeat(1_100_000)}"}` })).toMatchObject({ status: 413, text: expect.stringContaining('"code":"too_large"') });
+  expect(await post({}, { body: `{"a":"${"x".repeat(1_100_000)}","id":7}` })).toMatchObject({
+    status: 200,
+    text: expect.stringMatching(/"id":7.*"code":"too_large"/),
+  });
 });
 
 test("more requests than are taken at once are refused, and disposal waits for those that run", async () => {

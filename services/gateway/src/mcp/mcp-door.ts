@@ -4,7 +4,8 @@ import type { Handler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Authenticate } from "../authenticate.ts";
 import type { GatewayEnv } from "../guard.ts";
-import { readMcpMessage } from "../read-body.ts";
+import { errorBody } from "../http-error.ts";
+import { MessageTooLargeError, readMcpMessage } from "../read-body.ts";
 import { sendStream } from "./send-stream.ts";
 
 export interface McpDoorOptions {
@@ -25,13 +26,22 @@ const READ = /^(accept|content-type|mcp-[a-z-]+)$/;
 /** Whether a request opens a stream of changes, which lasts as long as its client wishes. The protocol refuses a header that says other than the body. */
 export const isListening = (method: string, mcpMethod: string | undefined): boolean => method === "GET" || mcpMethod === "subscriptions/listen";
 
+/** The protocol's code for a request that cannot be taken as it is. */
+const INVALID_REQUEST = -32_600;
+
 /** Answers what has passed the guard by the protocol MCP. A client that goes away cancels what it asked for. */
 export function mcpDoor(endpoint: () => Promise<ToolEndpoint>, { authenticate, recheckMs, ...sending }: McpDoorOptions): Handler<GatewayEnv> {
   return async (c) => {
     const { incoming, outgoing } = c.env;
     const { method } = c.req;
     const caller = c.get("caller");
-    const body = method === "POST" ? await readMcpMessage(incoming) : undefined;
+    let body: unknown;
+    try {
+      if (method === "POST") body = await readMcpMessage(incoming);
+    } catch (error) {
+      if (!(error instanceof MessageTooLargeError) || error.id === undefined) throw error;
+      return c.json({ jsonrpc: "2.0", id: error.id, error: { code: INVALID_REQUEST, message: error.message, data: errorBody(error) } });
+    }
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
 

@@ -34,6 +34,17 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
     expect(result._meta?.["rockbot/toolCallId"]).toMatch(/^[0-9a-f]{32}$/);
   });
 
+  test("is told at once that a call is too large, in words", async () => {
+    await using gateway = await startTestGateway();
+    await using client = await connect(gateway);
+    const call = client.call({ name: "echo", arguments: { a: "x".repeat(1024 * 1024) } });
+
+    await expect(call).rejects.toMatchObject({
+      message: expect.stringContaining("it is larger than 1048576 bytes"),
+      data: { code: "too_large", isRetryable: false },
+    });
+  });
+
   test("hears of a call's progress", async () => {
     await using gateway = await startTestGateway();
     await using client = await connect(gateway);
