@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { connectRedisClaimStore } from "@rockbot/claims/redis";
 import { sharedAmqpUrl, startOwnRedis } from "@rockbot/testing";
 import { expect, test, vi } from "vitest";
 import { atScale, record } from "./figures.ts";
@@ -87,6 +88,7 @@ test.concurrent(`F19: no call that has had its effect has another when Redis los
   }
   await untilEffects(ledger, SWEPT);
   await redis.ctl("flushall");
+  await using _bystander = await connectRedisClaimStore(redis.url, { prefix: scene.service.service }); // as any other instance: the store is new from now on
   await using _survivor = await startEffectService(scene.service);
   victim.kill("SIGKILL");
 
