@@ -29,12 +29,15 @@ const catalogue = {
   gone: faulty("exit-at-start"),
 };
 
-/** A policy that allows these callers to register servers. */
+/** A policy that allows these callers to register servers, and to ask for as many as they like. */
 async function policyFor(...callers: readonly string[]) {
   const folder = temporaryFolder();
   onTestFinished(() => folder[Symbol.dispose]());
   const file = join(folder.path, "policy.yaml");
-  writeFileSync(file, `callers: { ${callers.map((name) => `${name}: { allow: ["*", mcp_register_server] }`).join(", ")} }`);
+  writeFileSync(
+    file,
+    `callers: { ${callers.map((name) => `${name}: { allow: ["*", mcp_register_server], limits: { messages: { manage: { perSecond: 1000, bytesPerSecond: 10000000 } } } }`).join(", ")} }`,
+  );
   return openPolicy(file);
 }
 
