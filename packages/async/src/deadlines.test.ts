@@ -30,7 +30,8 @@ test("one that is called off or added while others are due counts as such", asyn
 });
 
 test("nothing rings before the earliest is due, and after it what is left rings in time", () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setImmediate", "performance"] });
+  const ring = () => vi.advanceTimersToNextTimer().advanceTimersToNextTimer(); // the timer, and once sockets are read what it is for
   try {
     const deadlines = new Deadlines();
     const called: string[] = [];
@@ -38,11 +39,11 @@ test("nothing rings before the earliest is due, and after it what is left rings 
     const callOff = deadlines.after(30_000, () => called.push("never"));
     deadlines.after(60_000, () => called.push("first"));
     callOff();
-    vi.advanceTimersToNextTimer(); // what was called off
+    ring(); // what was called off
     expect(called).toEqual([]);
-    vi.advanceTimersToNextTimer();
+    ring();
     expect(called).toEqual(["first"]);
-    vi.advanceTimersToNextTimer();
+    ring();
     expect(called).toEqual(["first", "last"]);
     expect(vi.getTimerCount()).toBe(0);
   } finally {

@@ -38,10 +38,12 @@ export class Deadlines {
   #waitFor(step: number): void {
     clearTimeout(this.#timer);
     this.#next = step;
-    this.#timer = setTimeout(() => this.#ring(), Math.max(1, step * STEP_MS - performance.now()));
+    // Timers run before sockets are read, immediates after: what has come in time counts.
+    this.#timer = setTimeout(() => setImmediate(() => this.#ring()), Math.max(1, step * STEP_MS - performance.now()));
   }
 
   #ring(): void {
+    clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#next = Number.POSITIVE_INFINITY;
     const now = Math.floor(performance.now() / STEP_MS); // a timer may ring a little early: then nothing is due yet
