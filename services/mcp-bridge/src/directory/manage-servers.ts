@@ -12,6 +12,7 @@ import {
   type Messages,
   mcpTopics,
   messages,
+  ToolErrorCode,
 } from "@rockbot/contracts";
 import type { Identity, MessageMeter } from "@rockbot/tools";
 import type { ServerRequests } from "../registration/server-requests.ts";
@@ -25,7 +26,7 @@ export interface ManageServersOptions {
   readonly identity: Pick<Identity, "senderOf">;
   /** Answers who wants to add or remove a server. */
   readonly requests: Pick<ServerRequests, "register" | "unregister">;
-  readonly meter: Pick<MessageMeter, "admits" | "takeExtra" | "drop">;
+  readonly meter: Pick<MessageMeter, "take" | "takeExtra" | "drop">;
   readonly tools: ToldTools;
   readonly log: Logger;
 }
@@ -35,6 +36,8 @@ interface Exchange<Request extends MessageName, Response extends MessageName> {
   readonly request: Request;
   readonly response: Response;
   answer(request: Decoded<Messages[Request]>, message: Envelope, sender: ReturnType<Identity["senderOf"]>): Messages[Response] | Promise<Messages[Response]>;
+  /** The answer to a request that is one too many. */
+  refuse(serverName: string, error: string): Messages[Response];
 }
 
 /** Answers what agents ask about single servers on `mcp.manage`. A request that names no topic of its sender for answers is dead-lettered, one of an unknown type passed over. */
@@ -44,14 +47,15 @@ export async function manageServers(bus: Bus, pool: ServerPool, { identity, requ
     const { replyTo, correlationId, source: destination, type } = message;
     const sender = identity.senderOf(message);
     const caller = "refusal" in sender ? (message.userId ?? message.source) : sender.caller;
-    if (!meter.admits("manage", caller, message.body.byteLength)) return;
+    const waitMs = meter.take("manage", caller, message.body.byteLength);
+    if (waitMs !== undefined && !meter.takeExtra("refusal", caller)) return meter.drop("manage", caller);
     if (replyTo === undefined || sender.mayHear?.(replyTo) !== true) {
       if (!meter.takeExtra("unanswerable", caller)) return meter.drop("unanswerable", caller);
       throw new DeadLetterError("the request names no topic that an answer to its sender may go to");
     }
     const exchange = exchanges.find(({ request }) => messages[request].type === type);
     if (exchange === undefined) return log.warn({ type: type.slice(0, 80) }, "a request about MCP servers has a type that nobody knows");
-    const { response, body } = await exchange.answer(message, sender);
+    const { response, body } = waitMs === undefined ? await exchange.answer(message, sender) : exchange.refuse(message, tooMany(waitMs));
     const headers = { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: "mcp" };
     const reply = createEnvelope({
       topic: replyTo,
@@ -67,6 +71,8 @@ export async function manageServers(bus: Bus, pool: ServerPool, { identity, requ
   });
 }
 
+const tooMany = (waitMs: number): string => `too many requests about MCP servers: try again in ${Math.ceil(waitMs / 1_000)} s`;
+
 function exchangesOver(pool: ServerPool, { requests, tools: told }: Pick<ManageServersOptions, "requests" | "tools">) {
   return [
     exchange({
@@ -81,6 +87,7 @@ function exchangesOver(pool: ServerPool, { requests, tools: told }: Pick<ManageS
         const tools = usable.map(({ name, description, inputSchema }) => ({ name, description, parametersSchema: JSON.stringify(inputSchema) }));
         return { serverName: server.name, tools, error: null };
       },
+      refuse: (serverName, error) => ({ serverName, tools: [], error }),
     }),
     exchange({
       request: "McpRegisterServerRequest",
@@ -92,6 +99,7 @@ function exchangesOver(pool: ServerPool, { requests, tools: told }: Pick<ManageS
           ? { serverName, success: true, summary: outcome.summary, error: null }
           : { serverName, success: false, summary: null, ...outcome };
       },
+      refuse: (serverName, error) => ({ serverName, success: false, summary: null, error, code: ToolErrorCode.RateLimited }),
     }),
     exchange({
       request: "McpUnregisterServerRequest",
@@ -100,15 +108,20 @@ function exchangesOver(pool: ServerPool, { requests, tools: told }: Pick<ManageS
         const failure = await requests.unregister(request, message);
         return { serverName: nameIn(request), success: failure === undefined, error: null, ...failure };
       },
+      refuse: (serverName, error) => ({ serverName, success: false, error, code: ToolErrorCode.RateLimited }),
     }),
   ];
 }
 
 /** Hides which messages an exchange is about. */
-function exchange<Request extends MessageName, Response extends MessageName>({ request, response, answer }: Exchange<Request, Response>) {
+function exchange<Request extends MessageName, Response extends MessageName>({ request, response, answer, refuse }: Exchange<Request, Response>) {
   return {
     request,
     response,
+    refuse: (message: Envelope, error: string): { readonly response: Response; readonly body: Uint8Array } => {
+      const decoded = decodeMessage(request, message.body) as Decoded<{ readonly serverName: string }>;
+      return { response, body: encodeMessage(response, refuse(nameIn(decoded), error)) };
+    },
     answer: async (message: Envelope, sender: ReturnType<Identity["senderOf"]>): Promise<{ readonly response: Response; readonly body: Uint8Array }> => ({
       response,
       body: encodeMessage(response, await answer(decodeMessage(request, message.body), message, sender)),

@@ -7,12 +7,15 @@ const policy = holdPolicy(
   createPolicy(await readPolicy("everyone: { allow: ['*'], limits: { messages: { manage: { perSecond: 1 }, refresh: { perSecond: 0.5 } } } }", "of the test")),
 );
 
-test("what one agent asks too often about servers is dropped, and another is answered", async () => {
+test("what one agent asks too often about servers is refused in words, or dropped, and another is answered", async () => {
   await using running = await startTestBridge(() => ({}), { policy });
   const { bus } = running;
   const answered: string[] = [];
   const topics = ["mcp.manage.response.*", "tool.meta.mcp.flood", "tool.meta.mcp.other"];
-  await using _ = await bus.subscribe({ name: "answers", topics, kind: "copy" }, async ({ topic }) => void answered.push(topic));
+  await using _ = await bus.subscribe({ name: "answers", topics, kind: "copy" }, async ({ topic, body }) => {
+    const isRefused = Buffer.from(body).toString().includes("try again in");
+    answered.push(isRefused ? `refused on ${topic}` : topic);
+  });
   const ask = async (source: string): Promise<void> => {
     const details = encodeMessage("McpGetServiceDetailsRequest", { serverName: "none" });
     const { type } = messages.McpGetServiceDetailsRequest;
@@ -28,5 +31,6 @@ test("what one agent asks too often about servers is dropped, and another is ans
   });
   const count = (topic: string): number => answered.filter((one) => one === topic).length;
   expect(count("mcp.manage.response.flood")).toBeLessThanOrEqual(13);
+  expect(count("refused on mcp.manage.response.flood")).toBeGreaterThan(50);
   expect(count("tool.meta.mcp.flood")).toBeLessThanOrEqual(7);
 });
