@@ -182,12 +182,12 @@ describe.skipIf(noCluster.isSo)(`scripts in pods${noCluster.words}`, { timeout: 
   test("it shows at the start that the cluster's network denies what its policy says", async () => {
     await using cluster = await openScriptsCluster();
 
-    expect(await verdictsOf(cluster)).toEqual({ verdicts: { "the API server": "blocked" }, refusal: undefined });
+    expect(await verdictsOf(cluster)).toEqual({ verdicts: { "the API server": "blocked", "the manager": "blocked" }, refusal: undefined });
   });
 
   test.skipIf(noOwnCluster.isSo)(`it shows at the start that it does not${noOwnCluster.words}`, async () => {
     await using cluster = await openScriptsCluster({ enforcesNetworkPolicies: false });
 
-    expect(await verdictsOf(cluster)).toEqual({ verdicts: { "the API server": "reached" }, refusal: expect.anything() });
+    expect(await verdictsOf(cluster)).toEqual({ verdicts: { "the API server": "reached", "the manager": "reached" }, refusal: expect.anything() });
   });
 });
