@@ -59,7 +59,7 @@ test("mcp ls says why a program has ended, at the end of what it said, and which
   using folder = temporaryFolder();
   const file = join(folder.path, "mcp.json");
   const script =
-    "for (let i = 0; i < 300; i++) console.error('  at frame ' + i + ', in a file with a long name'); console.error('TypeError: the cause'); process.exit(1)";
+    "for (let i = 0; i < 300; i++) console.error('  at frame ' + i + ', in a file with a long name'); console.error('TypeError: the cause'); process.exitCode = 1"; // process.exit would not wait for what is still to be written
   const tools = [
     { name: "good", inputSchema: { type: "object" } },
     { name: "bad\u001b[2J", inputSchema: null },
