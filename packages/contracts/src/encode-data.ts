@@ -1,4 +1,4 @@
-import { isTooDeep, MAX_DATA_DEPTH } from "./parse-json.ts";
+import { isTooDeepToCarry, MAX_DATA_DEPTH } from "./parse-json.ts";
 
 /** A value that cannot be written as JSON which readers of data take. `message` says why, to stand behind "it". */
 export class UncarriableError extends Error {
@@ -15,7 +15,7 @@ const MIN_DEEP_LENGTH = 2 * MAX_DATA_DEPTH;
 export function encodeData(value: unknown): string {
   try {
     const text = stringify(value);
-    if (text.length >= MIN_DEEP_LENGTH && isTooDeep(value)) throw new RangeError();
+    if (text.length >= MIN_DEEP_LENGTH && isTooDeepToCarry(value)) throw new RangeError();
     return text;
   } catch (error) {
     if (error instanceof RangeError) throw new UncarriableError(`nests deeper than ${MAX_DATA_DEPTH} levels`, { cause: error });

@@ -100,6 +100,6 @@ function examine(root: unknown, maxDepth: number, takesAnyKey: boolean): "too_de
 }
 
 /** Whether data nests deeper than is carried. */
-export const isTooDeep = (value: unknown): boolean => examine(value, MAX_DATA_DEPTH, true) === "too_deep";
+export const isTooDeepToCarry = (value: unknown): boolean => examine(value, MAX_DATA_DEPTH, true) === "too_deep";
 
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;

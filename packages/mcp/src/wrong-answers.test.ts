@@ -37,6 +37,7 @@ async function overHttp(type: string, write: (answer: string) => string) {
 const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 const failed = { code: "execution_failed", isRetryable: false, details: { mayHaveRun: true } };
 const saying = (words: string) => ({ ...failed, message: expect.stringContaining(words) });
+const answered = '{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"fine"}]}}';
 const data = '"result":{"content":[{"type":"text","text":"fine"}],"structuredContent"';
 
 describe.each(Object.entries(ways))("over %s", (_way, open) => {
@@ -79,4 +80,13 @@ describe.each(Object.entries(ways))("over %s", (_way, open) => {
 test("an error that names no request is that of the request whose answer it comes in", async () => {
   await using server = await ways.json();
   await expect(server.ask('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"cannot read it"}}')).rejects.toMatchObject(saying("cannot read it"));
+});
+
+test.each<[string, string, object]>([
+  ["for a log", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":${nested(50_000)}}}\n${answered}`, { content: "fine" }],
+  ["in the words of an error", `{"jsonrpc":"2.0","id":$ID,"error":{"message":${nested(50_000)}}}`, saying("nested too deeply")],
+  ["in a result of another version", `{"id":$ID,${data}:${nested(50_000)}}}`, saying("nested too deeply")],
+])("a program that says what nests without end %s ends nobody but its own call", async (_where, lines, expected) => {
+  await using server = await ways.stdio();
+  expect(await server.ask(lines).catch((error: unknown) => error)).toMatchObject(expected);
 });

@@ -1,15 +1,15 @@
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
 import { ToolError, ToolErrorCode, type ToolErrorOptions, timeoutError, UncarriableError } from "@rockbot/contracts";
 import type { Redactor } from "@rockbot/redaction";
-import { isTooDeep } from "../clean-schema.ts";
 import { cleanText } from "../clean-text.ts";
+import { dataText } from "../data-text.ts";
 import { UNREADABLE_CODE } from "../incoming/mend-answers.ts";
 import { AnswerTooLongError, codeOf, HttpRefusalError } from "../remote/bounded-fetch.ts";
 import { TOO_LONG_CODE } from "../stdio/stdio-transport.ts";
 import { NotSentError } from "./not-sent-error.ts";
 
 const MAX_SAID = 500;
-/** Of what an error carries beside its words, as JSON. */
+/** Of what an error carries beside its words. */
 const MAX_DATA = 2_000;
 /** The server wants its user to open an address first. */
 const URL_ELICITATION_REQUIRED = -32_042;
@@ -41,7 +41,8 @@ export function callError(error: unknown, { server, tool, redact, isRepeatSafe =
     const clean = cleanText(redact(text), MAX_SAID).trim();
     return clean === "" ? "" : `. The server says: ${clean}`;
   };
-  const serverData = error instanceof ProtocolError ? dataText(error.data, redact) : undefined;
+  // No part of an answer, as it may be of any form.
+  const serverData = error instanceof ProtocolError && error.data != null ? dataText(error.data, redact, MAX_DATA) : undefined;
   const failed: Failed = (code, message, mayHaveRun, more = {}) =>
     new ToolError(code, message, { cause: error, ...more, details: { mayHaveRun, ...(serverData === undefined ? {} : { serverData }), ...more.details } });
 
@@ -110,12 +111,6 @@ function protocolError(error: ProtocolError, { what, said, serverData, failed }:
   }
   const more = serverData === undefined ? "" : `. It adds: ${serverData.slice(0, MAX_SAID)}`;
   return failed(ToolErrorCode.ExecutionFailed, `${what} failed${said(error.message)}${more}`, true);
-}
-
-/** What an error carries beside its words, as JSON: no part of an answer, as it may be of any form. */
-function dataText(data: unknown, redact: Redactor["redact"]): string | undefined {
-  if (data === undefined || data === null) return undefined;
-  return isTooDeep(data) ? "nested too deeply to be shown" : cleanText(redact(JSON.stringify(data)), MAX_DATA);
 }
 
 /** The web addresses that a server names for its user. */

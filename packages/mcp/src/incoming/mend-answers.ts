@@ -1,4 +1,4 @@
-import { quoteInexact } from "@rockbot/contracts";
+import { isTooDeepToCarry, quoteInexact } from "@rockbot/contracts";
 
 /** Stands in the place of an answer that is none as JSON-RPC has it. */
 export const UNREADABLE_CODE = -32_097;
@@ -10,7 +10,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 export interface MendedAnswers {
   /** One message, or a list of them. */
   readonly value: unknown;
-  /** The same as JSON; the text itself if there was nothing to mend. */
+  /** The same as JSON, written when it is asked for; the text itself if there was nothing to mend. @throws {RangeError} if what stands beside an answer nests too deep to be written */
   readonly text: string;
 }
 
@@ -35,7 +35,13 @@ export function mendAnswers(text: string, askedId?: () => unknown): MendedAnswer
   }
   const mended = Array.isArray(value) ? value.map((message) => mend(message, askedId)) : mend(value, askedId);
   const isSame = Array.isArray(mended) ? mended.every((message, index) => message === (value as unknown[])[index]) : mended === value;
-  return isSame ? { value, text: exact } : { value: mended, text: JSON.stringify(mended) };
+  if (isSame) return { value, text: exact };
+  return {
+    value: mended,
+    get text() {
+      return JSON.stringify(mended);
+    },
+  };
 }
 
 const mayHoldData = ({ result, error }: JsonObject): boolean => (isRecord(result) && !("tools" in result)) || error !== undefined;
@@ -50,9 +56,12 @@ function mend(message: unknown, askedId?: () => unknown): unknown {
   const isMetaFit = !isRecord(result) || result["_meta"] === undefined || isRecord(result["_meta"]);
   const isAsItShouldBe = jsonrpc === "2.0" && id === message["id"] && Object.keys(message).length === 3 && (isRecord(result) || isError(error)) && isMetaFit;
   if (isAsItShouldBe) return message;
+  if (isTooDeepToCarry(message)) return unreadable(id, "the answer is nested too deeply");
   if (isRecord(result) && error == null) return { jsonrpc: "2.0", id, result: isMetaFit ? result : { ...result, _meta: { value: result["_meta"] } } };
-  return { jsonrpc: "2.0", id, error: error == null ? { code: UNREADABLE_CODE, message: "the answer has neither a result nor an error" } : mendError(error) };
+  return error == null ? unreadable(id, "the answer has neither a result nor an error") : { jsonrpc: "2.0", id, error: mendError(error) };
 }
+
+const unreadable = (id: unknown, message: string): JsonObject => ({ jsonrpc: "2.0", id, error: { code: UNREADABLE_CODE, message } });
 
 function mendError(error: unknown): object {
   if (isError(error)) return error;

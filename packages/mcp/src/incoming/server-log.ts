@@ -1,5 +1,6 @@
 import type { Logger } from "@rockbot/bus";
 import { cleanText } from "../clean-text.ts";
+import { dataText } from "../data-text.ts";
 
 export interface ServerLogOptions {
   readonly server: string;
@@ -44,10 +45,9 @@ export class ServerLog {
     }
     const { server, log, redact } = this.#options;
     const { level, logger, data } = (typeof params === "object" && params !== null ? params : {}) as Readonly<Record<string, unknown>>;
-    const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "nothing");
     const from = typeof logger === "string" ? { logger: cleanText(logger, 80) } : {};
     const unsaid = this.#unsaid === 0 ? {} : { unsaid: this.#unsaid };
     this.#unsaid = 0;
-    log[LEVELS[String(level)] ?? "info"]({ server, ...from, said: cleanText(redact(text), MAX_TEXT), ...unsaid }, "MCP server says");
+    log[LEVELS[String(level)] ?? "info"]({ server, ...from, said: dataText(data, redact, MAX_TEXT), ...unsaid }, "MCP server says");
   }
 }
