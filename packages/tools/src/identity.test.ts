@@ -1,7 +1,9 @@
 import { createEnvelope, Header, ToolError } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { expect, test } from "vitest";
-import { createIdentity, type Sender, type Stranger } from "./identity.ts";
+import { callerOf, createIdentity, type Sender, type Stranger } from "./identity.ts";
+import { addressOf } from "./read-request.ts";
+import { toolRequestForm } from "./request-form.ts";
 
 const POLICY = `
 callers:
@@ -31,7 +33,7 @@ const message = (fields: { userId?: string; source?: string; behalf?: string }) 
     ...(fields.userId === undefined ? {} : { userId: fields.userId }),
   });
 
-const callerOf = (sender: Sender | Stranger): string => ("refusal" in sender ? `refused: ${sender.refusal.message}` : sender.caller);
+const outcomeOf = (sender: Sender | Stranger): string => ("refusal" in sender ? `refused: ${sender.refusal.message}` : sender.caller);
 
 test.each([
   ["who the bus says", { userId: "researcher", source: "writer" }, "researcher"],
@@ -41,7 +43,7 @@ test.each([
   ["whom an operator names", { userId: "ops", behalf: "researcher" }, "researcher"],
   ["a legacy peer that nobody verifies", { source: "Old_Agent" }, "Old_Agent"],
 ])("where senders are verified the effective caller is %s", async (_, fields, caller) => {
-  expect(callerOf((await identityOn(true)).senderOf(message(fields)))).toBe(caller);
+  expect(outcomeOf((await identityOn(true)).senderOf(message(fields)))).toBe(caller);
 });
 
 test.each([
@@ -52,14 +54,14 @@ test.each([
   ["it speaks for another and nobody knows who it is", { source: "gateway", behalf: "writer" }, /no sender that the bus has verified/],
   ["it speaks for what is no name", { userId: "gateway", behalf: "a.b" }, /is none/],
 ])("where senders are verified a request is refused if %s", async (_, fields, why) => {
-  expect(callerOf((await identityOn(true)).senderOf(message(fields)))).toMatch(why);
+  expect(outcomeOf((await identityOn(true)).senderOf(message(fields)))).toMatch(why);
 });
 
 test("where nobody is verified the sender is whom the message names, and speaks for others if that is a delegate", async () => {
   const identity = await identityOn(false);
-  expect(["researcher", "writer", "newcomer"].map((source) => callerOf(identity.senderOf(message({ source }))))).toEqual(["researcher", "writer", "newcomer"]);
-  expect(callerOf(identity.senderOf(message({ source: "gateway", behalf: "writer" })))).toBe("writer");
-  expect(callerOf(identity.senderOf(message({ source: "researcher", behalf: "writer" })))).toMatch(/may not call on behalf/);
+  expect(["researcher", "writer", "newcomer"].map((source) => outcomeOf(identity.senderOf(message({ source }))))).toEqual(["researcher", "writer", "newcomer"]);
+  expect(outcomeOf(identity.senderOf(message({ source: "gateway", behalf: "writer" })))).toBe("writer");
+  expect(outcomeOf(identity.senderOf(message({ source: "researcher", behalf: "writer" })))).toMatch(/may not call on behalf/);
 });
 
 test("answers go to topics of the sender itself, not of whom it speaks for", async () => {
@@ -93,4 +95,11 @@ test("a refusal is for the model: typed, and final", async () => {
   const stranger = (await identityOn(true)).senderOf(message({ userId: "researcher", behalf: "writer" })) as Stranger;
   expect(stranger.refusal).toBeInstanceOf(ToolError);
   expect(stranger.refusal).toMatchObject({ code: "denied", isRetryable: false });
+});
+
+test("what is held and counted of a stranger is of the user that the bus names, whatever the message says", async () => {
+  const forged = { ...message({ userId: "researcher", source: "writer", behalf: "writer" }), replyTo: "tool.result.researcher" };
+  const stranger = (await identityOn(true)).senderOf(forged);
+  expect(callerOf(forged, stranger)).toBe("researcher");
+  expect(addressOf(forged, stranger, toolRequestForm)).toMatchObject({ topic: "tool.result.researcher", caller: "researcher" });
 });

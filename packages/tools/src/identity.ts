@@ -37,6 +37,9 @@ export interface Stranger {
   readonly mayHear: Sender["mayHear"] | undefined;
 }
 
+/** Whose message it is, as far as anybody knows: what is counted and noted of a stranger is of the name that it sends under. */
+export const callerOf = (message: Envelope, sender: Sender | Stranger): string => ("refusal" in sender ? (message.userId ?? message.source) : sender.caller);
+
 /** Without a policy the gateway and the operator are the only delegates, and services send under their own names. */
 export function createIdentity({ traits }: Pick<Bus, "traits">, policy: Pick<PolicyHolder, "current"> | undefined): Identity {
   const peers = (): Peers => (policy === undefined ? peersWithoutPolicy : peersOf(policy.current().document));

@@ -1,7 +1,7 @@
 // To offer tools.
 export { defineTool, type Tool, type ToolCallContext, type ToolResult } from "./define-tool.ts";
 // To know who messages are from, where they are no calls.
-export { createIdentity, type Identity } from "./identity.ts";
+export { callerOf, createIdentity, type Identity } from "./identity.ts";
 // To run them: executors, and the layers around them.
 export { CallClaims } from "./layers/claim.ts";
 export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers.ts";

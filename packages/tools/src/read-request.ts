@@ -1,6 +1,6 @@
 import { headerBytesBeyond, MAX_HEADER_BYTES } from "@rockbot/bus";
 import { type Envelope, Header, parseJson, ToolError, ToolErrorCode, waitsMs } from "@rockbot/contracts";
-import type { Sender, Stranger } from "./identity.ts";
+import { callerOf, type Sender, type Stranger } from "./identity.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 import { formOf, isOfForm, type RequestedCall, type RequestForm } from "./request-form.ts";
 
@@ -18,7 +18,7 @@ export interface Address {
 /** Undefined if the request names a topic that no answer to its sender may go to, or its sender is unknown. */
 export function addressOf(message: Envelope, sender: Sender | Stranger, { replyTopic }: RequestForm): Address | undefined {
   const { replyTo = replyTopic, correlationId } = message;
-  return sender.mayHear?.(replyTo) ? { topic: replyTo, correlationId, caller: "caller" in sender ? sender.caller : message.source } : undefined;
+  return sender.mayHear?.(replyTo) ? { topic: replyTo, correlationId, caller: callerOf(message, sender) } : undefined;
 }
 
 /** The call that a message asks for in one of the forms, or in that of all services; or why it asks for none. */

@@ -19,7 +19,7 @@ import { createMemoryRateStore, type RateStore } from "@rockbot/rates";
 import { type AnnouncedList, announceTools, RESERVED_SERVICE } from "./announce-tools.ts";
 import { AnswerPublisher } from "./answer-publisher.ts";
 import { type CallEntry, createCallAudit } from "./call-audit.ts";
-import { createIdentity, type Sender, type Stranger } from "./identity.ts";
+import { callerOf, createIdentity, type Sender, type Stranger } from "./identity.ts";
 import { Intake } from "./intake.ts";
 import { CallClaims, unknownOutcome } from "./layers/claim.ts";
 import { servingNames, UNKNOWN_TOOL } from "./layers/record.ts";
@@ -345,9 +345,6 @@ export async function serveTools(
 /** See ToolContext. */
 const maybeTakenSince = ({ isRedelivered, maybeHandledSince }: Delivery): number | undefined =>
   maybeHandledSince ?? (isRedelivered ? Number.NEGATIVE_INFINITY : undefined);
-
-/** Whose message it is, as far as anybody knows. */
-const callerOf = (message: Envelope, sender: Sender | Stranger): string => ("refusal" in sender ? (message.userId ?? message.source) : sender.caller);
 
 function tooMany(caller: string, retryAfterMs: number): ToolError {
   return new ToolError(

@@ -14,7 +14,7 @@ import {
   messages,
   ToolErrorCode,
 } from "@rockbot/contracts";
-import type { Identity, MessageMeter } from "@rockbot/tools";
+import { callerOf, type Identity, type MessageMeter } from "@rockbot/tools";
 import type { ServerRequests } from "../registration/server-requests.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
 import type { ToldTools } from "./told-tools.ts";
@@ -46,7 +46,7 @@ export async function manageServers(bus: Bus, pool: ServerPool, { identity, requ
   return bus.subscribe({ name: MCP_MANAGE_SUBSCRIPTION, topics: [mcpTopics.manage] }, async (message) => {
     const { replyTo, correlationId, source: destination, type } = message;
     const sender = identity.senderOf(message);
-    const caller = "refusal" in sender ? (message.userId ?? message.source) : sender.caller;
+    const caller = callerOf(message, sender);
     const waitMs = meter.take("manage", caller, message.body.byteLength);
     if (waitMs !== undefined && !meter.takeExtra("refusal", caller)) return meter.drop("manage", caller);
     if (replyTo === undefined || sender.mayHear?.(replyTo) !== true) {

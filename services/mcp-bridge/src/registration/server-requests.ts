@@ -12,7 +12,7 @@ import {
 import { TrustStoreUnavailableError } from "@rockbot/mcp-trust";
 import { createPolicy, type Decision, defaultPolicySource, type PolicyHolder } from "@rockbot/policy";
 import { redactValue } from "@rockbot/redaction";
-import type { Identity } from "@rockbot/tools";
+import { callerOf, type Identity } from "@rockbot/tools";
 import type { ServerRegistrar } from "./server-registrar.ts";
 
 export interface ServerRequestsParts {
@@ -58,7 +58,7 @@ export class ServerRequests {
   ): Promise<RequestFailure | Result> {
     const receivedAt = performance.now();
     const sender = this.#parts.identity.senderOf(message);
-    const caller = "refusal" in sender ? (message.userId ?? message.source) : sender.caller;
+    const caller = callerOf(message, sender);
     let decision: Decision | undefined;
     try {
       if ("refusal" in sender) throw sender.refusal;
