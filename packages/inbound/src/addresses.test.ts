@@ -4,10 +4,10 @@ import { addressFaults, networkOf, readAddresses } from "./addresses.ts";
 test.each([
   ["192.0.2.1", "192.0.2.1"],
   ["::ffff:192.0.2.1", "192.0.2.1"],
-  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
-  ["2001:db8::6", "2001:db8:0:0"],
-  ["fe80::1%eth0", "fe80:0:0:0"],
-  ["::1", "0:0:0:0"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+  ["2001:db8::6", "2001:db8:0:0::/64"],
+  ["fe80::1%eth0", "fe80:0:0:0::/64"],
+  ["::1", "0:0:0:0::/64"],
   ["", ""],
 ])("%s is counted for %s", (address, network) => {
   expect(networkOf(address)).toBe(network);

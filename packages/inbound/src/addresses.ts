@@ -35,14 +35,14 @@ export function addressFaults(property: string, texts: readonly string[] | undef
   });
 }
 
-/** Who an address is counted for: itself, or, of version 6, where one machine has as many as it likes, its network of 64 bits. */
+/** Who an address is counted for: itself, or, of version 6, where one machine has as many as it likes, its network of 64 bits, written as such. */
 export function networkOf(address: string): string {
   const text = plain(address);
   if (isIP(text) !== 6) return text;
   const [head = "", tail] = text.split("::");
   const [left, right] = [head, tail ?? ""].map((part) => part.split(":").filter((group) => group !== ""));
   const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - (left?.length ?? 0) - (right?.length ?? 0))).fill("0");
-  return [...(left ?? []), ...zeros, ...(right ?? [])].slice(0, 4).join(":");
+  return `${[...(left ?? []), ...zeros, ...(right ?? [])].slice(0, 4).join(":")}::/64`;
 }
 
 /** Without the zone, and of version 4 where version 6 only wraps it. */

@@ -1,4 +1,4 @@
-import { isIPv6 } from "node:net";
+import { networkOf } from "./addresses.ts";
 
 export interface RefusalTallyOptions {
   /** Who is told apart in a while; all others are told together. So no flood fills a log. */
@@ -64,11 +64,9 @@ export class RefusalTally implements Disposable {
   }
 }
 
-const IPV6_GROUPS = 8;
-
 /**
  * Counts requests that nobody stands behind who is known, by address: the first is told at once, and then the number each minute. 20
- * addresses are told apart.
+ * are told apart.
  */
 export function tallyByAddress(
   tell: RefusalTallyOptions["tell"],
@@ -77,23 +75,9 @@ export function tallyByAddress(
   const tally = new RefusalTally({ maxNames: 20, ownLines: 1, tell, everyMs });
   return {
     note(remoteAddress, reason) {
-      const address = tally.note(networkOf(remoteAddress), reason);
+      const address = tally.note(remoteAddress === undefined ? "this machine" : networkOf(remoteAddress), reason);
       if (address !== undefined) tell(address, reason, 1);
     },
     [Symbol.dispose]: () => tally[Symbol.dispose](),
   };
-}
-
-/** Whence a request comes: the address; of IPv6 the network of 64 bits, as one client has all of it. */
-function networkOf(address: string | undefined): string {
-  if (address === undefined) return "this machine";
-  const mapped = address.replace(/^::ffff:/i, "");
-  if (!isIPv6(mapped)) return mapped;
-  const [head = [], tail = []] =
-    mapped
-      .split("%", 1)[0]
-      ?.split("::")
-      .map((part) => part.split(":").filter((group) => group !== "")) ?? [];
-  const groups = [...head, ...Array.from({ length: IPV6_GROUPS - head.length - tail.length }, () => "0"), ...tail];
-  return `${groups.slice(0, IPV6_GROUPS / 2).join(":")}::/64`;
 }
