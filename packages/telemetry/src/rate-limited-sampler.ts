@@ -1,5 +1,6 @@
 import { type Counter, metrics } from "@opentelemetry/api";
 import { type Sampler, SamplingDecision, type SamplingResult } from "@opentelemetry/sdk-trace";
+import { Buckets, type Charge } from "@rockbot/async";
 
 export interface RateLimitedSamplerOptions {
   /** So many traces are recorded in a second at most, and as many at once after a pause. */
@@ -17,34 +18,24 @@ const LEFT_OUT: SamplingResult = { decision: SamplingDecision.NOT_RECORD };
  * all the same, and is counted in `rockbot.traces.left_out`.
  */
 export class RateLimitedSampler implements Sampler {
-  readonly #perSecond: number;
-  readonly #now: () => number;
+  readonly #trace: readonly [Charge];
+  readonly #buckets: Buckets;
   #leftOut: Counter | undefined;
-  #tokens: number;
-  #at: number;
 
-  constructor({ perSecond, now = () => performance.now() }: RateLimitedSamplerOptions) {
-    this.#perSecond = perSecond;
-    this.#now = now;
-    this.#tokens = perSecond;
-    this.#at = now();
+  constructor({ perSecond, now }: RateLimitedSamplerOptions) {
+    this.#trace = [{ key: "trace", amount: perSecond, perMs: 1_000, cost: 1 }];
+    this.#buckets = new Buckets({ clock: now, maxBuckets: 1 });
   }
 
   shouldSample(): SamplingResult {
-    const now = this.#now();
-    this.#tokens = Math.min(this.#perSecond, this.#tokens + ((now - this.#at) * this.#perSecond) / 1000);
-    this.#at = now;
-    if (this.#tokens < 1) {
-      this.#leftOut ??= countLeftOut();
-      this.#leftOut.add(1);
-      return LEFT_OUT;
-    }
-    this.#tokens -= 1;
-    return RECORDED;
+    if (this.#buckets.take(this.#trace) === undefined) return RECORDED;
+    this.#leftOut ??= countLeftOut();
+    this.#leftOut.add(1);
+    return LEFT_OUT;
   }
 
   toString(): string {
-    return `RateLimitedSampler{${this.#perSecond}}`;
+    return `RateLimitedSampler{${this.#trace[0].amount}}`;
   }
 }
 

@@ -1,3 +1,4 @@
+import { OldestFirstMap } from "@rockbot/async";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 
 /** From so many time-outs in a row on, calls of a tool are refused. */
@@ -18,7 +19,7 @@ interface Row {
  * each of those had is made: whoever gives little time keeps nobody else from a tool that needs more.
  */
 export class TimeOutBreaker {
-  readonly #rows = new Map<string, Row>();
+  readonly #rows = new OldestFirstMap<string, Row>();
 
   /** Why a call with so much time is not made; undefined if it is. */
   refusal(server: string, tool: string, leftMs: number): ToolError | undefined {
@@ -38,10 +39,8 @@ export class TimeOutBreaker {
 
   timedOut(tool: string, hadMs: number): void {
     const row = this.#rows.get(tool) ?? { count: 0, longestMs: 0, openUntil: 0 };
-    this.#rows.delete(tool);
     this.#rows.set(tool, { count: row.count + 1, longestMs: Math.max(row.longestMs, hadMs), openUntil: performance.now() + OPEN_MS });
-    const oldest = this.#rows.keys().next().value;
-    if (this.#rows.size > MAX_TOOLS && oldest !== undefined) this.#rows.delete(oldest);
+    this.#rows.deleteOldestWhile(() => this.#rows.size > MAX_TOOLS);
   }
 
   answered(tool: string): void {

@@ -1,3 +1,4 @@
+import { Buckets, type Charge } from "@rockbot/async";
 import type { Logger } from "@rockbot/bus";
 import { cleanText } from "../clean-text.ts";
 import { dataText } from "../data-text.ts";
@@ -10,8 +11,7 @@ export interface ServerLogOptions {
 
 const MAX_TEXT = 500;
 /** So many lines in this time; further ones are counted. */
-const MAX_LINES = 20;
-const LINES_MS = 10_000;
+const LINE: Charge = { key: "line", amount: 20, perMs: 10_000, cost: 1 };
 /** The protocol's levels in ours. A stranger's errors are not ours, so that nobody is woken for them. */
 const LEVELS: Readonly<Record<string, "debug" | "info" | "warn">> = {
   debug: "debug",
@@ -25,8 +25,7 @@ const LEVELS: Readonly<Record<string, "debug" | "info" | "warn">> = {
 /** What a server says for a log, in the log of this process: a bounded share of it, as whoever floods has others' lines pushed out. */
 export class ServerLog {
   readonly #options: ServerLogOptions;
-  #since = Number.NEGATIVE_INFINITY;
-  #lines = 0;
+  readonly #lines = new Buckets({ maxBuckets: 1 });
   #unsaid = 0;
 
   constructor(options: ServerLogOptions) {
@@ -34,12 +33,7 @@ export class ServerLog {
   }
 
   say(params: unknown): void {
-    const now = performance.now();
-    if (now - this.#since >= LINES_MS) {
-      this.#since = now;
-      this.#lines = 0;
-    }
-    if (++this.#lines > MAX_LINES) {
+    if (this.#lines.take([LINE]) !== undefined) {
       this.#unsaid++;
       return;
     }
