@@ -27,8 +27,8 @@ Besides the faults by number: \`cancel\`, \`recovery\` of many processes after t
 \`interleavings\`, which takes the production code of two services and a caller through every order of their steps over one call.
 Measured on ${cpus().length} cores, Node ${process.versions.node}.
 
-Without Redis a claim is known to its process alone. A call that is delivered again to another process is \`outcome_unknown\` if it was sent more
-than two seconds before that process started, and runs again if not: so tools with effects want claims in Redis.
+Without Redis a claim is known to its process alone. A call that is delivered again to another process ends in \`outcome_unknown\`, whether it ran
+or not: so tools with effects want claims in Redis.
 
 | broker | command | seed | date |
 |---|---|---|---|
