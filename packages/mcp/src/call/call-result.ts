@@ -2,6 +2,7 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client"
 import { encodeData } from "@rockbot/contracts";
 import { cleanText } from "../clean-text.ts";
 import { originalBlock, structuredOf, WHOLE_STRUCTURED } from "../incoming/readable-result.ts";
+import { isRecord } from "../is-record.ts";
 
 /** What a tool gave, in the form that crosses the bus. */
 export interface McpCallResult {
@@ -91,5 +92,3 @@ function textNote({ annotations, _meta }: Extract<ContentBlock, { type: "text" }
 }
 
 const bytesOf = (base64: string): number => Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
 import { isTooDeepToCarry, quoteInexact } from "@rockbot/contracts";
+import { isRecord } from "../is-record.ts";
 
 /** Stands in the place of an answer that is none as JSON-RPC has it. */
 export const UNREADABLE_CODE = -32_097;
@@ -75,5 +76,3 @@ const inWords = (part: unknown): string => (typeof part === "object" ? JSON.stri
 const isError = (error: unknown): error is JsonObject => isRecord(error) && Number.isSafeInteger(error["code"]) && typeof error["message"] === "string";
 
 const isId = (id: unknown): boolean => typeof id === "string" || Number.isSafeInteger(id);
-
-const isRecord = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
 import { specTypeSchemas } from "@modelcontextprotocol/client";
+import { isRecord } from "../is-record.ts";
 
 type Result = Readonly<Record<string, unknown>>;
 
@@ -42,5 +43,3 @@ function readableBlock(block: unknown): unknown {
   const text = isRecord(block) && typeof block["text"] === "string" ? block["text"] : "";
   return { type: "text", text, _meta: { [ORIGINAL]: block } };
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
 import type { Schema } from "@cfworker/json-schema";
+import { isRecord } from "../is-record.ts";
 
 /** A schema that can be checked in bounded time. It accepts whatever the stranger's schema does, and may accept more. */
 export interface LoosenedSchema {
@@ -24,7 +25,6 @@ interface Loosened {
 const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 const isNames = (value: unknown): boolean => Array.isArray(value) && value.every((name) => typeof name === "string");
-const isRecord = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
 
 /** Keywords that say all by themselves, and what has to be so for them to mean anything. */

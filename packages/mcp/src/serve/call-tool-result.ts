@@ -2,6 +2,7 @@ import { type CallToolResult, type ContentBlock, isSpecType } from "@modelcontex
 import { errorReply, type ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
 import { redactValue } from "@rockbot/redaction";
 import { describeBlock, describeUnknownBlock } from "../call/call-result.ts";
+import { isRecord } from "../is-record.ts";
 import { Meta } from "./meta.ts";
 
 /**
@@ -83,5 +84,3 @@ function indexOfLine(text: string, line: string): number {
   }
   return -1;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
