@@ -31,7 +31,7 @@ Each call carries the revision that decided it: \`./rockbot calls show ID\`, the
 | \`bytesPerDay\` | likewise: arguments, and results once they are there; a large result may leave a debt, which fills up first | \`rate_limited\` with \`retryAfterMs\` |
 | \`inFlight\` | calls at once in one instance of a service. Below its concurrency it leaves room for others, whatever the caller does. | \`overloaded\` with \`retryAfterMs\` |
 | \`concurrency\`, \`queues\` | calls that run at once in one instance; those that wait hold one of its handlers, twice its concurrency, and have their turns in rotation by caller, until their deadline | \`overloaded\` with \`retryAfterMs\` |
-| \`messages\` | what one process takes of each kind of message from a caller, before it reads it, in number and in bytes; holds without a file, too. Unused room is saved for 10 s. | dropped and counted (\`rockbot.tool.messages.dropped\`); of requests 20 a second are answered with \`rate_limited\` |
+| \`messages\` | what one process takes of each kind of message from a caller, before it reads it, in number and in bytes; holds without a file, too. Unused room is saved for 10 s. | dropped and counted (\`rockbot.tool.messages.dropped\`); of requests, and of what is asked about MCP servers, 20 a second are answered with \`rate_limited\` |
 | \`depth\` | calls that led to this one, each made by a tool: a tool that hands its context on as \`parent\` hands it on | \`denied\` |
 | \`timeoutMs\` | from the call's receipt | \`timeout\` |
 | \`cacheSeconds\` | how old a kept answer may be; shortens what the tool declares, and 0 is never | the tool runs |
