@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import { faultServer, startFaultHttpServer } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
+import { WebSocketServer } from "ws";
 import { callTool, startServer, testEnv, until } from "./test-servers.ts";
 
 /** How an answer comes, whatever it is. */
@@ -8,10 +11,42 @@ const ways = {
     const server = startServer({ type: "stdio", env: testEnv, ...faultServer() });
     return { ask: (answer: string) => callTool(server, "say", { lines: answer }), [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
   },
+  WebSocket: () => overWebSocket(),
   json: () => overHttp("application/json", (answer) => answer),
   "a stream of events": () =>
     overHttp("text/event-stream", (answer) => `: hello\n\nid: 1\r\nevent: message\r\ndata: ${answer.replace(",", ",\r\ndata: ")}\r\n\r\n`),
 } as const;
+
+async function overWebSocket() {
+  await using stack = new AsyncDisposableStack();
+  const sockets = new WebSocketServer({ host: "127.0.0.1", port: 0, handleProtocols: () => "mcp" });
+  stack.defer(() => sockets.close());
+  await once(sockets, "listening");
+  let said = "";
+  const results: Readonly<Record<string, object>> = {
+    initialize: { protocolVersion: "2025-11-25", serverInfo: { name: "raw", version: "1" }, capabilities: { tools: {} } },
+    "tools/list": { tools: [{ name: "act", inputSchema: { type: "object" } }] },
+  };
+  sockets.on("connection", (socket) =>
+    socket.on("message", (message) => {
+      const { id, method } = JSON.parse(String(message)) as { readonly id?: number; readonly method: string };
+      const result = results[method];
+      const rest = result === undefined ? { error: { code: -32601, message: "Method not found" } } : { result };
+      if (method === "tools/call") socket.send(said.replaceAll("$ID", String(id)));
+      else if (id !== undefined) socket.send(JSON.stringify({ jsonrpc: "2.0", id, ...rest }));
+    }),
+  );
+  const server = stack.use(startServer({ type: "websocket", url: `ws://127.0.0.1:${(sockets.address() as AddressInfo).port}`, headers: {} }));
+  await until(server, "ready");
+  const parts = stack.move();
+  return {
+    ask(answer: string) {
+      said = answer;
+      return callTool(server, "act");
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}
 
 async function overHttp(type: string, write: (answer: string) => string) {
   await using stack = new AsyncDisposableStack();
@@ -75,6 +110,11 @@ describe.each(Object.entries(ways))("over %s", (_way, open) => {
     expect(JSON.stringify((await server.ask(`{"jsonrpc":"2.0","id":$ID,${data}:${structured}}}`)).structured)).toBe(structured);
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
   });
+});
+
+test.each(["stdio", "WebSocket"] as const)("an answer in a list beside what is no message is found, over %s", async (way) => {
+  await using server = await ways[way]();
+  expect(await server.ask(`[7,${answered}]`)).toMatchObject({ content: "fine" });
 });
 
 test("an error that names no request is that of the request whose answer it comes in", async () => {

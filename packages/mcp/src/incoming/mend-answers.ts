@@ -9,8 +9,8 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 /** What a text holds. */
 export interface MendedAnswers {
-  /** One message, or a list of them. */
-  readonly value: unknown;
+  /** Its messages: one, or those of a list. */
+  readonly messages: readonly unknown[];
   /** The same as JSON, written when it is asked for; the text itself if there was nothing to mend. @throws {RangeError} if what stands beside an answer nests too deep to be written */
   readonly text: string;
 }
@@ -34,13 +34,13 @@ export function mendAnswers(text: string, askedId?: () => unknown): MendedAnswer
     exact = quoteInexact(text);
     if (exact !== text) value = JSON.parse(exact);
   }
-  const mended = Array.isArray(value) ? value.map((message) => mend(message, askedId)) : mend(value, askedId);
-  const isSame = Array.isArray(mended) ? mended.every((message, index) => message === (value as unknown[])[index]) : mended === value;
-  if (isSame) return { value, text: exact };
+  const said: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const messages = said.map((message) => mend(message, askedId));
+  if (messages.every((message, index) => message === said[index])) return { messages, text: exact };
   return {
-    value: mended,
+    messages,
     get text() {
-      return JSON.stringify(mended);
+      return JSON.stringify(Array.isArray(value) ? messages : messages[0]);
     },
   };
 }

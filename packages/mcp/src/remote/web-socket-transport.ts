@@ -37,14 +37,16 @@ export class WebSocketTransport implements Transport {
     socket.on("error", (error) => this.onerror?.(error));
     socket.on("close", () => this.onclose?.());
     socket.on("message", (data) => {
-      let message: JSONRPCMessage;
-      try {
-        message = parseJSONRPCMessage(mendAnswers(String(data))?.value);
-      } catch (error) {
-        this.onerror?.(error as Error);
-        return;
+      for (const value of mendAnswers(String(data))?.messages ?? [undefined]) {
+        let message: JSONRPCMessage;
+        try {
+          message = parseJSONRPCMessage(value);
+        } catch (error) {
+          this.onerror?.(error as Error);
+          continue;
+        }
+        this.onmessage?.(message);
       }
-      this.onmessage?.(message);
     });
   }
 

@@ -127,9 +127,7 @@ export class StdioTransport implements Transport {
   #read(line: string): void {
     this.#linesRead++;
     if (this.#isClosed || line.trim() === "") return;
-    const read = mendAnswers(line);
-    const messages = Array.isArray(read?.value) ? (read.value as readonly unknown[]) : [read?.value];
-    for (const value of messages) {
+    for (const value of mendAnswers(line)?.messages ?? [undefined]) {
       let message: JSONRPCMessage;
       try {
         message = parseJSONRPCMessage(value);
