@@ -23,13 +23,14 @@ export interface OfferMcpToolsOptions {
   readonly log?: Logger | undefined;
 }
 
-/** An agent that is told of new tools asks for the index this much later: a bridge announces many at once. */
+/** An agent whose tools change asks for the index this much later: a bridge announces many at once. */
 const ASK_AGAIN_MS = 200;
 
 /**
  * Gives an agent the tools for MCP servers: they are there from the first index of servers that it hears on, those that add and remove servers
  * while the bridge says that it takes such requests. It listens before it
- * asks for one, and asks again when tools appear, so that it does not matter who starts first. Disposal takes the tools away.
+ * asks for one, and asks again when tools come or go, so that it does not matter who starts first, nor that a bridge which has started again knows
+ * of nobody. Disposal takes the tools away.
  */
 export async function offerMcpTools(
   bus: Bus,
@@ -64,8 +65,8 @@ export async function offerMcpTools(
   };
   const { ask } = started.use(await followIndex(bus, { agent, identity, hear, log }));
   started.defer(
-    caller.tools.onChange(({ kind, name }) => {
-      if (kind !== "registered" || own.has(name)) return;
+    caller.tools.onChange(({ name }) => {
+      if (own.has(name)) return;
       asking ??= setTimeout(() => {
         asking = undefined;
         void ask(); // had the one before failed, this one makes up for it
