@@ -1,6 +1,7 @@
 import { isIPv6 } from "node:net";
 import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import { mcpTopics } from "@rockbot/contracts";
 import type { JournalStore } from "@rockbot/journal";
 import type { EndpointLoad } from "@rockbot/mcp/serve";
 import { offerMcpTools } from "@rockbot/mcp-tools";
@@ -86,7 +87,7 @@ export async function startGateway(
 
   await using started = new AsyncDisposableStack();
   const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, journals, policy, maxCallsInFlight: 2 * maxConcurrent, log }));
-  started.use(await offerMcpTools(bus, caller, { agent: agentName, policy, withRegistration: false, log }));
+  if (mayHearBridge(bus, policy)) started.use(await offerMcpTools(bus, caller, { agent: agentName, policy, withRegistration: false, log }));
   const refusals = started.use(new RefusalLog({ audit, log }));
   const calls = { timeoutMs: callTimeoutMs, maxTimeoutMs: maxCallTimeoutMs, keys: new RunningKeys(), refusals, signal: drainOver.signal, log };
   const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy }));
@@ -140,6 +141,12 @@ export async function startGateway(
 
 function callsAndPolicy({ caller, policy }: OperatorParts): HttpApp {
   return operatorRoutes({ [CALLS_PATH]: createCallsApp([caller.journal]), [POLICY_PATH]: createPolicyApp(policy, caller.tools) });
+}
+
+/** Where the broker knows its users, it lets a gateway hear of MCP servers only if the policy has a bridge for them. */
+function mayHearBridge({ traits }: Bus, policy: PolicyHolder | undefined): boolean {
+  const services = Object.values(policy?.current().document.services ?? {});
+  return !traits.verifiesSender || services.some((service) => service?.topic === mcpTopics.invoke);
 }
 
 function accessBy(gatewayToken: string | undefined, policy: PolicyHolder | undefined): GatewayAccess {
