@@ -43,6 +43,8 @@ const MAX_ASK_AGAIN_MS = 30_000;
 const MAX_SERVICES = 1_000;
 const MAX_REMEMBERED = 10_000;
 const MAX_UNFINISHED = 256;
+/** Of one service, that are kept while its list is on its way. */
+const MAX_INSTANCES = 1_000;
 
 export interface FoundTool extends AnnouncedTool {
   readonly service: string;
@@ -82,6 +84,8 @@ interface WantedList {
   readonly since: number;
   /** When an instance was last heard of that has it. */
   seen: number;
+  /** Who was heard of while there was no list at all, so that one of them may leave. */
+  readonly heard: Map<string, { readonly seen: number; readonly epoch: number }>;
   askAt: number;
   askAgainMs: number;
 }
@@ -295,11 +299,12 @@ export class ToolDirectory implements AsyncDisposable {
     if (wanted !== undefined && epoch < wanted.epoch) return;
     if (wanted?.hash !== hash) {
       if (wanted === undefined && this.#wanted.size >= MAX_SERVICES) return;
-      wanted = { epoch, hash, pages, since: wanted?.since ?? now, seen: now, askAt: now, askAgainMs: ASK_AGAIN_MS };
+      wanted = { epoch, hash, pages, since: wanted?.since ?? now, seen: now, heard: wanted?.heard ?? new Map(), askAt: now, askAgainMs: ASK_AGAIN_MS };
       this.#wanted.set(service, wanted);
       this.#lastNews = now;
     }
     wanted.seen = now;
+    if (!this.#services.has(service) && wanted.heard.size < MAX_INSTANCES) wanted.heard.set(instance, { seen: now, epoch });
     if (now < wanted.askAt) return;
     wanted.askAt = now + wanted.askAgainMs;
     wanted.askAgainMs = Math.min(2 * wanted.askAgainMs, MAX_ASK_AGAIN_MS);
@@ -339,12 +344,13 @@ export class ToolDirectory implements AsyncDisposable {
     const now = performance.now();
     const view = this.#services.get(service);
     if (view === undefined && this.#services.size >= MAX_SERVICES) return;
-    if ((this.#wanted.get(service)?.epoch ?? Number.POSITIVE_INFINITY) <= epoch) this.#wanted.delete(service);
+    const wanted = this.#wanted.get(service);
+    if ((wanted?.epoch ?? Number.POSITIVE_INFINITY) <= epoch) this.#wanted.delete(service);
     if (view !== undefined && (view.hash === hash || epoch < view.epoch)) {
       view.instances.set(instance, { seen: now, epoch });
       return;
     }
-    const instances = view?.instances ?? new Map<string, { seen: number; epoch: number }>();
+    const instances = view?.instances ?? new Map(wanted?.heard);
     this.#services.set(service, { epoch, hash, tools, guides, instances: instances.set(instance, { seen: now, epoch }) });
     const names = new Set(tools.map(({ name }) => name));
     for (const { name } of view?.tools ?? []) if (!names.has(name)) this.#drop(service, name);
