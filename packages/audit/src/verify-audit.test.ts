@@ -126,3 +126,12 @@ test("who noted a hash elsewhere finds out that the whole chain was written anew
   scene.rewrite(scene.lines().slice(0, 10));
   expect(await verifyAudit([scene.file], { head: noted.hash })).toMatchObject({ faults: [], hasHead: false });
 });
+
+test("a log without any line is told as one that may have been emptied", async () => {
+  for (const text of ["", "not an audit log"]) {
+    using scene = auditScene();
+    const { file } = scene;
+    writeFileSync(file, text);
+    expect(await verifyAudit([file])).toMatchObject({ faults: [{ file, line: 1, message: expect.stringContaining("emptied") }] });
+  }
+});
