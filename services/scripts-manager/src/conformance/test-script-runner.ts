@@ -65,6 +65,7 @@ export function testScriptRunner(name: string, makeRunner: () => Promise<ScriptR
         ["the end of the script", "", 0],
         ["sys.exit()", "import sys; sys.exit()", 0],
         ["sys.exit with a number", "import sys; sys.exit(7)", 7],
+        ["sys.exit with a number that is none of a process", "import sys; sys.exit(2**70)", 255],
         ["sys.exit with words", "import sys; sys.exit('in words')", 1],
         ["os._exit", "import os; os._exit(9)", 9],
         ["an exception", "raise ValueError('bad')", 1],

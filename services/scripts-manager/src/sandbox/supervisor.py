@@ -650,7 +650,8 @@ def exit_status(code):
     if code is None:
         return 0
     if isinstance(code, int):
-        return code & 0xFF
+        # As Python itself: what a C long does not hold is -1.
+        return code & 0xFF if -(2**63) <= code < 2**63 else 0xFF
     try:
         print(code, file=sys.stderr)
     except BaseException:
