@@ -1,8 +1,8 @@
 import { createMemoryBus, MAX_HEADER_BYTES } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { createEnvelope, type Envelope, messages, newId } from "@rockbot/contracts";
+import { createEnvelope, type Envelope, MAX_REQUEST_BYTES, messages, newId } from "@rockbot/contracts";
 import { sharedAmqpUrl } from "@rockbot/testing";
-import { createToolCaller, defineTool, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, serveTools } from "@rockbot/tools";
+import { createToolCaller, defineTool, MAX_RESULT_BYTES, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { uniqueName } from "./messages.ts";
 

@@ -34,6 +34,7 @@ export type {
   ToolListChange,
   ToolProgress,
 } from "./generated/types.ts";
+export { MAX_REQUEST_BYTES } from "./max-request-bytes.ts";
 export { type McpCall, mcpCallEnvelope } from "./mcp-call-envelope.ts";
 export { mcpServerSummary } from "./mcp-server-summary.ts";
 export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp-topics.ts";

@@ -2,7 +2,7 @@
 export { addressFaults } from "./addresses.ts";
 export { bearerOf, createTokenCheck } from "./bearer-token.ts";
 export { createFrontDoor, type FrontDoorFault, type FrontDoorOptions } from "./front-door.ts";
-export { readMessage, type TooLargeMessage } from "./read-message.ts";
+export { MessageReader, readMessage, type TooLargeMessage } from "./read-message.ts";
 // Whom it has refused.
 export { RefusalTally, type RefusalTallyOptions, tallyByAddress } from "./refusal-tally.ts";
 // The server.

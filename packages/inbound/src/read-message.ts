@@ -13,21 +13,60 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x
 
 /** Reads one message of JSON-RPC. Holds at most `maxBytes` of it: of one that is larger, the id is looked for as it passes. */
 export async function readMessage(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | TooLargeMessage> {
-  const held: Uint8Array[] = [];
-  let bytes = 0;
-  let scan: IdScan | undefined;
+  const reader = new MessageReader(maxBytes);
   for await (const chunk of chunks) {
-    bytes += chunk.length;
-    if (bytes > MAX_DRAINED_BYTES) return { id: undefined };
-    if (scan === undefined) held.push(chunk);
-    if (bytes <= maxBytes) continue;
-    if (scan !== undefined) scan.push(chunk);
+    reader.push(chunk);
+    if (reader.isEndless) break;
+  }
+  return reader.end();
+}
+
+/** Puts one message after another together from its pieces, by the rules of readMessage. */
+export class MessageReader {
+  readonly #maxBytes: number;
+  #held: Uint8Array[] = [];
+  #bytes = 0;
+  #scan: IdScan | undefined;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Of the message so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether it is so large that its id is not looked for any longer. */
+  get isEndless(): boolean {
+    return this.#bytes > MAX_DRAINED_BYTES;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (this.isEndless) this.#held = [];
+    else if (this.#scan !== undefined) this.#scan.push(chunk);
     else {
-      scan = new IdScan();
-      for (const part of held.splice(0)) scan.push(part);
+      this.#held.push(chunk);
+      if (this.#bytes > this.#maxBytes) this.#scan = this.#scanHeld();
     }
   }
-  return scan === undefined ? Buffer.concat(held, bytes) : { id: scan.id };
+
+  /** The message that has ended; what is pushed then is of the next. */
+  end(): Buffer | TooLargeMessage {
+    const read = this.#bytes > this.#maxBytes ? { id: this.isEndless ? undefined : this.#scan?.id } : Buffer.concat(this.#held, this.#bytes);
+    this.#held = [];
+    this.#bytes = 0;
+    this.#scan = undefined;
+    return read;
+  }
+
+  #scanHeld(): IdScan {
+    const scan = new IdScan();
+    for (const part of this.#held) scan.push(part);
+    this.#held = [];
+    return scan;
+  }
 }
 
 /** Finds the member `id` of the outermost object, without holding what else there is. */

@@ -9,4 +9,4 @@ await using server = serveMcpStdio(
   },
   { input: process.stdin, output: process.stdout },
 );
-await server.closed;
+await server.ended;

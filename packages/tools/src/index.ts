@@ -5,7 +5,7 @@ export { callerOf, createIdentity, type Identity } from "./identity.ts";
 // To run them: executors, and the layers around them.
 export { CallClaims } from "./layers/claim.ts";
 export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers.ts";
-export { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
+export { DEFAULT_TIMEOUT_MS, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 export { type ListedTool, listTools } from "./list-tools.ts";
 export { MessageMeter } from "./message-meter.ts";
 // To tell of a call's progress elsewhere than where its answer goes.

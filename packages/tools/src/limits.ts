@@ -2,8 +2,6 @@
 export const DEFAULT_TIMEOUT_MS = 60_000;
 /** The longest a call may take: 10 minutes below the broker's own limit for an unacknowledged message. */
 export const MAX_TIMEOUT_MS = 20 * 60_000;
-/** A request's body, at most. */
-export const MAX_REQUEST_BYTES = 1024 * 1024;
 /** A result's body, at most. */
 export const MAX_RESULT_BYTES = 8 * 1024 * 1024;
 /** Calls that one caller has out at once, at most, when it does not say. */

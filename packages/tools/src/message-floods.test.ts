@@ -1,8 +1,7 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { type ClaimStore, createMemoryClaimStore } from "@rockbot/claims";
-import { createEnvelope, decodeMessage, type Envelope, encodeMessage, messages, newId } from "@rockbot/contracts";
+import { createEnvelope, decodeMessage, type Envelope, encodeMessage, MAX_REQUEST_BYTES, messages, newId } from "@rockbot/contracts";
 import { expect, test, vi } from "vitest";
-import { MAX_REQUEST_BYTES } from "./limits.ts";
 import { MessageMeter } from "./message-meter.ts";
 import { progressListener } from "./progress-listener.ts";
 import { serveTools } from "./serve-tools.ts";

@@ -1,7 +1,7 @@
 import { headerBytesBeyond, MAX_HEADER_BYTES } from "@rockbot/bus";
-import { type Envelope, Header, parseJson, ToolError, ToolErrorCode, waitsMs } from "@rockbot/contracts";
+import { type Envelope, Header, MAX_REQUEST_BYTES, parseJson, ToolError, ToolErrorCode, waitsMs } from "@rockbot/contracts";
 import { callerOf, type Sender, type Stranger } from "./identity.ts";
-import { DEFAULT_TIMEOUT_MS, MAX_REQUEST_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
+import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "./limits.ts";
 import { formOf, isOfForm, type RequestedCall, type RequestForm } from "./request-form.ts";
 
 /** The trace's headers come on top of what a sender may send: `tracestate` has 512 bytes at most. */

@@ -1,10 +1,19 @@
 import { type Bus, BusClosedError, BusUnavailableError, MessageTooLargeError, QueueFullError, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
-import { createEnvelope, encodeMessage, Header, messages, ToolError, ToolErrorCode, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
+import {
+  createEnvelope,
+  encodeMessage,
+  Header,
+  MAX_REQUEST_BYTES,
+  messages,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeResponse,
+  timeoutError,
+} from "@rockbot/contracts";
 import { CallState } from "@rockbot/journal";
 import { type Station, scriptResultTopic } from "./caller-station.ts";
 import type { Identity } from "./identity.ts";
 import { inTime } from "./layers/deadline.ts";
-import { MAX_REQUEST_BYTES } from "./limits.ts";
 import { answerOf, misaddressed } from "./reply.ts";
 import type { FoundTool, ToolDirectory } from "./tool-directory.ts";
 import type { ToolExecutor } from "./tool-executor.ts";

@@ -1,10 +1,10 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { createMemoryClaimStore } from "@rockbot/claims";
-import { createEnvelope, decodeMessage, type Envelope, messages, type ToolErrorMessage, type ToolInvokeResponse } from "@rockbot/contracts";
+import { createEnvelope, decodeMessage, type Envelope, MAX_REQUEST_BYTES, messages, type ToolErrorMessage, type ToolInvokeResponse } from "@rockbot/contracts";
 import { registerSecret } from "@rockbot/redaction";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { MAX_REQUEST_BYTES, MAX_RESULT_BYTES } from "./limits.ts";
+import { MAX_RESULT_BYTES } from "./limits.ts";
 import { serveTools } from "./serve-tools.ts";
 import { aborted, testSet, testTool } from "./test-tools.ts";
 

@@ -8,6 +8,7 @@ import {
   decodeMessage,
   type Envelope,
   Header,
+  MAX_REQUEST_BYTES,
   nearestName,
   ToolError,
   ToolErrorCode,
@@ -24,7 +25,7 @@ import { Intake } from "./intake.ts";
 import { CallClaims, unknownOutcome } from "./layers/claim.ts";
 import { servingNames, UNKNOWN_TOOL } from "./layers/record.ts";
 import { servingLayers } from "./layers.ts";
-import { MAX_REQUEST_BYTES, MAX_RESULT_BYTES } from "./limits.ts";
+import { MAX_RESULT_BYTES } from "./limits.ts";
 import { MessageMeter } from "./message-meter.ts";
 import { type ProgressReporter, progressReporter } from "./progress-reporter.ts";
 import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest } from "./read-request.ts";

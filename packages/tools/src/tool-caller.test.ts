@@ -1,7 +1,7 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
-import { createEnvelope, encodeMessage, messages, ToolError } from "@rockbot/contracts";
+import { createEnvelope, encodeMessage, MAX_REQUEST_BYTES, messages, ToolError } from "@rockbot/contracts";
 import { expect, test, vi } from "vitest";
-import { MAX_CALLS_IN_FLIGHT, MAX_REQUEST_BYTES } from "./limits.ts";
+import { MAX_CALLS_IN_FLIGHT } from "./limits.ts";
 import { serveTools } from "./serve-tools.ts";
 import { aborted, testSet, testTool } from "./test-tools.ts";
 import { createToolCaller } from "./tool-caller.ts";

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { parseArguments, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { MAX_REQUEST_BYTES, parseArguments, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { readMessage } from "@rockbot/inbound";
-import { MAX_REQUEST_BYTES } from "@rockbot/tools";
 import { HttpErrorCode } from "./http-error.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

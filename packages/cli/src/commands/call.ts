@@ -1,5 +1,5 @@
-import { errorReply, isSessionId, newId, parseArguments, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
-import { MAX_REQUEST_BYTES, MAX_TIMEOUT_MS } from "@rockbot/tools";
+import { errorReply, isSessionId, MAX_REQUEST_BYTES, newId, parseArguments, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import { ExitCode } from "../exit-code.ts";

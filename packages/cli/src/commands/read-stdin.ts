@@ -1,4 +1,4 @@
-import { MAX_REQUEST_BYTES } from "@rockbot/tools";
+import { MAX_REQUEST_BYTES } from "@rockbot/contracts";
 
 /** All of stdin, or as much of it as shows that it is too large for arguments. */
 export async function readStdin(): Promise<string> {

@@ -1,31 +1,24 @@
-import type { Readable, Writable } from "node:stream";
 import type { Server } from "@modelcontextprotocol/server";
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { StdioDoor, type StdioStreams } from "../door/stdio-door.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { createToolServer, type ToolServerOptions } from "./create-tool-server.ts";
 import type { ToolSource } from "./tool-source.ts";
 
-export interface ServeToolsOverStdioOptions extends ToolServerOptions {
-  readonly input: Readable;
-  /** Nothing but the protocol goes there. */
-  readonly output: Writable;
+export interface ServeToolsOverStdioOptions extends ToolServerOptions, StdioStreams {
   /** Calls `listener` after each change of the tools, until the returned function is called. */
   readonly onChange: (listener: () => void) => () => void;
 }
 
 export interface StdioToolServer extends AsyncDisposable {
-  /** Resolves when the client has closed its end, or sent what cannot be read. Calls in flight are cancelled then. */
+  /** Resolves when the client has closed its end. Calls in flight are cancelled then. */
   readonly ended: Promise<void>;
 }
 
-/** A message holds at most 1 MiB of arguments. */
-const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
-
 /** Serves one client over two streams, in the protocol era that it opens with. */
 export function serveToolsOverStdio(source: ToolSource, { input, output, onChange, ...options }: ServeToolsOverStdioOptions): StdioToolServer {
-  const ended = Promise.withResolvers<void>();
   const servers = new Set<Server>();
-  const transport = new StdioServerTransport(input, output, { maxBufferSize: MAX_MESSAGE_BYTES });
+  const door = new StdioDoor({ input, output });
   const handle = serveStdio(
     () => {
       const server = createToolServer(source, options);
@@ -33,13 +26,8 @@ export function serveToolsOverStdio(source: ToolSource, { input, output, onChang
       server.onclose = () => servers.delete(server);
       return server;
     },
-    { transport, onerror: (error) => options.log.debug({ error: String(error) }, "an MCP message was refused or failed") },
+    { transport: door, onerror: (error) => options.log.debug({ error: String(error) }, "an MCP message was refused or failed") },
   );
-  const onclose = transport.onclose;
-  transport.onclose = () => {
-    onclose?.();
-    ended.resolve();
-  };
   const watch = new ChangeWatch(() => servers.forEach((server) => void tell(server)));
   let off = (): void => {};
   let isClosed = false;
@@ -48,7 +36,7 @@ export function serveToolsOverStdio(source: ToolSource, { input, output, onChang
   };
   source.listTools().then(listen, listen); // what is found at the start is no change
   return {
-    ended: ended.promise,
+    ended: door.ended,
     async [Symbol.asyncDispose]() {
       isClosed = true;
       off();

@@ -3,8 +3,9 @@ import { isIPv6 } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { ToolErrorCode } from "@rockbot/contracts";
-import { letIn, readMessage, SPARE_CONNECTIONS, type StrangerOptions, startServer, type TooLargeMessage, tallyByAddress } from "@rockbot/inbound";
+import { MAX_REQUEST_BYTES } from "@rockbot/contracts";
+import { letIn, readMessage, SPARE_CONNECTIONS, type StrangerOptions, startServer, tallyByAddress } from "@rockbot/inbound";
+import { readInbound } from "../door/read-inbound.ts";
 import { type AdmitOptions, createAdmission, MCP_PATH, type Refusal } from "./admit.ts";
 import type { ServedTools } from "./served-tool.ts";
 import { toolServer } from "./tool-server.ts";
@@ -27,9 +28,6 @@ export interface McpHttpServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** No call of ours has arguments near this. */
-const MAX_REQUEST_BYTES = 1024 * 1024;
-
 /**
  * Serves tools over Streamable HTTP at `/mcp`, to clients of both protocol eras, without sessions: any replica answers any request. Resolves
  * once it listens. Disposal takes no new requests, waits for those that run, then cuts them off.
@@ -46,10 +44,12 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
   const listener = getRequestListener(
     async (request) => {
       if (request.body === null) return handler.fetch(request);
-      const read = await readMessage(request.body, MAX_REQUEST_BYTES);
-      if (!Buffer.isBuffer(read)) return tooLarge(read);
+      const bytes = await readMessage(request.body, MAX_REQUEST_BYTES);
+      const read = readInbound(bytes);
       const { method, headers, signal: gone } = request;
-      return handler.fetch(new Request(request.url, { method, headers, signal: gone, body: new Uint8Array(read) }));
+      if (read.ok) return handler.fetch(new Request(request.url, { method, headers, signal: gone }), { parsedBody: read.value });
+      // A client's call ends by an answer with its id; whoever sent none sees the status.
+      return Response.json(read.answer, { status: read.answer.id !== null ? 200 : Buffer.isBuffer(bytes) ? 400 : 413 });
     },
     { overrideGlobalObjects: false },
   );
@@ -106,13 +106,6 @@ function refuse(outgoing: ServerResponse, { status, message }: Refusal): void {
     ...(status === 503 ? { "retry-after": "1" } : {}),
   });
   outgoing.end(JSON.stringify(errorBody(message)));
-}
-
-/** In the protocol's form, so that the client's call ends by it; one whose request has no id that could be found sees the status. */
-function tooLarge({ id }: TooLargeMessage): Response {
-  const message = `Cannot read the message: it is larger than ${MAX_REQUEST_BYTES} bytes. Send less`;
-  const error = { code: -32_600, message, data: { code: ToolErrorCode.TooLarge, message, isRetryable: false } };
-  return Response.json({ jsonrpc: "2.0", id: id ?? null, error }, { status: id === undefined ? 413 : 200 });
 }
 
 const errorBody = (message: string) => ({ jsonrpc: "2.0", id: null, error: { code: -32000, message } });

@@ -145,6 +145,11 @@ test("without the token, by a strange name, from a strange page, elsewhere, or t
     status: 200,
     text: expect.stringMatching(/"id":7.*"code":"too_large"/),
   });
+  expect(await post({}, { body: '{"jsonrpc":"2.0","id":8,"method":"ping","params":{"a":9007199254740993}}' })).toMatchObject({
+    status: 200,
+    text: expect.stringMatching(/"id":8.*9007199254740993.*"code":"invalid_arguments"/),
+  });
+  expect(await post({}, { body: '{"a":' })).toMatchObject({ status: 400, text: expect.stringContaining("not valid JSON") });
 });
 
 test("more requests than are taken at once are refused, and disposal waits for those that run", async () => {

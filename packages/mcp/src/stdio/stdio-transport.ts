@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { NotSentError } from "../call/not-sent-error.ts";
 import { mendAnswers } from "../incoming/mend-answers.ts";
+import { jsonLine } from "../json-line.ts";
 import type { StdioAddress } from "../server-options.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { watchMemory } from "./memory-watch.ts";
@@ -106,7 +107,7 @@ export class StdioTransport implements Transport {
     const stdin = this.#tree?.child.stdin;
     if (stdin === undefined || !stdin.writable || this.#isClosed || this.#exit !== undefined) throw new NotSentError("its process has ended");
     if (stdin.writableLength > MAX_UNREAD_BYTES) throw new NotSentError("it does not read what it is sent");
-    stdin.write(`${JSON.stringify(message)}\n`);
+    stdin.write(jsonLine(message));
   }
 
   /** Ends the process and all that it started. */
