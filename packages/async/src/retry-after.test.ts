@@ -11,6 +11,12 @@ test.each([
   ["999999999", 24 * 3600 * 1000],
   ["soon", undefined],
   ["-1x", undefined],
+  ["-5", undefined],
+  ["-3600", undefined],
+  ["1.5", undefined],
+  ["1e9", undefined],
+  ["99999999999", undefined],
+  ["2030-01-01", undefined],
   [undefined, undefined],
 ])("Retry-After %j means %j ms", (header, ms) => {
   expect(retryAfterMs(header, now)).toBe(ms);

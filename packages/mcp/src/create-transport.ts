@@ -16,7 +16,7 @@ export function createTransport(address: McpServerAddress, type: TransportType):
   const url = new URL(address.url);
   const authProvider = credentialsOf(address);
   const options = {
-    fetch: boundedFetch({ fetch: address.guard === undefined ? undefined : guardedFetch(address.guard) }),
+    fetch: boundedFetch({ answersPosts: type === "http", fetch: address.guard === undefined ? undefined : guardedFetch(address.guard) }),
     requestInit: { headers: { ...address.headers } },
     ...(authProvider === undefined ? {} : { authProvider }),
   };

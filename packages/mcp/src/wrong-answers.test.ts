@@ -117,8 +117,8 @@ test.each(["stdio", "WebSocket"] as const)("an answer in a list beside what is n
   expect(await server.ask(`[7,${answered}]`)).toMatchObject({ content: "fine" });
 });
 
-test("an error that names no request is that of the request whose answer it comes in", async () => {
-  await using server = await ways.json();
+test.each(Object.entries(ways))("an error that names no request is that of the one request that it can answer, over %s", async (_way, open) => {
+  await using server = await open();
   await expect(server.ask('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"cannot read it"}}')).rejects.toMatchObject(saying("cannot read it"));
 });
 

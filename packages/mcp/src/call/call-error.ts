@@ -3,11 +3,17 @@ import { ToolError, ToolErrorCode, type ToolErrorOptions, timeoutError, Uncarria
 import type { Redactor } from "@rockbot/redaction";
 import { cleanText } from "../clean-text.ts";
 import { dataText } from "../data-text.ts";
-import { UNREADABLE_CODE } from "../incoming/mend-answers.ts";
+import { NO_ANSWER_CODE, UNREADABLE_CODE } from "../incoming/mend-answers.ts";
 import { AnswerTooLongError, codeOf, HttpRefusalError } from "../remote/bounded-fetch.ts";
 import { TOO_LONG_CODE } from "../stdio/stdio-transport.ts";
 import { NotSentError } from "./not-sent-error.ts";
 
+const FIND_OUT = "It may have had effects: find out before you call it again.";
+const OPERATOR = "Only the operator can mend that.";
+/** Another address is to be asked instead. 303 is none of them: it names where the answer of what was done lies. */
+const MOVED: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+/** Said by whoever stands in between, too, of a request that was passed on. */
+const UNCLEAR: ReadonlySet<number> = new Set([408, 499]);
 const MAX_SAID = 500;
 /** Of what an error carries beside its words. */
 const MAX_DATA = 2_000;
@@ -56,13 +62,19 @@ export function callError(error: unknown, { server, tool, redact, isRepeatSafe =
   }
   const status = statusOf(error);
   if (error instanceof UnauthorizedError || status === 401 || status === 403) {
-    return failed(ToolErrorCode.Unavailable, `${what} cannot be called: its server refuses our credentials. Only the operator can mend that.`, false, {
+    return failed(ToolErrorCode.Unavailable, `${what} cannot be called: its server refuses our credentials. ${OPERATOR}`, false, {
       isRetryable: false,
     });
   }
   if (status === NO_SESSION) return failed(ToolErrorCode.Unavailable, `${what} cannot be called now: its address answers with status 404.`, false);
-  if (status !== undefined)
-    return failed(ToolErrorCode.ExecutionFailed, `${what} failed: its server answered with status ${status}. It may have run.`, status >= 500);
+  if (status !== undefined && MOVED.has(status)) {
+    return failed(ToolErrorCode.Unavailable, `${what} was not run: its server sends callers elsewhere, with status ${status}. ${OPERATOR}`, false, {
+      isRetryable: false,
+    });
+  }
+  if (status !== undefined && status >= 400 && status < 500 && !UNCLEAR.has(status))
+    return failed(ToolErrorCode.ExecutionFailed, `${what} was not run: its server refused the request with status ${status}.`, false);
+  if (status !== undefined) return failed(ToolErrorCode.ExecutionFailed, `${what} failed: its server answered with status ${status}. It may have run.`, true);
   if (error instanceof ProtocolError) return protocolError(error, { what, said, serverData, failed });
   if (isTimeOut(error)) return timeoutError(what, { mayHaveRun: true, isRepeatSafe, cause: error });
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
@@ -71,12 +83,7 @@ export function callError(error: unknown, { server, tool, redact, isRepeatSafe =
     return failed(ToolErrorCode.ExecutionFailed, `${what} asks its caller for more input, which nobody here can give.`, true);
   if (error instanceof UncarriableError)
     return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its result cannot be carried: it ${error.message}.`, true);
-  if (isLost(error))
-    return failed(
-      ToolErrorCode.OutcomeUnknown,
-      `The connection to ${what} was lost before its answer. It may have had effects: find out before you call it again.`,
-      true,
-    );
+  if (isLost(error)) return failed(ToolErrorCode.OutcomeUnknown, `The connection to ${what} was lost before its answer. ${FIND_OUT}`, true);
   const name = error instanceof Error ? error.message : String(error);
   return failed(ToolErrorCode.ExecutionFailed, `${what} failed${said(name)}`, true);
 }
@@ -100,6 +107,7 @@ function protocolError(error: ProtocolError, { what, said, serverData, failed }:
     });
   }
   if (error.code === TOO_LONG_CODE) return failed(ToolErrorCode.TooLarge, `${what} has run, and ${error.message}, more than is read. Ask for less.`, true);
+  if (error.code === NO_ANSWER_CODE) return failed(ToolErrorCode.OutcomeUnknown, `The server of ${what} ended without an answer. ${FIND_OUT}`, true);
   if (error.code === UNREADABLE_CODE)
     return failed(ToolErrorCode.ExecutionFailed, `${what} has run, and its answer is no result as the protocol has it: ${error.message}.`, true);
   if (error.code === ProtocolErrorCode.InvalidParams || error.code === ProtocolErrorCode.MethodNotFound) {
@@ -126,6 +134,7 @@ export const isTimeOut = (error: unknown): boolean => error instanceof SdkError 
 
 /** Whether the connection ended in the middle of it, so that nobody knows whether it has run. */
 export function isLost(error: unknown): boolean {
+  if (error instanceof ProtocolError) return error.code === NO_ANSWER_CODE;
   if (error instanceof SdkError) return error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.SendFailed;
   if (error instanceof AnswerTooLongError) return false;
   const code = codeOf(error);

@@ -3,6 +3,8 @@ import { isRecord } from "../is-record.ts";
 
 /** Stands in the place of an answer that is none as JSON-RPC has it. */
 export const UNREADABLE_CODE = -32_097;
+/** Stands in the place of an answer that did not come and cannot come any more. */
+export const NO_ANSWER_CODE = -32_096;
 const INTERNAL_ERROR = -32_603;
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -62,6 +64,9 @@ function mend(message: unknown, askedId?: () => unknown): unknown {
   return error == null ? unreadable(id, "the answer has neither a result nor an error") : { jsonrpc: "2.0", id, error: mendError(error) };
 }
 
+/** Ends a request whose server has said all that it says to it, and no answer. */
+export const noAnswer = (id: string | number) => ({ jsonrpc: "2.0", id, error: { code: NO_ANSWER_CODE, message: "the server gave no answer" } }) as const;
+
 const unreadable = (id: unknown, message: string): JsonObject => ({ jsonrpc: "2.0", id, error: { code: UNREADABLE_CODE, message } });
 
 function mendError(error: unknown): object {
@@ -75,4 +80,4 @@ const inWords = (part: unknown): string => (typeof part === "object" ? JSON.stri
 
 const isError = (error: unknown): error is JsonObject => isRecord(error) && Number.isSafeInteger(error["code"]) && typeof error["message"] === "string";
 
-const isId = (id: unknown): boolean => typeof id === "string" || Number.isSafeInteger(id);
+export const isId = (id: unknown): id is string | number => typeof id === "string" || Number.isSafeInteger(id);

@@ -1,4 +1,6 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { AskedRequests } from "./asked-requests.ts";
+import { noAnswer } from "./mend-answers.ts";
 import { readableResult } from "./readable-result.ts";
 
 type Listener = NonNullable<Transport["onmessage"]>;
@@ -19,11 +21,13 @@ export interface IncomingReader {
  * Reads what a server says before the SDK does, which refuses a whole answer for one part of it that is slightly wrong.
  * Results are handed over a turn later than notifications: the SDK handles a notification a moment after it came and a
  * result at once, so that progress that came together with its result, as happens on one stream for all, would be lost.
+ * A request whose own stream has ended for good without its answer gets one that says so: the SDK would wait until the deadline.
  */
 export function readIncoming<T extends Transport>(transport: T, reader: IncomingReader): T {
   let listener: Listener | undefined;
   /** How what is asked for and not answered yet is read. */
   const readers = new Map<unknown, (result: Result) => Result>();
+  const asked = new AskedRequests();
   const deliver: Listener = (message, extra) => {
     reader.onHeard();
     const said: JSONRPCMessage = message;
@@ -32,6 +36,7 @@ export function readIncoming<T extends Transport>(transport: T, reader: Incoming
       else listener?.(message, extra);
       return;
     }
+    asked.heard(said);
     const read = readers.get(said.id);
     readers.delete(said.id);
     const readable = read !== undefined && "result" in said ? { ...said, result: readOr(said.result, read) } : said;
@@ -45,6 +50,7 @@ export function readIncoming<T extends Transport>(transport: T, reader: Incoming
   });
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
+    asked.sent(message);
     if ("method" in message) {
       const { method, params } = message;
       if (method === "tools/list" && params?.["cursor"] === undefined) reader.onListBegins();
@@ -52,7 +58,17 @@ export function readIncoming<T extends Transport>(transport: T, reader: Incoming
       if ("id" in message && method === "tools/list") readers.set(message.id, reader.readPage);
       if ("id" in message && method === "tools/call") readers.set(message.id, readableResult);
     }
-    return send(message, options);
+    if (!("method" in message && "id" in message)) return send(message, options);
+    const { id } = message;
+    options?.requestSignal?.addEventListener("abort", () => {
+      asked.forget(id);
+      readers.delete(id);
+    });
+    const onRequestStreamEnd = (): void => {
+      options?.onRequestStreamEnd?.();
+      if (asked.has(id)) deliver(noAnswer(id));
+    };
+    return send(message, { ...options, onRequestStreamEnd });
   };
   return transport;
 }

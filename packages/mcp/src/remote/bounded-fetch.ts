@@ -1,6 +1,8 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { retryAfterMs } from "@rockbot/async";
 import { BlockedAddressError } from "@rockbot/outbound";
 import { NotSentError } from "../call/not-sent-error.ts";
+import { isId, noAnswer } from "../incoming/mend-answers.ts";
 import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";
 import { mendedEvents, mendedJson } from "./mended-body.ts";
 
@@ -24,6 +26,12 @@ export class AnswerTooLongError extends Error {
 
 /** Refusals that say when to come back. */
 const COME_BACK: ReadonlySet<number> = new Set([429, 503]);
+/** What is answered to a notification, and is no answer to a request. */
+const ACCEPTED: ReadonlySet<number> = new Set([202, 204]);
+/** Refusals that may be others next time, or that credentials mend. */
+const LATER: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
+/** By which a server says that it has no such stream. */
+const NO_STREAM = 405;
 const MAX_RETRY_AFTER_MS = 3_600_000;
 /** What goes wrong before the first byte of a request is on its way. */
 const BEFORE_SENDING: ReadonlySet<string> = new Set([
@@ -45,6 +53,8 @@ export interface BoundedFetchOptions {
   readonly maxBytes?: number | undefined;
   /** @default the one of the process */
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Whether a request is answered by the response to its POST, and nowhere else. @default false */
+  readonly answersPosts?: boolean | undefined;
 }
 
 /**
@@ -52,7 +62,7 @@ export interface BoundedFetchOptions {
  * says, and reads at most `maxBytes` of an answer, or of one event in a stream of events, which may last.
  * @throws {NotSentError} {HttpRefusalError} and whatever fetch throws
  */
-export function boundedFetch({ maxBytes = MAX_LINE_BYTES, fetch = globalThis.fetch }: BoundedFetchOptions = {}): FetchLike {
+export function boundedFetch({ maxBytes = MAX_LINE_BYTES, fetch = globalThis.fetch, answersPosts = false }: BoundedFetchOptions = {}): FetchLike {
   return async (url, init) => {
     let response: Response;
     try {
@@ -65,12 +75,21 @@ export function boundedFetch({ maxBytes = MAX_LINE_BYTES, fetch = globalThis.fet
     }
     if (COME_BACK.has(response.status)) {
       await response.body?.cancel().catch(() => {});
-      throw new HttpRefusalError(response.status, retryAfterMs(response.headers.get("retry-after")));
+      const waitMs = retryAfterMs(response.headers.get("retry-after") ?? undefined);
+      throw new HttpRefusalError(response.status, waitMs === undefined ? undefined : Math.min(waitMs, MAX_RETRY_AFTER_MS));
     }
-    if (response.body === null) return response;
-    const type = response.headers.get("content-type")?.toLowerCase() ?? "";
     const { status, statusText, headers, body } = response;
     const askedId = () => idOf(init?.body);
+    const asked = answersPosts && response.ok && init?.method === "POST" ? askedId() : undefined;
+    if (isId(asked) && (ACCEPTED.has(status) || body === null)) {
+      await body?.cancel().catch(() => {});
+      return Response.json(noAnswer(asked));
+    }
+    if (isForgotten(status, init)) return new Response(null, { status: NO_STREAM });
+    if (body === null) return response;
+    const type = headers.get("content-type")?.toLowerCase() ?? "";
+    if (isId(asked) && (type === "" || type.startsWith("application/json")))
+      return new Response(body.pipeThrough(boundedBytes(maxBytes)).pipeThrough(mendedJson(askedId, asked)), { headers: withType(headers) });
     const read = type.startsWith("text/event-stream")
       ? body.pipeThrough(boundedEvents(maxBytes)).pipeThrough(mendedEvents(askedId))
       : type.startsWith("application/json")
@@ -80,9 +99,15 @@ export function boundedFetch({ maxBytes = MAX_LINE_BYTES, fetch = globalThis.fet
   };
 }
 
-/** The id of the one request in a body; looked at only for an error that names none. */
+/** Whether a stream that is to go on from an event is gone for good: to ask again would not help. */
+const isForgotten = (status: number, init: RequestInit | undefined): boolean =>
+  status >= 400 && status < 500 && !LATER.has(status) && init?.method === "GET" && new Headers(init.headers).has("last-event-id");
+
+/** The id of the one request in a body. */
 function idOf(body: unknown): unknown {
   if (typeof body !== "string") return undefined;
+  const last = /,"id":(\d{1,15})\}$/.exec(body.slice(-32))?.[1]; // as the SDK writes it: a body may be long
+  if (last !== undefined) return Number(last);
   try {
     return (JSON.parse(body) as { readonly id?: unknown } | null)?.id;
   } catch {
@@ -125,8 +150,8 @@ function boundedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array
   });
 }
 
-function retryAfterMs(header: string | null): number | undefined {
-  if (header === null) return undefined;
-  const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
-  return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
+function withType(given: Headers): Headers {
+  const headers = new Headers(given);
+  headers.set("content-type", "application/json");
+  return headers;
 }

@@ -1,23 +1,40 @@
-import { mendAnswers } from "../incoming/mend-answers.ts";
+import { mendAnswers, noAnswer } from "../incoming/mend-answers.ts";
+import { isRecord } from "../is-record.ts";
 
 /** What stands between two events. */
 const EVENT_END = /\r\n\r\n|\n\n|\r\r/g;
 
+const MIN_RETRY_MS = 100;
+const MAX_RETRY_MS = 60_000;
+
 type AskedId = () => unknown;
 
-/** A body of JSON as the SDK takes it: see mendAnswers. Held until it is complete, as it is of no use before. */
-export function mendedJson(askedId: AskedId): TransformStream<Uint8Array, Uint8Array> {
+/**
+ * A body of JSON as the SDK takes it: see mendAnswers. Held until it is complete, as it is of no use before.
+ * @param asked the id of the request that it has to answer; one that does not is an answer that says so
+ */
+export function mendedJson(askedId: AskedId, asked?: string | number): TransformStream<Uint8Array, Uint8Array> {
   const chunks: Uint8Array[] = [];
   return new TransformStream({
     transform: (chunk) => void chunks.push(chunk),
     flush(controller) {
       const body = Buffer.concat(chunks);
       const text = body.toString("utf8");
-      const mended = mendAnswers(text, askedId)?.text ?? text;
-      controller.enqueue(mended === text ? body : Buffer.from(mended));
+      const mended = mendAnswers(text, askedId);
+      const isNone = asked !== undefined && (mended === undefined ? text.trim() === "" : !mended.messages.some((message) => isAnswerTo(message, asked)));
+      const read = isNone ? JSON.stringify(noAnswer(asked)) : (mended?.text ?? text);
+      controller.enqueue(read === text ? body : Buffer.from(read));
     },
   });
 }
+
+/** How long to wait before a stream that has ended is opened again, within bounds: a server could else have us ask without a pause. */
+function pacedLine(line: string): string {
+  const asked = /^retry: ?(\d+)$/.exec(line)?.[1];
+  return asked === undefined ? line : `retry: ${Math.min(Math.max(Number(asked), MIN_RETRY_MS), MAX_RETRY_MS)}`;
+}
+
+const isAnswerTo = (message: unknown, asked: string | number): boolean => isRecord(message) && !("method" in message) && message["id"] === asked;
 
 /** A stream of events whose data are messages, event by event. */
 export function mendedEvents(askedId: AskedId): TransformStream<Uint8Array, Uint8Array> {
@@ -44,6 +61,8 @@ export function mendedEvents(askedId: AskedId): TransformStream<Uint8Array, Uint
 
 function mendEvent(event: string, askedId: AskedId): string {
   const lines = event.split(/\r\n|\n|\r/);
+  const paced = lines.map(pacedLine);
+  if (paced.some((line, index) => line !== lines[index])) return mendEvent(paced.join("\n"), askedId);
   const isData = (line: string): boolean => line.startsWith("data:");
   const data = lines.filter(isData).map((line) => line.slice("data:".length).replace(/^ /, ""));
   const text = data.join("\n");

@@ -1,6 +1,7 @@
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { WebSocket } from "ws";
 import { NotSentError } from "../call/not-sent-error.ts";
+import { AskedRequests } from "../incoming/asked-requests.ts";
 import { mendAnswers } from "../incoming/mend-answers.ts";
 import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";
 
@@ -14,6 +15,7 @@ export class WebSocketTransport implements Transport {
   onmessage?: <T extends JSONRPCMessage>(message: T) => void;
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #asked = new AskedRequests();
   #socket: WebSocket | undefined;
 
   constructor(url: string, headers: Readonly<Record<string, string>>) {
@@ -37,7 +39,7 @@ export class WebSocketTransport implements Transport {
     socket.on("error", (error) => this.onerror?.(error));
     socket.on("close", () => this.onclose?.());
     socket.on("message", (data) => {
-      for (const value of mendAnswers(String(data))?.messages ?? [undefined]) {
+      for (const value of mendAnswers(String(data), () => this.#asked.only)?.messages ?? [undefined]) {
         let message: JSONRPCMessage;
         try {
           message = parseJSONRPCMessage(value);
@@ -45,6 +47,7 @@ export class WebSocketTransport implements Transport {
           this.onerror?.(error as Error);
           continue;
         }
+        this.#asked.heard(message);
         this.onmessage?.(message);
       }
     });
@@ -54,6 +57,7 @@ export class WebSocketTransport implements Transport {
     const socket = this.#socket;
     if (socket?.readyState !== WebSocket.OPEN) throw new NotSentError("the connection is closed");
     if (socket.bufferedAmount > MAX_UNSENT_BYTES) throw new NotSentError("it does not read what it is sent");
+    this.#asked.sent(message);
     socket.send(JSON.stringify(message));
   }
 

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { NotSentError } from "../call/not-sent-error.ts";
+import { AskedRequests } from "../incoming/asked-requests.ts";
 import { mendAnswers } from "../incoming/mend-answers.ts";
 import { jsonLine } from "../json-line.ts";
 import type { StdioAddress } from "../server-options.ts";
@@ -38,6 +39,7 @@ export class StdioTransport implements Transport {
   onmessage?: <T extends JSONRPCMessage>(message: T) => void;
   readonly #address: StdioAddress;
   readonly #errors = new TailText(STDERR_LENGTH);
+  readonly #asked = new AskedRequests();
   #tree: ProcessTree | undefined;
   #memoryWatch: Disposable | undefined;
   #isClosed = false;
@@ -107,6 +109,7 @@ export class StdioTransport implements Transport {
     const stdin = this.#tree?.child.stdin;
     if (stdin === undefined || !stdin.writable || this.#isClosed || this.#exit !== undefined) throw new NotSentError("its process has ended");
     if (stdin.writableLength > MAX_UNREAD_BYTES) throw new NotSentError("it does not read what it is sent");
+    this.#asked.sent(message);
     stdin.write(jsonLine(message));
   }
 
@@ -128,7 +131,7 @@ export class StdioTransport implements Transport {
   #read(line: string): void {
     this.#linesRead++;
     if (this.#isClosed || line.trim() === "") return;
-    for (const value of mendAnswers(line)?.messages ?? [undefined]) {
+    for (const value of mendAnswers(line, () => this.#asked.only)?.messages ?? [undefined]) {
       let message: JSONRPCMessage;
       try {
         message = parseJSONRPCMessage(value);
@@ -136,6 +139,7 @@ export class StdioTransport implements Transport {
         this.#garbageLines++;
         continue;
       }
+      this.#asked.heard(message);
       this.onmessage?.(message);
     }
   }

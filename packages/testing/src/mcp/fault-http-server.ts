@@ -8,6 +8,10 @@ export interface FaultHttpServer extends AsyncDisposable {
   readonly url: string;
   /** What comes of the next calls. */
   answer: FaultAnswer;
+  /** What comes of a request to go on with a stream. */
+  resume: (response: ServerResponse) => void;
+  /** The events from which on streams were asked for again. */
+  readonly resumedFrom: readonly string[];
   /** How many calls came. */
   readonly calls: number;
   /** Of all requests, in their order. */
@@ -54,9 +58,18 @@ export const httpFaults = {
   endlessEvent,
   cutStream,
   status:
-    (status: number, headers: Readonly<Record<string, string>> = {}): FaultAnswer =>
+    (status: number, headers: Readonly<Record<string, string>> = {}, body = "canary-in-body"): FaultAnswer =>
     (response) =>
-      void response.writeHead(status, headers).end("canary-in-body"),
+      void response.writeHead(status, headers).end(body),
+  body:
+    (body: string): FaultAnswer =>
+    (response) =>
+      void response.writeHead(200, { "content-type": "application/json" }).end(body),
+  /** A stream of events that ends after these. */
+  events:
+    (events: string): FaultAnswer =>
+    (response) =>
+      void response.writeHead(200, { "content-type": "text/event-stream" }).end(events),
   redirect:
     (location: string): FaultAnswer =>
     (response) =>
@@ -68,9 +81,15 @@ const INITIALIZED = { protocolVersion: "2025-11-25", capabilities: { tools: {} }
 /** An MCP server over Streamable HTTP (2025-11-25, without sessions) on a free port of 127.0.0.1, whose calls go wrong as told. */
 export async function startFaultHttpServer(): Promise<FaultHttpServer> {
   const authorizations: (string | undefined)[] = [];
+  const resumedFrom: string[] = [];
   let calls = 0;
   const server = createServer((request, response) => {
     authorizations.push(request.headers.authorization);
+    const from = request.headers["last-event-id"];
+    if (typeof from === "string") {
+      resumedFrom.push(from);
+      return self.resume(response);
+    }
     if (request.method !== "POST") {
       response.writeHead(405).end();
       return;
@@ -93,6 +112,8 @@ export async function startFaultHttpServer(): Promise<FaultHttpServer> {
   const self = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     answer: httpFaults.ok as FaultAnswer,
+    resume: (response: ServerResponse): void => void response.writeHead(400).end(),
+    resumedFrom,
     authorizations,
     get calls() {
       return calls;
