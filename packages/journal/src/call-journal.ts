@@ -20,6 +20,8 @@ export interface CallJournalOptions {
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 /** Records that go out in one command. */
 const MAX_BATCH = 500;
+/** How long what is noted waits for more, unless somebody waits for it: most calls end meanwhile, and take one record to the store instead of three. */
+const GATHER_MS = 50;
 /** What could not be written is tried again after this long, with what has been noted meanwhile. */
 const RETRY_MS = 1_000;
 
@@ -30,9 +32,16 @@ export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | 
   readonly isNew?: boolean | undefined;
 }
 
+/** A call whose notes somebody waits for. */
+interface Awaited {
+  readonly call: CallNotes;
+  /** Told whether the store has them. */
+  readonly tell: (isWritten: boolean) => void;
+}
+
 /**
- * What one caller remembers of its calls. Noting takes no time: nobody has to wait for the store, and what is noted in one turn of
- * the event loop goes there in one command. While the store is away the journal lives here, and is written when it is back.
+ * What one caller remembers of its calls. Noting takes no time: nobody has to wait for the store, which has what is noted within
+ * 50 ms, and at once what somebody waits for. While the store is away the journal lives here, and is written when it is back.
  */
 export class CallJournal implements AsyncDisposable {
   readonly #calls: RecentMap<string, CallNotes>;
@@ -45,12 +54,14 @@ export class CallJournal implements AsyncDisposable {
   readonly #maxCalls: number;
   #caller: string;
   #answerBytes = 0;
+  /** Whether what is not written has waited for more, so that it goes out with the next command. */
+  #isGathered = false;
+  #gathering: NodeJS.Timeout | undefined;
   #isScheduled = false;
   #writing: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #isFailing = false;
-  /** Told whether the store has taken what is noted and not written yet. */
-  #waiting: ((isWritten: boolean) => void)[] = [];
+  readonly #awaited: Awaited[] = [];
 
   constructor({ caller, store, log = silentLogger, clock = Date.now, maxCalls = MAX_CALLS }: CallJournalOptions) {
     this.#caller = caller;
@@ -65,7 +76,7 @@ export class CallJournal implements AsyncDisposable {
       changed: (call) => {
         if (store === undefined) return;
         this.#keepUnwritten(call);
-        this.#schedule();
+        this.#gather();
       },
     };
   }
@@ -100,11 +111,11 @@ export class CallJournal implements AsyncDisposable {
     return call;
   }
 
-  /** Whether the store has all that is noted by now, once it has said so or cannot: at once, if it has failed lately. */
-  written(): Promise<boolean> {
+  /** Whether the store has what is noted of a call by now, once it has said so or cannot: at once, if it has failed lately. */
+  written(call: CallNotes): Promise<boolean> {
     if (this.#store === undefined || this.#isFailing || this.#keeper.isClosed) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
+    return new Promise((tell) => {
+      this.#awaited.push({ call, tell });
       this.#schedule();
     });
   }
@@ -149,9 +160,11 @@ export class CallJournal implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#keeper.isClosed = true;
     clearTimeout(this.#retry);
+    clearTimeout(this.#gathering);
     await this.#writing;
+    this.#isGathered = true;
     while (this.#unwritten.size > 0) if (!(await this.#write())) break;
-    this.#tell(false);
+    tellAll(this.#awaited.splice(0), false);
   }
 
   #keepUnwritten(call: CallNotes): void {
@@ -168,6 +181,15 @@ export class CallJournal implements AsyncDisposable {
     this.#answers.delete(toolCallId);
   }
 
+  #gather(): void {
+    if (this.#isGathered || this.#isFailing || this.#keeper.isClosed) return;
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = undefined;
+      this.#isGathered = true;
+      this.#schedule();
+    }, GATHER_MS);
+  }
+
   #schedule(): void {
     if (this.#isScheduled || this.#isFailing || this.#keeper.isClosed) return;
     this.#isScheduled = true;
@@ -180,44 +202,55 @@ export class CallJournal implements AsyncDisposable {
   /** One command at a time, so that under load each carries what was noted during the one before. */
   async #writeAll(): Promise<void> {
     let isOk = true;
-    while (isOk && (this.#unwritten.size > 0 || this.#waiting.length > 0) && !this.#keeper.isClosed) isOk = await this.#write();
+    while (isOk && (this.#awaited.length > 0 || this.#isGathered) && !this.#keeper.isClosed) isOk = await this.#write();
     this.#writing = undefined;
     if (isOk || this.#keeper.isClosed) return;
     this.#isFailing = true;
     this.#retry = setTimeout(() => {
       this.#isFailing = false;
+      this.#isGathered = true;
       this.#schedule();
     }, RETRY_MS).unref();
   }
 
+  /** @returns whether the store has taken it */
   async #write(): Promise<boolean> {
-    const batch = [...this.#unwritten].slice(0, MAX_BATCH).map(([, call]) => call);
+    const awaited = this.#awaited.splice(0, MAX_BATCH);
+    const batch = new Set(awaited.map(({ call }) => call));
     for (const { toolCallId } of batch) this.#unwritten.delete(toolCallId);
-    // Who waits now has noted what is in the last batch, or before.
-    const waiting = this.#unwritten.size === 0 ? this.#waiting.splice(0) : [];
-    if (batch.length === 0) return this.#tell(true, waiting);
-    try {
-      await this.#store?.write(
-        this.#caller,
-        batch.map(({ record }) => record),
-      );
-      return this.#tell(true, waiting);
-    } catch (error) {
-      for (const call of batch) if (this.#calls.get(call.toolCallId) === call) this.#keepUnwritten(call);
-      this.#failed(error);
-      this.#tell(false);
-      return this.#tell(false, waiting);
+    while (this.#isGathered && batch.size < MAX_BATCH) {
+      const { oldest } = this.#unwritten;
+      if (oldest === undefined) this.#isGathered = false;
+      else {
+        batch.add(oldest.value);
+        this.#unwritten.delete(oldest.key);
+      }
     }
-  }
-
-  #tell(isWritten: boolean, waiting = this.#waiting.splice(0)): boolean {
-    for (const tell of waiting) tell(isWritten);
-    return isWritten;
+    const calls = [...batch];
+    try {
+      if (calls.length > 0) {
+        await this.#store?.write(
+          this.#caller,
+          calls.map(({ record }) => record),
+        );
+      }
+      tellAll(awaited, true);
+      return true;
+    } catch (error) {
+      for (const call of calls) if (this.#calls.get(call.toolCallId) === call) this.#keepUnwritten(call);
+      this.#failed(error);
+      tellAll([...awaited, ...this.#awaited.splice(0)], false);
+      return false;
+    }
   }
 
   #failed(error: unknown): void {
     this.#log.debug({ caller: this.#caller, error: String(error) }, "the journal of calls could not be written");
   }
+}
+
+function tellAll(awaited: readonly Awaited[], isWritten: boolean): void {
+  for (const { tell } of awaited) tell(isWritten);
 }
 
 const startOf = ({ steps, deadlineAt }: CallRecord): number => steps[0]?.at ?? deadlineAt;

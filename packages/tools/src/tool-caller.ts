@@ -371,7 +371,7 @@ export async function createToolCaller(
         const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
         if (journals !== undefined && notes !== undefined && (options.durable ?? !isRepeatSafe(registry.get(name)))) {
           const late = () => timeoutError(`"${name}"`, { mayHaveRun: false });
-          const isNoted = await inTime(journal.written(), { signal: cancelled, leftMs: deadline - performance.now(), late });
+          const isNoted = await inTime(journal.written(notes), { signal: cancelled, leftMs: deadline - performance.now(), late });
           if (!isNoted && options.durable) throw notNoted(name);
         } else if (journals === undefined && options.durable) throw notNoted(name);
         const response = await calling.execute(request, { signal: cancelled, deadline, caller, decision, depth, progress, log, notes, onSent });

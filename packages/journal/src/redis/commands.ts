@@ -5,15 +5,20 @@ import { MAX_AGE_MS, MAX_CALLS } from "../call-record.ts";
 // end. Redis runs a script whole or not at all, so the three agree.
 
 export const commands = {
-  /** KEYS: records, order, open, callers. ARGV: caller, now; for each record its id, when it was made, whether it is open, its text. */
+  /**
+   * KEYS: records, order, open, callers. ARGV: caller, now, how many records there are, how many of them are open; then of all the ids,
+   * each with its text, and when they were made, each with its id; the ids of the open ones; those of the others.
+   */
   writeCalls: {
     numberOfKeys: 4,
     lua: `
-for i = 3, #ARGV, 4 do
-  redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 3])
-  redis.call('ZADD', KEYS[2], ARGV[i + 1], ARGV[i])
-  if ARGV[i + 2] == '1' then redis.call('SADD', KEYS[3], ARGV[i]) else redis.call('SREM', KEYS[3], ARGV[i]) end
-end
+local count, opened = tonumber(ARGV[3]), tonumber(ARGV[4])
+local times = 4 + 2 * count
+local ids = times + 2 * count
+redis.call('HSET', KEYS[1], unpack(ARGV, 5, times))
+redis.call('ZADD', KEYS[2], unpack(ARGV, times + 1, ids))
+if opened > 0 then redis.call('SADD', KEYS[3], unpack(ARGV, ids + 1, ids + opened)) end
+if opened < count then redis.call('SREM', KEYS[3], unpack(ARGV, ids + opened + 1, #ARGV)) end
 local old = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[2] - ${MAX_AGE_MS}, 'LIMIT', 0, 1000)
 local excess = math.min(redis.call('ZCARD', KEYS[2]) - ${MAX_CALLS}, 1000)
 if #old == 0 and excess > 0 then old = redis.call('ZRANGE', KEYS[2], 0, excess - 1) end

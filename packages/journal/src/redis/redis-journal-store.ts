@@ -38,8 +38,12 @@ class RedisJournalStore implements JournalStore {
 
   async write(caller: string, records: readonly CallRecord[]): Promise<void> {
     const { records: all, order, open } = this.#names(caller);
-    const fields = records.flatMap((record) => [record.toolCallId, record.steps[0]?.at ?? 0, isOpen(record) ? "1" : "0", JSON.stringify(record)]);
-    await this.#connection.run("note calls", (redis) => redis.writeCalls(all, order, open, this.#callers, caller, Date.now(), ...fields));
+    const texts = records.flatMap((record) => [record.toolCallId, JSON.stringify(record)]);
+    const times = records.flatMap((record) => [record.steps[0]?.at ?? 0, record.toolCallId]);
+    const opened = records.filter(isOpen).map(idOf);
+    const ended = records.filter((record) => !isOpen(record)).map(idOf);
+    const lists = [records.length, opened.length, ...texts, ...times, ...opened, ...ended];
+    await this.#connection.run("note calls", (redis) => redis.writeCalls(all, order, open, this.#callers, caller, Date.now(), ...lists));
   }
 
   async readOpen(caller: string): Promise<CallRecord[]> {
@@ -117,4 +121,5 @@ class RedisJournalStore implements JournalStore {
   }
 }
 
+const idOf = ({ toolCallId }: CallRecord): string => toolCallId;
 const toRecords = (texts: unknown): CallRecord[] => (texts as string[]).map((text) => JSON.parse(text) as CallRecord);
