@@ -60,7 +60,7 @@ test("a gateway that is killed gives the answer of a call that was out when it i
   expect(await broken).toBe("broken");
 
   await using after = await startService("gateway", env);
-  expect(await stateIn(after)).toMatchObject({ toolName: name, state: "accepted" });
+  expect(await stateIn(after)).toMatchObject({ toolName: name, state: expect.stringMatching(/^(asked|accepted)$/) as string });
   tool.release("even");
   await expect.poll(() => stateIn(after), POLL).toMatchObject({ state: "answered", result: { content: "0" } });
   expect(tool.counts().started).toBe(1);
