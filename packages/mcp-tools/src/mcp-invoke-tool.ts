@@ -1,4 +1,4 @@
-import { announcedMcpName, parseArguments, ToolError, ToolErrorCode, type ToolInvokeResponse, tools } from "@rockbot/contracts";
+import { announcedMcpName, nearestName, parseArguments, ToolError, ToolErrorCode, type ToolInvokeResponse, tools } from "@rockbot/contracts";
 import { defineTool, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
 import { knownServer } from "./known-server.ts";
 import type { VisibleIndex } from "./visible-index.ts";
@@ -25,9 +25,18 @@ export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, caller:
     const isAnnounced = caller.tools.getExecutor(announced) !== undefined;
     const { content, isError, structured, trust } = isAnnounced
       ? await caller.call(announced, args, { parent: context, onBehalfOf, onProgress: context.progress })
-      : await invokeByServer(serverName, toolName, args, context);
+      : await invokeByServer(serverName, toolName, args, context).catch((error: unknown) => {
+          throw withNearest(error, toolName, toolNames);
+        });
     return { content: content ?? "", isError, structured, trust: trust ?? { level: "untrusted", origin: `mcp:${serverName}` } };
   });
+}
+
+/** The bridge names no other tool, as it does not know which of them its asker may know of. */
+function withNearest(error: unknown, toolName: string, toolNames: readonly string[]): unknown {
+  const nearest = nearestName(toolName, [...toolNames]);
+  if (!(error instanceof ToolError) || error.code !== ToolErrorCode.ToolNotFound || nearest === undefined) return error;
+  return new ToolError(error.code, `${error.message} Did you mean "${nearest}"?`, { cause: error, details: { ...error.details, nearest } });
 }
 
 /** Models give the arguments as an object, or as the text of one. */

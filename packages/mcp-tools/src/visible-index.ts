@@ -1,5 +1,5 @@
 import { announcedMcpName, announcedMcpPrefix, type McpServerSummary, mcpServerSummary } from "@rockbot/contracts";
-import type { PolicyHolder } from "@rockbot/policy";
+import { mayUseSome, type PolicyHolder } from "@rockbot/policy";
 import type { ToolRegistry } from "@rockbot/tools";
 import type { ServerIndex } from "./server-index.ts";
 
@@ -9,7 +9,7 @@ export interface VisibleIndex {
   /** Case does not matter. */
   find(serverName: string): McpServerSummary | undefined;
   mayUse(serverName: string, toolName: string): boolean;
-  /** Whether there is a server of the name that has not said yet what it offers. */
+  /** Whether there is a server of the name that has not said yet what it offers, and of which the caller may use something. */
   isAwaited(serverName: string): boolean;
 }
 
@@ -45,7 +45,10 @@ export function visibleIndex(index: Pick<ServerIndex, "servers" | "find">, { pol
         return server === undefined ? undefined : narrowed(server)[0];
       },
       mayUse,
-      isAwaited: (serverName) => awaits(announcedMcpPrefix(serverName)),
+      isAwaited(serverName) {
+        const prefix = announcedMcpPrefix(serverName);
+        return awaits(prefix) && (policy === undefined || mayUseSome(policy.current(), caller, `${prefix}*`));
+      },
     };
   };
 }

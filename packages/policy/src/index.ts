@@ -5,6 +5,7 @@ export type { ArgumentRule } from "./argument-rules.ts";
 export { type BusRights, busRights } from "./bus-rights.ts";
 export { entries } from "./document-place.ts";
 export type { PolicyCaller, PolicyDocument, PolicyRule, PolicyService, PolicyToken } from "./generated/policy.ts";
+export { mayUseSome } from "./may-use-some.ts";
 export type { MessageKind } from "./message-limits.ts";
 export { holdPolicy, type OpenPolicyOptions, openPolicy, type PolicyHolder } from "./open-policy.ts";
 export { type Peers, peersOf } from "./peers.ts";

@@ -195,7 +195,7 @@ export async function serveTools(
     if ("refusal" in sender) return refuse(sender.refusal);
     const { request } = read;
     const deadline = delivery.receivedAt + budgetMs(message, read.budgetMs);
-    const found = find(request, message);
+    const found = find(request, message, sender.caller);
     if (found instanceof ToolError) {
       invocations.add(1, { tool_name: UNKNOWN_TOOL, status: found.code });
       // What cannot be had here now may have been run by whoever got the call before.
@@ -256,16 +256,20 @@ export async function serveTools(
     }
   }
 
-  function find({ toolName }: ToolInvokeRequest, { headers }: Envelope): ServedTool | ToolError {
+  function find({ toolName }: ToolInvokeRequest, { headers }: Envelope, caller: string): ServedTool | ToolError {
     try {
-      return served.find(toolName, headers) ?? unknownTool(toolName);
+      return served.find(toolName, headers) ?? unknownTool(toolName, caller);
     } catch (error) {
       return toToolError(error, toolName);
     }
   }
 
-  function unknownTool(name: string): ToolError {
-    const nearest = nearestName(name, served.names);
+  function unknownTool(name: string, caller: string): ToolError {
+    const { decide } = policy.current();
+    const nearest = nearestName(
+      name,
+      served.names.filter((tool) => decide({ caller, tool }).isAllowed),
+    );
     return new ToolError(
       ToolErrorCode.ToolNotFound,
       `"${service}" has no tool "${name.slice(0, 80)}"${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`,

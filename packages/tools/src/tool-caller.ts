@@ -19,6 +19,7 @@ import {
 import { ANSWER_KEPT_MS, CallJournal, CallState, type JournalStore } from "@rockbot/journal";
 import type { PolicyHolder } from "@rockbot/policy";
 import { argumentsText } from "./arguments-text.ts";
+import { guideFor } from "./guide-for.ts";
 import { guideTools } from "./guide-tools.ts";
 import { holdStation } from "./held-station.ts";
 import { createIdentity } from "./identity.ts";
@@ -212,8 +213,9 @@ export async function createToolCaller(
   const remote = new Map<string, ToolExecutor>();
   async function getGuides(by: string = self): Promise<readonly ToolGuide[]> {
     await directory.discovered();
-    const services = new Set(toolsOf(by).map(({ source }) => source));
-    return directory.guidesOf((service) => services.has(service));
+    const tools = toolsOf(by);
+    const services = new Set(tools.map(({ source }) => source));
+    return directory.guidesOf((service) => services.has(service)).map((guide) => guideFor(guide, tools));
   }
   for (const tool of guideTools(getGuides)) {
     const { name, description, inputSchema, outputSchema, readOnly, idempotent } = tool.definition;
@@ -228,6 +230,8 @@ export async function createToolCaller(
   function toolsOf(by: string): readonly ToolRegistration[] {
     return by === self || policy === undefined ? usable.getTools() : usableBy(by, policy.current(), registry.getTools());
   }
+
+  const mayUse = (tool: string, by: string): boolean => policy?.current().decide({ caller: by, tool }).isAllowed ?? true;
 
   /** Finds the executor when the call is made, so that a tool that comes or goes meanwhile is judged as it is then. */
   const calling = withCallingLayers({
@@ -275,6 +279,8 @@ export async function createToolCaller(
         { retryAfterMs: 1_000 },
       );
     }
+    const held = directory.heldBack(name);
+    if (held !== undefined && mayUse(name, by)) return new ToolError(ToolErrorCode.Denied, held.why, { details: { mayHaveRun: false, reason: held.reason } });
     if (directory.remembers(name) || allToolNames.includes(name)) {
       return new ToolError(ToolErrorCode.Unavailable, `"${shown}" cannot be called now: no running service offers it. Try again later.`);
     }

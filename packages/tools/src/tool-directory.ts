@@ -180,6 +180,13 @@ export class ToolDirectory implements AsyncDisposable {
     return guides.some(({ awaited = [] }) => awaited.some((beginning) => lower.startsWith(beginning.toLowerCase())));
   }
 
+  /** What a service says of a tool that it holds back until an operator approves it. Case does not matter. */
+  heldBack(name: string): NonNullable<ToolGuide["held"]>[number] | undefined {
+    const lower = name.toLowerCase();
+    const held = [...this.#services.values()].flatMap((view) => view.guides.flatMap((guide) => guide.held ?? []));
+    return held.find((tool) => tool.name.toLowerCase() === lower);
+  }
+
   /** The service that a tool's name belongs to now. */
   holderOf(name: string): string | undefined {
     return this.#holders.get(name)?.service;

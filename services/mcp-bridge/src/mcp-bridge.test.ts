@@ -1,9 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRequester } from "@rockbot/bus";
-import { createEnvelope, decodeMessage, encodeMessage, Header, type McpServersIndexed, messages, newId } from "@rockbot/contracts";
-import { openPolicy } from "@rockbot/policy";
+import { createEnvelope, decodeMessage, encodeMessage, Header, type McpServersIndexed, messages, newId, type ToolError } from "@rockbot/contracts";
+import { offerMcpTools } from "@rockbot/mcp-tools";
+import { createPolicy, holdPolicy, openPolicy, readPolicy } from "@rockbot/policy";
 import { httpFaults, startFaultHttpServer, startRawHttpServer, temporaryFolder } from "@rockbot/testing";
+import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { announcedTools, faulty, rawCaller, realServers, startTestBridge, variable } from "./test-bridge.ts";
 
@@ -61,10 +63,41 @@ test("a request names its server by a header, or the server is found by the tool
   });
   expect(await ask("echo", { [Header.McpServer]: "thrid" })).toMatchObject({
     code: "tool_not_found",
-    message: expect.stringContaining("Known: First, Second"),
+    message: expect.not.stringMatching(/First|Second/),
   });
   expect(await ask("no_such_tool", {})).toMatchObject({ code: "tool_not_found" });
 });
+
+test("nothing that a caller reads names a server of which it may use nothing", async () => {
+  const policy = holdPolicy(createPolicy(await readPolicy("everyone: { allow: ['*'] }\ncallers: { bob: { allow: ['open__*', 'mcp_*'] } }", "of the test")));
+  await using tested = await startTestBridge(() => ({ open: faulty(), secret: faulty(), awaited_secret: faulty("silent") }), { policy, settleMs: 500 });
+  const { bus } = tested;
+  await using bob = await createToolCaller(bus, { agent: "bob", policy });
+  await using _tools = await offerMcpTools(bus, bob, { agent: "bob", policy });
+  await bob.discovered();
+  await expect
+    .poll(() => bob.tools.getTools().map(({ name }) => name), { timeout: 10_000 })
+    .toEqual(expect.arrayContaining(["open__echo", "mcp_list_services"]));
+  const told = async (name: string, args: object) => bob.call(name, args).catch((error: unknown) => error as ToolError);
+  const texts: readonly unknown[] = [
+    await bob.getGuides(),
+    await told("list_tool_guides", {}),
+    await told("get_tool_guide", { name: "mcp-tool-guide" }),
+    await told("mcp_list_services", {}),
+    await told("mcp_get_service_details", { server_name: "secre" }),
+    await told("mcp_invoke_tool", { server_name: "secre", tool_name: "echo" }),
+    await told("secre__echo", {}),
+    await rawCaller(bus, "bob")("echo", { [Header.McpServer]: "secre" }),
+    await rawCaller(bus, "bob")("sekret__echo", {}),
+  ];
+  for (const text of texts) expect(sayingOf(text)).not.toMatch(/secret/);
+  expect(JSON.stringify(texts[0])).toContain('What the server \\"open\\" says of itself');
+  for (const server_name of ["secret", "awaited_secret"])
+    expect(await told("mcp_invoke_tool", { server_name, tool_name: "echo" })).toMatchObject({ code: "tool_not_found" });
+  expect(await told("mcp_invoke_tool", { server_name: "open", tool_name: "ehco" })).toMatchObject({ message: expect.stringContaining('Did you mean "echo"') });
+});
+
+const sayingOf = (said: unknown): string => JSON.stringify(said instanceof Error ? [said.message, (said as ToolError).details] : said);
 
 test("answers say that they come from a tool of an MCP server, also those that say why there is none", async () => {
   await using tested = await startTestBridge(() => ({ peer: faulty() }));

@@ -70,7 +70,7 @@ test("what does not exist is said with the nearest name, and arguments that are 
   });
   expect(await invoke({ server_name: "faulty", tool_name: "ehco" })).toMatchObject({
     code: "tool_not_found",
-    message: expect.stringContaining('did you mean "echo"'),
+    message: expect.stringContaining('Did you mean "echo"'),
   });
   expect(await invoke({ server_name: "faulty", tool_name: "echo", arguments: "not json" })).toMatchObject({ code: "invalid_arguments" });
   expect(await invoke({ tool_name: "echo" })).toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("server_name") });

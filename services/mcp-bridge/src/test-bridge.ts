@@ -73,12 +73,12 @@ export async function startTestBridge(
 export const announcedTools = (caller: ToolCaller): string[] => caller.tools.getTools().flatMap(({ name, source }) => (source === "mcp-bridge" ? [name] : []));
 
 /** Calls without knowing what is announced, and resolves with the answer as it is. */
-export function rawCaller(bus: Bus) {
-  const requester = createRequester(bus, { replyTo: "tool.result.RockBot", subscription: { name: "raw", kind: "copy" } });
+export function rawCaller(bus: Bus, agent = "RockBot") {
+  const requester = createRequester(bus, { replyTo: `tool.result.${agent}`, subscription: { name: "raw", kind: "copy" } });
   return async (toolName: string, headers: Record<string, string>): Promise<unknown> => {
     const body = encodeMessage("ToolInvokeRequest", { toolCallId: newId(), toolName, arguments: null, sessionId: null });
     const type = messages.ToolInvokeRequest.type;
-    const reply = await requester.request(createEnvelope({ topic: "tool.invoke.mcp", type, source: "RockBot", correlationId: newId(), body, headers }), {
+    const reply = await requester.request(createEnvelope({ topic: "tool.invoke.mcp", type, source: agent, correlationId: newId(), body, headers }), {
       timeoutMs: 10_000,
     });
     return JSON.parse(Buffer.from(reply.body).toString());

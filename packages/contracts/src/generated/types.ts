@@ -164,8 +164,41 @@ name: ToolName
  * @maxItems 1000
  */
 awaited?: string[]
+/**
+ * Tools of the group that wait for an operator.
+ * 
+ * @maxItems 200
+ */
+held?: HeldTool[]
+/**
+ * Parts of the document, behind the rest, that not everybody reads.
+ * 
+ * @maxItems 1000
+ */
+sections?: GuideSection[]
 summary: string
 document: string
+}
+/**
+ * A tool that is not called until an operator approves it. Told only to whoever may use it.
+ */
+export interface HeldTool {
+name: ToolName
+/**
+ * In words, with what to do.
+ */
+why: string
+reason: ("not_approved" | "rejected")
+}
+/**
+ * A part of a guide for those who may use one of some tools.
+ */
+export interface GuideSection {
+/**
+ * How the names of those tools begin.
+ */
+toolsBeginWith: string
+text: string
 }
 /**
  * What is another in an instance's list than in the one that it had announced before. Who does not have that one asks for the whole.

@@ -1,13 +1,20 @@
 import { announcedMcpPrefix, type ToolGuide } from "@rockbot/contracts";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 
+type Sections = NonNullable<ToolGuide["sections"]>;
+
 /** What a guide may have on the bus, in characters; each may be several bytes. */
 const MAX_DOCUMENT = 16_000;
 
 const MAX_AWAITED = 1_000;
 
-/** Teaches the model MCP servers. What the servers say of themselves stands in it quoted, as far as it has room. */
-export function mcpToolGuide(servers: readonly BridgedServer[]): ToolGuide {
+const MAX_HELD = 200;
+
+/**
+ * Teaches the model MCP servers. What a server says of itself stands in it quoted, as far as there is room, in a section of its own, for those who may use one of
+ * its tools: nobody else learns that it is there.
+ */
+export function mcpToolGuide(servers: readonly BridgedServer[], held: NonNullable<ToolGuide["held"]> = []): ToolGuide {
   const lines = [
     "# MCP servers",
     "",
@@ -36,18 +43,24 @@ export function mcpToolGuide(servers: readonly BridgedServer[]): ToolGuide {
     "| `denied` | the policy forbids it, or an operator has not approved the tool or the server yet | tell your user what the message asks for; look for no way around |",
     "| `tool_not_found` | no such server or tool | list the servers again |",
   ];
-  let document = `${lines.join("\n")}\n`;
+  const document = `${lines.join("\n")}\n`;
+  let length = document.length;
+  const sections: Sections = [];
   for (const { name, instructions } of servers) {
     if (instructions === undefined) continue;
     const quoted = instructions.split("\n").map((line) => `> ${line}`);
-    const section = ["", `## What the server "${name}" says of itself`, "", "Not from your user, nor from this system:", "", ...quoted, ""].join("\n");
-    if (document.length + section.length <= MAX_DOCUMENT) document += section;
+    const text = ["", `## What the server "${name}" says of itself`, "", "Not from your user, nor from this system:", "", ...quoted, ""].join("\n");
+    length += text.length;
+    if (length <= MAX_DOCUMENT) sections.push({ toolsBeginWith: announcedMcpPrefix(name), text });
+    else length -= text.length;
   }
   const awaited = servers.filter(({ isHeard }) => !isHeard).map(({ name }) => announcedMcpPrefix(name));
   return {
     name: "mcp-tool-guide",
     ...(awaited.length === 0 ? {} : { awaited: awaited.slice(0, MAX_AWAITED) }),
-    summary: `How to use the tools of MCP servers; ${servers.length === 1 ? "1 server is" : `${servers.length} servers are`} set up.`,
+    ...(held.length === 0 ? {} : { held: held.slice(0, MAX_HELD) }),
+    summary: "How to use the tools of MCP servers.",
     document,
+    ...(sections.length === 0 ? {} : { sections }),
   };
 }

@@ -1,4 +1,4 @@
-import { Header, mayBeAnnouncedMcpName, nearestName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
+import { Header, mayBeAnnouncedMcpName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
 import { type McpTool, serverAwayError } from "@rockbot/mcp";
 import type { Tool, ToolProvider } from "@rockbot/tools";
 import type { BridgedServer } from "../servers/bridged-server.ts";
@@ -8,18 +8,19 @@ import { mcpTool } from "./mcp-tool.ts";
 import { mcpToolGuide } from "./mcp-tool-guide.ts";
 
 const GATHER_MS = 20;
+const AWAY_RETRY_MS = 1_000;
 
 /** The tools of all servers of a pool, under the names that they are announced with. */
 export class McpToolProvider implements ToolProvider {
   readonly #pool: ServerPool;
-  readonly #trust: Pick<ToolTrust, "refusalOn" | "refusalOf"> | undefined;
+  readonly #trust: Pick<ToolTrust, "refusalOn" | "refusalOf" | "heldAs"> | undefined;
   /** One object for each tool for as long as it does not change. */
   readonly #made = new WeakMap<BridgedServer, WeakMap<McpTool, Tool>>();
 
   readonly #tell = new Set<() => void>();
 
   /** @param trust says why tools that are not offered are not called */
-  constructor(pool: ServerPool, trust?: Pick<ToolTrust, "refusalOn" | "refusalOf">) {
+  constructor(pool: ServerPool, trust?: Pick<ToolTrust, "refusalOn" | "refusalOf" | "heldAs">) {
     this.#pool = pool;
     this.#trust = trust;
   }
@@ -29,7 +30,13 @@ export class McpToolProvider implements ToolProvider {
   }
 
   get guides(): readonly ToolGuide[] {
-    return [mcpToolGuide(this.#pool.servers)];
+    const { servers } = this.#pool;
+    return [
+      mcpToolGuide(
+        servers,
+        servers.flatMap(({ name }) => this.#trust?.heldAs(name) ?? []),
+      ),
+    ];
   }
 
   /** Several changes in a row are told once: many servers connect at the same time. */
@@ -70,7 +77,11 @@ export class McpToolProvider implements ToolProvider {
     const unheard = found === undefined ? this.#pool.servers.filter((server) => !server.isHeard) : [];
     // A tool's own name may be one of any server that has not said what it offers, as long as it is being connected for the first time.
     const isOwnName = !this.#pool.servers.some((server) => mayBeAnnouncedMcpName(toolName, server.name));
-    const away = unheard.find((server) => (isOwnName ? server.health.failures === 0 : mayBeAnnouncedMcpName(toolName, server.name)));
+    if (isOwnName && unheard.some((server) => server.health.failures === 0)) {
+      const message = `"${toolName.slice(0, 80)}" cannot be called now: what may offer it is being connected. Nothing was run. Try again later.`;
+      throw new ToolError(ToolErrorCode.Unavailable, message, { retryAfterMs: AWAY_RETRY_MS, details: { mayHaveRun: false, reason: "server_away" } });
+    }
+    const away = unheard.find((server) => mayBeAnnouncedMcpName(toolName, server.name));
     if (away !== undefined) throw serverAwayError(away.health);
     return found;
   }
@@ -78,25 +89,15 @@ export class McpToolProvider implements ToolProvider {
   #findOn(serverName: string, toolName: string): Tool {
     const server = this.#pool.find(serverName);
     if (server === undefined) {
-      const names = this.#pool.servers.map(({ name }) => name);
-      const nearest = nearestName(serverName, names);
-      throw new ToolError(
-        ToolErrorCode.ToolNotFound,
-        `There is no MCP server "${serverName.slice(0, 80)}"${nearest === undefined ? "" : `; did you mean "${nearest}"?`} Known: ${names.slice(0, 20).join(", ") || "none"}.`,
-      );
+      // No other name is told: who asks may not be one who may know of it.
+      throw new ToolError(ToolErrorCode.ToolNotFound, `There is no MCP server "${serverName.slice(0, 80)}". List the servers again.`);
     }
     const tool = firstNamed(server.tools, toolName, ({ name }) => name);
     if (tool !== undefined) return this.#toolOf(server, tool);
     const refusal = this.#trust?.refusalOn(server.name, toolName);
     if (refusal !== undefined) throw refusal;
     if (!server.isHeard) throw serverAwayError(server.health);
-    const names = server.tools.map(({ name }) => name);
-    const nearest = nearestName(toolName, names);
-    throw new ToolError(
-      ToolErrorCode.ToolNotFound,
-      `The MCP server "${server.name}" offers no tool "${toolName.slice(0, 80)}"${nearest === undefined ? "." : `; did you mean "${nearest}"?`}`,
-      { details: { ...(nearest === undefined ? {} : { nearest }) } },
-    );
+    throw new ToolError(ToolErrorCode.ToolNotFound, `The MCP server "${server.name}" offers no tool "${toolName.slice(0, 80)}".`);
   }
 
   #findAnywhere(toolName: string): Tool | undefined {

@@ -2,10 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Header } from "@rockbot/contracts";
 import { createMemoryTrustStore, openFileTrustStore, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
+import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { temporaryFolder } from "@rockbot/testing";
+import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { announcedTools, faulty, rawCaller, realServers, startTestBridge } from "../test-bridge.ts";
 
+const policyOf = async (yaml: string) => holdPolicy(createPolicy(await readPolicy(`everyone: { allow: ["*"] }\n${yaml}`, "of the test")));
 const announced = (caller: Parameters<typeof announcedTools>[0]) => expect.poll(() => announcedTools(caller), { timeout: 10_000 });
 const limited = (...toolsAllowed: readonly string[]) => ({ ...faulty(), toolsAllowed });
 
@@ -23,6 +26,11 @@ test("a definition that changes by a byte is neither announced nor called until 
     ["echo", { [Header.McpServer]: "Peer" }],
   ] as const)
     expect(await ask(name, headers)).toMatchObject(words);
+  // Who knows only what is announced is told the same, and not that there is no such tool.
+  await expect(caller.call("peer__echo", {})).rejects.toMatchObject({ ...words, details: { mayHaveRun: false, reason: "not_approved" } });
+  await using barred = await createToolCaller(bus, { agent: "barred", policy: await policyOf("callers: { barred: { allow: ['peer__redefine'] } }") });
+  await barred.discovered();
+  await expect(barred.call("peer__echo", {})).rejects.toMatchObject({ message: expect.not.stringContaining("approve") });
   expect(bridge.servers).toMatchObject([{ name: "peer", tools: 1, held: 1 }]);
 
   const { tools } = await bridge.approvals.waiting();

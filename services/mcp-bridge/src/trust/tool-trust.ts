@@ -1,6 +1,6 @@
 import { metrics, type ObservableResult } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
-import { announcedMcpName, mayBeAnnouncedMcpName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { announcedMcpName, mayBeAnnouncedMcpName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
 import type { McpTool, ToolScreen } from "@rockbot/mcp";
 import { forgetWaiting, type HeldTool, PinBook, type PinMode, readWaiting, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
 import type { BridgedServerOptions } from "../servers/bridged-server.ts";
@@ -82,6 +82,15 @@ export class ToolTrust implements Disposable {
   /** What waits for an operator. */
   waitingOn(server: string): readonly HeldTool[] {
     return this.#heldOn(server).filter(({ rejectedBy }) => rejectedBy === undefined);
+  }
+
+  /** What is held of a server, as it is told to whoever may use it. */
+  heldAs(server: string): NonNullable<ToolGuide["held"]> {
+    return this.#heldOn(server).map((held) => ({
+      name: announcedMcpName(server, held.name),
+      why: heldError(server, held).message,
+      reason: held.rejectedBy === undefined ? "not_approved" : "rejected",
+    }));
   }
 
   #heldOn(server: string): readonly HeldTool[] {
