@@ -1,18 +1,33 @@
 /**
- * An agent that has gone bad, as a process of its own: `node abusive-agent-service.ts URL FLOOD`, see floods.ts. Publishes as fast as its broker
- * takes it, with nothing of ours but the form of the messages, until SIGTERM; then says how many it was.
+ * An agent that has gone bad, as a process of its own: `node abusive-agent-service.ts JSON`. Publishes as fast as its broker takes it, with nothing of ours
+ * but the form of the messages, until SIGTERM; then says how many it was. It has what others leave of the processor: in production it runs elsewhere.
  */
+import { writeFile } from "node:fs/promises";
+import { constants, setPriority } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { connect } from "amqplib";
 import { type FloodName, floods, publication } from "./floods.ts";
 
-const [, , url = "", name = ""] = process.argv;
-const flood = floods[name as FloodName];
+export interface AbusiveAgentOptions {
+  readonly url: string;
+  readonly flood: FloodName;
+  /** Where it publishes. @default where the flood does */
+  readonly topic?: string | undefined;
+  /** @default as many as the broker takes */
+  readonly perSecond?: number | undefined;
+}
+
+const { url, flood, topic, perSecond = Number.POSITIVE_INFINITY } = JSON.parse(process.argv[2] ?? "{}") as AbusiveAgentOptions;
+const user = new URL(url).username;
+const next = floods[flood];
 let published = 0;
 let refusal = "";
+setPriority(constants.priority.PRIORITY_LOW);
+await writeFile("/proc/self/autogroup", String(constants.priority.PRIORITY_LOW)).catch(() => {}); // the same of its session, where the system has that
 process.once("SIGTERM", () => process.stdout.write(`${JSON.stringify({ published, refusal })}\n`, () => process.exit()));
 /** Messages in a row before this process looks around. */
 const BATCH = 64;
+const start = performance.now();
 
 for (;;) {
   try {
@@ -34,9 +49,10 @@ async function publishUntilRefused(): Promise<void> {
   channel.on("error", onError);
   const { stream } = connection.connection as unknown as { readonly stream: { readonly writableLength: number } };
   while (failure === undefined) {
-    for (let i = 0; i < BATCH && stream.writableLength < 16 * 1024 * 1024; i++) {
-      const { routingKey, body, properties } = publication(flood());
-      channel.publish("rockbot", routingKey, body, properties);
+    const due = ((performance.now() - start) / 1_000) * perSecond;
+    for (let i = 0; i < BATCH && published < due && stream.writableLength < 16 * 1024 * 1024; i++) {
+      const { routingKey, body, properties } = publication(next(), user);
+      channel.publish("rockbot", topic ?? routingKey, body, properties);
       published++;
     }
     await nextTurn();

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startOwnRedis, type TestRedis } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import { openRawChannel } from "../broker/raw-channel.ts";
 import { startVerifiedBroker, type VerifiedBroker } from "../broker/verified-broker.ts";
 import { connect } from "../broker/verified-system.ts";
 import { type SettledCall, settleCall } from "../faults/settle-calls.ts";
 import { startProgram, untilReady } from "../services/start-service.ts";
 import type { AbusedOptions } from "./abused-options.ts";
-import { ABUSIVE, type FloodName, POLICY } from "./floods.ts";
+import type { AbusiveAgentOptions } from "./abusive-agent-service.ts";
+import { ABUSIVE, type FloodName, floods, isForCopies, POLICY } from "./floods.ts";
 
 export interface FloodRow {
   readonly flood: FloodName;
@@ -21,6 +23,9 @@ export interface FloodRow {
   /** The same caller right before. */
   readonly quietP50Ms: number;
   readonly quietP99Ms: number;
+  /** The same caller while as many of these messages go to a queue that nobody of ours reads: what they cost by the broker and the machine alone. */
+  readonly controlP50Ms: number;
+  readonly controlP99Ms: number;
   /** What is there at the end, beyond what was before. */
   readonly redisKeys: number;
   readonly redisMiB: number;
@@ -30,9 +35,11 @@ export interface FloodRow {
 
 export interface RunFloodsOptions {
   readonly floods: readonly FloodName[];
-  /** Each flood, and half as long before it without one. */
+  /** Each flood, half as long before it without one, and half as long after it of the control. */
   readonly seconds: number;
   readonly callsPerSecond: number;
+  /** Whether times count, so that there is a control. @default true */
+  readonly isTimed?: boolean | undefined;
   readonly onRow?: ((row: FloodRow) => void) | undefined;
 }
 
@@ -40,16 +47,22 @@ export interface RunFloodsOptions {
 const CALL_TIMEOUT_MS = 10_000;
 /** What a flood has left is worked off in this time, or is left. */
 const CALM_MS = 30_000;
+/** The queue of the control, and its topic. */
+const CONTROL = "control";
 
 /** One agent with a valid user floods services, and another calls them: both over a broker of their own that verifies senders, without any limit of the policy's. */
-export async function runFloods({ floods: names, seconds, callsPerSecond, onRow }: RunFloodsOptions): Promise<FloodRow[]> {
+export async function runFloods({ floods: names, seconds, callsPerSecond, isTimed = true, onRow }: RunFloodsOptions): Promise<FloodRow[]> {
   await using broker = await startVerifiedBroker(POLICY);
   await using redis = await startOwnRedis();
   const options: AbusedOptions = {
     urls: { echoes: broker.urlOf("echoes"), scripts: broker.urlOf("scripts"), "mcp-bridge": broker.urlOf("mcp-bridge") },
     redisUrl: redis.url,
   };
-  await using _services = await untilReady("services", startProgram("test/abuse/abused-service.ts", { args: [JSON.stringify(options)] }), "ready\n");
+  await using _services = await untilReady(
+    "services",
+    startProgram("test/abuse/abused-service.ts", { args: [JSON.stringify(options)], hasSession: true }),
+    "ready\n",
+  );
   await using bus = await connect(broker, "honest");
   await using caller = await createToolCaller(bus, { agent: "honest", policy: broker.policy });
   await caller.discovered();
@@ -59,12 +72,12 @@ export async function runFloods({ floods: names, seconds, callsPerSecond, onRow 
   for (const flood of names) {
     const quiet = await callFor(caller, seconds / 2, callsPerSecond);
     const before = await measure(broker, redis);
-    await using agent = startProgram("test/abuse/abusive-agent-service.ts", { args: [broker.urlOf(ABUSIVE), flood] });
+    const agent = startAbusiveAgent({ url: broker.urlOf(ABUSIVE), flood });
     const calls = await callFor(caller, seconds, callsPerSecond);
-    agent.kill("SIGTERM");
-    const end = await Promise.race([agent.ended, sleep(10_000, "late" as const, { ref: false })]);
-    const { published, refusal } = end === "late" ? { published: Number.NaN, refusal: "it does not end" } : JSON.parse(agent.stdout());
+    const { published, refusal } = await agent.stop();
     const after = await measure(broker, redis);
+    await untilCalm(broker);
+    const control = !isTimed ? [] : await callBesideControl(broker, caller, { flood, perSecond: published / seconds, seconds: seconds / 2, callsPerSecond });
     const row: FloodRow = {
       flood,
       publishedPerSecond: Math.round(published / seconds),
@@ -75,6 +88,8 @@ export async function runFloods({ floods: names, seconds, callsPerSecond, onRow 
       p99Ms: quantile(calls, 0.99),
       quietP50Ms: quantile(quiet, 0.5),
       quietP99Ms: quantile(quiet, 0.99),
+      controlP50Ms: quantile(control, 0.5),
+      controlP99Ms: quantile(control, 0.99),
       redisKeys: after.redisKeys - before.redisKeys,
       redisMiB: after.redisMiB - before.redisMiB,
       queuedMiB: after.queuedMiB - before.queuedMiB,
@@ -82,9 +97,44 @@ export async function runFloods({ floods: names, seconds, callsPerSecond, onRow 
     };
     rows.push(row);
     onRow?.(row);
-    await untilCalm(broker);
   }
   return rows;
+}
+
+function startAbusiveAgent(options: AbusiveAgentOptions) {
+  const agent = startProgram("test/abuse/abusive-agent-service.ts", { args: [JSON.stringify(options)], hasSession: true });
+  return {
+    async stop(): Promise<{ readonly published: number; readonly refusal: string }> {
+      await using _killed = agent;
+      agent.kill("SIGTERM");
+      const end = await Promise.race([agent.ended, sleep(10_000, "late" as const, { ref: false })]);
+      return end === "late" ? { published: Number.NaN, refusal: "it does not end" } : JSON.parse(agent.stdout());
+    },
+  };
+}
+
+interface ControlOptions {
+  readonly flood: FloodName;
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly callsPerSecond: number;
+}
+
+/**
+ * The control: the messages of a flood, as many a second, go to a queue of the same type that nobody reads, so that none of ours has to do with
+ * them. On a machine where broker, services and callers share processors and a disk they cost the others this much whatever services do.
+ */
+async function callBesideControl(broker: VerifiedBroker, caller: ToolCaller, { flood, perSecond, seconds, callsPerSecond }: ControlOptions) {
+  await using raw = await openRawChannel(broker.url);
+  const type = isForCopies(floods[flood]()) ? "classic" : "quorum";
+  const bounds = { "x-queue-type": type, "x-max-length": 1_000, "x-overflow": "drop-head" };
+  await raw.channel.assertQueue(CONTROL, { durable: true, arguments: bounds });
+  await raw.channel.bindQueue(CONTROL, "rockbot", CONTROL);
+  const agent = startAbusiveAgent({ url: broker.url, flood, topic: CONTROL, perSecond });
+  const calls = await callFor(caller, seconds, callsPerSecond);
+  await agent.stop();
+  await raw.channel.deleteQueue(CONTROL);
+  return calls;
 }
 
 async function callFor(caller: ToolCaller, seconds: number, perSecond: number): Promise<SettledCall[]> {

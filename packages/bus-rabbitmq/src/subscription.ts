@@ -88,7 +88,7 @@ export class Subscription {
   #disposed: Promise<void> | undefined;
 
   constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, user, log }: SubscriptionOptions) {
-    const { kind, name, concurrency, prefetch } = options;
+    const { kind, name, concurrency, prefetch, isFurther } = options;
     this.#options = options;
     this.#handler = handler;
     this.#publisher = publisher;
@@ -104,6 +104,10 @@ export class Subscription {
       handle: (message, receivedAt, settle) => void this.#first(message, receivedAt, settle),
       consumer: undefined,
     };
+    if (isFurther) {
+      this.#stations = [main];
+      return;
+    }
     if (kind !== "service") {
       const spare: Station = { ...main, queue: () => spareQueueName(name) };
       this.#stations = kind === "result" ? [main, spare] : [main];
@@ -199,7 +203,8 @@ export class Subscription {
 
   /** @returns the queues that are there now */
   async #declare(link: Link): Promise<readonly string[]> {
-    const { kind, name, topics } = this.#options;
+    const { kind, name, topics, isFurther } = this.#options;
+    if (isFurther && this.#present.length === 0) return [queueName(name)]; // declared with the first subscription; on later connections who comes first declares it
     await declareExchanges(link);
     if (kind === "result") return declareResult(link, name, topics);
     if (kind === "copy") {

@@ -99,6 +99,11 @@ export interface SubscribeOptions {
    * at least once for each such message, then the message is parked; if it throws, it is parked all the same.
    */
   readonly onDeadLetter?: ((message: Envelope, death: Death) => Promise<void>) | undefined;
+  /**
+   * Whether this process has a subscription of the name already, and wants more of its messages at once (kind `service` only). It takes them
+   * sooner, as nothing has to be declared; what has died is for the first. @default false
+   */
+  readonly isFurther?: boolean | undefined;
   /** How long disposal waits for running handlers. @default 20_000 */
   readonly drainMs?: number | undefined;
   /** Whether the handler runs in a span of its own, in the trace that the message carries. @default true */

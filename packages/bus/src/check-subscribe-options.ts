@@ -6,6 +6,7 @@ export interface CheckedSubscribeOptions extends SubscribeOptions {
   readonly concurrency: number;
   readonly prefetch: number;
   readonly drainMs: number;
+  readonly isFurther: boolean;
 }
 
 /** Room for a role and the names of an agent and its instance. */
@@ -15,7 +16,7 @@ const MAX_PREFETCH = 65_535;
 
 /** @throws {RangeError} naming the option that is out of range */
 export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscribeOptions {
-  const { name, topics, kind = "service", concurrency = DEFAULT_CONCURRENCY, drainMs = DEFAULT_DRAIN_MS, onDeadLetter } = options;
+  const { name, topics, kind = "service", concurrency = DEFAULT_CONCURRENCY, drainMs = DEFAULT_DRAIN_MS, isFurther = false, onDeadLetter } = options;
   const { prefetch = 2 * concurrency } = options;
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(name) || name.length > MAX_NAME) {
     throw new RangeError(
@@ -33,5 +34,6 @@ export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscri
       `Cannot subscribe as "${name}": prefetch must be a whole number from its concurrency, ${concurrency}, to ${MAX_PREFETCH}, got ${prefetch}`,
     );
   }
-  return { name, topics, kind, concurrency, prefetch, drainMs, ...(onDeadLetter === undefined ? {} : { onDeadLetter }) };
+  if (isFurther && kind !== "service") throw new RangeError(`Cannot subscribe as "${name}" once more: of the kind "${kind}" each subscription is a first one`);
+  return { name, topics, kind, concurrency, prefetch, drainMs, isFurther, ...(onDeadLetter === undefined ? {} : { onDeadLetter }) };
 }

@@ -19,6 +19,8 @@ export interface StartNodeProgramOptions {
   readonly cwd?: string;
   /** Options of Node itself. */
   readonly nodeArgs?: readonly string[];
+  /** Whether it is a session of its own: Linux shares the processor out between sessions first, and then between the processes of each. @default false */
+  readonly hasSession?: boolean;
 }
 
 /**
@@ -28,12 +30,13 @@ export interface StartNodeProgramOptions {
 const COMPILE_CACHE = join(import.meta.dirname, "../../../node_modules/.cache/node-programs");
 
 /** A file of this repository as a real process, with nothing of our environment but what it needs. Disposal kills it. */
-export function startNodeProgram(file: string, { args = [], env = {}, cwd, nodeArgs = [] }: StartNodeProgramOptions = {}): NodeProgram {
+export function startNodeProgram(file: string, { args = [], env = {}, cwd, nodeArgs = [], hasSession = false }: StartNodeProgramOptions = {}): NodeProgram {
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(process.execPath, [...nodeArgs, file, ...args], {
     cwd,
     env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],
+    detached: hasSession,
   });
   let stdout = "";
   let stderr = "";

@@ -15,6 +15,7 @@ import {
 } from "@rockbot/contracts";
 import { AnswerAllowance } from "./answer-allowance.ts";
 import type { Identity } from "./identity.ts";
+import { METERED } from "./message-meter.ts";
 
 /** Topics of announcements. */
 export const announceTopic = (service: string): string => `tool.announce.${service}`;
@@ -107,7 +108,7 @@ export async function announceTools(bus: Bus, { service, list, identity, log }: 
     if (allowance.take(sender.name, isForList ? announced.bytes : 0)) void (isForList ? announce(replyTo) : beat(replyTo));
   }
 
-  const probes = await bus.subscribe({ name: `announce.${service}`, topics: [PROBE_TOPIC, listTopic(service)], kind: "copy" }, async (message) =>
+  const probes = await bus.subscribe({ name: `announce.${service}`, topics: [PROBE_TOPIC, listTopic(service)], kind: "copy", ...METERED }, async (message) =>
     hearProbe(message),
   );
   await beat(toAll);

@@ -7,7 +7,7 @@ export { CallClaims } from "./layers/claim.ts";
 export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers.ts";
 export { DEFAULT_TIMEOUT_MS, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 export { type ListedTool, listTools } from "./list-tools.ts";
-export { MessageMeter } from "./message-meter.ts";
+export { METERED, MessageMeter } from "./message-meter.ts";
 // To tell of a call's progress elsewhere than where its answer goes.
 export { paceUpdates, type UpdatePace } from "./pace-updates.ts";
 // To take requests in other forms than the bus's own.

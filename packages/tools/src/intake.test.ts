@@ -14,7 +14,7 @@ test("a caller alone may have any number here, and no more is taken for it than 
     times++;
     return { [Symbol.asyncDispose]: async () => {} };
   };
-  await using intake = new Intake({ handlers: 4, takeMore, log });
+  await using intake = new Intake({ handlers: 4, concurrency: 2, takeMore, log });
   for (let i = 0; i < 1_000; i++) {
     expect(intake.hasRoom("alone", 1, 256)).toBe(true);
     intake.hold("alone", 1);
@@ -31,7 +31,7 @@ test("one that has most handlers while others are there is bounded in number and
   };
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   try {
-    await using intake = new Intake({ handlers: 4, takeMore, log, clock: () => now });
+    await using intake = new Intake({ handlers: 4, concurrency: 2, takeMore, log, clock: () => now });
     intake.hold("other", 1)[Symbol.dispose]();
     const held: Disposable[] = [];
     while (intake.hasRoom("crowding", 1, 300) && held.length < 10_000) held.push(intake.hold("crowding", 1));
@@ -55,6 +55,48 @@ test("one that has most handlers while others are there is bounded in number and
   } finally {
     vi.useRealTimers();
   }
+});
+
+test("who drops many is taken more of whoever else is there, and who drops a few is not", async () => {
+  let now = 0;
+  let times = 0;
+  const takeMore = async () => {
+    times++;
+    return { [Symbol.asyncDispose]: async () => {} };
+  };
+  await using intake = new Intake({ handlers: 4, concurrency: 2, takeMore, log, clock: () => now });
+  for (let i = 0; i < 20; i++, now += 500) intake.drop("alone");
+  expect(times).toBe(0);
+  for (let i = 0; i < 4; i++) intake.drop("alone");
+  expect(times).toBe(1);
+});
+
+test("one that crowds a service has a share of what runs at once, so that another's call runs although none of its ends", async () => {
+  await using bus = createMemoryBus();
+  const { tool, running, endAll } = heldTool("hold", { readOnly: true });
+  await using _ = await serveTools(bus, testSet(tool), { service: "tests", concurrency: 8 });
+  await using other = await createToolCaller(bus, { agent: "other" });
+  await using crowd = await createToolCaller(bus, { agent: "crowd", maxCallsInFlight: 5_000 });
+  await Promise.all([other.discovered(), crowd.discovered()]);
+  const first = other.call("hold", {});
+  await vi.waitFor(() => expect(running).toHaveLength(1));
+  const over = new AbortController();
+  for (let i = 0; i < 200; i++) crowd.call("hold", {}, { signal: over.signal }).catch(() => {});
+  await vi.waitFor(() => expect(running.length).toBeGreaterThan(1));
+  endAll(); // those from before it was known as a crowd
+  await first;
+  await vi.waitFor(() => {
+    const extra = running.slice(0, -6);
+    for (const call of extra) call.end();
+    expect(extra).toHaveLength(0);
+    expect(running).toHaveLength(6); // of eight that may, while many wait
+  });
+  const late = other.call("hold", {});
+  await vi.waitFor(() => expect(running.at(-1)?.caller).toBe("other"));
+  running.at(-1)?.end();
+  await late;
+  over.abort();
+  endAll();
 });
 
 test("a caller whose calls lie behind a crowd of another's has its turn next, and the crowd is refused what is too many", async () => {

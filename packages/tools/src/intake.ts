@@ -4,6 +4,8 @@ import type { Logger } from "@rockbot/bus";
 export interface IntakeOptions {
   /** How many messages are handled at once. */
   readonly handlers: number;
+  /** How many of these run at once; the others are looked at, refused, or wait for that. */
+  readonly concurrency: number;
   /** Takes further messages from the bus, until disposed of. */
   readonly takeMore: () => Promise<AsyncDisposable>;
   readonly log: Logger;
@@ -13,6 +15,8 @@ export interface IntakeOptions {
 
 /** Who has so many of the handlers while none is free is in the way of others. */
 const CROWDING_PART = 0.75;
+/** Of what runs at once, the part that one caller may have meanwhile: others find a place at once, however long its calls take. */
+const SHARE_PART = 0.75;
 /** Somebody else who was there within this time is there. */
 const PRESENT_MS = 60_000;
 /** How long after the last sign of a crowd more is taken than is handled. */
@@ -34,6 +38,8 @@ export class Intake implements AsyncDisposable {
   readonly #options: IntakeOptions;
   readonly #clock: () => number;
   readonly #queue: FairQueue = createFairQueue();
+  /** By caller, of those that have had messages here while one crowds the service. */
+  readonly #lines = new Map<string, FairQueue>();
   readonly #held = new Map<string, { count: number; bytes: number }>();
   #heldCount = 0;
   /** Who has had more than its room, and when that was last so. */
@@ -43,6 +49,8 @@ export class Intake implements AsyncDisposable {
   /** When the last two messages in a row were of different callers. */
   #changedAt = Number.NEGATIVE_INFINITY;
   #crowdedAt = Number.NEGATIVE_INFINITY;
+  /** How many messages were dropped since a moment of the last second. */
+  #dropped = { count: 0, since: Number.NEGATIVE_INFINITY };
   #more: Promise<AsyncDisposable | undefined> | undefined;
   #watch: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -64,6 +72,13 @@ export class Intake implements AsyncDisposable {
     this.#restrained.set(caller, now);
     this.#crowdedAt = now;
     return false;
+  }
+
+  /** Notes that a message is dropped. Of many, more is taken than is handled, whoever else is there: what lies in the bus is in the way of who comes next. */
+  drop(caller: string): void {
+    const now = this.#clock();
+    if (now - this.#dropped.since > 1_000) this.#dropped = { count: 0, since: now };
+    if (++this.#dropped.count >= this.#options.handlers) this.#takeMore(caller, now);
   }
 
   /** Notes a message until what is returned is disposed of. */
@@ -88,6 +103,7 @@ export class Intake implements AsyncDisposable {
 
   /** A turn at a handler, which ends when it is disposed of. */
   turn(caller: string): Disposable | Promise<Disposable> {
+    if (this.#more !== undefined) return this.#takeShare(caller);
     return this.#queue.enterNow(this.#options.handlers) ?? this.#waitForTurn(caller);
   }
 
@@ -101,13 +117,35 @@ export class Intake implements AsyncDisposable {
     return (await this.#queue.enter(caller, { concurrency: handlers, waiting: Number.POSITIVE_INFINITY })) as Disposable; // none has to leave a line without end
   }
 
+  /** A turn within the caller's share of what runs at once. */
+  async #takeShare(caller: string): Promise<Disposable> {
+    const line = this.#lines.get(caller) ?? createFairQueue();
+    this.#lines.set(caller, line);
+    const concurrency = Math.max(1, Math.floor(SHARE_PART * this.#options.concurrency));
+    const place = (await line.enter(caller, { concurrency, waiting: Number.POSITIVE_INFINITY })) as Disposable;
+    const turn = await this.#waitForTurn(caller);
+    return {
+      [Symbol.dispose]: () => {
+        turn[Symbol.dispose]();
+        place[Symbol.dispose]();
+        if (line.isIdle && this.#lines.get(caller) === line) this.#lines.delete(caller);
+      },
+    };
+  }
+
   #crowded(caller: string): void {
     const now = this.#clock();
-    if (now - this.#changedAt > PRESENT_MS) return;
+    if (now - this.#changedAt <= PRESENT_MS) this.#takeMore(caller, now);
+  }
+
+  #takeMore(caller: string, now: number): void {
     this.#crowdedAt = now;
     if (this.#more !== undefined || this.#isClosed) return;
     const { takeMore, log } = this.#options;
-    log.warn({ caller: caller.slice(0, 80) }, "one caller has most of the service's handlers: callers have their turns in rotation until that is over");
+    log.warn(
+      { caller: caller.slice(0, 80) },
+      "one caller crowds the service: more is taken than is handled, and callers have their turns in rotation, until that is over",
+    );
     this.#more = takeMore().catch((error: unknown) => {
       log.warn({ error: String(error) }, "no more messages can be taken than are handled: callers wait as long as the queue is");
       return undefined;

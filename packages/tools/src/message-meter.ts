@@ -3,6 +3,9 @@ import { Buckets, type Charge, RecentMap } from "@rockbot/async";
 import type { Logger } from "@rockbot/bus";
 import { createPolicy, defaultPolicySource, type MessageKind, type PolicyHolder } from "@rockbot/policy";
 
+/** For subscriptions that meter each message before all else: what is too much passes quickly, whatever round trips take, and what is not waits for nothing. */
+export const METERED = { concurrency: 512, prefetch: 512 } as const;
+
 export interface MessageMeterOptions {
   /** @default what holds without a policy */
   readonly policy?: Pick<PolicyHolder, "current"> | undefined;

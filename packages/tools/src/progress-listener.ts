@@ -1,7 +1,7 @@
 import { within } from "@rockbot/async";
 import type { Bus } from "@rockbot/bus";
 import { decodeMessage, type Envelope, type ToolInvokeRequest } from "@rockbot/contracts";
-import type { MessageMeter } from "./message-meter.ts";
+import { METERED, type MessageMeter } from "./message-meter.ts";
 import { progressTopic } from "./progress-reporter.ts";
 import type { ProgressUpdate } from "./tool-executor.ts";
 
@@ -31,7 +31,7 @@ export function progressListener(bus: Bus, { replyTo, address, isGenuine, meter 
   let subscribed: Promise<AsyncDisposable> | undefined;
 
   function subscribe(): Promise<AsyncDisposable> {
-    return bus.subscribe({ name: `progress.${address}`, topics: [topic], kind: "copy" }, async (message) => {
+    return bus.subscribe({ name: `progress.${address}`, topics: [topic], kind: "copy", ...METERED }, async (message) => {
       if (!meter.admits("progress", message.userId ?? message.source, message.body.byteLength)) return;
       const update = decodeMessage("ToolProgress", message.body);
       if (!update.ok) return;

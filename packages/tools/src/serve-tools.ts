@@ -26,7 +26,7 @@ import { CallClaims, unknownOutcome } from "./layers/claim.ts";
 import { servingNames, UNKNOWN_TOOL } from "./layers/record.ts";
 import { servingLayers } from "./layers.ts";
 import { MAX_RESULT_BYTES } from "./limits.ts";
-import { MessageMeter } from "./message-meter.ts";
+import { METERED, MessageMeter } from "./message-meter.ts";
 import { type ProgressReporter, progressReporter } from "./progress-reporter.ts";
 import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest } from "./read-request.ts";
 import type { EncodedReply } from "./reply.ts";
@@ -106,7 +106,7 @@ interface AnswerNotes {
 /** The part of a service's handlers that may hold answers of one caller. */
 const HELD_PART = 1 / 4;
 /** How many requests are taken besides those that have a handler, while one caller has most of these: some callers' worth. */
-const LINE = 1_024;
+const LINE = 2_048;
 /** A guess, for who has as many requests here as it may have. */
 const FULL_RETRY_MS = 1_000;
 
@@ -164,9 +164,9 @@ export async function serveTools(
   const running = new RunningCalls();
   const identity = createIdentity(bus, policy);
   const messageMeter = new MessageMeter({ policy, log });
-  const subscribe = (places: number) =>
-    bus.subscribe({ name: service, topics: [topic], concurrency: places, prefetch: places, drainMs, onDeadLetter: answerDeadLetter }, handle);
-  const intake = new Intake({ handlers, takeMore: () => subscribe(LINE), log });
+  const subscribe = (places: number, { isFurther = false } = {}) =>
+    bus.subscribe({ name: service, topics: [topic], concurrency: places, prefetch: places, isFurther, drainMs, onDeadLetter: answerDeadLetter }, handle);
+  const intake = new Intake({ handlers, concurrency, takeMore: () => subscribe(LINE, { isFurther: true }), log });
   const audited = createCallAudit({ audit, isRequired: isAuditRequired, service });
 
   function entryOf(message: Envelope, sender: Sender | Stranger, read: RequestedCall | ToolError, receivedAt: number): CallEntry {
@@ -180,7 +180,7 @@ export async function serveTools(
     const address = addressOf(message, sender, form);
     if (address === undefined) return giveUpUnanswerable(message, caller, () => readSent(message, sender, form));
     const retryAfterMs = delivery.isRedelivered ? undefined : tooManyFor(caller, message.body.byteLength);
-    if (retryAfterMs !== undefined && !messageMeter.takeExtra("refusal", caller)) return messageMeter.drop("invoke", caller);
+    if (retryAfterMs !== undefined && !messageMeter.takeExtra("refusal", caller)) return drop("invoke", caller);
     using _held = intake.hold(caller, message.body.byteLength);
     const entering = retryAfterMs === undefined ? intake.turn(caller) : undefined; // few are refused in words, and at once
     using _turn = entering instanceof Promise ? await entering : entering;
@@ -217,13 +217,18 @@ export async function serveTools(
   const tooManyFor = (caller: string, bytes: number): number | undefined =>
     intake.hasRoom(caller, bytes, policy.current().inFlightOf(caller)) ? messageMeter.take("invoke", caller, bytes) : FULL_RETRY_MS;
 
+  function drop(kind: "invoke" | "unanswerable", caller: string): void {
+    messageMeter.drop(kind, caller);
+    intake.drop(caller);
+  }
+
   const readSent = (message: Envelope, sender: Sender | Stranger, form: RequestForm): RequestedCall | ToolError =>
     "refusal" in sender ? sender.refusal : readRequest(message, form);
 
   /** Keeps a request that nobody can be told about for an operator. One that is too large is not worth that, nor are many of one caller. */
   function giveUpUnanswerable(message: Envelope, caller: string, readNow: () => RequestedCall | ToolError): void {
     if (message.body.byteLength > MAX_REQUEST_BYTES || !messageMeter.takeExtra("unanswerable", caller)) {
-      messageMeter.drop("unanswerable", caller);
+      drop("unanswerable", caller);
       return;
     }
     unreadable.add(1, { outcome: "dead_lettered" });
@@ -325,7 +330,7 @@ export async function serveTools(
   }
 
   started.use(
-    await bus.subscribe({ name: `cancel.${service}`, topics: [`tool.cancel.${service}`], kind: "copy" }, async (message) => {
+    await bus.subscribe({ name: `cancel.${service}`, topics: [`tool.cancel.${service}`], kind: "copy", ...METERED }, async (message) => {
       const sender = identity.senderOf(message);
       if (!messageMeter.admits("cancel", callerOf(message, sender), message.body.byteLength) || "refusal" in sender) return;
       const cancel = decodeMessage("ToolCancel", message.body);

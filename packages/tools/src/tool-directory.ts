@@ -19,6 +19,7 @@ import {
 } from "@rockbot/contracts";
 import { announceTopic, HEARTBEAT_MS, listTopic, PROBE_TOPIC } from "./announce-tools.ts";
 import type { Identity } from "./identity.ts";
+import { METERED } from "./message-meter.ts";
 import { ServiceLiveness } from "./service-liveness.ts";
 
 /** An instance that has not been heard of for this long may be gone: the bus is asked. */
@@ -134,8 +135,9 @@ export class ToolDirectory implements AsyncDisposable {
   /** Resolves once the directory listens and has asked who is there. */
   async open(): Promise<void> {
     this.#stack.use(
-      await this.#bus.subscribe({ name: `directory.${this.#options.source}`, topics: [announceTopic("*"), this.#replyTo], kind: "copy" }, async (message) =>
-        this.#hear(message),
+      await this.#bus.subscribe(
+        { name: `directory.${this.#options.source}`, topics: [announceTopic("*"), this.#replyTo], kind: "copy", ...METERED },
+        async (message) => this.#hear(message),
       ),
     );
     await this.#probeAll();

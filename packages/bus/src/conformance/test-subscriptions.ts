@@ -5,13 +5,18 @@ import { collector, envelope, text, unique, WAIT } from "./fixtures.ts";
 
 /** Who gets messages, how many at once, and until when. */
 export function testSubscriptions(create: () => Promise<Bus>): void {
-  test.each([{ name: "With.Capitals" }, { name: "" }, { name: "x".repeat(101) }, { topics: [] }, { concurrency: 0 }, { concurrency: 2, prefetch: 1 }])(
-    "refuses a subscription with %j",
-    async (wrong) => {
-      await using bus = await create();
-      await expect(bus.subscribe({ ...unique().options, ...wrong }, async () => {})).rejects.toBeInstanceOf(RangeError);
-    },
-  );
+  test.each([
+    { name: "With.Capitals" },
+    { name: "" },
+    { name: "x".repeat(101) },
+    { topics: [] },
+    { concurrency: 0 },
+    { concurrency: 2, prefetch: 1 },
+    { isFurther: true, kind: "copy" as const },
+  ])("refuses a subscription with %j", async (wrong) => {
+    await using bus = await create();
+    await expect(bus.subscribe({ ...unique().options, ...wrong }, async () => {})).rejects.toBeInstanceOf(RangeError);
+  });
 
   test("keeps messages for a service while no consumer is there", async () => {
     await using bus = await create();
@@ -55,6 +60,27 @@ export function testSubscriptions(create: () => Promise<Bus>): void {
     await Promise.all(Array.from({ length: 20 }, (_, index) => bus.publish(envelope(topic, String(index)))));
     await vi.waitFor(() => expect(done).toBe(20), WAIT);
     expect(most).toBe(3);
+  });
+
+  test("a further subscription takes what the first has no room for, until it ends", async () => {
+    await using bus = await create();
+    const { topic, options } = unique({ concurrency: 1, prefetch: 1 });
+    const first: string[] = [];
+    let endFirst = (): void => {};
+    await using _ = await bus.subscribe(options, async (message) => {
+      first.push(text(message));
+      if (first.length === 1) await new Promise<void>((resolve) => (endFirst = resolve));
+    });
+    await bus.publish(envelope(topic, "held"));
+    await vi.waitFor(() => expect(first).toEqual(["held"]), WAIT);
+    const received = collector();
+    const further = await bus.subscribe({ ...options, isFurther: true }, received.handler);
+    for (const body of ["1", "2", "3"]) await bus.publish(envelope(topic, body));
+    expect((await received.take(3)).map(text)).toEqual(["1", "2", "3"]);
+    await further[Symbol.asyncDispose]();
+    await bus.publish(envelope(topic, "4"));
+    endFirst();
+    await vi.waitFor(() => expect(first).toEqual(["held", "4"]), WAIT);
   });
 
   test("disposal of a subscription waits for running handlers and takes no new messages", async () => {

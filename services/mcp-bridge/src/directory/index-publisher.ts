@@ -13,7 +13,7 @@ import {
   messages,
 } from "@rockbot/contracts";
 import type { Lease } from "@rockbot/leases";
-import type { Identity, MessageMeter } from "@rockbot/tools";
+import { type Identity, METERED, type MessageMeter } from "@rockbot/tools";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
 import type { ToldTools } from "./told-tools.ts";
@@ -149,7 +149,7 @@ export async function publishIndex(
   }
 
   await using started = new AsyncDisposableStack();
-  started.use(await bus.subscribe({ name: `${MCP_BRIDGE}.refresh`, topics: [mcpTopics.refresh], kind: "copy" }, answer));
+  started.use(await bus.subscribe({ name: `${MCP_BRIDGE}.refresh`, topics: [mcpTopics.refresh], kind: "copy", ...METERED }, answer));
   started.defer(() => clearTimeout(gathering));
   const changeSoon = (): void => {
     gathering ??= setTimeout(() => {

@@ -14,7 +14,7 @@ import {
   messages,
   ToolErrorCode,
 } from "@rockbot/contracts";
-import { callerOf, type Identity, type MessageMeter } from "@rockbot/tools";
+import { callerOf, type Identity, METERED, type MessageMeter } from "@rockbot/tools";
 import type { ServerRequests } from "../registration/server-requests.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
 import type { ToldTools } from "./told-tools.ts";
@@ -43,7 +43,7 @@ interface Exchange<Request extends MessageName, Response extends MessageName> {
 /** Answers what agents ask about single servers on `mcp.manage`. A request that names no topic of its sender for answers is dead-lettered, one of an unknown type passed over. */
 export async function manageServers(bus: Bus, pool: ServerPool, { identity, requests, meter, tools, log }: ManageServersOptions): Promise<AsyncDisposable> {
   const exchanges = exchangesOver(pool, { requests, tools });
-  return bus.subscribe({ name: MCP_MANAGE_SUBSCRIPTION, topics: [mcpTopics.manage] }, async (message) => {
+  return bus.subscribe({ name: MCP_MANAGE_SUBSCRIPTION, topics: [mcpTopics.manage], ...METERED }, async (message) => {
     const { replyTo, correlationId, source: destination, type } = message;
     const sender = identity.senderOf(message);
     const caller = callerOf(message, sender);
