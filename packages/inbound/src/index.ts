@@ -1,5 +1,6 @@
 // Whom a server answers.
 export { addressFaults } from "./addresses.ts";
+export { Admission, type AdmissionOptions, GaveWayError, NoPlaceError, type Visit } from "./admission.ts";
 export { bearerOf, createTokenCheck } from "./bearer-token.ts";
 export { createFrontDoor, type FrontDoorFault, type FrontDoorOptions } from "./front-door.ts";
 export { MessageReader, readMessage, type TooLargeMessage } from "./read-message.ts";
@@ -16,3 +17,4 @@ export {
   startServer,
   type UnreadableStatus,
 } from "./start-server.ts";
+export { WaitingRoom } from "./waiting-room.ts";

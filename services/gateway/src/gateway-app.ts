@@ -1,11 +1,11 @@
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { SPARE_CONNECTIONS } from "@rockbot/inbound";
+import { Admission, SPARE_CONNECTIONS, WaitingRoom } from "@rockbot/inbound";
 import type { ToolEndpoint } from "@rockbot/mcp/serve";
 import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/service";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
-import { Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import packageJson from "../package.json" with { type: "json" };
 import { admission } from "./admission.ts";
 import { createAuthenticator } from "./authenticate.ts";
@@ -63,8 +63,8 @@ const MAX_LISTENERS = 1_024;
 const OPERATOR_PLACES = 16;
 const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
-/** How many connections its server needs: those whose requests run, and as many as may be on their way to be let in. */
-export const connectionsOf = (maxConcurrent: number): number => maxConcurrent + MAX_LISTENERS + OPERATOR_PLACES + SPARE_CONNECTIONS;
+/** How many connections its server needs: those whose requests run, those that wait for their clients, and as many as may be on their way to be let in. */
+export const connectionsOf = (maxConcurrent: number): number => 2 * (maxConcurrent + OPERATOR_PLACES) + MAX_LISTENERS + SPARE_CONNECTIONS;
 
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
 export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions = {}): Hono<GatewayEnv> {
@@ -95,26 +95,20 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
 
   const authenticate = createAuthenticator({ token, policy, isOpen });
   const toolsOf = (by: string | undefined) => listTools(by === undefined ? caller.tools.getTools() : caller.toolsOf(by));
-  const admit = admission({ maxConcurrent, answerMs: ANSWER_MS });
   if (operator !== undefined && policy !== undefined) {
-    const admitOperator = admission({ maxConcurrent: OPERATOR_PLACES, answerMs: ANSWER_MS });
-    app.all(`${OPERATOR_PATH}*`, operatorDoor(operator, { policy, allowedHosts, allowedOrigins, admit: admitOperator, refusals, log }));
+    const operators = new Admission({ maxRunning: OPERATOR_PLACES, waiting: new WaitingRoom(OPERATOR_PLACES), answerMs: ANSWER_MS });
+    app.all(`${OPERATOR_PATH}*`, operatorDoor(operator, { policy, allowedHosts, allowedOrigins, admit: admission(() => operators), refusals, log }));
   }
   app.use(guard({ authenticate, allowedHosts, allowedOrigins, refusals }));
   const door = mcp === undefined ? undefined : mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS, recheckMs: keepAliveMs });
-  if (door !== undefined) {
-    // Streams of changes last, so they have places of their own, and are no requests that take long.
-    const admitListener = admission({ maxConcurrent: MAX_LISTENERS, answerMs: ANSWER_MS });
-    app.on(["GET", "POST"], MCP_PATH, async (c, next) => {
-      if (!isListening(c.req.method, c.req.header("mcp-method"))) return next();
-      let answer: Response | undefined;
-      await admitListener(c, async () => {
-        answer = (await door(c, next)) as Response;
-      });
-      return answer;
-    });
-  }
-  app.use(admit, traceRequests());
+  const waiting = new WaitingRoom(maxConcurrent);
+  const requests = new Admission({ maxRunning: maxConcurrent, waiting, answerMs: ANSWER_MS });
+  // Streams of changes last, so they have places of their own, and are no requests that take long.
+  const listeners = new Admission({ maxRunning: MAX_LISTENERS, waiting, answerMs: ANSWER_MS });
+  const isListener = ({ req }: Context): boolean => door !== undefined && req.path === MCP_PATH && isListening(req.method, req.header("mcp-method"));
+  app.use(admission((c) => (isListener(c) ? listeners : requests)));
+  if (door !== undefined) app.on(["GET", "POST"], MCP_PATH, (c, next) => (isListener(c) ? door(c, next) : next()));
+  app.use(traceRequests());
   if (door !== undefined) app.on(["POST", "DELETE"], MCP_PATH, door);
   app.get("/v1/tools", async (c) => {
     const { missing } = await caller.discovered();

@@ -1,16 +1,21 @@
 import type { HttpBindings } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { createFrontDoor, type FrontDoorOptions, letIn } from "@rockbot/inbound";
+import { createFrontDoor, type FrontDoorOptions, letIn, type Visit } from "@rockbot/inbound";
 import { createMiddleware } from "hono/factory";
 import type { Authenticate } from "./authenticate.ts";
 import { HttpErrorCode } from "./http-error.ts";
+import type { ReceivedBody } from "./read-body.ts";
 import type { RefusalLog } from "./refusal-log.ts";
 
 /** What handlers of requests find in their context. */
 export interface GatewayEnv {
   Bindings: HttpBindings;
-  /** On whose behalf the request is; undefined for the gateway's own agent. */
-  Variables: { caller: string | undefined };
+  Variables: {
+    /** On whose behalf the request is; undefined for the gateway's own agent. */
+    caller: string | undefined;
+    body: ReceivedBody;
+    visit: Visit;
+  };
 }
 
 export interface GuardOptions extends FrontDoorOptions {

@@ -52,7 +52,7 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
       if (toolName.length > 256) throw new ToolError(ToolErrorCode.ToolNotFound, "Cannot call the tool: no tool has a name of more than 64 characters");
       const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), { timeoutMs, maxTimeoutMs, caller: onBehalfOf });
       call = { toolCallId, toolName };
-      args = await readArguments(incoming);
+      args = readArguments(c.get("body"), incoming.headers);
       using _key = hasKey ? keys.hold(toolCallId, toolName) : undefined;
 
       outgoing.once("close", () => {

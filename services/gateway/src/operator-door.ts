@@ -7,6 +7,7 @@ import type { Authenticate } from "./authenticate.ts";
 import { type GatewayEnv, type GuardOptions, guard } from "./guard.ts";
 import { HttpErrorCode } from "./http-error.ts";
 import type { HttpApp } from "./http-server.ts";
+import type { ReceivedBody } from "./read-body.ts";
 
 export interface OperatorDoorOptions extends Omit<GuardOptions, "authenticate"> {
   /** Whose operators' tokens open the door. */
@@ -31,12 +32,18 @@ export function operatorDoor(operator: HttpApp, { policy, admit, log, ...names }
     const refused = await check(c, async () => {
       log.info({ operator: c.get("caller"), method: c.req.method, path: c.req.path }, "an operator's request");
       await admit(c, async () => {
-        answer = await operator.fetch(c.req.raw, c.env);
+        answer = await operator.fetch(withBody(c.req.raw, c.get("body")), c.env);
         c.res = answer;
       });
     });
     return refused ?? answer;
   };
+}
+
+/** The body has been read from the connection. @throws {ToolError} if it could not be */
+function withBody({ url, method, headers }: Request, body: ReceivedBody): Request {
+  if (body instanceof ToolError) throw body;
+  return new Request(url, { method, headers, ...(body === undefined || method === "GET" || method === "HEAD" ? {} : { body: new Uint8Array(body) }) });
 }
 
 function createOperatorAuthenticator(policy: Pick<PolicyHolder, "current">): Authenticate {

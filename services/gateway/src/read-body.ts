@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { MAX_REQUEST_BYTES, parseArguments, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { readMessage } from "@rockbot/inbound";
 import { HttpErrorCode } from "./http-error.ts";
@@ -14,13 +14,45 @@ interface Expected {
 const ARGUMENTS: Expected = { what: "the arguments", send: "one JSON object that holds the tool's arguments" };
 const MESSAGE: Expected = { what: "the message", send: "one message of the protocol MCP, as JSON" };
 
+/** A request's body as it came; what is said of one that cannot be had, to be thrown by who needs it; undefined if there is none. */
+export type ReceivedBody = Buffer | ToolError | undefined;
+
+export const hasBody = ({ headers }: IncomingMessage): boolean => headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+
+/**
+ * Reads a body to its end. Never rejects.
+ * @param isMessage whether it is one of MCP, which is searched for its id if it is too large; any other is left there
+ */
+export async function receiveBody(incoming: IncomingMessage, isMessage: boolean): Promise<ReceivedBody> {
+  // The stream must outlive a refusal: the answer still goes out on its socket.
+  const chunks = incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  try {
+    if (!isMessage) return await readBytes(incoming, chunks);
+    const read = await readMessage(chunks, MAX_REQUEST_BYTES);
+    return Buffer.isBuffer(read) ? read : new MessageTooLargeError(read.id);
+  } catch (error) {
+    return new ToolError(ToolErrorCode.Cancelled, "Cannot read the body: the connection ended before it was complete", { cause: error });
+  }
+}
+
+async function readBytes({ headers }: IncomingMessage, stream: AsyncIterable<Buffer>): Promise<ReceivedBody> {
+  if (Number(headers["content-length"]) > MAX_REQUEST_BYTES) return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > MAX_REQUEST_BYTES) return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes);
+}
+
 /**
  * The arguments in a request's body: a JSON object. No body is no arguments.
  * @throws {ToolError} in words for the client, whatever came
  */
-export async function readArguments(incoming: IncomingMessage): Promise<object> {
-  if (isEmpty(incoming)) return {};
-  const value = await readJson(incoming, ARGUMENTS, readBytes);
+export function readArguments(body: ReceivedBody, headers: IncomingHttpHeaders): object {
+  const value = readJson(body, headers, ARGUMENTS);
   if (value === undefined) return {};
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(ARGUMENTS, "it is JSON, but not an object");
   return value;
@@ -31,8 +63,8 @@ export async function readArguments(incoming: IncomingMessage): Promise<object> 
  * @throws {MessageTooLargeError} with its id
  * @throws {ToolError} in words for the client, if it is no JSON
  */
-export async function readMcpMessage(incoming: IncomingMessage): Promise<unknown> {
-  const value = isEmpty(incoming) ? undefined : await readJson(incoming, MESSAGE, readMessageBytes);
+export function readMcpMessage(body: ReceivedBody, headers: IncomingHttpHeaders): unknown {
+  const value = readJson(body, headers, MESSAGE);
   if (value === undefined) throw invalid(MESSAGE, "it is empty");
   return value;
 }
@@ -51,11 +83,9 @@ export class MessageTooLargeError extends ToolError {
 /** At most as many bytes as a request on the bus may have. */
 const TOO_LARGE = `Cannot read the body: it is larger than ${MAX_REQUEST_BYTES} bytes. Send less`;
 
-const isEmpty = ({ headers }: IncomingMessage): boolean => headers["transfer-encoding"] === undefined && (headers["content-length"] ?? "0") === "0";
-
 /** @returns undefined if there is nothing but white space */
-async function readJson(incoming: IncomingMessage, expected: Expected, read: (incoming: IncomingMessage) => Promise<Buffer>): Promise<unknown> {
-  const { headers } = incoming;
+function readJson(body: ReceivedBody, headers: IncomingHttpHeaders, expected: Expected): unknown {
+  if (body === undefined) return undefined;
   const type = headers["content-type"] ?? "";
   if (!/^application\/json *(;|$)/i.test(type)) {
     throw new ToolError(
@@ -66,10 +96,10 @@ async function readJson(incoming: IncomingMessage, expected: Expected, read: (in
   if ((headers["content-encoding"] ?? "identity") !== "identity") {
     throw new ToolError(HttpErrorCode.UnsupportedMediaType, "Cannot read the body: send it without a content encoding");
   }
-  const bytes = await read(incoming);
+  if (body instanceof ToolError) throw body;
   let text: string;
   try {
-    text = utf8.decode(bytes);
+    text = utf8.decode(body);
   } catch {
     throw invalid(expected, "it is not UTF-8");
   }
@@ -81,31 +111,3 @@ async function readJson(incoming: IncomingMessage, expected: Expected, read: (in
 
 const invalid = ({ what, send }: Expected, fault: string): ToolError =>
   new ToolError(ToolErrorCode.InvalidArguments, `Cannot read ${what} from the body: ${fault}. Send ${send}`);
-
-async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
-  const tooLarge = (): ToolError => new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
-  if (Number(incoming.headers["content-length"]) > MAX_REQUEST_BYTES) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of chunksOf(incoming)) {
-    bytes += chunk.length;
-    if (bytes > MAX_REQUEST_BYTES) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, bytes);
-}
-
-async function readMessageBytes(incoming: IncomingMessage): Promise<Buffer> {
-  const read = await readMessage(chunksOf(incoming), MAX_REQUEST_BYTES);
-  if (Buffer.isBuffer(read)) return read;
-  throw new MessageTooLargeError(read.id);
-}
-
-async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Buffer> {
-  try {
-    // The stream must outlive a refusal: the answer still goes out on its socket.
-    yield* incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-  } catch (error) {
-    throw new ToolError(ToolErrorCode.Cancelled, "Cannot read the body: the connection ended before it was complete", { cause: error });
-  }
-}

@@ -8,14 +8,14 @@ export interface AdmitOptions extends FrontDoorOptions {
 
 /** Why a request is not answered, in words for whoever sent it. */
 export interface Refusal {
-  readonly status: 400 | 401 | 403 | 404 | 503;
+  readonly status: 400 | 401 | 403 | 404;
   readonly message: string;
 }
 
 export const MCP_PATH = "/mcp";
 
 /** Makes the door of a server: it lets a request pass that comes by the front door, goes to its path, and has the token. */
-export function createAdmission({ token, ...names }: AdmitOptions): (request: IncomingMessage) => Refusal | undefined {
+export function createDoor({ token, ...names }: AdmitOptions): (request: IncomingMessage) => Refusal | undefined {
   const faultOf = createFrontDoor(names);
   const isToken = createTokenCheck(token);
   return (request) => {

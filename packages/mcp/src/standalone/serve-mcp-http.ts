@@ -4,9 +4,20 @@ import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { MAX_REQUEST_BYTES } from "@rockbot/contracts";
-import { letIn, readMessage, SPARE_CONNECTIONS, type StrangerOptions, startServer, tallyByAddress } from "@rockbot/inbound";
+import {
+  Admission,
+  GaveWayError,
+  letIn,
+  NoPlaceError,
+  readMessage,
+  SPARE_CONNECTIONS,
+  type StrangerOptions,
+  startServer,
+  tallyByAddress,
+  WaitingRoom,
+} from "@rockbot/inbound";
 import { readInbound } from "../door/read-inbound.ts";
-import { type AdmitOptions, createAdmission, MCP_PATH, type Refusal } from "./admit.ts";
+import { type AdmitOptions, createDoor, MCP_PATH, type Refusal } from "./admit.ts";
 import type { ServedTools } from "./served-tool.ts";
 import { toolServer } from "./tool-server.ts";
 
@@ -28,6 +39,9 @@ export interface McpHttpServer extends AsyncDisposable {
   readonly url: string;
 }
 
+/** How long a client may take to read an answer. */
+const ANSWER_MS = 30_000;
+
 /**
  * Serves tools over Streamable HTTP at `/mcp`, to clients of both protocol eras, without sessions: any replica answers any request. Resolves
  * once it listens. Disposal takes no new requests, waits for those that run, then cuts them off.
@@ -35,25 +49,33 @@ export interface McpHttpServer extends AsyncDisposable {
  */
 export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOptions): Promise<McpHttpServer> {
   const { host, port, maxConcurrent, strangersPerAddress, proxies, drainMs, signal, log = silentLogger } = options;
-  const refusalOf = createAdmission({ ...options, allowedHosts: [...options.allowedHosts, isIPv6(host) ? `[${host}]` : host] });
+  const refusalOf = createDoor({ ...options, allowedHosts: [...options.allowedHosts, isIPv6(host) ? `[${host}]` : host] });
   const refused = tallyByAddress((address, status, count) => log.warn({ address, status, count }, "requests were refused"));
   const handler = createMcpHandler(() => toolServer(served, log), {
     maxSubscriptions: 0, // the tools never change
     onerror: (error) => log.debug({ err: error }, "A request was not understood"),
   });
+  const admission = new Admission({ maxRunning: maxConcurrent, waiting: new WaitingRoom(maxConcurrent), answerMs: ANSWER_MS });
   const listener = getRequestListener(
-    async (request) => {
-      if (request.body === null) return handler.fetch(request);
-      const bytes = await readMessage(request.body, MAX_REQUEST_BYTES);
-      const read = readInbound(bytes);
-      const { method, headers, signal: gone } = request;
-      if (read.ok) return handler.fetch(new Request(request.url, { method, headers, signal: gone }), { parsedBody: read.value });
-      // A client's call ends by an answer with its id; whoever sent none sees the status.
-      return Response.json(read.answer, { status: read.answer.id !== null ? 200 : Buffer.isBuffer(bytes) ? 400 : 413 });
+    async (request, { outgoing }) => {
+      try {
+        const visit = admission.begin(outgoing as ServerResponse, undefined);
+        const { body, method, headers, signal: gone } = request;
+        const bytes = body === null ? undefined : await visit.receive(() => readMessage(body, MAX_REQUEST_BYTES));
+        visit.run();
+        if (bytes === undefined) return await handler.fetch(request);
+        const read = readInbound(bytes);
+        if (read.ok) return await handler.fetch(new Request(request.url, { method, headers, signal: gone }), { parsedBody: read.value });
+        // A client's call ends by an answer with its id; whoever sent none sees the status.
+        return Response.json(read.answer, { status: read.answer.id !== null ? 200 : Buffer.isBuffer(bytes) ? 400 : 413 });
+      } catch (error) {
+        if (error instanceof NoPlaceError) return noPlace(error);
+        if (error instanceof GaveWayError) return Response.json(errorBody(`Cannot read the request: ${error.message}. Send it faster`), { status: 408 });
+        throw error;
+      }
     },
     { overrideGlobalObjects: false },
   );
-  let running = 0;
   function listen(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const refusal = refusalOf(incoming);
     if (refusal !== undefined) {
@@ -62,21 +84,13 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
       return;
     }
     letIn(incoming);
-    if (running >= maxConcurrent) {
-      refuse(outgoing, { status: 503, message: "The server has as many requests as it takes: try again later" });
-      return;
-    }
-    running++;
-    outgoing.once("close", () => {
-      running--;
-    });
     void listener(incoming, outgoing);
   }
   const started = await startServer(
     listen,
     { host, port },
     {
-      maxConnections: maxConcurrent + SPARE_CONNECTIONS,
+      maxConnections: 2 * maxConcurrent + SPARE_CONNECTIONS,
       strangersPerAddress,
       proxies,
       drainMs,
@@ -103,9 +117,11 @@ function refuse(outgoing: ServerResponse, { status, message }: Refusal): void {
     "content-type": "application/json",
     "cache-control": "no-store",
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
-    ...(status === 503 ? { "retry-after": "1" } : {}),
   });
   outgoing.end(JSON.stringify(errorBody(message)));
 }
+
+const noPlace = ({ message }: NoPlaceError): Response =>
+  Response.json(errorBody(`Cannot take the request: ${message}. Try again in a second`), { status: 503, headers: { "retry-after": "1", connection: "close" } });
 
 const errorBody = (message: string) => ({ jsonrpc: "2.0", id: null, error: { code: -32000, message } });

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as LegacyHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -170,6 +171,20 @@ test("more requests than are taken at once are refused, and disposal waits for t
   expect(await running).toMatchObject({ content: "done" });
   await disposed;
   await expect(fetch(server.url)).rejects.toThrow();
+});
+
+test("halves of bodies with the token keep no client out that has it, too", async () => {
+  await using server = await serve([echo], { maxConcurrent: 4 });
+  using sockets = new DisposableStack();
+  const { port, host } = new URL(server.url);
+  for (let i = 0; i < 12; i++) {
+    const socket = connect(Number(port), "127.0.0.1").on("error", () => {});
+    sockets.defer(() => void socket.destroy());
+    await new Promise((sent) => socket.write(`POST /mcp HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${TOKEN}\r\ncontent-length: 9\r\n\r\n{`, sent));
+  }
+  await using connected = client(server.url);
+
+  expect(await callTool(connected, "echo", { text: "ü", times: 1 })).toEqual({ content: "ü", isError: false });
 });
 
 test("2 100 silent connections keep no client out that has the token", { timeout: 60_000 }, async () => {

@@ -37,7 +37,7 @@ export function mcpDoor(endpoint: () => Promise<ToolEndpoint>, { authenticate, r
     const caller = c.get("caller");
     let body: unknown;
     try {
-      if (method === "POST") body = await readMcpMessage(incoming);
+      if (method === "POST") body = readMcpMessage(c.get("body"), incoming.headers);
     } catch (error) {
       if (!(error instanceof MessageTooLargeError) || error.id === undefined) throw error;
       return c.json({ jsonrpc: "2.0", id: error.id, error: { code: INVALID_REQUEST, message: error.message, data: errorBody(error) } });
@@ -56,7 +56,7 @@ export function mcpDoor(endpoint: () => Promise<ToolEndpoint>, { authenticate, r
     using _recheck = isListening(method, c.req.header("mcp-method"))
       ? every(recheckMs, () => isStill(caller, authenticate, c.req.header("authorization")) || outgoing.destroy())
       : undefined;
-    await sendStream(outgoing, response, sending);
+    await sendStream(outgoing, response, { ...sending, onStall: () => c.get("visit").awaitReader() });
     return RESPONSE_ALREADY_SENT;
   };
 }

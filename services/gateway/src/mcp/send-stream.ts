@@ -6,13 +6,15 @@ export interface SendStreamOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** How long a client may leave what it was sent unread before its connection is cut. */
   readonly stallMs: number;
+  /** Called when the client does not read on; what it returns, once it does. */
+  readonly onStall?: (() => () => void) | undefined;
 }
 
 /**
  * Sends a response whose body comes bit by bit, at the client's pace; resolves when it has been sent, or its client is gone.
  * No more is taken from the body than the client reads; once it is gone, the body is cancelled.
  */
-export async function sendStream(outgoing: ServerResponse, response: Response, { headers, stallMs }: SendStreamOptions): Promise<void> {
+export async function sendStream(outgoing: ServerResponse, response: Response, { headers, stallMs, onStall }: SendStreamOptions): Promise<void> {
   const reader = response.body?.getReader();
   const gone = new AbortController();
   outgoing.once("close", () => gone.abort());
@@ -23,7 +25,10 @@ export async function sendStream(outgoing: ServerResponse, response: Response, {
     outgoing.flushHeaders();
     for (let next = await reader?.read(); next !== undefined && !next.done; next = await reader?.read()) {
       if (gone.signal.aborted) return;
-      if (!outgoing.write(next.value)) await once(outgoing, "drain", { signal: AbortSignal.any([gone.signal, AbortSignal.timeout(stallMs)]) });
+      if (outgoing.write(next.value)) continue;
+      const readsOn = onStall?.();
+      await once(outgoing, "drain", { signal: AbortSignal.any([gone.signal, AbortSignal.timeout(stallMs)]) });
+      readsOn?.();
     }
     outgoing.end();
   } catch {
