@@ -1,7 +1,7 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { BlockedAddressError, ConnectTimeoutError } from "@rockbot/outbound";
 import { errors } from "undici";
-import { BodyEncodingError, BodyTooLargeError } from "./read-body.ts";
+import { BodyCutError, BodyEncodingError, BodyTooLargeError } from "./read-body.ts";
 
 /** The limits that an error's text names. */
 export interface FetchLimits {
@@ -25,6 +25,7 @@ export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolE
     );
   }
   if (error instanceof BodyEncodingError) return failed(`${error.message}.`);
+  if (error instanceof BodyCutError) return unavailable("its compressed content broke off before the first of its text.");
   if (error instanceof ConnectTimeoutError) return unavailable(`no connection within ${limits.connectTimeoutMs} ms.`);
 
   const code = codeOf(error);

@@ -14,7 +14,7 @@ async function startSite(pages: Record<string, Page>, options: PublicFetchOption
     fetch,
     async read(path: string) {
       await using response = await fetch(server.url + path);
-      return { status: response.status, url: response.url.href, text: Buffer.from(await response.bytes()).toString() };
+      return { status: response.status, url: response.url.href, text: Buffer.from((await response.body()).bytes).toString() };
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
@@ -207,6 +207,18 @@ test.each([
 });
 
 test.each([
+  ["gzip", gzipSync("hello").subarray(0, 10)],
+  ["gzip", gzipSync("hello").subarray(0, 1)],
+  ["deflate", deflateSync("hello").subarray(0, 2)],
+  ["br", brotliCompressSync("hello").subarray(0, 2)],
+  ["gzip, br", brotliCompressSync(gzipSync("hello").subarray(0, 5))],
+])("a body in %s that breaks off before its first text is unavailable", async (encoding, body) => {
+  await using site = await startSite({ "/": { headers: { "content-encoding": encoding }, body } });
+
+  await expect(site.read("/")).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("broke off before the first") });
+});
+
+test.each([
   ["zstd", "hello", /content encoding "zstd"/],
   ["constructor", "hello", /content encoding "constructor"/],
   ["gzip", "no gzip", /compressed content is broken/],
@@ -310,7 +322,7 @@ test("aborting gives the signal's reason, before and while reading", async () =>
   const abort = new AbortController();
   const silent = site.fetch(`${site.server.url}/silent`, { signal: abort.signal });
   await using response = await site.fetch(`${site.server.url}/stalled`, { signal: abort.signal });
-  const body = response.bytes();
+  const body = response.body();
   abort.abort(reason);
 
   await expect(silent).rejects.toBe(reason);

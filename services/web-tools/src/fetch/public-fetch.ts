@@ -3,7 +3,7 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type AddressPolicyOptions, createAddressPolicy, createGuardedAgent, type Lookup } from "@rockbot/outbound";
 import { type Dispatcher, request } from "undici";
 import { blocked, describeUrl, fetchError } from "./fetch-errors.ts";
-import { BodyTooLargeError, readBody } from "./read-body.ts";
+import { type Body, BodyTooLargeError, readBody } from "./read-body.ts";
 
 export interface PublicFetchOptions extends AddressPolicyOptions {
   /** For the whole of a fetch, redirects and body included, in milliseconds. @default 20_000 */
@@ -47,7 +47,7 @@ export interface PublicResponse extends AsyncDisposable {
   /** The wait the server asks for before the next try, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** The whole body, decompressed. Call it once. @throws {ToolError} also `too_large` */
-  bytes(): Promise<Uint8Array>;
+  body(): Promise<Body>;
 }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -103,7 +103,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
             status: statusCode,
             header,
             retryAfterMs: retryAfterMs(header("retry-after")),
-            async bytes() {
+            async body() {
               try {
                 if (Number(header("content-length") ?? 0) > maxBytes) throw new BodyTooLargeError();
                 return await readBody(body, { encoding: header("content-encoding"), maxBytes });

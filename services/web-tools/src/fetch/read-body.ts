@@ -1,5 +1,5 @@
 import { promisify } from "node:util";
-import { brotliDecompress, constants, gunzip, inflate, inflateRaw } from "node:zlib";
+import { type BrotliOptions, brotliDecompress, constants, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
 
 /** The body is larger than the limit, before or after decompression. */
 export class BodyTooLargeError extends Error {
@@ -18,13 +18,25 @@ export interface ReadBodyOptions {
   readonly maxBytes: number;
 }
 
+/** The compressed body breaks off before the first of its text. */
+export class BodyCutError extends Error {
+  override readonly name = "BodyCutError";
+}
+
+export interface Body {
+  readonly bytes: Uint8Array;
+  /** Whether a compressed body broke off, so that these are what came of it, as in browsers. */
+  readonly isCut: boolean;
+}
+
 /**
  * Reads a body to its end and decompresses it. However much a small body would unpack to, no more than `maxBytes` and a
- * chunk are held of it. A compressed body that breaks off gives what came, as in browsers.
+ * chunk are held of it.
  * @throws {BodyTooLargeError}
+ * @throws {BodyCutError}
  * @throws {BodyEncodingError}
  */
-export async function readBody(body: AsyncIterable<Buffer>, { encoding = "", maxBytes }: ReadBodyOptions): Promise<Uint8Array> {
+export async function readBody(body: AsyncIterable<Buffer>, { encoding = "", maxBytes }: ReadBodyOptions): Promise<Body> {
   const decoders = encodingsOf(encoding).map((name) => {
     const decoder = Object.hasOwn(decompress, name) ? decompress[name] : undefined;
     if (decoder === undefined) throw new BodyEncodingError(`its content encoding "${name.slice(0, 40)}" is not one of ${Object.keys(decompress).join(", ")}`);
@@ -33,14 +45,24 @@ export async function readBody(body: AsyncIterable<Buffer>, { encoding = "", max
   if (decoders.length > 2) throw new BodyEncodingError("it is compressed more than twice");
 
   let bytes = await collect(body, maxBytes);
+  let isCut = false;
   for (const decoder of decoders.reverse()) {
     if (bytes.length === 0) break;
-    bytes = await decoder(bytes, maxBytes).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ERR_BUFFER_TOO_LARGE") throw new BodyTooLargeError();
+    try {
+      const whole = await decoder(bytes, { maxOutputLength: maxBytes, isLenient: false }).catch(endsEarly);
+      bytes = whole ?? (await decoder(bytes, { maxOutputLength: maxBytes, isLenient: true }));
+      isCut ||= whole === undefined;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw new BodyTooLargeError();
       throw new BodyEncodingError("its compressed content is broken", { cause: error });
-    });
+    }
   }
-  return bytes;
+  if (isCut && bytes.length === 0) throw new BodyCutError();
+  return { bytes, isCut };
+}
+
+function endsEarly(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "Z_BUF_ERROR") throw error;
 }
 
 const encodingsOf = (header: string): string[] =>
@@ -61,15 +83,27 @@ async function collect(body: AsyncIterable<Buffer>, maxBytes: number): Promise<B
   return Buffer.concat(chunks, size);
 }
 
-type Decompress = (bytes: Buffer, maxOutputLength: number) => Promise<Buffer>;
+interface DecompressOptions {
+  readonly maxOutputLength: number;
+  /** Whether a body that breaks off gives what there is of it. */
+  readonly isLenient: boolean;
+}
+type Decompress = (bytes: Buffer, options: DecompressOptions) => Promise<Buffer>;
 
-const lenient = { finishFlush: constants.Z_SYNC_FLUSH };
-const gunzipBytes: Decompress = (bytes, maxOutputLength) => promisify(gunzip)(bytes, { ...lenient, maxOutputLength });
+const zlib =
+  (unpackOf: (bytes: Buffer) => typeof gunzip): Decompress =>
+  (bytes, { maxOutputLength, isLenient }) =>
+    promisify<Buffer, ZlibOptions, Buffer>(unpackOf(bytes))(bytes, { maxOutputLength, ...(isLenient ? { finishFlush: constants.Z_SYNC_FLUSH } : {}) });
+const gzip = zlib(() => gunzip);
 
 const decompress: Readonly<Record<string, Decompress>> = {
-  gzip: gunzipBytes,
-  "x-gzip": gunzipBytes,
+  gzip,
+  "x-gzip": gzip,
   // Some servers send the bare stream, which RFC 9110 does not allow: a zlib header always has 8 in its low half.
-  deflate: (bytes, maxOutputLength) => promisify(((bytes[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)(bytes, { ...lenient, maxOutputLength }),
-  br: (bytes, maxOutputLength) => promisify(brotliDecompress)(bytes, { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength }),
+  deflate: zlib((bytes) => (((bytes[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)),
+  br: (bytes, { maxOutputLength, isLenient }) =>
+    promisify<Buffer, BrotliOptions, Buffer>(brotliDecompress)(bytes, {
+      maxOutputLength,
+      ...(isLenient ? { finishFlush: constants.BROTLI_OPERATION_FLUSH } : {}),
+    }),
 };

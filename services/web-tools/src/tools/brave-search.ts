@@ -33,7 +33,7 @@ export async function braveSearch(
   const url = new URL("/res/v1/web/search", baseUrl);
   url.search = new URLSearchParams({ q: query, count: String(count) }).toString();
   await using response = await fetch(url.href, { signal, maxRedirects: 0, headers: { accept: "application/json", "x-subscription-token": apiKey } });
-  const body = parseJson(new TextDecoder().decode(response.status < 300 || response.status >= 400 ? await response.bytes() : undefined));
+  const body = parseJson(new TextDecoder().decode(response.status < 300 || response.status >= 400 ? (await response.body()).bytes : undefined));
   if (response.status !== 200) throw braveError(response, body.ok ? body.value : undefined, apiKey);
   if (!body.ok)
     throw new ToolError(

@@ -1,4 +1,4 @@
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { badPages, type Page } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestWebTools } from "../test-web-tools.ts";
@@ -98,6 +98,19 @@ test("web_browse says so where it cannot tell how a page's characters are writte
   await using web = await startTestWebTools({ "/": page("text/html", Buffer.from("ab \x81 cd \x98 ef ".repeat(40), "latin1")) });
 
   await expect(web.browse("/")).rejects.toMatchObject({ code: "execution_failed", isRetryable: false, message: expect.stringContaining("in which encoding") });
+});
+
+const long = Buffer.from(`<title>T</title>${Array.from({ length: 5_000 }, (_, i) => `<p>line ${i} ${Math.sin(i)}</p>`).join("")}`);
+test.each([
+  ["gzip", gzipSync(long)],
+  ["br", brotliCompressSync(long)],
+])("web_browse says so where an answer in %s breaks off", async (encoding, whole) => {
+  const sent = (body: Buffer): Page => ({ headers: { "content-type": "text/html", "content-encoding": encoding }, body });
+  await using web = await startTestWebTools({ "/whole": sent(whole), "/half": sent(whole.subarray(0, whole.length / 2)), "/none": sent(whole.subarray(0, 2)) });
+
+  expect((await web.browse("/whole")).content).toMatch(/line 4999 [-.\d]+$/);
+  expect((await web.browse("/half")).content).toMatch(/^# T\n\nline 0 [\s\S]*\(The server's answer broke off here: the page may be longer\.\)$/);
+  await expect(web.browse("/none")).rejects.toMatchObject({ code: "unavailable" });
 });
 
 test("web_browse refuses what is larger than the limit", async () => {

@@ -23,14 +23,14 @@ export function webBrowse({ fetch, converter }: WebBrowseOptions): Tool {
     if (status < 200 || status > 299) throw statusError(describeUrl(url), status, retryAfterMs);
     const contentType = response.header("content-type");
     const declared = readable(url, kindByType(mediaTypeOf(contentType)));
-    const bytes = await response.bytes();
+    const { bytes, isCut } = await response.body();
     const kind = readable(url, kindByBytes(bytes, declared));
     const text = decodeText(bytes, contentType);
     if (text === undefined) throw undecodable(url);
     progress({ message: `Converting ${bytes.length} bytes` });
     const { title, markdown } = kind?.kind === "html" ? await convert(text, url, signal) : { title: null, markdown: asMarkdown(text, kind?.fence) };
     return {
-      content: contentOf(title, markdown),
+      content: isCut ? `${contentOf(title, markdown)}\n\n${CUT}` : contentOf(title, markdown),
       structured: { url: url.href, title, contentType: mediaTypeOf(contentType) },
       trust: { level: "untrusted", origin: url.href },
     };
@@ -47,6 +47,8 @@ export function webBrowse({ fetch, converter }: WebBrowseOptions): Tool {
     }
   }
 }
+
+const CUT = "(The server's answer broke off here: the page may be longer.)";
 
 /** Rather no answer than one that reads as if it were the page. */
 const undecodable = (url: URL): ToolError =>
