@@ -11,5 +11,6 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1), // most of what a test does is wait, for brokers and deadlines
     testTimeout: 60_000, // ends what hangs: a busy machine may take many seconds to start the processes of a test
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } }, // the default, 1 s, is less than a busy machine may take for one step of a process
   },
 });

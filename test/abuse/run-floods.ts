@@ -156,7 +156,7 @@ function quantile(calls: readonly SettledCall[], part: number): number {
 async function measure(broker: VerifiedBroker, redis: TestRedis) {
   const [queues, disk, keys, memory] = await Promise.all([
     broker.ctl("-q", "list_queues", "--no-table-headers", "message_bytes"),
-    broker.ctl("eval", 'os:cmd("du -sk " ++ rabbit:data_dir()).'),
+    broker.ctl("eval", 'os:cmd("du -sk " ++ rabbit_mnesia:dir()).'),
     redis.ctl("DBSIZE"),
     redis.ctl("INFO", "memory"),
   ]);

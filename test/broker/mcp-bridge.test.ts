@@ -52,7 +52,7 @@ test("with the rights of the policy alone an agent uses the bridge, is told of s
 
   const listing = ["mcp", "ls", "--bus", broker.urlOf("researcher"), "--policy", env.POLICY_FILE];
   await using listed = startNodeProgram(CLI, { args: listing });
-  expect(await listed.ended).toBe(0);
+  expect([await listed.ended, listed.stderr()]).toEqual([0, expect.stringContaining("1 MCP servers")]);
   expect(listed.stdout()).toMatch(/^files +\d+ tools {2}.*\becho\b/m);
   expect(readFileSync(auditFile, "utf8")).toMatch(/"caller":"researcher","tool":"files__echo"/);
 });

@@ -154,7 +154,7 @@ test("arguments that do not fit are refused with all faults, and the server is n
   });
   await using tested = await startTestBridge(() => ({ weather: { url: peer.url } }));
   const { caller, bridge } = tested;
-  expect(announcedTools(caller)).toEqual(["weather__forecast"]);
+  await expect.poll(() => announcedTools(caller)).toEqual(["weather__forecast"]);
   expect(bridge.servers[0]?.leftOut).toMatchObject([{ tool: "broken" }, { tool: "button", why: "it is for apps only" }]);
   await expect(caller.call("weather__forecast", { days: "two" })).rejects.toMatchObject({
     code: "invalid_arguments",

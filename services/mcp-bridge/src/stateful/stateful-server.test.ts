@@ -58,7 +58,7 @@ test("a server with state is one process, whichever replica gets a call, and bot
   expect(handedOver).toBeGreaterThan(0);
   expect(handedOver).toBeLessThan(10);
   expect(first.bridge.servers[0]?.tools).toBe(second.bridge.servers[0]?.tools);
-  expect(announcedTools(first.caller)).toContain("keeps__count");
+  await expect.poll(() => announcedTools(first.caller)).toContain("keeps__count");
   const [own, others] = [first, second].map(({ bridge }) => bridge.servers[0]?.owner);
   expect([own?.isThis, others?.isThis, others?.replica]).toEqual([true, false, own?.replica]);
 });
