@@ -1,4 +1,4 @@
-import { within } from "@rockbot/async";
+import { startLoop, within } from "@rockbot/async";
 import { type Bus, silentLogger } from "@rockbot/bus";
 import type { McpServerSummary } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -14,7 +14,10 @@ export interface ReadIndexOptions {
   readonly timeoutMs: number;
 }
 
-/** Asks once which MCP servers there are, as the bridge tells agents. Undefined if no bridge has told all in time. */
+/** A question or an answer may be lost: neither is kept for who is not there at that moment. */
+const ASK_EVERY_MS = 2_000;
+
+/** Asks which MCP servers there are, until a bridge tells, as it tells agents. Undefined if none has told all in time. */
 export async function readIndex(bus: Bus, { agent, policy, timeoutMs }: ReadIndexOptions): Promise<readonly McpServerSummary[] | undefined> {
   const index = new ServerIndex();
   const whole = Promise.withResolvers<readonly McpServerSummary[]>();
@@ -27,6 +30,6 @@ export async function readIndex(bus: Bus, { agent, policy, timeoutMs }: ReadInde
     },
     log: silentLogger,
   });
-  void followed.ask();
+  await using _asking = startLoop(ASK_EVERY_MS, followed.ask);
   return await within(timeoutMs, whole.promise, () => new Error("no bridge has told the index")).catch(() => undefined);
 }

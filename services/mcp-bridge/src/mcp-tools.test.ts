@@ -1,4 +1,4 @@
-import { createMemoryBus } from "@rockbot/bus";
+import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, encodeMessage, Header, messages, textResponse } from "@rockbot/contracts";
 import { offerMcpTools, readIndex } from "@rockbot/mcp-tools";
 import { createToolCaller } from "@rockbot/tools";
@@ -22,6 +22,15 @@ async function startAgent(servers: (folder: string) => object) {
     },
   };
 }
+
+test("who asks which servers there are is told, too, if the first question is lost", async () => {
+  await using tested = await startTestBridge(() => ({ one: { ...faulty(), toolsAllowed: ["echo"] } }));
+  let asked = 0;
+  const losing: Bus = Object.create(tested.bus, {
+    publish: { value: async (...message: Parameters<Bus["publish"]>) => (asked++ === 0 ? undefined : tested.bus.publish(...message)) },
+  });
+  expect(await readIndex(losing, { agent: "operator", timeoutMs: 20_000 })).toMatchObject([{ serverName: "one" }]);
+});
 
 test("who asks once which servers there are is told all of them; where no bridge runs, nothing", async () => {
   await using tested = await startTestBridge(() => ({ one: { ...faulty(), toolsAllowed: ["echo"] }, two: faulty("exit-at-start") }));

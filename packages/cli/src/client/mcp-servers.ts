@@ -10,6 +10,8 @@ import { connectRuled } from "../connect-broker.ts";
 import { MCP_PATH } from "../runtime/operator-mcp.ts";
 
 const ANSWER_MS = 10_000;
+/** A bridge that is busy, or is just coming back to the broker, answers late. */
+const INDEX_MS = 20_000;
 /** Servers may have to be fetched before they start. */
 const SETTLE_MS = 60_000;
 
@@ -31,10 +33,10 @@ export async function askMcpServers(socketPath: string): Promise<readonly Bridge
 export async function askMcpIndex(url: string, policyFile: string | undefined): Promise<readonly McpServerSummary[]> {
   await using ruled = await connectRuled(url, "rockbot mcp ls", policyFile);
   const { bus, policy, agent } = ruled;
-  const servers = await readIndex(bus, { agent, policy, timeoutMs: ANSWER_MS });
+  const servers = await readIndex(bus, { agent, policy, timeoutMs: INDEX_MS });
   if (servers !== undefined) return servers;
   throw new CommandError(
-    `Cannot list the MCP servers: no MCP bridge behind ${displayBusUrl(url)} has told "${agent}" of any within ${ANSWER_MS / 1_000} s. Does mcp-bridge run there, and does the policy let "${agent}" call its tools?`,
+    `Cannot list the MCP servers: no MCP bridge behind ${displayBusUrl(url)} has told "${agent}" of any within ${INDEX_MS / 1_000} s. Does mcp-bridge run there, and does the policy let "${agent}" call its tools?`,
   );
 }
 
