@@ -177,6 +177,31 @@ test("a list that is all another is told to all at once, and a replica's that is
   await expect.poll(() => registered).toEqual(["read"]);
 });
 
+test("of a service no more is kept than 32 MiB, in a list that is on its way as in changes to one that is here", async () => {
+  await using bus = createMemoryBus();
+  const large = (name: string): AnnouncedTool => ({ ...toolNamed(name), parametersSchema: JSON.stringify({ description: "x".repeat(1024 * 1024) }) });
+  await using spy = await overhear(bus);
+  await using caller = await createToolCaller(bus, { agent: "agent" });
+  const raw = { ...of("raw"), pages: 50 };
+  await say(bus, "tool.announce.raw", "ToolHeartbeat", raw);
+  for (let page = 0; page < 40; page++) await say(bus, "tool.announce.raw", "ToolAnnouncement", { ...raw, page, tools: [large(`tool_${page}`)], guides: [] });
+  await expect.poll(() => spy.of("ToolAnnouncement").length).toBe(40);
+  expect((await caller.discovered()).missing[0]?.pagesHad ?? 0).toBeLessThan(32);
+
+  const hash = (n: number): string => String(n).padStart(16, "0");
+  const changing = { ...of("changing"), hash: hash(0) };
+  await say(bus, "tool.announce.changing", "ToolAnnouncement", { ...changing, page: 0, pages: 1, tools: [], guides: [] });
+  for (let n = 0; n < 40; n++) {
+    const change = { ...changing, from: hash(n), hash: hash(n + 1), tools: [large(`change_${n}`)], removedTools: [], guides: [], removedGuides: [] };
+    await say(bus, "tool.announce.changing", "ToolListChange", change);
+  }
+  await expect.poll(() => spy.of("ToolListChange").length).toBe(40);
+  await expect.poll(() => spy.of("ToolAnnounceProbe", /list\.changing/).length).toBeGreaterThan(0);
+  const known = caller.tools.getTools().filter(({ name }) => name.startsWith("change_"));
+  expect(known.length).toBeGreaterThan(20);
+  expect(known.length).toBeLessThan(32);
+});
+
 test("whoever calls unknown names all the time asks once a second, and no list comes of it", async () => {
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, testSet(testTool("echo", async () => "fine")), { service: "tests" });

@@ -44,6 +44,10 @@ const MAX_ASK_AGAIN_MS = 30_000;
 const MAX_SERVICES = 1_000;
 const MAX_REMEMBERED = 10_000;
 const MAX_UNFINISHED = 256;
+/** Of one service's list, with the changes since it came whole; as much as a service answers at once. */
+const MAX_LIST_BYTES = 32 * 1024 * 1024;
+/** Of all lists that are not complete. */
+const MAX_UNFINISHED_BYTES = 2 * MAX_LIST_BYTES;
 /** Of one service, that are kept while its list is on its way. */
 const MAX_INSTANCES = 1_000;
 
@@ -91,12 +95,20 @@ interface WantedList {
   askAgainMs: number;
 }
 
+/** A list of which pages have come. */
+interface UnfinishedList {
+  readonly pages: ({ readonly page: ToolAnnouncement; readonly bytes: number } | undefined)[];
+  bytes: number;
+}
+
 interface ServiceView {
   /** Of the instance whose list this is; a later start's list wins. */
   epoch: number;
   hash: string;
   tools: readonly AnnouncedTool[];
   guides: readonly ToolGuide[];
+  /** Of the messages that it came in; a change adds its own, whatever it replaces. */
+  bytes: number;
   /** By name: when each instance was last heard of, and its epoch. */
   readonly instances: Map<string, { readonly seen: number; readonly epoch: number }>;
 }
@@ -111,7 +123,8 @@ export class ToolDirectory implements AsyncDisposable {
   /** By service. */
   readonly #wanted = new Map<string, WantedList>();
   /** Pages of lists that are not complete; those of one list are the same from each instance. */
-  readonly #unfinished = new Map<string, (ToolAnnouncement | undefined)[]>();
+  readonly #unfinished = new Map<string, UnfinishedList>();
+  #unfinishedBytes = 0;
   /** Where services answer this process alone. */
   readonly #replyTo: string;
   readonly #stack = new AsyncDisposableStack();
@@ -157,7 +170,7 @@ export class ToolDirectory implements AsyncDisposable {
   get missing(): readonly MissingList[] {
     return [...this.#wanted]
       .map(([service, { hash, pages }]) => {
-        const had = pages === undefined ? [] : (this.#unfinished.get(listKey({ service, hash, pages })) ?? []);
+        const had = pages === undefined ? [] : (this.#unfinished.get(listKey({ service, hash, pages }))?.pages ?? []);
         return { service, pages, pagesHad: had.filter((page) => page !== undefined).length };
       })
       .sort((a, b) => (a.service < b.service ? -1 : 1));
@@ -264,8 +277,8 @@ export class ToolDirectory implements AsyncDisposable {
     const listHash = headers[Header.ListHash];
     if (of !== undefined && listHash !== undefined && this.#services.get(of)?.hash === listHash) return; // a list that is here need not be read
     if (type === messages.ToolHeartbeat.type) this.#heardBy("ToolHeartbeat", message, of, (heartbeat) => this.#onHeartbeat(heartbeat));
-    else if (type === messages.ToolAnnouncement.type) this.#heardBy("ToolAnnouncement", message, of, (page) => this.#onPage(page));
-    else if (type === messages.ToolListChange.type) this.#heardBy("ToolListChange", message, of, (change) => this.#onChange(change));
+    else if (type === messages.ToolAnnouncement.type) this.#heardBy("ToolAnnouncement", message, of, (page, bytes) => this.#onPage(page, bytes));
+    else if (type === messages.ToolListChange.type) this.#heardBy("ToolListChange", message, of, (change, bytes) => this.#onChange(change, bytes));
   }
 
   /** Reads a message that a service has sent, and nobody else under its name. */
@@ -273,14 +286,14 @@ export class ToolDirectory implements AsyncDisposable {
     name: Name,
     message: Envelope,
     of: string | undefined,
-    take: (value: Messages[Name]) => void,
+    take: (value: Messages[Name], bytes: number) => void,
   ): void {
     const { identity } = this.#options;
     if (of !== undefined && !identity.isFrom(of, message, "announcement")) return;
     const read = decodeMessage(name, message.body);
     if (!read.ok || (of ?? read.value.service) !== read.value.service) return;
     if (of === undefined && !identity.isFrom(read.value.service, message, "announcement")) return;
-    take(read.value);
+    take(read.value, message.body.byteLength);
   }
 
   #onHeartbeat({ isLeaving = false, ...heartbeat }: ToolHeartbeat): void {
@@ -320,35 +333,51 @@ export class ToolDirectory implements AsyncDisposable {
     void this.#ask(listTopic(service), { service, instance });
   }
 
-  /** Applies a change to the list that it is of. */
-  #onChange({ from, tools, removedTools, guides, removedGuides, ...heartbeat }: ToolListChange): void {
+  /** Applies a change to the list that it is of. Once list and changes are too large together, the list is asked for: it may be smaller. */
+  #onChange({ from, tools, removedTools, guides, removedGuides, ...heartbeat }: ToolListChange, ownBytes: number): void {
     const view = this.#services.get(heartbeat.service);
-    if (view === undefined || view.hash !== from || heartbeat.epoch < view.epoch) this.#onHeartbeat(heartbeat);
-    else this.#take(heartbeat, { tools: changed(view.tools, tools, removedTools), guides: changed(view.guides, guides, removedGuides) });
+    const bytes = (view?.bytes ?? 0) + ownBytes;
+    if (view === undefined || view.hash !== from || heartbeat.epoch < view.epoch || bytes > MAX_LIST_BYTES) this.#onHeartbeat(heartbeat);
+    else this.#take(heartbeat, { tools: changed(view.tools, tools, removedTools), guides: changed(view.guides, guides, removedGuides), bytes });
   }
 
-  #onPage(page: ToolAnnouncement): void {
+  #onPage(page: ToolAnnouncement, bytes: number): void {
     const key = listKey(page);
-    const pages = this.#unfinished.get(key) ?? new Array<ToolAnnouncement | undefined>(page.pages).fill(undefined);
-    if (page.page >= pages.length) return;
-    pages[page.page] = page;
+    const list = this.#unfinished.get(key) ?? { pages: new Array<undefined>(page.pages).fill(undefined), bytes: 0 };
+    if (page.page >= list.pages.length) return;
+    const more = bytes - (list.pages[page.page]?.bytes ?? 0);
+    if (list.bytes + more > MAX_LIST_BYTES) {
+      this.#options.log.warn({ service: page.service, atMost: MAX_LIST_BYTES }, "a service's list of tools is too large: it is not taken");
+      this.#forgetPages(key);
+      return;
+    }
+    list.pages[page.page] = { page, bytes };
+    list.bytes += more;
+    this.#unfinishedBytes += more;
+    this.#unfinished.set(key, list);
     this.#lastNews = performance.now();
     const wanted = this.#wanted.get(page.service);
     if (wanted?.hash === page.hash) wanted.askAt = this.#lastNews + wanted.askAgainMs; // it is on its way
-    if (pages.every((received) => received !== undefined)) {
-      this.#unfinished.delete(key);
-      this.#take(page, { tools: pages.flatMap(({ tools }) => tools), guides: pages.flatMap(({ guides }) => guides) });
-    } else {
-      this.#unfinished.set(key, pages);
-      const oldest = this.#unfinished.keys().next().value;
-      if (this.#unfinished.size > MAX_UNFINISHED && oldest !== undefined) this.#unfinished.delete(oldest);
+    const pages = list.pages.flatMap((had) => had?.page ?? []);
+    if (pages.length === page.pages) {
+      this.#forgetPages(key);
+      this.#take(page, { tools: pages.flatMap(({ tools }) => tools), guides: pages.flatMap(({ guides }) => guides), bytes: list.bytes });
     }
+    for (const oldest of this.#unfinished.keys()) {
+      if (this.#unfinished.size <= MAX_UNFINISHED && this.#unfinishedBytes <= MAX_UNFINISHED_BYTES) return;
+      this.#forgetPages(oldest);
+    }
+  }
+
+  #forgetPages(key: string): void {
+    this.#unfinishedBytes -= this.#unfinished.get(key)?.bytes ?? 0;
+    this.#unfinished.delete(key);
   }
 
   /** Takes a list as that of the service, unless a later start's is here. */
   #take(
     { service, instance, epoch, hash }: Pick<ToolHeartbeat, "service" | "instance" | "epoch" | "hash">,
-    { tools, guides }: Pick<ServiceView, "tools" | "guides">,
+    { tools, guides, bytes }: Pick<ServiceView, "tools" | "guides" | "bytes">,
   ): void {
     const now = performance.now();
     const view = this.#services.get(service);
@@ -360,7 +389,7 @@ export class ToolDirectory implements AsyncDisposable {
       return;
     }
     const instances = view?.instances ?? new Map(wanted?.heard);
-    this.#services.set(service, { epoch, hash, tools, guides, instances: instances.set(instance, { seen: now, epoch }) });
+    this.#services.set(service, { epoch, hash, tools, guides, bytes, instances: instances.set(instance, { seen: now, epoch }) });
     const names = new Set(tools.map(({ name }) => name));
     for (const { name } of view?.tools ?? []) if (!names.has(name)) this.#drop(service, name);
     const same = new Set(view?.tools);
