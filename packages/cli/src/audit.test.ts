@@ -75,6 +75,14 @@ test("rockbot audit verify names the lines that were changed, and says where the
   expect(await run("verify", file, "--head", head, "--json")).toMatchObject({ code: 1, stdout: expect.stringContaining('"hasHead": false') });
 });
 
+test("rockbot audit verify of a folder says which, and what to name", LIMIT, async () => {
+  using folder = temporaryFolder();
+  expect(await runCli(["audit", "verify", folder.path], { folder: folder.path })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`Cannot read ${folder.path}: it is a folder`),
+  });
+});
+
 test("rockbot audit verify fails without the beginning of the chain, unless told so", LIMIT, async () => {
   using log = await auditedFolder();
   const { file, lines, run } = log;

@@ -1,4 +1,5 @@
 import { closestMatch } from "leven";
+import { maskLikelySecrets } from "./mask-likely-secrets.ts";
 import type { SchemaError, Validator } from "./validator.ts";
 
 /** One thing that is wrong with a value, in words. */
@@ -39,7 +40,7 @@ export function describeFaults(
 
 /** The faults as one line. */
 export function faultsText(faults: readonly Fault[]): string {
-  return faults.map(({ path, message }) => (path === "" ? message : `${path.slice(1)}: ${message}`)).join("; ");
+  return faults.map(({ path, message }) => (path === "" ? message : `${maskLikelySecrets(path.slice(1))}: ${message}`)).join("; ");
 }
 
 function describe(error: SchemaError, schema: object, value: unknown, quoteValues: boolean): string {
@@ -82,7 +83,11 @@ function quote(value: unknown): string {
   return typeof value === "string" ? `the text ${JSON.stringify(clip(value))}` : `the ${typeof value} ${String(value)}`.replace("the object null", "null");
 }
 
-const clip = (text: string): string => (text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text);
+/** What came may be a secret in the wrong place. */
+function clip(text: string): string {
+  const shown = maskLikelySecrets(text);
+  return shown.length > MAX_QUOTE ? `${shown.slice(0, MAX_QUOTE)}…` : shown;
+}
 
 function at(root: unknown, pointer: string): unknown {
   return pointer

@@ -34,6 +34,7 @@ export type {
   ToolListChange,
   ToolProgress,
 } from "./generated/types.ts";
+export { maskLikelySecrets } from "./mask-likely-secrets.ts";
 export { MAX_REQUEST_BYTES } from "./max-request-bytes.ts";
 export { type McpCall, mcpCallEnvelope } from "./mcp-call-envelope.ts";
 export { mcpServerSummary } from "./mcp-server-summary.ts";

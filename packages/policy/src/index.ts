@@ -10,8 +10,8 @@ export type { MessageKind } from "./message-limits.ts";
 export { holdPolicy, type OpenPolicyOptions, openPolicy, type PolicyHolder } from "./open-policy.ts";
 export { type Peers, peersOf } from "./peers.ts";
 export { createPolicy, type Decision, type Policy, type RateLimit, type Use } from "./policy.ts";
+export { policyNotes } from "./policy-notes.ts";
 export { policyTable } from "./policy-table.ts";
 // To read one without watching it.
 export { defaultPolicySource, type PolicySource, readPolicy } from "./read-policy.ts";
 export { callerTokens, operatorTokens, type TokenHolders } from "./token-holders.ts";
-export { unnamedCallers } from "./unnamed-callers.ts";

@@ -4,8 +4,8 @@ import { startLoop } from "@rockbot/async";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ConfigError } from "@rockbot/config";
 import { createPolicy, type Policy } from "./policy.ts";
+import { policyNotes } from "./policy-notes.ts";
 import { defaultPolicySource, type PolicySource, readPolicy } from "./read-policy.ts";
-import { unnamedCallers } from "./unnamed-callers.ts";
 
 export interface OpenPolicyOptions {
   readonly log?: Logger | undefined;
@@ -39,7 +39,7 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
   let seen = used;
   /** Why what is there now cannot be used, and what that is if it could be read. */
   let trouble: { readonly message: string; readonly text?: string } | undefined;
-  log.info({ file, revision: policy.revision, callers: unnamedCallers(policy.document) }, "policy loaded");
+  log.info({ file, revision: policy.revision, notes: policyNotes(policy.document) }, "policy loaded");
 
   function refuse(error: unknown, text?: string): void {
     const message = error instanceof Error ? error.message : String(error);
@@ -56,7 +56,7 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
     used = text;
     trouble = undefined;
     if (next.revision === policy.revision) return; // another form of the same
-    log.info({ file, revision: next.revision, before: policy.revision, callers: unnamedCallers(next.document) }, "policy changed");
+    log.info({ file, revision: next.revision, before: policy.revision, notes: policyNotes(next.document) }, "policy changed");
     policy = next;
     reloads.add(1, { outcome: "changed" });
     for (const listener of [...listeners]) listener(policy);

@@ -51,7 +51,7 @@ async function read(files: readonly string[], head: string | undefined): Promise
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new CommandError(`Cannot read ${path ?? "a file"}: ${code}`);
+    throw new CommandError(`Cannot read ${path ?? "a file"}: ${code === "EISDIR" ? "it is a folder, name the files of the log in it" : code}`);
   }
 }
 

@@ -3,7 +3,7 @@ import { type Bus, silentLogger } from "@rockbot/bus";
 import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
 import { loadConfig } from "@rockbot/config";
 import { configSchema } from "@rockbot/gateway";
-import { openPolicy, unnamedCallers } from "@rockbot/policy";
+import { openPolicy, policyNotes } from "@rockbot/policy";
 import { checkNetwork, checkScriptsManagerConfig, createRunner, readPythonFacts, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
 import packageJson from "../../package.json" with { type: "json" };
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
@@ -111,7 +111,7 @@ async function readPolicyFile(file: string | undefined): Promise<{ readonly find
   try {
     await using policy = await openPolicy(file);
     const { revision, document } = policy.current();
-    const message = [`${file}, revision ${revision}, identity ${document.identity}`, ...unnamedCallers(document)].join("; ");
+    const message = [`${file}, revision ${revision}, identity ${document.identity}`, ...policyNotes(document)].join("; ");
     return { finding: { what, state: "ok", message }, identity: document.identity };
   } catch (error) {
     return { finding: { what, state: "broken", message: error instanceof Error ? error.message.replaceAll("\n", ";") : String(error) } };

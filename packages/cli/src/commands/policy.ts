@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { tools } from "@rockbot/contracts";
-import { createPolicy, defaultPolicySource, entries, type Policy, policyTable, readPolicy, type Use, unnamedCallers } from "@rockbot/policy";
+import { createPolicy, defaultPolicySource, entries, type Policy, policyNotes, policyTable, readPolicy, type Use } from "@rockbot/policy";
 import { CommandError } from "../command-error.ts";
 import { terminalText } from "../terminal-text.ts";
 
@@ -16,7 +16,7 @@ export async function checkPolicy(file: string): Promise<void> {
   console.log(
     terminalText(`${file} can be used: revision ${revision}, identity ${document.identity}, ${callers} callers, ${services} services`, process.stdout),
   );
-  for (const words of unnamedCallers(document)) console.error(terminalText(`rockbot: ${words}`, process.stderr));
+  for (const words of policyNotes(document)) console.error(terminalText(`rockbot: ${words}`, process.stderr));
 }
 
 /** `rockbot policy explain`: whether a caller may use a tool, why, and what limits hold. */

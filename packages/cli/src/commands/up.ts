@@ -3,7 +3,7 @@ import { createMemoryBus, type Logger } from "@rockbot/bus";
 import { type Gateway, type OperatorParts, startGateway } from "@rockbot/gateway";
 import { type BridgeApprovals, startMcpBridge } from "@rockbot/mcp-bridge";
 import { offerMcpTools } from "@rockbot/mcp-tools";
-import { openPolicy, type Policy, unnamedCallers } from "@rockbot/policy";
+import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
 import { exitOnCrash, onShutdown } from "@rockbot/service";
 import { startTelemetry } from "@rockbot/telemetry";
 import { createToolCaller } from "@rockbot/tools";
@@ -138,7 +138,7 @@ function describe(
   if (mcpBridge?.mcpConfig !== undefined) lines.push(`  mcp       the servers of ${mcpBridge.mcpConfig}: rockbot mcp ls`);
   lines.push(
     `  policy    ${policyFile === undefined ? "none: every caller may use every tool but the dangerous ones" : `${policyFile}, revision ${revision}`}`,
-    ...(policyFile === undefined ? [] : unnamedCallers(document).map((words) => `            ${words}`)),
+    ...(policyFile === undefined ? [] : policyNotes(document).map((words) => `            ${words}`)),
   );
   lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: whoever is on this bus can speak for any agent"}`);
   for (const { tool, reason } of webTools === undefined ? [] : webToolsOff(webTools)) lines.push(`  off       ${tool}. ${reason}`);
