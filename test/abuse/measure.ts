@@ -1,10 +1,13 @@
 /**
- * Shows what one agent that has gone bad costs the others: `npm run flood -- [--seconds 600] [--rate 20] [FLOOD...]`. Prints a table, and ends in an error
- * if a figure is out of its bounds. A machine that does much else makes the times worse.
+ * Shows what one agent that has gone bad costs the others: `npm run flood -- [--seconds 600] [--rate 20] [FLOOD...]`. Prints a table, with all floods
+ * also into docs/flood-figures.md, and ends in an error if a figure is out of its bounds. A machine that does much else makes the times worse.
  */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { brokenBounds, tableHead, tableRow } from "./bounds.ts";
 import { type FloodName, floods } from "./floods.ts";
+import { report } from "./report.ts";
 import { runFloods } from "./run-floods.ts";
 
 const { values, positionals } = parseArgs({
@@ -22,4 +25,8 @@ const rows = await runFloods({
 });
 const broken = rows.flatMap((row) => brokenBounds(row));
 for (const words of broken) process.stdout.write(`${words}\n`);
+if (positionals.length === 0) {
+  const page = report({ seconds: Number(values.seconds), callsPerSecond: Number(values.rate), lines: rows.map(tableRow), broken });
+  await writeFile(join(import.meta.dirname, "../../docs/flood-figures.md"), page);
+}
 process.exit(broken.length === 0 ? 0 : 1);
