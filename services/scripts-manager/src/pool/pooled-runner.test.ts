@@ -135,7 +135,11 @@ describe("pooledRunner", () => {
 
     const late = runner.run(jobOf("late"), inTime(undefined, 600));
     await expect(runner.run(jobOf("too many"), inTime())).rejects.toMatchObject({ code: "overloaded" });
-    await expect(late).rejects.toMatchObject({ code: "overloaded", retryAfterMs: 1_000 });
+    await expect(late).rejects.toMatchObject({
+      code: "overloaded",
+      retryAfterMs: 1_000,
+      message: expect.stringMatching(/all \d+ sandboxes that there may be at once are in use\. Try again later\./),
+    });
     cancel.abort();
     await holding;
   });

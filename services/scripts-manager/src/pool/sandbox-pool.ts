@@ -350,12 +350,12 @@ export class SandboxPool implements AsyncDisposable {
   #overloadedError(): ToolError {
     const { ceiling } = this.#options;
     const isFull = this.#lasting >= ceiling;
-    const reason = isFull || this.#pause.lastError === undefined ? "" : ` The last that was to be made failed: ${this.#pause.lastError.message}`;
-    return new ToolError(
-      ToolErrorCode.Overloaded,
-      `The script was not started: no sandbox became free in time, of ${ceiling} that there may be at once.${reason} Try again later.`,
-      { retryAfterMs: RETRY_AFTER_MS, details: { reason: "sandboxes" } },
-    );
+    const failure = this.#pause.lastError === undefined ? "" : ` The last that was to be made failed: ${this.#pause.lastError.message}`;
+    const why = isFull ? `all ${ceiling} sandboxes that there may be at once are in use.` : `no sandbox is ready.${failure}`;
+    return new ToolError(ToolErrorCode.Overloaded, `The script was not started: ${why} Try again later.`, {
+      retryAfterMs: RETRY_AFTER_MS,
+      details: { reason: "sandboxes" },
+    });
   }
 }
 
