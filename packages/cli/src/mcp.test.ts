@@ -69,7 +69,7 @@ test("mcp ls says why a program has ended, at the end of what it said, and which
   const { code, stdout } = await runCli(["mcp", "ls", "--mcp-config", file], { folder: folder.path });
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^fails .*\n +it cannot be connected: .*exit code 1\n(?: .*frame.*\n)+ +TypeError: the cause$/m)]);
   expect(stdout).toMatch(
-    /^wrong +ready .* 1 tools, 2 left out\n +left out: "bad\[2J": inputSchema: expected object, received null\n +left out: "nameless": .*description/m,
+    /^wrong +ready .* 1 tools, 2 left out\n +left out: "bad\\u001b\[2J": inputSchema: expected object, received null\n +left out: "nameless": .*description/m,
   );
 });
 

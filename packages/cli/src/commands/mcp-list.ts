@@ -65,7 +65,7 @@ function table(servers: readonly BridgedServerHealth[]): string[] {
     const { name, state, transport, protocolVersion = "", leftOut, lastFailure } = server;
     const line = `${printable(name).padEnd(width)}  ${state.padEnd(10)}  ${transport.padEnd(9)}  ${protocolVersion.padEnd(10)}  ${countsOf(server)}`;
     const cause = state === "ready" || lastFailure === undefined ? [] : lastLines(lastFailure);
-    const reasons = leftOut.slice(0, MAX_LINES).map(({ tool, why }) => `left out: ${JSON.stringify(tool)}: ${why}`);
+    const reasons = leftOut.slice(0, MAX_LINES).map(({ tool, why }) => `left out: "${tool}": ${why}`);
     const more = leftOut.length <= MAX_LINES ? [] : [`left out: ${leftOut.length - MAX_LINES} more, which --json lists`];
     return [line, ...[...cause, ...reasons, ...more].map((text) => `${" ".repeat(width)}  ${printable(text, MAX_LINE)}`)];
   });

@@ -1,4 +1,5 @@
 import { specTypeSchemas } from "@modelcontextprotocol/client";
+import { printable } from "@rockbot/contracts";
 import { isTooDeep } from "../clean-schema.ts";
 import { cleanText } from "../clean-text.ts";
 
@@ -27,11 +28,11 @@ export function definitionFault(definition: unknown): string | undefined {
   return isForModels(_meta) ? undefined : "it is for apps only";
 }
 
-/** What a definition is called where it is told of. */
+/** What a definition is called where it is told of, with what is not seen of it as an escape. */
 export function nameOfDefinition(definition: unknown, place: number): string {
   const { name } = (typeof definition === "object" && definition !== null ? definition : {}) as { readonly name?: unknown };
-  const clean = typeof name === "string" ? cleanText(name, MAX_SHOWN_NAME) : "";
-  return clean === "" ? `number ${place} of the list` : clean;
+  const shown = typeof name === "string" ? printable(name, MAX_SHOWN_NAME) : "";
+  return shown === "" ? `number ${place} of the list` : shown;
 }
 
 /** What the SDK would refuse of it, and with it the whole list. */
