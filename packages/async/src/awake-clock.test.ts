@@ -27,7 +27,7 @@ test("time in which the process stood still does not count", async () => {
   standStill(1_000);
   const wokeAt = performance.now();
   await promise;
-  expect(performance.now() - wokeAt).toBeGreaterThan(150); // 100 of the 1 000 ms count, as of a step that came a little late
+  expect(performance.now() - wokeAt).toBeGreaterThan(150); // 125 of the 1 000 ms count, as of a step that came a little late
   expect(clock.now - before).toBeLessThan(600);
 });
 
@@ -52,6 +52,18 @@ test("what has come while the process stood still is read before its time is ove
     socket.destroy();
     server.close();
   }
+});
+
+test("a wait that comes later and is shorter ends first, and in time", async () => {
+  const clock = new AwakeClock();
+  const callOff = clock.after(60_000, () => {});
+  const start = performance.now();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  clock.after(80, resolve);
+  await promise;
+  callOff();
+  expect(performance.now() - start).toBeGreaterThanOrEqual(80);
+  expect(performance.now() - start).toBeLessThan(400); // its longest step is 500
 });
 
 test("it does not run while nobody waits", async () => {

@@ -3,10 +3,12 @@ interface Wait {
   readonly onOver: () => void;
 }
 
-/** How often it is looked whether a wait is over: none ends later by more than this and what keeps the event loop busy. */
-const STEP_MS = 50;
-/** A step that took longer was spent asleep. */
-const MAX_STEP_MS = 2 * STEP_MS;
+/** None ends later by more than this and what keeps the event loop busy: between two looks lies a quarter of what is left of the nearest wait, at least this. */
+const MIN_STEP_MS = 50;
+/** And at most this, so that an idle process sleeps while little is lost of the time that it cannot tell from sleep. */
+const MAX_STEP_MS = 500;
+/** What a timer may be late. A step that took longer was spent asleep. */
+const LATE_MS = 50;
 
 /**
  * Judges the silence of others: a clock that stands still while this process does. Time in which the process did not run (its event
@@ -15,12 +17,13 @@ const MAX_STEP_MS = 2 * STEP_MS;
 export class AwakeClock {
   readonly #waits = new Set<Wait>();
   #ticking: NodeJS.Timeout | undefined;
+  #stepMs = MIN_STEP_MS;
   #awakeMs = 0;
   #tickedAt = 0;
 
   /** In milliseconds, comparable with itself only. */
   get now(): number {
-    return this.#ticking === undefined ? this.#awakeMs : this.#awakeMs + Math.min(performance.now() - this.#tickedAt, MAX_STEP_MS);
+    return this.#ticking === undefined ? this.#awakeMs : this.#awakeMs + Math.min(performance.now() - this.#tickedAt, this.#stepMs + LATE_MS);
   }
 
   /**
@@ -28,21 +31,27 @@ export class AwakeClock {
    * @returns calls it off
    */
   after(ms: number, onOver: () => void): () => void {
-    if (this.#ticking === undefined) {
-      this.#tickedAt = performance.now();
-      this.#ticking = setInterval(() => this.#tick(), STEP_MS);
-    }
     const wait: Wait = { dueAt: this.now + ms, onOver };
     this.#waits.add(wait);
+    if (this.#ticking === undefined || wait.dueAt < this.#awakeMs + this.#stepMs) this.#step();
     return () => {
       if (this.#waits.delete(wait)) this.#restIfIdle();
     };
   }
 
+  /** Waits until it is to be looked again whether a wait is over. */
+  #step(): void {
+    this.#awakeMs = this.now;
+    this.#tickedAt = performance.now();
+    let nearest = Number.POSITIVE_INFINITY;
+    for (const { dueAt } of this.#waits) nearest = Math.min(nearest, dueAt);
+    this.#stepMs = Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (nearest - this.#awakeMs) / 4));
+    clearTimeout(this.#ticking);
+    this.#ticking = setTimeout(() => this.#tick(), this.#stepMs);
+  }
+
   #tick(): void {
-    const now = performance.now();
-    this.#awakeMs += Math.min(now - this.#tickedAt, MAX_STEP_MS);
-    this.#tickedAt = now;
+    this.#step();
     for (const { dueAt } of this.#waits) {
       if (dueAt > this.#awakeMs) continue;
       setImmediate(() => this.#endWaits()); // timers run before sockets are read, immediates after
@@ -61,7 +70,7 @@ export class AwakeClock {
   #restIfIdle(): void {
     if (this.#waits.size > 0) return;
     this.#awakeMs = this.now;
-    clearInterval(this.#ticking);
+    clearTimeout(this.#ticking);
     this.#ticking = undefined;
   }
 }

@@ -47,8 +47,8 @@ export class Publisher {
   #isClosed = false;
   #onIdle: (() => void) | undefined;
   readonly #silenceMs: number;
-  /** The connection that is watched for silence. */
-  #watched: Link | undefined;
+  /** Ends the watch for silence, which lasts while something is unconfirmed: an idle process sleeps. */
+  #endWatch: (() => void) | undefined;
   readonly #observed = observePublisher(() => ({ unconfirmed: this.#unconfirmed.size, waiting: this.#waiting.size }));
 
   constructor(address: AddressSource, options: PublisherOptions) {
@@ -148,6 +148,7 @@ export class Publisher {
     this.#channel = channel;
     this.#channelNumber = numberOf(channel);
     this.#unconfirmed = new Unconfirmed();
+    this.#stopWatching();
   }
 
   /** Sends what waits, as far as it may go now. */
@@ -188,7 +189,7 @@ export class Publisher {
     }
     job.isReturned = false;
     this.#unconfirmed.add(job);
-    if (this.#watched !== link) this.#watchForSilence(link);
+    if (this.#endWatch === undefined) this.#watchForSilence(link);
   }
 
   /** @returns the error if a property cannot be carried: then nothing has been written */
@@ -217,6 +218,7 @@ export class Publisher {
       else job.settle();
     }
     this.#pump();
+    if (this.#unconfirmed.size === 0) this.#stopWatching();
     this.#checkIdle();
   }
 
@@ -226,6 +228,7 @@ export class Publisher {
     this.#channel = undefined;
     const unsettled = [...this.#unconfirmed].filter((job) => !job.isSettled);
     this.#unconfirmed = new Unconfirmed();
+    this.#stopWatching();
     const isMissing = cause?.code === NOT_FOUND; // the exchange, which is no message's fault
     if (isMissing) this.#onExchangeMissing?.();
     const isAngry = cause?.code !== undefined && !isMissing && !link.signal.aborted;
@@ -247,9 +250,12 @@ export class Publisher {
     const { clock } = link;
     let { activity } = link;
     let heardAt = clock.now;
+    const watch = (): void => {
+      this.#endWatch = clock.after(this.#silenceMs / LOOKS_PER_SILENCE, look);
+    };
     const look = (): void => {
-      if (link.signal.aborted || this.#unconfirmed.size === 0) {
-        if (this.#watched === link) this.#watched = undefined;
+      if (link.signal.aborted) {
+        this.#stopWatching();
         return;
       }
       if (link.isBlocked || link.activity !== activity) {
@@ -258,10 +264,14 @@ export class Publisher {
       } else if (clock.now - heardAt >= this.#silenceMs) {
         link.destroy(new Error(`the broker has been silent for ${Math.round(clock.now - heardAt)} ms`));
       }
-      clock.after(this.#silenceMs / LOOKS_PER_SILENCE, look);
+      watch();
     };
-    this.#watched = link;
-    clock.after(this.#silenceMs / LOOKS_PER_SILENCE, look);
+    watch();
+  }
+
+  #stopWatching(): void {
+    this.#endWatch?.();
+    this.#endWatch = undefined;
   }
 }
 

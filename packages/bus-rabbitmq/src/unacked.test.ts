@@ -33,6 +33,7 @@ test("waits for a batch to be finished, but not for long", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const { unacked, said } = recorder(3);
+    unacked.flush();
     for (const tag of [1, 2, 3, 4, 5]) unacked.add(tag);
     for (const tag of [1, 2]) unacked.finish(tag);
     await new Promise(setImmediate);
@@ -49,6 +50,22 @@ test("waits for a batch to be finished, but not for long", async () => {
     unacked.flush();
     expect(said.slice(2)).toEqual([[5, false]]);
     expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("acknowledges at the end of the turn what is finished after a pause", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  try {
+    const { unacked, said } = recorder(3);
+    unacked.add(1);
+    unacked.flush();
+    vi.advanceTimersByTime(100);
+    unacked.finish(1);
+    expect(vi.getTimerCount()).toBe(0);
+    await new Promise(setImmediate);
+    expect(said).toEqual([[1, false]]);
   } finally {
     vi.useRealTimers();
   }

@@ -11,10 +11,12 @@ export interface UnackedOptions {
 
 /** What is finished is acknowledged after this long at the latest, however few there are. */
 const WITHIN_MS = 10;
+/** After so long without an ack the next is not waited with: few are to come, and a timer would wake the process for it. */
+const QUIET_MS = 100;
 
 /**
  * The deliveries of a channel that the broker waits for. Those finished are acknowledged together, once there is a batch of
- * them or the first has waited for WITHIN_MS: the oldest ones without a gap by one `multiple` ack, each of the rest alone.
+ * them or the first has waited for WITHIN_MS, after a pause at the end of the turn: the oldest ones without a gap by one `multiple` ack, each of the rest alone.
  * An ack is a write here and an entry in the log of a quorum queue there, so each on its own costs as much as a message. If
  * the channel ends, what was finished and not acknowledged comes again.
  */
@@ -26,6 +28,7 @@ export class Unacked {
   readonly #deliveries = new TagWindow<boolean>();
   #finished: number[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #flushedAt = Number.NEGATIVE_INFINITY;
 
   constructor(acknowledge: Acknowledge, { batch, atEndOfTurn }: UnackedOptions) {
     this.#acknowledge = acknowledge;
@@ -47,11 +50,14 @@ export class Unacked {
     this.#deliveries.set(tag, true);
     const count = this.#finished.push(tag);
     if (count === this.#batch) this.#atEndOfTurn(() => this.flush());
-    else if (count === 1) this.#timer = setTimeout(() => this.flush(), WITHIN_MS);
+    else if (count > 1) return;
+    else if (performance.now() - this.#flushedAt >= QUIET_MS) this.#atEndOfTurn(() => this.flush());
+    else this.#timer = setTimeout(() => this.flush(), WITHIN_MS);
   }
 
   flush(): void {
     clearTimeout(this.#timer);
+    this.#flushedAt = performance.now();
     const finished = this.#finished;
     this.#finished = [];
     let upTo: number | undefined;
