@@ -24,6 +24,8 @@ ask how long any queue is. All else is refused: other topics, other queues, the 
   a message still bears its sender's name, and says how it came: consumers drop it, and count it as \`rockbot.messaging.refused.messages\`.
 - \`legacyPeers\` send no verified name, so whoever may publish to a topic can speak for them there, and the broker names queues for them, as
   many as they ask for. Name as few as can be.
+- Nobody may declare an exchange. If somebody deletes one, all are unready and say \`ACCESS_REFUSED\`, and calls wait for their deadlines, until
+  the definitions are imported again; queues and bindings are there again by themselves then.
 
 ## Another password, without a restart
 

@@ -1,12 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { BusUnavailableError, type Logger } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
+import type { ToolError, Validator } from "@rockbot/contracts";
 import { startOwnBroker } from "@rockbot/testing";
+import { createToolCaller, defineTool, serveTools, type Tool } from "@rockbot/tools";
+import type { Channel } from "amqplib";
 import { expect, test } from "vitest";
 import { textMessage, textOf } from "./messages.ts";
 import { openRawChannel } from "./raw-channel.ts";
+import { startVerifiedBroker } from "./verified-broker.ts";
 
 /** What was declared is looked after each 5 to 10 seconds. */
 const WAIT = { timeout: 30_000, interval: 20 };
+
+const VERIFIED = `
+identity: verified
+callers: { agent: { allow: ["note"] } }
+services: { notes: { topic: tool.invoke.notes, tools: ["note"] } }
+`;
+
+interface Note {
+  readonly n: number;
+}
+
+const GUIDE = { name: "notes", summary: "How to note.", document: "# Notes" };
+
+/** A tool with effects. */
+const noteTool = (note: (input: Note) => Promise<string>): Tool =>
+  defineTool(
+    {
+      name: "note",
+      description: "Notes a number.",
+      inputSchema: { type: "object" },
+      readOnly: false,
+      idempotent: false,
+      validateInput: ((value: unknown) => typeof (value as { n?: unknown }).n === "number") as Validator<Note>,
+    },
+    note,
+  );
 
 /** A log that keeps its errors. */
 function errorLog(): { readonly log: Logger; readonly errors: string[] } {
@@ -73,6 +104,65 @@ test("a binding that is deleted is there again", { timeout: 90_000 }, async () =
     await expect.poll(() => bus.publish(textMessage(name, name), { mandatory: true }).catch(() => "nobody"), WAIT).toBeUndefined();
   }
   await expect.poll(() => received, WAIT).toEqual(["service", "result"]);
+});
+
+test.each([
+  ["the exchange", (channel: Channel) => channel.deleteExchange("rockbot")],
+  ["what leads to the service", (channel: Channel) => channel.unbindQueue("rockbot.notes.v1", "rockbot", "tool.invoke.notes")],
+  ["what leads to the caller", (channel: Channel) => channel.unbindQueue("rockbot.result.agent.v1", "rockbot", "tool.result.agent")],
+])("calls that are out while %s is deleted are answered, none after two effects", { timeout: 90_000 }, async (_what, remove) => {
+  await using broker = await startOwnBroker();
+  await using serving = await connectBus(broker.url);
+  await using calling = await connectBus(broker.url);
+  const effects: number[] = [];
+  const note = async ({ n }: Note) => {
+    effects.push(n);
+    await sleep(200);
+    return "noted";
+  };
+  await using _served = await serveTools(serving, { tools: [noteTool(note)], guides: [GUIDE] }, { service: "notes" });
+  await using caller = await createToolCaller(calling, { agent: "agent" });
+  await caller.discovered();
+  await using raw = await openRawChannel(broker.url);
+
+  const calls: Promise<string>[] = [];
+  for (let n = 0; n < 48; n++) {
+    if (n === 40) await remove(raw.channel);
+    const call = caller.call("note", { n }, { timeoutMs: 25_000 });
+    calls.push(
+      call.then(
+        ({ content }) => content ?? "",
+        (error: ToolError) => error.code,
+      ),
+    );
+    await sleep(50);
+  }
+  const outcomes = await Promise.all(calls);
+  // A request that was sent and not confirmed is sent once more, and these claims are too young to say whether the first was taken.
+  expect(outcomes.filter((outcome) => outcome !== "noted" && outcome !== "outcome_unknown")).toEqual([]);
+  expect(outcomes.filter((outcome) => outcome === "noted").length).toBeGreaterThan(40);
+  expect(effects.length).toBe(new Set(effects).size);
+  expect(outcomes.flatMap((outcome, n) => (outcome === "noted" && !effects.includes(n) ? [n] : []))).toEqual([]);
+});
+
+test("where users may declare no exchange, one that is deleted is there again, with all that was bound, once the definitions are imported again", {
+  timeout: 90_000,
+}, async () => {
+  await using broker = await startVerifiedBroker(VERIFIED);
+  const { log, errors } = errorLog();
+  await using serving = await connectBus(broker.urlOf("notes"), { identity: "verified", log });
+  await using calling = await connectBus(broker.urlOf("agent"), { identity: "verified" });
+  await using _served = await serveTools(serving, { tools: [noteTool(async () => "noted")], guides: [GUIDE] }, { service: "notes", policy: broker.policy });
+  await using caller = await createToolCaller(calling, { agent: "agent", policy: broker.policy });
+  await caller.discovered();
+  await using raw = await openRawChannel(broker.url);
+  await raw.channel.deleteExchange("rockbot");
+  await expect.poll(() => serving.isReady, WAIT).toBe(false);
+  await expect.poll(() => errors.join("\n"), WAIT).toMatch(/ACCESS_REFUSED/);
+
+  await broker.importAgain();
+  expect(await caller.call("note", { n: 1 }, { timeoutMs: 50_000 })).toMatchObject({ content: "noted" });
+  await expect.poll(() => serving.isReady && calling.isReady, WAIT).toBe(true);
 });
 
 test("while its user's permissions are revoked the bus is unready and refuses in words, and goes on by itself when it has them again", {

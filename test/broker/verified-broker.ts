@@ -9,6 +9,8 @@ export interface VerifiedBroker extends TestBroker {
   readonly document: PolicyDocument;
   /** The address for a user. */
   urlOf(user: string): string;
+  /** Imports once more what the policy grants. */
+  importAgain(): Promise<void>;
 }
 
 /** Starts a broker of this machine's kind and imports what a policy, as YAML, grants. */
@@ -18,12 +20,14 @@ export async function startVerifiedBroker(yaml: string): Promise<VerifiedBroker>
   const passwords = new Map(users.map(({ user }) => [user, randomBytes(12).toString("hex")]));
   await using starting = new AsyncDisposableStack();
   const broker = starting.use(await startOwnBroker());
-  await broker.importDefinitions(brokerDefinitions(users, { passwords }));
+  const importAgain = () => broker.importDefinitions(brokerDefinitions(users, { passwords }));
+  await importAgain();
   starting.move();
   return {
     ...broker,
     policy: holdPolicy(policy),
     document: policy.document,
+    importAgain,
     urlOf(user) {
       const url = new URL(broker.url);
       url.username = user;

@@ -1,5 +1,5 @@
 import { type Deadlines, onAbort } from "@rockbot/async";
-import { BusUnavailableError } from "@rockbot/bus";
+import { BusUnavailableError, UnroutableError } from "@rockbot/bus";
 import { asCopy } from "./copies.ts";
 import type { MessageProperties, OutgoingMessage } from "./frames.ts";
 
@@ -10,6 +10,8 @@ export interface Publication {
   readonly body: Uint8Array;
   readonly properties: MessageProperties;
   readonly mandatory: boolean;
+  /** How long it is offered again while nobody's queue takes it, in milliseconds. @default 0 */
+  readonly offerAgainMs?: number | undefined;
   readonly timeoutMs: number;
   readonly ttlMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -38,8 +40,12 @@ export class PublishJob implements OutgoingMessage {
   isReturned = false;
   /** It was unconfirmed when the broker closed the channel in anger, so it may be the cause. */
   isSuspect = false;
+  /** It was sent and its channel ended before the confirm: somebody may have it. */
+  mayBeOut = false;
   /** On the clock of `performance.now()`. */
   #firstSentAt: number | undefined;
+  #firstReturnedAt: number | undefined;
+  readonly #offerAgainMs: number;
   readonly #expiresAt: number;
   readonly #isWanted: Publication["isWanted"];
   readonly #keeper: JobKeeper;
@@ -49,18 +55,21 @@ export class PublishJob implements OutgoingMessage {
   readonly #leave: (() => void) | undefined;
 
   constructor(publication: Publication, keeper: JobKeeper, resolve: () => void, reject: (error: unknown) => void) {
-    const { exchange, routingKey, mandatory, properties, body, timeoutMs, ttlMs, signal, isWanted } = publication;
+    const { exchange, routingKey, mandatory, properties, body, offerAgainMs = 0, timeoutMs, ttlMs, signal, isWanted } = publication;
     this.exchange = exchange;
     this.routingKey = routingKey;
     this.mandatory = mandatory;
     this.properties = properties;
     this.body = body;
+    this.#offerAgainMs = offerAgainMs;
     this.#expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + ttlMs;
     this.#isWanted = isWanted;
     this.#keeper = keeper;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#callOff = keeper.deadlines.after(timeoutMs, () => this.settle(this.#unavailable(` within ${timeoutMs} ms: ${keeper.trouble}`)));
+    this.#callOff = keeper.deadlines.after(timeoutMs, () =>
+      this.settle(this.#firstReturnedAt === undefined ? this.#unavailable(` within ${timeoutMs} ms: ${keeper.trouble}`) : this.#unroutable()),
+    );
     this.#leave = signal && onAbort(signal, () => this.settle(signal.reason));
   }
 
@@ -83,12 +92,24 @@ export class PublishJob implements OutgoingMessage {
     if (this.#expiresAt <= now) return this.#unavailable(": its time to live was over before the broker could take it");
     if (this.#isWanted?.() === false) return this.#unavailable(": it was given up before the broker could take it");
     if (this.#expiresAt !== Number.POSITIVE_INFINITY) this.expirationMs = Math.ceil(this.#expiresAt - now);
-    if (this.#firstSentAt !== undefined) this.properties = asCopy(this.properties, now - this.#firstSentAt);
+    if (this.mayBeOut && this.#firstSentAt !== undefined) this.properties = asCopy(this.properties, now - this.#firstSentAt);
     this.#firstSentAt ??= now;
     return undefined;
   }
 
+  /** The broker has sent it back. @returns whether it is to be offered again; else it is settled */
+  comesBack(now: number): boolean {
+    this.#firstReturnedAt ??= now;
+    if (now - this.#firstReturnedAt < this.#offerAgainMs) return true;
+    this.settle(this.#unroutable());
+    return false;
+  }
+
+  #unroutable(): UnroutableError {
+    return new UnroutableError(`Cannot publish to "${this.routingKey}": nobody subscribes to it`, { mayHaveBeenTaken: this.mayBeOut });
+  }
+
   #unavailable(why: string): BusUnavailableError {
-    return new BusUnavailableError(`Cannot publish to "${this.routingKey}"${why}`);
+    return new BusUnavailableError(`Cannot publish to "${this.routingKey}"${why}`, { mayHaveBeenTaken: this.#firstSentAt !== undefined });
   }
 }

@@ -1,5 +1,5 @@
 import { Deadlines } from "@rockbot/async";
-import { BusClosedError, BusUnavailableError, type Logger, MAX_BODY_BYTES, MessageTooLargeError, QueueFullError, UnroutableError } from "@rockbot/bus";
+import { BusClosedError, BusUnavailableError, type Logger, MAX_BODY_BYTES, MessageTooLargeError, QueueFullError } from "@rockbot/bus";
 import type { ConfirmChannel, Message } from "amqplib";
 import type { AddressSource } from "./address-source.ts";
 import { numberOf } from "./amqplib-internals.ts";
@@ -15,6 +15,8 @@ export interface PublisherOptions extends LinkOptions {
   readonly log: Logger;
   readonly onOpen?: (() => void) | undefined;
   readonly onLost?: (() => void) | undefined;
+  /** Nobody's queue takes a message that is mandatory: a binding may be gone. */
+  readonly onReturned?: (() => void) | undefined;
   /** Somebody has deleted an exchange, and with it all that was bound to it. */
   readonly onExchangeMissing?: (() => void) | undefined;
 }
@@ -26,6 +28,8 @@ const MAX_UNCONFIRMED_BYTES = 32 * 1024 * 1024;
 /** More messages or bytes than this are not held back while the broker takes none. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 128 * 1024 * 1024;
+/** A message that nobody's queue takes is offered again after this long. */
+const OFFER_EVERY_MS = 250;
 /** How often it is looked in that time whether the broker is silent. */
 const LOOKS_PER_SILENCE = 8;
 
@@ -38,6 +42,9 @@ export class Publisher {
   readonly #log: Logger;
   readonly #keeper: JobKeeper;
   readonly #onExchangeMissing: (() => void) | undefined;
+  readonly #onReturned: (() => void) | undefined;
+  /** What nobody's queue has taken, until it is offered again. */
+  readonly #returned = new Set<PublishJob>();
   /** In the order of publishing. */
   #waiting = new Set<PublishJob>();
   #waitingBytes = 0;
@@ -54,6 +61,7 @@ export class Publisher {
   constructor(address: AddressSource, options: PublisherOptions) {
     this.#log = options.log;
     this.#onExchangeMissing = options.onExchangeMissing;
+    this.#onReturned = options.onReturned;
     this.#silenceMs = options.silenceMs;
     this.#supervisor = new ConnectionSupervisor(address, {
       ...options,
@@ -67,6 +75,7 @@ export class Publisher {
         return supervisor.trouble;
       },
       ended: (job) => {
+        this.#returned.delete(job);
         this.#leaveLine(job); // one that is on its way counts until the broker has spoken
         this.#checkIdle();
       },
@@ -104,7 +113,7 @@ export class Publisher {
     if (body.byteLength > MAX_BODY_BYTES) {
       return new MessageTooLargeError(`Cannot publish to "${routingKey}": the body has ${body.byteLength} bytes, at most ${MAX_BODY_BYTES} are carried`);
     }
-    if (this.#waiting.size < MAX_WAITING && this.#waitingBytes + body.byteLength <= MAX_WAITING_BYTES) return undefined;
+    if (this.#waiting.size + this.#returned.size < MAX_WAITING && this.#waitingBytes + body.byteLength <= MAX_WAITING_BYTES) return undefined;
     const held = `${this.#waiting.size} messages wait already`;
     return new BusUnavailableError(`Cannot publish to "${routingKey}": ${held}, and ${this.#supervisor.trouble}`);
   }
@@ -120,7 +129,7 @@ export class Publisher {
       };
       this.#checkIdle();
     });
-    for (const job of [...this.#unconfirmed, ...this.#waiting]) {
+    for (const job of [...this.#unconfirmed, ...this.#waiting, ...this.#returned]) {
       job.settle(new BusClosedError(`Cannot publish to "${job.routingKey}": the bus was closed before the broker had confirmed`));
     }
     this.#observed[Symbol.dispose]();
@@ -128,7 +137,7 @@ export class Publisher {
   }
 
   #checkIdle(): void {
-    if (this.#onIdle === undefined || this.#waiting.size > 0) return;
+    if (this.#onIdle === undefined || this.#waiting.size > 0 || this.#returned.size > 0) return;
     for (const job of this.#unconfirmed) if (!job.isSettled) return;
     this.#onIdle();
   }
@@ -213,8 +222,8 @@ export class Publisher {
 
   #onConfirm(tag: number, isMultiple: boolean, isTaken: boolean): void {
     for (const job of this.#unconfirmed.take(tag, isMultiple)) {
-      if (!isTaken) job.settle(new QueueFullError(`Cannot publish to "${job.routingKey}": a queue that should take it is full`));
-      else if (job.isReturned) job.settle(new UnroutableError(`Cannot publish to "${job.routingKey}": nobody subscribes to it`));
+      if (!isTaken) job.settle(queueFull(job));
+      else if (job.isReturned) this.#comesBack(job);
       else job.settle();
     }
     this.#pump();
@@ -222,22 +231,43 @@ export class Publisher {
     this.#checkIdle();
   }
 
+  #comesBack(job: PublishJob): void {
+    this.#onReturned?.();
+    if (job.isSettled || !job.comesBack(performance.now())) return;
+    if (this.#returned.size === 0) setTimeout(() => this.#offerAgain(), OFFER_EVERY_MS);
+    this.#returned.add(job);
+  }
+
+  #offerAgain(): void {
+    for (const job of this.#returned) {
+      this.#waiting.add(job);
+      this.#waitingBytes += job.body.byteLength;
+    }
+    this.#returned.clear();
+    this.#pump();
+  }
+
   #onChannelGone(link: Link, channel: ConfirmChannel, cause: (Error & { readonly code?: number }) | undefined): void {
     if (this.#channel !== channel) return;
     link.outbox.flush(); // before amqplib confirms the end: after it the channel's number means another channel
     this.#channel = undefined;
     const unsettled = [...this.#unconfirmed].filter((job) => !job.isSettled);
+    const isMissing = cause?.code === NOT_FOUND; // the exchange, which is no message's fault
+    const isOneRefused = isMissing && this.#unconfirmed.size === 1; // then it is that one that found no exchange
     this.#unconfirmed = new Unconfirmed();
     this.#stopWatching();
-    const isMissing = cause?.code === NOT_FOUND; // the exchange, which is no message's fault
     if (isMissing) this.#onExchangeMissing?.();
     const isAngry = cause?.code !== undefined && !isMissing && !link.signal.aborted;
     if (isAngry && unsettled.length === 1) unsettled.shift()?.settle(refused(cause));
     if (isAngry) for (const job of unsettled) job.isSuspect = true;
-    for (const job of unsettled) this.#waitingBytes += job.body.byteLength;
+    for (const job of unsettled) {
+      if (!isOneRefused) job.mayBeOut = true;
+      this.#waitingBytes += job.body.byteLength;
+    }
     this.#waiting = new Set([...unsettled, ...this.#waiting]);
     this.#checkIdle();
     if (link.signal.aborted) return;
+    if (this.#isClosed && cause === undefined) return; // as its connection is being closed, in order
     this.#log.warn({ reason: reasonOf(cause), unconfirmed: unsettled.length }, "the broker closed the channel for publishing");
     this.#open(link).then(
       () => this.#pump(),
@@ -273,6 +303,10 @@ export class Publisher {
     this.#endWatch?.();
     this.#endWatch = undefined;
   }
+}
+
+function queueFull({ routingKey, mayBeOut }: PublishJob): QueueFullError {
+  return new QueueFullError(`Cannot publish to "${routingKey}": a queue that should take it is full`, { mayHaveBeenTaken: mayBeOut });
 }
 
 function refused(cause: Error & { readonly code?: number }): Error {

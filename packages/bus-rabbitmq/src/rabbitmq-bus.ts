@@ -78,6 +78,8 @@ export async function connectBus(url: string | (() => string), options: ConnectB
 const SUBSCRIBE_TIMEOUT_MS = 15_000;
 /** What was declared is looked after this often at most, and half as often at least. */
 const LOOK_EVERY_MS = 5_000;
+/** A message that nobody's queue takes has it looked after at once, but not more often than this. */
+const RETURNED_LOOK_MS = 1_000;
 const MISSING = "an exchange was missing, and is declared again";
 const UP_WITHIN_MS = 2_000;
 
@@ -95,6 +97,8 @@ class RabbitMqBus implements Bus {
   /** What was declared is not all there. */
   #isHurt = false;
   #lookNow: (() => void) | undefined;
+  /** On the clock of `performance.now()`. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
@@ -115,6 +119,9 @@ class RabbitMqBus implements Bus {
       onLost: () => {
         countLostConnection("publish");
         void this.#consuming.link?.probe(silenceMs); // it may be as dead, and has no watchdog
+      },
+      onReturned: () => {
+        if (performance.now() - this.#lookedAt > RETURNED_LOOK_MS) this.#lookNow?.();
       },
       onExchangeMissing: () => {
         this.#hurt(MISSING);
@@ -152,10 +159,13 @@ class RabbitMqBus implements Bus {
     return this.#publisher.supervisor.state === "blocked";
   }
 
-  publish(message: Envelope, { mandatory = false, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, signal, isWanted }: PublishOptions = {}): Promise<void> {
+  publish(
+    message: Envelope,
+    { mandatory = false, offerAgainMs, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, signal, isWanted }: PublishOptions = {},
+  ): Promise<void> {
     const { topic, body, ttlMs } = message;
     const properties = this.#user === undefined ? toWire(message) : { ...toWire(message), userId: this.#user };
-    return this.#publisher.publish({ exchange: EXCHANGE, routingKey: topic, body, properties, mandatory, timeoutMs, ttlMs, signal, isWanted });
+    return this.#publisher.publish({ exchange: EXCHANGE, routingKey: topic, body, properties, mandatory, offerAgainMs, timeoutMs, ttlMs, signal, isWanted });
   }
 
   async subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable> {
@@ -214,6 +224,7 @@ class RabbitMqBus implements Bus {
           resolve();
         };
       });
+      this.#lookedAt = performance.now();
       const { link } = this.#consuming;
       if (link === undefined || this.#isClosing) continue;
       try {

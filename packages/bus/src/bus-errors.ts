@@ -5,18 +5,33 @@ export class BusClosedError extends Error {
   override readonly name = "BusClosedError";
 }
 
+export interface PublishErrorOptions extends ErrorOptions {
+  readonly mayHaveBeenTaken?: boolean | undefined;
+}
+
+/** A message was not published, as far as its sender knows. */
+class PublishError extends Error {
+  /** It was sent once, and never confirmed: somebody may have it. */
+  readonly mayHaveBeenTaken: boolean;
+
+  constructor(message: string, { mayHaveBeenTaken = false, ...options }: PublishErrorOptions = {}) {
+    super(message, options);
+    this.mayHaveBeenTaken = mayHaveBeenTaken;
+  }
+}
+
 /** The bus did not answer in time: the connection is away, or the broker has blocked publishers. */
-export class BusUnavailableError extends Error {
+export class BusUnavailableError extends PublishError {
   override readonly name = "BusUnavailableError";
 }
 
 /** Nobody subscribes to the topic of a mandatory message. */
-export class UnroutableError extends Error {
+export class UnroutableError extends PublishError {
   override readonly name = "UnroutableError";
 }
 
 /** A queue that should take the message is full. */
-export class QueueFullError extends Error {
+export class QueueFullError extends PublishError {
   override readonly name = "QueueFullError";
 }
 

@@ -61,6 +61,11 @@ export interface BusTraits {
 export interface PublishOptions {
   /** Whether it is an error that no subscription matches. @default false */
   readonly mandatory?: boolean | undefined;
+  /**
+   * How long a mandatory message is offered again while no subscription matches, in milliseconds: somebody may have deleted what leads to a subscription
+   * that is there. A bus in this process, where nobody can, refuses it at once. @default 0
+   */
+  readonly offerAgainMs?: number | undefined;
   /** How long to wait for the bus to take the message. @default 10_000 */
   readonly timeoutMs?: number | undefined;
   /** Gives up waiting: publish rejects with the signal's reason. The message may have been taken all the same. */
@@ -183,4 +188,6 @@ export const MAX_PARKED_BODY_BYTES = 1024 * 1024;
 export const RESULT_QUEUE_EXPIRES_MS = 10 * 60 * 1000;
 export const DEFAULT_CONCURRENCY = 32;
 export const DEFAULT_DRAIN_MS = 20_000;
+/** What somebody has deleted at a broker, its owner has declared again after this. */
+export const HEALED_WITHIN_MS = 12_000;
 export const DEFAULT_PUBLISH_TIMEOUT_MS = 10_000;

@@ -8,6 +8,7 @@ export {
   type Death,
   type Delivery,
   type Handler,
+  HEALED_WITHIN_MS,
   MAX_BODY_BYTES,
   MAX_HEADER_BYTES,
   MAX_PARKED_BODY_BYTES,

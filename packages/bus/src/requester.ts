@@ -1,7 +1,7 @@
 import { type AbortSource, Deadlines, onAbort, SlotMap } from "@rockbot/async";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, SubscribeOptions } from "./bus.ts";
-import { BusClosedError } from "./bus-errors.ts";
+import { BusClosedError, BusUnavailableError, QueueFullError, UnroutableError } from "./bus-errors.ts";
 
 export interface RequesterOptions {
   /** Where answers come; written into every request that does not name one of `alsoHears`. */
@@ -24,6 +24,8 @@ export interface RequestOptions {
   readonly signal?: AbortSource | undefined;
   /** Whether a reply with the right key is the answer. @default any is */
   readonly accept?: ((reply: Envelope) => boolean) | undefined;
+  /** How long the request is offered again while nobody's queue takes it; see PublishOptions. */
+  readonly offerAgainMs?: number | undefined;
   /** Called once the bus has confirmed the request, if that is before its answer. */
   readonly onConfirmed?: (() => void) | undefined;
 }
@@ -114,7 +116,7 @@ export function createRequester(
       return waits.byKey.size;
     },
     request(message, options) {
-      const { key = message.correlationId, onConfirmed } = options;
+      const { key = message.correlationId, offerAgainMs, onConfirmed } = options;
       if (key === undefined) return Promise.reject(new TypeError("Cannot send a request without a key: give it a correlation id"));
       return answerTo(key, options, (wait, leftMs) => {
         const ttlMs = Math.floor(leftMs);
@@ -122,11 +124,14 @@ export function createRequester(
         const isWanted = () => wait.isOpen;
         const asked = message.replyTo;
         const answerAt = asked !== undefined && alsoHears.includes(asked) ? asked : replyTo;
-        bus.publish({ ...message, replyTo: answerAt, ttlMs }, { mandatory: true, timeoutMs: ttlMs, isWanted }).then(
+        bus.publish({ ...message, replyTo: answerAt, ttlMs }, { mandatory: true, offerAgainMs, timeoutMs: ttlMs, isWanted }).then(
           () => {
             if (wait.isOpen) onConfirmed?.();
           },
-          (error: unknown) => wait.reject(error),
+          (error: unknown) => {
+            // Who may have it may answer it, and who is told that nobody has it would ask somebody else.
+            if (!mayHaveBeenTaken(error)) wait.reject(error);
+          },
         );
       });
     },
@@ -137,6 +142,10 @@ export function createRequester(
       await (await subscribed?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };
+}
+
+function mayHaveBeenTaken(error: unknown): boolean {
+  return (error instanceof BusUnavailableError || error instanceof UnroutableError || error instanceof QueueFullError) && error.mayHaveBeenTaken;
 }
 
 const HEARD = Promise.resolve();

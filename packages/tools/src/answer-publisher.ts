@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "@rockbot/async";
-import { type Bus, QueueFullError, UnroutableError } from "@rockbot/bus";
+import { type Bus, HEALED_WITHIN_MS, QueueFullError, UnroutableError } from "@rockbot/bus";
 import type { Envelope } from "@rockbot/contracts";
 
 export interface AnswerPublisherOptions {
@@ -12,12 +12,10 @@ export interface AnswerPublisherOptions {
 
 /** An answer whose caller's deadline is over is still offered to the bus for this long. */
 const LATE_PUBLISH_MS = 1_000;
-/** While the node of a cluster that has a caller's queue is down, the caller has another queue after this. */
-const QUEUE_AWAY_MS = 10_000;
 
 /**
- * Publishes answers. One that a caller's queue refuses is offered again, as that queue may lie on a node that has just died; after a while,
- * and for a caller of whom many are held already, it counts as one without a queue. So a caller whose queue takes nothing costs its service
+ * Publishes answers. One that does not reach its caller's queue, though that is there, or that the queue refuses, is offered again: somebody may have deleted what leads to the
+ * queue, or it lies on a node that has just died. After a while, and for a caller of whom many are held already, it counts as one without a queue. So a caller whose queue takes nothing costs its service
  * a few handlers, and no second run.
  */
 export class AnswerPublisher {
@@ -42,7 +40,7 @@ export class AnswerPublisher {
     if (held >= this.#options.maxHeldPerCaller) return false;
     this.#held.set(caller, held + 1);
     try {
-      const end = Math.min(performance.now() + QUEUE_AWAY_MS, deadline + LATE_PUBLISH_MS);
+      const end = Math.min(performance.now() + HEALED_WITHIN_MS, deadline + LATE_PUBLISH_MS);
       for (let failures = 1; performance.now() < end; failures++) {
         await sleep(backoffMs(failures, { baseMs: 50, maxMs: 500, leastPart: 0.5 }));
         const isTaken = await this.#isTaken(answer, deadline);
@@ -56,16 +54,25 @@ export class AnswerPublisher {
     }
   }
 
-  /** @returns false if it has no queue, undefined if that takes nothing now */
+  /** @returns false if the caller has no queue, undefined if that takes nothing now, or nothing leads to it */
   async #isTaken(answer: Envelope, deadline: number): Promise<boolean | undefined> {
     try {
       // Without a time to live: what waits ends with the caller's queue, and each that has one costs the broker a timer.
       await this.#bus.publish(answer, { mandatory: true, isTraced: false, timeoutMs: Math.max(LATE_PUBLISH_MS, deadline - performance.now()) });
       return true;
     } catch (error) {
-      if (error instanceof UnroutableError) return false;
+      if (error instanceof UnroutableError) return (await this.#isThere(answer.topic)) ? undefined : false;
       if (error instanceof QueueFullError) return undefined;
       throw error; // not taken by the bus: the request comes again
+    }
+  }
+
+  /** Whether somebody consumes the queue for answers on the topic; true also if the bus does not say. */
+  async #isThere(topic: string): Promise<boolean> {
+    try {
+      return ((await this.#bus.inspect(topic.replace(/^(tool|script)\./, "")))?.consumers ?? 0) > 0;
+    } catch {
+      return true;
     }
   }
 }

@@ -1,4 +1,13 @@
-import { type Bus, BusClosedError, BusUnavailableError, MessageTooLargeError, QueueFullError, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
+import {
+  type Bus,
+  BusClosedError,
+  BusUnavailableError,
+  HEALED_WITHIN_MS,
+  MessageTooLargeError,
+  QueueFullError,
+  RequestTimeoutError,
+  UnroutableError,
+} from "@rockbot/bus";
 import {
   createEnvelope,
   encodeMessage,
@@ -105,6 +114,7 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
         onSent?.();
         await requester.request(message, {
           timeoutMs,
+          offerAgainMs: HEALED_WITHIN_MS, // the service is there: only what leads to it is gone
           signal,
           onConfirmed: () => notes?.note(CallState.Accepted),
           accept(reply) {
