@@ -1,5 +1,5 @@
 import { Client, type Client as ClientType, type PriorDiscovery, SdkError, type Tool, type Transport } from "@modelcontextprotocol/client";
-import { startLoop, within } from "@rockbot/async";
+import { startLoop, unlessAborted, within } from "@rockbot/async";
 import { callResult, type McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
 import { cleanSchema } from "./clean-schema.ts";
@@ -143,7 +143,8 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
   try {
     await within(
       timeoutMs,
-      client.connect(transport, { timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal, ...(prior === undefined ? {} : { prior }) }),
+      // The SDK's question for the era goes on whatever its signal says.
+      unlessAborted(client.connect(transport, { timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal, ...(prior === undefined ? {} : { prior }) }), signal),
       () => new Error(`it is not ready within ${timeoutMs} ms`),
     );
   } catch (error) {
