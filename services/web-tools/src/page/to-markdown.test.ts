@@ -111,6 +111,46 @@ test.each([
   ["hidden against a later rule of less weight", "<style>p.x{display:none} p{display:block}</style><p class=x>evil</p>"],
   ["hidden by an important rule against its own style", '<style>.x{opacity:0 !important}</style><p class=x style="opacity:1">evil</p>'],
   ["hidden for screens", "<style media=screen>@media screen{.x{display:none}}</style><p class=x>evil</p>"],
+  ["hidden by an attribute", "<style>[data-x]{display:none} [title^=b i]{opacity:0}</style><p data-x>evil</p><p title=Bc>evil</p>"],
+  [
+    "hidden on a computer's screen",
+    "<style>@media screen and (min-width:768px){.x{display:none}} @media (600px <= width){.y{display:none}}</style><p class=x>evil</p><p class=y>evil</p>",
+  ],
+  [
+    "hidden by a nested rule",
+    "<style>.a{& .x{display:none} .y{display:none} &.z{opacity:0}}</style><div class=a><p class=x>evil</p><p class=y>evil</p></div><p class='a z'>evil</p>",
+  ],
+  ["hidden before a value that is none", '<style>.x{display:none;display:bogus}</style><p class=x>evil</p><p style="opacity:0;opacity:1px">evil</p>'],
+  ["placed by inset", '<p style="position:absolute;inset:0 auto auto -9999px">evil</p><p style="position:absolute;inset-inline-start:-999em">evil</p>'],
+  [
+    "below or beside the screen",
+    '<p style="position:fixed;top:100%">evil</p><p style="position:absolute;top:200vh">evil</p><p style="position:absolute;left:300vw">evil</p>',
+  ],
+  [
+    "hidden by a variable",
+    '<style>:root{--a:var(--b);--b:none}.x{display:var(--a)}.y{opacity:var(--none, calc(0))}</style><p class=x>evil</p><p class=y>evil</p><p style="--c:0;opacity:var(--c)">evil</p>',
+  ],
+  [
+    "in a modern colour that is the paper's",
+    '<p style="color:oklch(1 0 0)">evil</p><p style="color:color-mix(in srgb, white 100%, black)">evil</p><p style="color:light-dark(#fff, #000)">evil</p>',
+  ],
+  ["in a colour of old", "<font color=white>evil</font><table bgcolor=#123456><tr><td><font color=#123456>evil</font></td></tr></table>"],
+  [
+    "hidden by sums",
+    '<p style="opacity:calc(1 - 1)">evil</p><p style="font-size:calc(1px * 0)">evil</p><p style="position:absolute;left:calc(0px - 100vw)">evil</p>',
+  ],
+  [
+    "turned away",
+    '<p style="transform:matrix(0,0,0,0,0,0)">evil</p><p style="transform:rotateY(90deg)">evil</p><p style="zoom:0">evil</p><p style="rotate:y 90deg">evil</p>',
+  ],
+  ["in a popover", "<p popover>evil</p>"],
+  ["hidden by what it holds", "<style>div:has(> i){display:none}</style><div><i>evil</i></div>"],
+  ["hidden by escaped names", "<style>.x{dis\\70lay:none}.\\79{display:no\\6e e}</style><p class=x>evil</p><p class=y>evil</p>"],
+  ["without a slot", "<x-a><template shadowrootmode=open><slot name=b></slot></template><p>evil</p></x-a>"],
+  ["hidden by all there is", "<style>body > * > .x ~ *{display:none}</style><div><i class=x></i><p>evil</p></div>"],
+  ["hidden outside of layers", "<style>.x{display:none}@layer a{p.x{display:block}}</style><p class=x>evil</p>"],
+  ["hidden where a feature is known", "<style>@supports (display:grid){.x{display:none}}</style><p class=x>evil</p>"],
+  ["hidden after a long comment", `<p style="/*${"-".repeat(9_000)}*/display:none">evil</p>`],
 ])("a text that is %s is left out", (_, html) => {
   expect(md(`<body>${html}${seen}`)).toBe("What people read.");
 });
@@ -127,6 +167,17 @@ test.each([
   ["in a visible child of a hidden parent", '<div style="visibility:hidden"><p style="visibility:visible">text</p></div>'],
   ["in a sheet that is no sheet", "<style>}}} .x{{ display none</style><p class=x>text</p>"],
   ["moved to the middle", '<p style="position:absolute;left:50%;margin-left:-600px;transform:translate(-50%,-50%)">text</p>'],
+  [
+    "hidden where no browser is",
+    "<style>@supports not (display:grid){.x{display:none}} @media (unknown){.x{display:none}} @media not all{.x{display:none}}</style><p class=x>text</p>",
+  ],
+  ["shown by what follows a value that is none", '<p style="display:bogus;display:block;opacity:none">text</p>'],
+  ["shown on a computer's screen", "<style>.x{display:none}@media (min-width:40em){.x{display:block}}</style><p class=x>text</p>"],
+  ["given a variable that nobody set", '<p style="display:var(--none)">text</p>'],
+  ["in a slot", "<x-a><template shadowrootmode=open><slot></slot></template><p>text</p></x-a>"],
+  ["of a modern colour", '<p style="color:oklch(0.4 0.1 200)">text</p>'],
+  ["opened by a button", "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='max-height:0;overflow:hidden'>text</div>"],
+  ["below what is scrolled to", '<p style="position:absolute;top:3000px">text</p>'],
 ])("a text that is %s is read", (_, html) => {
   expect(md(`<body>${html}`)).toBe("text");
 });
@@ -202,6 +253,15 @@ test("a page that becomes too long is refused, before its links are repeated and
   expect(() => toMarkdown(quotes, "https://example.test/", { maxLength: 100_000 })).toThrow(
     new PageTooComplexError("more than 100000 characters once it is converted"),
   );
+});
+
+test("a page whose styles cannot all be tried is refused, and a sheet of a megabyte is read", () => {
+  const page = (rules: number, elements: number) => `<style>${".a i,".repeat(rules)}.b{color:red}</style><body>${"<i>x</i>".repeat(elements)}`;
+  expect(() => md(page(1_000, 3_000))).toThrow(PageTooComplexError);
+  expect(() => md(`<style>/*${"-".repeat(2_000_001)}*/.x{display:none}</style><p class=x>evil</p>`)).toThrow(PageTooComplexError);
+
+  const sheet = Array.from({ length: 25_000 }, (_, i) => `.c${i}>p{display:none;top:${i}px}`).join("\n");
+  expect(md(`<style>${sheet}</style><p>text</p><div class=c24999><p>evil</p></div>`)).toBe("text");
 });
 
 test("a page of too many nodes is refused", () => {

@@ -2,7 +2,7 @@ import { visibleText } from "@rockbot/contracts";
 import { type CheerioAPI, load } from "cheerio/slim";
 import { boundTree } from "./bound-tree.ts";
 import { createTurndown } from "./create-turndown.ts";
-import { elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./dom.ts";
+import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./dom.ts";
 import { flattenTables } from "./flatten-tables.ts";
 import { markCode } from "./mark-code.ts";
 import { numberItems } from "./number-items.ts";
@@ -60,7 +60,7 @@ interface Prepared {
 
 /** The page as HTML again, of which turndown makes a tree of its own. A function of its own, so that the first tree is garbage by then. */
 function prepare(html: string, url: string, maxLength: number, { keepAsides = false, withSheets = true }: Reading): Prepared {
-  const $ = load(html);
+  const $ = load(withFrame(html));
   boundTree($);
   const document = $.root()[0] as ParentNode;
   const title = titleOf(document);
@@ -78,9 +78,22 @@ function prepare(html: string, url: string, maxLength: number, { keepAsides = fa
   return { title, prepared: bounded($.html(root.children), maxLength), length: textOf(root).replaceAll(/\s+/g, "").length };
 }
 
-/** What a browser shows in the place of an element's children, and takes for a template only where it is an old one. */
+/** What browsers put around a page that leaves it out, and what its sheets may speak of. */
+function withFrame(html: string): string {
+  const found = new Set(elementsBelow(load(html).root()[0] as ParentNode, "html", "body").map(({ name }) => name));
+  return `${found.has("html") ? "" : "<html>"}${found.has("body") ? "" : "<body>"}${html}`;
+}
+
+/** What a browser shows in the place of an element's children, which it shows in slots only, and takes for a template only where it is an old one. */
 function openShadowRoots(document: ParentNode): void {
-  for (const template of elementsBelow(document, "template")) if ("shadowrootmode" in template.attribs) template.name = "div";
+  for (const template of elementsBelow(document, "template")) {
+    const { parent } = template;
+    if (!("shadowrootmode" in template.attribs) || parent === null) continue;
+    template.name = "div";
+    const slots = new Set(elementsBelow(template, "slot").map(({ attribs }) => attribs["name"] ?? ""));
+    const isShown = (child: AnyNode): boolean => child === template || slots.has(isElement(child) ? (child.attribs["slot"] ?? "") : "");
+    setChildren(parent, parent.children.filter(isShown));
+  }
 }
 
 function bounded(text: string, maxLength: number): string {

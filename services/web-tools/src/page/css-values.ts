@@ -1,0 +1,93 @@
+import { calc } from "@csstools/css-calc";
+import { color, serializeRGB } from "@csstools/css-color-parser";
+import { parseComponentValue } from "@csstools/css-parser-algorithms";
+import { tokenize } from "@csstools/css-tokenizer";
+
+/** Of what is read of a stranger's value. */
+const MAX_VALUE_CHARACTERS = 2_000;
+const MAX_DEPTH = 8;
+
+/** Red, green and blue up to 255, and opacity up to 1; undefined if it is no colour that can be told. */
+export function rgbOf(value: string): readonly [number, number, number, number] | undefined {
+  const [, light] = /^light-dark\(([^,()]+(?:\([^()]*\)[^,()]*)?),/.exec(value) ?? [];
+  const known = colours.get(value);
+  if (known !== undefined || colours.has(value)) return known;
+  if (colours.size > 5_000) colours.clear();
+  const rgb = light === undefined ? readRgb(value) : readRgb(light.trim());
+  colours.set(value, rgb);
+  return rgb;
+}
+
+const colours = new Map<string, readonly [number, number, number, number] | undefined>();
+
+function readRgb(value: string): readonly [number, number, number, number] | undefined {
+  try {
+    const parsed = parseComponentValue(tokenize({ css: value.slice(0, MAX_VALUE_CHARACTERS) }));
+    const data = parsed === undefined ? false : color(parsed);
+    if (data === false) return undefined;
+    const [red = 0, green = 0, blue = 0, alpha = 1] = (
+      serializeRGB(data)
+        .toString()
+        .match(/[\d.]+/g) ?? []
+    ).map(Number);
+    return [red, green, blue, alpha];
+  } catch {
+    return undefined;
+  }
+}
+
+const unitPixels: Readonly<Record<string, number>> = {
+  ...{ px: 1, pt: 1.33, pc: 16, in: 96, cm: 37.8, mm: 3.78, q: 0.945, em: 16, rem: 16, ex: 8, ch: 8, lh: 19, rlh: 19, "%": 10 },
+  ...Object.fromEntries(["", "s", "l", "d"].flatMap((kind) => ["w", "h", "i", "b", "min", "max"].map((side) => [`${kind}v${side}`, 10]))),
+};
+const LENGTH = /([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%|[a-z]+)/g;
+
+/** A length in pixels, on a screen of 1000 by 1000 with letters of 16; NaN if it is none. */
+export function pixels(value: string): number {
+  const inPixels = withPixels(value);
+  const [, number] = /^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(?:px)?$/.exec(inPixels) ?? [];
+  return number === undefined ? Number.NaN : Number(number);
+}
+
+/** A value whose lengths are all in pixels, and worked out. */
+export function withPixels(value: string): string {
+  const inPixels = value.slice(0, MAX_VALUE_CHARACTERS).replaceAll(LENGTH, (all, number: string, unit: string) => {
+    const factor = unitPixels[unit];
+    return factor === undefined ? all : `${Number((Number(number) * factor).toFixed(4))}px`;
+  });
+  if (!inPixels.includes("(")) return inPixels;
+  try {
+    return calc(inPixels);
+  } catch {
+    return inPixels;
+  }
+}
+
+/** Where the parenthesis ends within which a text begins; -1 if it does not. */
+function endOf(text: string, start: number): number {
+  for (let i = start, depth = 0; i < text.length; i++) {
+    if (text[i] === "(") depth++;
+    else if (text[i] === ")" && depth-- === 0) return i;
+  }
+  return -1;
+}
+
+/**
+ * Puts variables' values in their places.
+ * @returns undefined where one has neither a value nor a fallback: the declaration says nothing then
+ */
+export function withVariables(value: string, variables: ReadonlyMap<string, string>, depth = 0): string | undefined {
+  let result = value;
+  for (let times = 0; result.includes("var("); times++) {
+    if (times > 50 || depth > MAX_DEPTH || result.length > MAX_VALUE_CHARACTERS) return undefined;
+    const start = result.lastIndexOf("var(");
+    const end = endOf(result, start + 4);
+    const [name = "", ...fallback] = result.slice(start + 4, end === -1 ? undefined : end).split(",");
+    const raw = variables.get(name.trim());
+    const own = raw === undefined ? undefined : withVariables(raw, variables, depth + 1);
+    const found = own ?? (fallback.length > 0 ? fallback.join(",").trim() : undefined);
+    if (found === undefined) return undefined;
+    result = result.slice(0, start) + found + (end === -1 ? "" : result.slice(end + 1));
+  }
+  return result;
+}
