@@ -131,6 +131,7 @@ test("what nobody waits for goes to the store with what follows soon, one record
   const written: string[] = [];
   const store = {
     async write(_caller: string, records: readonly CallRecord[]) {
+      await sleep(1);
       written.push(...records.map(({ toolCallId, state }) => `${toolCallId} ${state}`));
     },
   } satisfies Partial<JournalStore> as unknown as JournalStore;
@@ -141,4 +142,26 @@ test("what nobody waits for goes to the store with what follows soon, one record
   let others = 0;
   while (!written.includes("call answered")) await journal.written(ask(journal, `other-${others++}`));
   expect(written.filter((record) => record.startsWith("call "))).toEqual(["call answered"]);
+});
+
+test("notes go on after the end of a write and the time for the next one met in one turn of the event loop", async () => {
+  const gate = Promise.withResolvers<void>();
+  const written: string[] = [];
+  const store = {
+    write(_caller: string, records: readonly CallRecord[]) {
+      written.push(...records.map(({ toolCallId }) => toolCallId));
+      return written.length === 1 ? gate.promise : Promise.resolve();
+    },
+  } satisfies Partial<JournalStore> as unknown as JournalStore;
+  await using journal = new CallJournal({ caller: "me", store });
+  const first = ask(journal, "first");
+  const taken = journal.written(first);
+  while (written.length === 0) await new Promise(setImmediate);
+  ask(journal, "second");
+  setTimeout(() => gate.resolve(), 60);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150); // so that both timers ring together
+  expect(await taken).toBe(true);
+  while (written.length === 1) await sleep(1);
+  await sleep(1); // the time for the next write begins with a note only
+  expect(await Promise.race([journal.written(ask(journal, "third")), sleep(2_000, "it waits for ever", { ref: false })])).toBe(true);
 });

@@ -195,7 +195,9 @@ export class CallJournal implements AsyncDisposable {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      this.#writing ??= this.#writeAll();
+      this.#writing ??= this.#writeAll().finally(() => {
+        this.#writing = undefined;
+      });
     });
   }
 
@@ -203,7 +205,6 @@ export class CallJournal implements AsyncDisposable {
   async #writeAll(): Promise<void> {
     let isOk = true;
     while (isOk && (this.#awaited.length > 0 || this.#isGathered) && !this.#keeper.isClosed) isOk = await this.#write();
-    this.#writing = undefined;
     if (isOk || this.#keeper.isClosed) return;
     this.#isFailing = true;
     this.#retry = setTimeout(() => {
