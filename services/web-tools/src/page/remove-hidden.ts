@@ -29,32 +29,48 @@ const MAX_VARIABLES = 2_000;
 export function removeHidden($: CheerioAPI, options: { readonly withSheets?: boolean } = {}): void {
   const root = $.root()[0] as ParentNode;
   const styles = declaredStyles($, root, options);
-  const ids = opened(root);
-  const isOpenable = ({ attribs }: Element): boolean => ids.has(attribs["id"] ?? "");
   const start: Inherited = { isVisible: true, isTiny: false, colour: BLACK, background: styles.isIncomplete ? "unknown" : WHITE, variables: new Map() };
   const open: [ParentNode, Inherited][] = [[root, start]];
-  for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+  const controls: Element[] = [];
+  /** Boxes without height that have an id: whether they are closed or hidden shows once all controls are known. */
+  let closed: [Element, Inherited][] = [];
+  for (let entry = open.pop(); entry !== undefined; entry = open.pop() ?? nextOpened()) {
     const [parent, around] = entry;
     const isSeen = around.isVisible && !around.isTiny && !isSame(around.colour, around.background);
-    const inside = new Map<ParentNode, Inherited>();
     const kept = parent.children.filter((child) => {
       if (isText(child)) return isSeen || child.data.trim() === "";
-      if (!isElement(child)) return isParent(child);
+      if (!isElement(child)) {
+        if (isParent(child)) open.push([child, around]);
+        return isParent(child);
+      }
       const variables = variablesOf(styles.of(child), around.variables);
       const style = resolved(styles.of(child), variables);
-      if ("hidden" in child.attribs || ("popover" in child.attribs && !style.has("display")) || isTakenAway(style, isOpenable(child))) return false;
-      inside.set(child, inherit(child, style, { ...around, variables }));
+      if ("hidden" in child.attribs || ("popover" in child.attribs && !style.has("display")) || isTakenAway(style)) return false;
+      const isCut = hasNoRoom(style);
+      if (isCut && !child.attribs["id"]) return false;
+      if ("aria-expanded" in child.attribs && "aria-controls" in child.attribs) controls.push(child);
+      (isCut ? closed : open).push([child, inherit(child, style, { ...around, variables })]);
       return true;
     });
     if (kept.length < parent.children.length) setChildren(parent, kept);
-    for (const child of kept) if (isParent(child)) open.push([child, inside.get(child) ?? around]);
   }
-}
+  for (const [box] of closed)
+    if (box.parent !== null)
+      setChildren(
+        box.parent,
+        box.parent.children.filter((child) => child !== box),
+      );
 
-/** The ids of what a control that people see opens: who clicks it reads the text. An attacker could have as well shown his, so nothing is gained by it. */
-function opened(root: ParentNode): ReadonlySet<string> {
-  const controls = elementsBelow(root).filter(({ attribs }) => "aria-expanded" in attribs && "aria-controls" in attribs);
-  return new Set(controls.filter((control) => textOf(control).trim() !== "").flatMap(({ attribs }) => (attribs["aria-controls"] ?? "").split(/\s+/)));
+  /** A box that a control opens which people see: who clicks it reads the text. */
+  function nextOpened(): [ParentNode, Inherited] | undefined {
+    const shut = new Set(closed.map(([box]) => box));
+    const seen = controls.filter((it) => textOf(it).trim() !== "" && !elementsBelow(it).some((inner) => shut.has(inner)));
+    const ids = new Set(seen.flatMap(({ attribs }) => (attribs["aria-controls"] ?? "").split(/\s+/)));
+    const isOpened = ([{ attribs }]: [Element, Inherited]): boolean => ids.has(attribs["id"] ?? "");
+    open.push(...closed.filter(isOpened));
+    closed = closed.filter((entry) => !isOpened(entry));
+    return open.pop();
+  }
 }
 
 function variablesOf(style: DeclaredStyle, around: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
@@ -72,7 +88,7 @@ function resolved(style: DeclaredStyle, variables: ReadonlyMap<string, string>):
 }
 
 /** Whether nothing of the element is seen, whatever its children say of themselves. */
-function isTakenAway(style: DeclaredStyle, isOpenable: boolean): boolean {
+function isTakenAway(style: DeclaredStyle): boolean {
   if (style.size === 0) return false;
   const of = (name: string): string => style.get(name) ?? "";
   if (of("display") === "none" || of("content-visibility") === "hidden") return true;
@@ -96,10 +112,17 @@ function isTakenAway(style: DeclaredStyle, isOpenable: boolean): boolean {
 
   if (isPlaced && /^rect\(\s*(?:[01](?:px)?[\s,]+){3}[01](?:px)?\s*\)$/.test(of("clip"))) return true;
   if (/^(?:inset\(\s*(?:[5-9]\d|\d{3,})(?:\.\d+)?%|circle\(\s*0(?:px|%)?[\s)])/.test(of("clip-path"))) return true;
+  return false;
+}
+
+/** Whether what is inside is cut off, as the box is of no size. */
+function hasNoRoom(style: DeclaredStyle): boolean {
+  if (style.size === 0) return false;
+  const of = (name: string): string => style.get(name) ?? "";
   const isCut = /hidden|clip/.test(of("overflow") + of("overflow-x") + of("overflow-y"));
   // A box without height that is padded, as for pictures, has room all the same.
   const hasRoom = ["min-height", "padding", "padding-top", "padding-bottom"].some((name) => /[1-9]/.test(of(name)));
-  return isCut && !hasRoom && !isOpenable && ["width", "height", "max-width", "max-height"].some((side) => Math.abs(pixels(of(side))) <= 1);
+  return isCut && !hasRoom && ["width", "height", "max-width", "max-height"].some((side) => Math.abs(pixels(of(side))) <= 1);
 }
 
 /** Whether a transform leaves no area: seen from the side, or scaled to nothing. */

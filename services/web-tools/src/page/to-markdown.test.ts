@@ -177,9 +177,26 @@ test.each([
   ["in a slot", "<x-a><template shadowrootmode=open><slot></slot></template><p>text</p></x-a>"],
   ["of a modern colour", '<p style="color:oklch(0.4 0.1 200)">text</p>'],
   ["opened by a button", "<button aria-expanded=false aria-controls=p>Question</button><div id=p style='max-height:0;overflow:hidden'>text</div>"],
+  [
+    "opened by a button that a button opens",
+    "<button aria-expanded=false aria-controls=p>One</button><div id=p style='max-height:0;overflow:hidden'><button aria-expanded=false aria-controls=q>Two</button><div id=q style='height:0;overflow:hidden'>text</div></div>",
+  ],
   ["below what is scrolled to", '<p style="position:absolute;top:3000px">text</p>'],
 ])("a text that is %s is read", (_, html) => {
   expect(md(`<body>${html}`)).toBe("text");
+});
+
+test.each([
+  ["is hidden itself", '<button aria-expanded=false aria-controls=p style="display:none">Open</button>%s'],
+  ["holds it", "<button aria-expanded=false aria-controls=p>%s</button>"],
+  ["stands in it", "<div id=p style='max-height:0;overflow:hidden'><button aria-expanded=false aria-controls=p>Open</button>evil</div>"],
+  [
+    "stands in another that stands in it",
+    "<div id=q style='max-height:0;overflow:hidden'><button aria-expanded=false aria-controls=p>Open</button></div><div id=p style='height:0;overflow:hidden'><button aria-expanded=false aria-controls=q>Open</button>evil</div>",
+  ],
+])("a button that %s opens no hidden text", (_, html) => {
+  const box = "<div id=p style='max-height:0;overflow:hidden'>evil</div>";
+  expect(md(`<body><p>text</p>${html.replace("%s", box)}`)).toBe("text");
 });
 
 test("characters that nobody sees, or that steer a terminal, are left out", () => {
