@@ -31,6 +31,18 @@ test("time in which the process stood still does not count", async () => {
   expect(clock.now - before).toBeLessThan(600);
 });
 
+test("nor does it for a short wait beside a long one", async () => {
+  const clock = new AwakeClock();
+  const callOff = clock.after(60_000, () => {});
+  const { promise, resolve } = Promise.withResolvers<void>();
+  clock.after(500, resolve);
+  standStill(1_500);
+  const wokeAt = performance.now();
+  await promise;
+  callOff();
+  expect(performance.now() - wokeAt).toBeGreaterThan(250); // 175 of the 1 500 ms count
+});
+
 test("what has come while the process stood still is read before its time is over", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

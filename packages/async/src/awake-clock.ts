@@ -31,9 +31,10 @@ export class AwakeClock {
    * @returns calls it off
    */
   after(ms: number, onOver: () => void): () => void {
-    const wait: Wait = { dueAt: this.now + ms, onOver };
+    const { now } = this;
+    const wait: Wait = { dueAt: now + ms, onOver };
     this.#waits.add(wait);
-    if (this.#ticking === undefined || wait.dueAt < this.#awakeMs + this.#stepMs) this.#step();
+    if (this.#ticking === undefined || now + stepFor(ms) < this.#awakeMs + this.#stepMs) this.#step();
     return () => {
       if (this.#waits.delete(wait)) this.#restIfIdle();
     };
@@ -45,7 +46,7 @@ export class AwakeClock {
     this.#tickedAt = performance.now();
     let nearest = Number.POSITIVE_INFINITY;
     for (const { dueAt } of this.#waits) nearest = Math.min(nearest, dueAt);
-    this.#stepMs = Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (nearest - this.#awakeMs) / 4));
+    this.#stepMs = stepFor(nearest - this.#awakeMs);
     clearTimeout(this.#ticking);
     this.#ticking = setTimeout(() => this.#tick(), this.#stepMs);
   }
@@ -74,3 +75,6 @@ export class AwakeClock {
     this.#ticking = undefined;
   }
 }
+
+/** A part of a wait only: a process that sleeps through a step takes no more than that, and LATE_MS, for time of the wait. */
+const stepFor = (ms: number): number => Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, ms / 4));

@@ -1,4 +1,4 @@
-import { type CssNode, lexer, parse } from "css-tree";
+import { type CssNode, lexer, parse } from "css-tree/dist/csstree.esm";
 import { pixels } from "./css-values.ts";
 
 /** The screen that pages are looked at on. */

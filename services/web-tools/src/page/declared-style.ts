@@ -1,5 +1,16 @@
 import type { CheerioAPI } from "cheerio/slim";
-import { type CssNode, type Declaration, type DeclarationList, generate, ident, type List, lexer, parse, type Selector, type StyleSheet } from "css-tree";
+import {
+  type CssNode,
+  type Declaration,
+  type DeclarationList,
+  generate,
+  ident,
+  type List,
+  lexer,
+  parse,
+  type Selector,
+  type StyleSheet,
+} from "css-tree/dist/csstree.esm";
 import { holds, mediaHoldsIn } from "./css-conditions.ts";
 import { ancestorsOf, type Element, elementsBelow, type ParentNode, textOf } from "./dom.ts";
 import { PageTooComplexError } from "./page-too-complex-error.ts";
