@@ -21,7 +21,7 @@ test("T04: a result of another service than the tool's is dropped and counted, a
     started.resolve();
     return released.promise;
   };
-  await using _tools = await serveTools(service, whoTool("echo_who", hold), { service: "echoes", policy: broker.policy });
+  await using _tools = await serveTools(service, whoTool("echo_who", { hold }), { service: "echoes", policy: broker.policy });
   await using researcher = await connect(broker, "researcher");
   await using caller = await createToolCaller(researcher, { agent: "researcher", policy: broker.policy });
   await caller.discovered();

@@ -120,7 +120,7 @@ test("an operator plays a parked call again on behalf of who made it, and not on
 
   let runs = 0;
   const count = async () => void runs++;
-  await using _tools = await serveTools(service, whoTool("echo_who", count), { service: "echoes", policy: broker.policy });
+  await using _tools = await serveTools(service, whoTool("echo_who", { hold: count }), { service: "echoes", policy: broker.policy });
   await using operator = await connect(broker, "ops");
   await using replayer = createReplayer(operator, { policy: broker.policy });
   const parked: ParkedMessage[] = [];

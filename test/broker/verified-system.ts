@@ -20,18 +20,18 @@ operators: [{ name: ops, tokens: [] }]
 legacyPeers: [Old_Agent]
 `;
 
-/** A tool that says on whose behalf it ran, once it is let go. */
-export function whoTool(name: string, hold: () => Promise<void> = async () => {}): ToolSet {
+/** A tool that says on whose behalf it ran, once it is let go. It has effects, unless it is said to read only. */
+export function whoTool(name: string, { hold, readOnly = false }: { readonly hold?: () => Promise<void>; readonly readOnly?: boolean } = {}): ToolSet {
   const definition: ToolDefinition = {
     name,
     description: "Says who called.",
     inputSchema: { type: "object" },
-    readOnly: false,
+    readOnly,
     idempotent: false,
     validateInput: Object.assign((value: unknown): value is object => typeof value === "object", { errors: null }) as ToolDefinition["validateInput"],
   };
   const tool = defineTool(definition, async (_, { caller }) => {
-    await hold();
+    await hold?.();
     return caller;
   });
   return { tools: [tool], guides: [{ name: "echoes", summary: "Echoes.", document: "# Echoes" }] };
