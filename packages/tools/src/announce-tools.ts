@@ -61,9 +61,9 @@ export async function announceTools(bus: Bus, { service, list, identity, log }: 
   const toAll = announceTopic(service);
   const self = { service, instance: newId().slice(0, 12), epoch: Date.now() };
   const allowance = new AnswerAllowance();
+  /** What all have been told of. Heartbeats and answers say the same until a change has been told: a hash that is new to callers makes each ask for the list. */
   let announced = toAnnouncement(list);
-  /** What all have been told of. */
-  let told = announced;
+  let next = announced;
   let telling: NodeJS.Timeout | undefined;
 
   async function send(topic: string, type: string, body: Uint8Array, headers: Record<string, string> = {}): Promise<void> {
@@ -89,8 +89,9 @@ export async function announceTools(bus: Bus, { service, list, identity, log }: 
 
   async function tellChange(): Promise<void> {
     telling = undefined;
-    const change = changeBetween(told, announced);
-    told = announced;
+    if (next.hash === announced.hash) return;
+    const change = changeBetween(announced, next);
+    announced = next;
     const body = encodeMessage("ToolListChange", { ...self, ...change });
     if (body.byteLength < announced.bytes / 2 && body.byteLength <= MAX_PAGE_BYTES) await send(toAll, messages.ToolListChange.type, body);
     else await announce(toAll);
@@ -116,9 +117,7 @@ export async function announceTools(bus: Bus, { service, list, identity, log }: 
 
   return {
     update(changed) {
-      const next = toAnnouncement(changed);
-      if (next.hash === announced.hash) return;
-      announced = next;
+      next = toAnnouncement(changed);
       telling ??= setTimeout(() => void tellChange(), TOGETHER_MS);
     },
     async [Symbol.asyncDispose]() {

@@ -1,5 +1,15 @@
 import { type Bus, createMemoryBus, silentLogger } from "@rockbot/bus";
-import { type AnnouncedTool, createEnvelope, decodeMessage, type Envelope, encodeMessage, type MessageName, type Messages, messages } from "@rockbot/contracts";
+import {
+  type AnnouncedTool,
+  createEnvelope,
+  decodeMessage,
+  type Envelope,
+  encodeMessage,
+  type MessageName,
+  type Messages,
+  messages,
+  newId,
+} from "@rockbot/contracts";
 import { expect, test } from "vitest";
 import { announceTools } from "./announce-tools.ts";
 import { AnswerAllowance } from "./answer-allowance.ts";
@@ -154,6 +164,22 @@ test("of a change all hear what is another, and who has missed the one before as
   expect(spy.of("ToolListChange")).toHaveLength(2);
   expect(spy.of("ToolAnnouncement", /^tool\.announce/)).toEqual([]);
   expect(spy.of("ToolAnnouncement").map(({ topic }) => topic)).toEqual([expect.stringMatching(/^tool\.result\.deaf\.[0-9a-f]{12}$/)]);
+});
+
+test("until a change is told, whoever asks hears of the list that all know, so that nobody asks for the whole of another", async () => {
+  await using bus = createMemoryBus();
+  const { announcer, many, guide } = await startChanging(bus);
+  await using _announcer = announcer;
+  await using spy = await overhear(bus);
+  await using caller = await createToolCaller(bus, { agent: "caller" });
+  await caller.discovered();
+  const probe = spy.of("ToolAnnounceProbe", /probe$/)[0] as Envelope;
+  const had = { asked: spy.of("ToolAnnounceProbe", /list/).length, told: spy.of("ToolHeartbeat", /^tool\.result\.caller/).length };
+  announcer.update({ tools: [toolNamed("new"), ...many], guides: [guide] });
+  await bus.publish({ ...probe, messageId: newId() });
+  await expect.poll(() => caller.tools.getExecutor("new")).toBeDefined();
+  await expect.poll(() => spy.of("ToolHeartbeat", /^tool\.result\.caller/)).toHaveLength(had.told + 1);
+  expect(spy.of("ToolAnnounceProbe", /list/)).toHaveLength(had.asked);
 });
 
 test("a list that is all another is told to all at once, and a replica's that is the same is not read again", async () => {

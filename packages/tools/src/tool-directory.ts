@@ -321,7 +321,9 @@ export class ToolDirectory implements AsyncDisposable {
     if (wanted !== undefined && epoch < wanted.epoch) return;
     if (wanted?.hash !== hash) {
       if (wanted === undefined && this.#wanted.size >= MAX_SERVICES) return;
-      wanted = { epoch, hash, pages, since: wanted?.since ?? now, seen: now, heard: wanted?.heard ?? new Map(), askAt: now, askAgainMs: ASK_AGAIN_MS };
+      const isOnItsWay = pages !== undefined && this.#unfinished.has(listKey({ service, hash, pages }));
+      const askAt = isOnItsWay ? now + ASK_AGAIN_MS : now;
+      wanted = { epoch, hash, pages, since: wanted?.since ?? now, seen: now, heard: wanted?.heard ?? new Map(), askAt, askAgainMs: ASK_AGAIN_MS };
       this.#wanted.set(service, wanted);
       this.#lastNews = now;
     }

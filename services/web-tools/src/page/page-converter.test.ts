@@ -119,11 +119,16 @@ test("a process that is idle ends, and nobody gets one that is about to end", as
 test("a process that was killed while it was idle is replaced", async () => {
   await using converter = createPageConverter();
   await converter.convert("<body><p>one", url);
-  const [pid = 0] = await pageProcesses();
-  process.kill(pid, "SIGKILL");
+  const killIdle = async () => {
+    const [pid = 0] = await pageProcesses();
+    process.kill(pid, "SIGKILL");
+  };
+  await killIdle();
   await expect.poll(pageProcesses, { timeout: 10_000 }).toEqual([]);
-
   expect(await converter.convert("<body><p>two", url)).toMatchObject({ markdown: "two" });
+
+  await killIdle(); // and nobody has heard of it yet
+  expect(await converter.convert("<body><p>three", url)).toMatchObject({ markdown: "three" });
 });
 
 test("disposal cancels what runs and what waits, and leaves no process behind", async () => {

@@ -1,6 +1,6 @@
 import { createSemaphore, within } from "@rockbot/async";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { PageOutcome } from "./page-job.ts";
+import type { PageJob, PageOutcome } from "./page-job.ts";
 import { type PageProcess, PageProcessEndedError, startPageProcess } from "./start-page-process.ts";
 import type { MarkdownPage } from "./to-markdown.ts";
 
@@ -76,13 +76,29 @@ export function createPageConverter({
 
   async function run(html: string, url: string, signal: AbortSignal): Promise<MarkdownPage> {
     using _permit = await permits.acquire(signal);
-    const pageProcess = takeIdle() ?? (await startPageProcess({ maxHeapMb, signal }).catch(unavailable));
+    const job = { html, url, maxLength };
+    const start = (): Promise<PageProcess> => startPageProcess({ maxHeapMb, signal }).catch(unavailable);
+    const idleProcess = takeIdle();
+    if (idleProcess !== undefined) {
+      try {
+        return await convertIn(idleProcess, job, signal);
+      } catch (error) {
+        if (!mayHaveDiedIdle(error)) throw conversionError(error);
+      }
+    }
+    return await convertIn(await start(), job, signal).catch((error: unknown) => {
+      throw conversionError(error);
+    });
+  }
+
+  /** @throws {PageConversionError} @throws {PageProcessEndedError} */
+  async function convertIn(pageProcess: PageProcess, job: PageJob, signal: AbortSignal): Promise<MarkdownPage> {
     let outcome: PageOutcome;
     try {
-      outcome = await withinCpuTime(pageProcess, timeoutMs, () => pageProcess.convert({ html, url, maxLength }, signal));
+      outcome = await withinCpuTime(pageProcess, timeoutMs, () => pageProcess.convert(job, signal));
     } catch (error) {
       await pageProcess[Symbol.asyncDispose](); // the permit is kept until the process is gone, and its memory with it
-      throw conversionError(error);
+      throw error;
     }
     await putBack(pageProcess);
     if ("failure" in outcome) throw new PageConversionError(outcome.failure);
@@ -127,6 +143,9 @@ async function withinCpuTime<T>(pageProcess: PageProcess, limitMs: number, start
     waitMs = leftMs;
   }
 }
+
+/** A process that waited may have been killed from outside before this one heard of it, so the page is not to blame: V8 ends itself by SIGABRT. */
+const mayHaveDiedIdle = (error: unknown): boolean => error instanceof PageProcessEndedError && error.killedBy === "SIGKILL";
 
 function conversionError(cause: unknown): unknown {
   if (!(cause instanceof PageProcessEndedError)) return cause;
