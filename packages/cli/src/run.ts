@@ -11,7 +11,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
   const program = createProgram();
   // What others wrote may be part of it: a tool's error, a broker's refusal.
   const say = (text: string): void => console.error(terminalText(text, process.stderr));
-  using _console = routeConsole(["debug", "info", "warn"], say); // libraries do so, also to stdout
+  routeConsole(["debug", "info", "warn"], say); // libraries do so, also to stdout
   try {
     await program.parseAsync(args, { from: "user" });
     return (process.exitCode as ExitCode | undefined) ?? ExitCode.Ok;

@@ -28,6 +28,8 @@ function startMain(source: string) {
   };
 }
 
+const RUN_SERVICE = JSON.stringify(join(import.meta.dirname, "run/run-service.ts"));
+
 const keepRunning = "setInterval(() => {}, 1000);";
 
 test("a signal lets the main end in order, with code 0", async () => {
@@ -148,4 +150,18 @@ test.each([
     ${source}`);
 
   expect(await main.end()).toEqual({ code: 1, stdout: "up\nlate The process ends: nobody caught this error\n", stderr: "" });
+});
+
+test("what a library writes to the console after a service was disposed of is a line of the log too, without a secret", async () => {
+  await using main = startMain(`
+    import { runService } from ${RUN_SERVICE};
+    import { registerSecret } from ${JSON.stringify(import.meta.resolve("@rockbot/redaction"))};
+    registerSecret("canary-secret");
+    const late = { async [Symbol.asyncDispose]() { setTimeout(() => console.warn("late canary-secret"), 200); } };
+    const config = { shutdownGraceMs: 5000, logLevel: "info", healthHost: "127.0.0.1" };
+    await runService({ service: "tests", load: () => config, start: async () => late });`);
+  await main.hasPrinted('"ready"');
+  main.kill("SIGTERM");
+
+  expect(await main.end()).toEqual({ code: 0, stderr: "", stdout: expect.stringContaining('"msg":"late [redacted]"') });
 });

@@ -45,9 +45,7 @@ export async function runService<Config extends ServiceConfig>({ service, load, 
   await using telemetry = await startTelemetry({ service, logLevel: config.logLevel });
   const { log } = telemetry;
   exitOnCrash(log);
-  using _console = routeConsole(["debug", "error", "info", "log", "warn"], (text, method) =>
-    log[method === "log" ? "info" : method]({ source: "console" }, text),
-  );
+  routeConsole(["debug", "error", "info", "log", "warn"], (text, method) => log[method === "log" ? "info" : method]({ source: "console" }, text));
   const reasons = [(): string | undefined => (shutdown.isRequested ? "the process is stopping" : undefined)];
   await using stack = new AsyncDisposableStack();
   try {
