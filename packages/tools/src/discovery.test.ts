@@ -10,7 +10,7 @@ import {
   messages,
   newId,
 } from "@rockbot/contracts";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { announceTools } from "./announce-tools.ts";
 import { AnswerAllowance } from "./answer-allowance.ts";
 import { createIdentity } from "./identity.ts";
@@ -94,6 +94,26 @@ test("discovery says which lists are missing, a call of an unknown name is unava
   } finally {
     clearInterval(heartbeats);
   }
+});
+
+test.for([
+  ["one list", (_n: number) => "0".repeat(16)],
+  ["a list that changes all the time", (n: number) => String(n).padStart(16, "0")],
+] as const)("%s that was long asked for in vain is asked for every 4 s, so that it comes soon after the bus is whole again", async ([, hashOf]) => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  await using bus = createMemoryBus();
+  await using spy = await overhear(bus);
+  await using _caller = await createToolCaller(bus, { agent: "agent" });
+  const asks: number[] = [];
+  for (let seconds = 0; seconds <= 40; seconds += 0.5) {
+    await say(bus, "tool.announce.raw", "ToolHeartbeat", { ...of("raw"), hash: hashOf(2 * seconds) });
+    await expect.poll(() => spy.of("ToolHeartbeat", /raw/).length).toBe(2 * seconds + 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    if (spy.of("ToolAnnounceProbe", /list\.raw/).length > asks.length) asks.push(seconds);
+    vi.advanceTimersByTime(500);
+  }
+  expect(asks).toEqual([0, 1, 3, 7, 11, 15, 19, 23, 27, 31, 35, 39]);
 });
 
 test("a list that does not come is named, with the pages that are here", { timeout: 15_000 }, async () => {

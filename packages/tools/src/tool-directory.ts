@@ -38,9 +38,12 @@ const ANSWER_MS = 200;
 const LIST_MS = 2_000;
 /** Probes of one process are at least this far apart: whoever comes is heard without. */
 const PROBE_INTERVAL_MS = 1_000;
-/** A list that has not come is asked for again after this, then after twice as long, and so on. */
+/**
+ * A list that has not come is asked for again after this, then after twice as long, up to the longest: who has lost sight of a service while the broker was
+ * parted sees it again so soon after it is whole. Whoever is slower to send 32 MiB is not asked again, as each page that comes is waited from.
+ */
 const ASK_AGAIN_MS = 1_000;
-const MAX_ASK_AGAIN_MS = 30_000;
+const MAX_ASK_AGAIN_MS = 4_000;
 const MAX_SERVICES = 1_000;
 const MAX_REMEMBERED = 10_000;
 const MAX_UNFINISHED = 256;
@@ -322,8 +325,10 @@ export class ToolDirectory implements AsyncDisposable {
     if (wanted?.hash !== hash) {
       if (wanted === undefined && this.#wanted.size >= MAX_SERVICES) return;
       const isOnItsWay = pages !== undefined && this.#unfinished.has(listKey({ service, hash, pages }));
-      const askAt = isOnItsWay ? now + ASK_AGAIN_MS : now;
-      wanted = { epoch, hash, pages, since: wanted?.since ?? now, seen: now, heard: wanted?.heard ?? new Map(), askAt, askAgainMs: ASK_AGAIN_MS };
+      const last = wanted?.epoch === epoch ? wanted : { askAt: now, askAgainMs: ASK_AGAIN_MS }; // a list that changes all the time is asked for no more often
+      const askAt = isOnItsWay ? Math.max(last.askAt, now + ASK_AGAIN_MS) : last.askAt;
+      const { since = now, heard = new Map() } = wanted ?? {};
+      wanted = { epoch, hash, pages, since, seen: now, heard, askAt, askAgainMs: last.askAgainMs };
       this.#wanted.set(service, wanted);
       this.#lastNews = now;
     }
