@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { inlineGrpc } from "./inline-grpc.ts";
 
 test("a bundle of OpenTelemetry requires no gRPC from node_modules", async () => {
-  const resolveDir = join(import.meta.dirname, "../../packages/telemetry");
+  const resolveDir = join(import.meta.dirname, "../../packages/process");
   const { outputFiles } = await build({
     stdin: { contents: 'export { NodeSDK } from "@opentelemetry/sdk-node";', resolveDir },
     bundle: true,

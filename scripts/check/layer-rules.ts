@@ -2,12 +2,11 @@ import type { IForbiddenRuleType } from "dependency-cruiser";
 
 /** From the bottom up. A package imports packages of lower rows only, and none of its own row. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["packages/contracts", "packages/async", "packages/redaction", "packages/inbound"],
-  ["packages/bus", "packages/config", "packages/outbound"],
-  ["packages/redis", "packages/policy"],
-  ["packages/claims", "packages/journal", "packages/rates", "packages/leases", "packages/audit", "packages/mcp-trust"],
-  ["packages/bus-rabbitmq", "packages/tools", "packages/mcp", "packages/telemetry"],
-  ["packages/service", "packages/mcp-tools"],
+  ["packages/contracts", "packages/base"],
+  ["packages/bus", "packages/config", "packages/edge"],
+  ["packages/policy", "packages/records"],
+  ["packages/bus-rabbitmq", "packages/tools"],
+  ["packages/mcp", "packages/process"],
   ["services/[^/]+"],
   ["packages/cli"],
 ];
@@ -15,24 +14,27 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Who may know which third-party world. What is not named here is free to use. */
 const WORLDS: readonly { readonly modules: string; readonly owners: readonly string[] }[] = [
   { modules: "amqplib", owners: ["packages/bus-rabbitmq", "packages/testing", "test"] },
-  { modules: "ioredis", owners: ["packages/redis", "packages/testing", "test"] },
-  { modules: "@opentelemetry/(?!api/)[^/]+", owners: ["packages/telemetry", "packages/testing"] },
-  { modules: "pino|prom-client", owners: ["packages/telemetry"] },
+  { modules: "ioredis", owners: ["packages/records/src/redis", "packages/testing", "test"] },
+  { modules: "@opentelemetry/(?!api/)[^/]+", owners: ["packages/process/src/telemetry", "packages/testing"] },
+  { modules: "pino|prom-client", owners: ["packages/process/src/telemetry"] },
   { modules: "@kubernetes/[^/]+", owners: ["services/scripts-manager/src/kubernetes"] },
   { modules: "hono", owners: ["services/gateway", "packages/testing"] },
   { modules: "@hono/[^/]+", owners: ["services/gateway", "packages/mcp", "packages/testing"] },
   { modules: "@modelcontextprotocol/[^/]+|@cfworker/json-schema", owners: ["packages/mcp", "test"] },
   { modules: "ws", owners: ["packages/mcp", "packages/testing", "test"] },
-  { modules: "undici", owners: ["packages/outbound", "services/web-tools", "services/scripts-manager", "packages/cli", "packages/testing", "test/bench"] },
+  {
+    modules: "undici",
+    owners: ["packages/edge/src/outbound", "services/web-tools", "services/scripts-manager", "packages/cli", "packages/testing", "test/bench"],
+  },
   { modules: "cheerio|domhandler|turndown", owners: ["services/web-tools"] },
   { modules: "commander", owners: ["packages/cli"] },
   { modules: "ajv|ajv-formats", owners: ["packages/policy", "scripts", "test"] },
   { modules: "re2js", owners: ["packages/policy"] },
   { modules: "json-schema-to-typescript|@asyncapi/parser|esbuild", owners: ["scripts", "test"] },
-  { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "(packages|services)/[^/]+/src/conformance"] },
+  { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "(packages|services)/[^/]+/src/.*conformance"] },
 ];
 
-const ADAPTERS = "^packages/(bus-rabbitmq|telemetry|redis|service/src/run|(claims|journal|rates|leases|mcp-trust)/src/redis)/";
+const ADAPTERS = "^packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/redis|records/src/[a-z]+/redis|mcp/src/trust/redis)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
 /** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */

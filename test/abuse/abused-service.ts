@@ -1,12 +1,12 @@
 /** The services of the demonstration as a process of their own: `node abused-service.ts JSON`. Says "ready" on stdout. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { connectRedisClaimStore } from "@rockbot/claims/redis";
 import { loadConfig } from "@rockbot/config";
 import type { ToolDefinition, Validator } from "@rockbot/contracts";
 import { configSchema, startMcpBridge } from "@rockbot/mcp-bridge";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
-import { onShutdown } from "@rockbot/service";
+import { onShutdown } from "@rockbot/process";
+import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { defineTool, serveTools, type Tool } from "@rockbot/tools";
 import type { AbusedOptions } from "./abused-options.ts";
 import { POLICY } from "./floods.ts";

@@ -1,5 +1,5 @@
 import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
 import { createToolCaller, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { openRawChannel } from "./raw-channel.ts";

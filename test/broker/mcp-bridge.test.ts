@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
-import { offerMcpTools } from "@rockbot/mcp-tools";
+import { offerMcpTools } from "@rockbot/mcp/for-agents";
 import { faultServer, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";

@@ -3,9 +3,9 @@
  * and when all its calls have ended one line of JSON: an AgentReport. What goes wrong with its connections stands on stderr.
  */
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { connectRedisJournalStore } from "@rockbot/journal/redis";
 import { openPolicy } from "@rockbot/policy";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
+import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { createToolCaller, DEFAULT_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
 import type { AgentOptions, AgentReport } from "./agent-options.ts";
 import { openLedger } from "./ledger-file.ts";

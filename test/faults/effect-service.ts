@@ -1,11 +1,12 @@
 /** The tools of effect-tools.ts as a process of their own: `node effect-service.ts JSON`, see EffectServiceOptions. Says "ready" on stdout, and at its end how much memory it has had. */
-import { openAuditLog } from "@rockbot/audit";
+
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { connectRedisClaimStore } from "@rockbot/claims/redis";
 import { openPolicy } from "@rockbot/policy";
-import { connectRedisRateStore } from "@rockbot/rates/redis";
-import { onShutdown } from "@rockbot/service";
-import { startTelemetry } from "@rockbot/telemetry";
+import { onShutdown } from "@rockbot/process";
+import { startTelemetry } from "@rockbot/process/telemetry";
+import { openAuditLog } from "@rockbot/records/audit";
+import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
+import { connectRedisRateStore } from "@rockbot/records/rates/redis";
 import { serveTools } from "@rockbot/tools";
 import type { EffectServiceOptions } from "./effect-service-options.ts";
 import { effectTools } from "./effect-tools.ts";

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { verifyAudit } from "@rockbot/audit";
-import { ageClaims } from "@rockbot/claims/age";
+import { verifyAudit } from "@rockbot/records/audit";
+import { ageClaims } from "@rockbot/records/claims/age";
 import { startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startOtlpSink } from "../bench/otlp-sink.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { connectRedisClaimStore } from "@rockbot/claims/redis";
+import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { sharedAmqpUrl, startOwnRedis } from "@rockbot/testing";
 import { expect, test, vi } from "vitest";
 import { atScale, record } from "./figures.ts";

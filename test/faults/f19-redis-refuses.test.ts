@@ -1,7 +1,7 @@
-import { connectRedisClaimStore } from "@rockbot/claims/redis";
-import { connectRedisJournalStore } from "@rockbot/journal/redis";
-import { connectRedisLeaseStore } from "@rockbot/leases/redis";
-import { connectRedisRateStore } from "@rockbot/rates/redis";
+import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
+import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
+import { connectRedisLeaseStore } from "@rockbot/records/leases/redis";
+import { connectRedisRateStore } from "@rockbot/records/rates/redis";
 import { startOwnRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { record } from "./figures.ts";

@@ -3,8 +3,8 @@ import { atScale, record } from "./figures.ts";
 import { CallWorld, type Faults } from "./interleavings/call-world.ts";
 import { explore } from "./interleavings/explore.ts";
 
-vi.mock("@rockbot/async", async (original) => ({
-  ...(await original<typeof import("@rockbot/async")>()),
+vi.mock("@rockbot/base", async (original) => ({
+  ...(await original<typeof import("@rockbot/base")>()),
   pause: (await import("./interleavings/call-world.ts")).pauseInWorld,
 }));
 // Once for all worlds: each moves the one clock on.

@@ -1,5 +1,5 @@
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { ageClaims } from "@rockbot/claims/age";
+import { ageClaims } from "@rockbot/records/claims/age";
 import { createToolCaller } from "@rockbot/tools";
 import { uniqueName } from "../broker/messages.ts";
 import { type ToolKind, toolKinds } from "./effect-tools.ts";

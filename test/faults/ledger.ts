@@ -1,4 +1,4 @@
-import { AwakeClock } from "@rockbot/async";
+import { AwakeClock } from "@rockbot/base";
 import { ToolError } from "@rockbot/contracts";
 
 /** What became of a number of calls, seen from outside: Jepsen's total-queue checker, for calls. */

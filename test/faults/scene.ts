@@ -1,6 +1,6 @@
 import type { Bus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { ageClaims } from "@rockbot/claims/age";
+import { ageClaims } from "@rockbot/records/claims/age";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { uniqueName } from "../broker/messages.ts";
 import type { EffectServiceOptions } from "./effect-service-options.ts";

@@ -1,4 +1,4 @@
-import { AwakeClock } from "@rockbot/async";
+import { AwakeClock } from "@rockbot/base";
 import { ToolError } from "@rockbot/contracts";
 import { DEFAULT_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
 import { GRACE_MS, LOST_AFTER_MS } from "./ledger.ts";

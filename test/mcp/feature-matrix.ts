@@ -1,7 +1,7 @@
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { loadConfig } from "@rockbot/config";
 import { configSchema, startMcpBridge } from "@rockbot/mcp-bridge";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { type Peer, peers } from "../../packages/mcp/src/test-peers.ts";

@@ -1,8 +1,8 @@
 import { silentLogger } from "@rockbot/bus";
-import { createMemoryClaimStore } from "@rockbot/claims";
 import { newId, type ToolDefinition, type Validator } from "@rockbot/contracts";
 import { createPolicy, type Policy, readPolicy } from "@rockbot/policy";
-import { createMemoryRateStore, type RateStore } from "@rockbot/rates";
+import { createMemoryClaimStore } from "@rockbot/records/claims";
+import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
 import { CallClaims, defineTool, ResultCache, servingLayers, type ToolContext, type ToolExecutor, withLocalLayers } from "@rockbot/tools";
 
 const CALLS = 5_000;

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
-import { connectRedisRateStore } from "@rockbot/rates/redis";
+import { connectRedisRateStore } from "@rockbot/records/rates/redis";
 import { startOwnBroker, startOwnRedis } from "@rockbot/testing";
 import { FLOOD_POLICY, type FloodOptions, inOneProcess, overBroker, runFlood } from "./flood.ts";
 import { measureDecision, measureLayers } from "./layer-cost.ts";

@@ -1,7 +1,7 @@
 import { trace } from "@opentelemetry/api";
 import { createMemoryBus } from "@rockbot/bus";
 import { createEnvelope } from "@rockbot/contracts";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
 import { expect, test } from "vitest";
 
 test("a message carries the trace it is published in, unless its publisher wants none", async () => {

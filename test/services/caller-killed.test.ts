@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { connectRedisJournalStore } from "@rockbot/journal/redis";
+import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startHeldTool } from "./held-tool.ts";

@@ -4,7 +4,7 @@
  * JSON; then `resumed`. Then it makes the calls, and writes `out` once the bus has confirmed them all.
  */
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { connectRedisJournalStore } from "@rockbot/journal/redis";
+import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { createToolCaller } from "@rockbot/tools";
 
 const [amqpUrl = "", redisUrl = "", name = "", calls = "0"] = process.argv.slice(2);

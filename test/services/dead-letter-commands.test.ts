@@ -1,7 +1,7 @@
 import { type Bus, DeadLetterError } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { connectRedisClaimStore } from "@rockbot/claims/redis";
 import { createEnvelope, type Envelope, encodeMessage, messages, newId, type ToolDefinition, type Validator } from "@rockbot/contracts";
+import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
 import { sharedAmqpUrl } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { offerMcpTools } from "@rockbot/mcp-tools";
+import { offerMcpTools } from "@rockbot/mcp/for-agents";
 import {
   canMakeCertificates,
   faultServer,

@@ -3,7 +3,7 @@
  * its stdout that is no log is one effect of its tool `{NAME}`.
  */
 import type { ToolDefinition, Validator } from "@rockbot/contracts";
-import { runBusService } from "@rockbot/service/run-on-bus";
+import { runBusService } from "@rockbot/process/run-on-bus";
 import { defineTool, serveTools } from "@rockbot/tools";
 
 const name = process.argv[2] ?? "";

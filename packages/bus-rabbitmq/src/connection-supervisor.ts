@@ -1,4 +1,4 @@
-import { backoffMs } from "@rockbot/async";
+import { backoffMs } from "@rockbot/base";
 import { BusClosedError, BusUnavailableError, type Logger } from "@rockbot/bus";
 import type { AddressSource } from "./address-source.ts";
 import { type Link, type LinkOptions, NoHandshakeError, openLink } from "./link.ts";

@@ -1,4 +1,4 @@
-import { LinkedList, type ListEntry, within } from "@rockbot/async";
+import { LinkedList, type ListEntry, within } from "@rockbot/base";
 import type { Channel } from "amqplib";
 import { numberOf } from "./amqplib-internals.ts";
 import type { Link } from "./link.ts";

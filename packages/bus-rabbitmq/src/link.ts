@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
-import { AwakeClock, unlessAborted, within } from "@rockbot/async";
+import { AwakeClock, unlessAborted, within } from "@rockbot/base";
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from "amqplib";
 import { internalsOf, numberOf, readingOf } from "./amqplib-internals.ts";
 import type { BrokerAddress } from "./broker-address.ts";

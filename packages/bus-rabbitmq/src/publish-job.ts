@@ -1,4 +1,4 @@
-import { type Deadlines, onAbort } from "@rockbot/async";
+import { type Deadlines, onAbort } from "@rockbot/base";
 import { BusUnavailableError, UnroutableError } from "@rockbot/bus";
 import { asCopy } from "./copies.ts";
 import type { MessageProperties, OutgoingMessage } from "./frames.ts";

@@ -1,4 +1,4 @@
-import { Deadlines } from "@rockbot/async";
+import { Deadlines } from "@rockbot/base";
 import { BusClosedError, BusUnavailableError, type Logger, MAX_BODY_BYTES, MessageTooLargeError, QueueFullError } from "@rockbot/bus";
 import type { ConfirmChannel, Message } from "amqplib";
 import type { AddressSource } from "./address-source.ts";

@@ -1,4 +1,4 @@
-import { LinkedList, type ListEntry } from "@rockbot/async";
+import { LinkedList, type ListEntry } from "@rockbot/base";
 
 /** A number of places for running work; what finds none waits in order. */
 export class Slots {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Buckets, backoffMs, type Charge, within } from "@rockbot/async";
+import { Buckets, backoffMs, type Charge, within } from "@rockbot/base";
 import {
   BusClosedError,
   BusUnavailableError,

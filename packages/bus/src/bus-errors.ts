@@ -1,4 +1,4 @@
-import { redact } from "@rockbot/redaction";
+import { redact } from "@rockbot/base";
 
 /** The bus has been disposed of. */
 export class BusClosedError extends Error {

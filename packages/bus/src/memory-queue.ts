@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { within } from "@rockbot/async";
+import { within } from "@rockbot/base";
 import type { Envelope } from "@rockbot/contracts";
 import { type Death, type Handler, MAX_PARKED_BODY_BYTES, type ParkingReason, type QueuePart, type QueueState } from "./bus.ts";
 import { BusClosedError, DeadLetterError } from "./bus-errors.ts";

@@ -1,4 +1,4 @@
-import { type AbortSource, Deadlines, onAbort, SlotMap } from "@rockbot/async";
+import { type AbortSource, Deadlines, onAbort, SlotMap } from "@rockbot/base";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, SubscribeOptions } from "./bus.ts";
 import { BusClosedError, BusUnavailableError, QueueFullError, UnroutableError } from "./bus-errors.ts";

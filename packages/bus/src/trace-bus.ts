@@ -12,7 +12,7 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import { remembered } from "@rockbot/async";
+import { remembered } from "@rockbot/base";
 import type { Envelope } from "@rockbot/contracts";
 import type { Bus, Handler, PublishOptions, SubscribeOptions } from "./bus.ts";
 import { headersFault } from "./header-bytes.ts";

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AuditRecord, openAuditLog } from "@rockbot/audit";
+import { type AuditRecord, openAuditLog } from "@rockbot/records/audit";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { runCli, startUp } from "./test-cli.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { CallJournal } from "@rockbot/journal";
-import { connectRedisJournalStore } from "@rockbot/journal/redis";
+import { CallJournal } from "@rockbot/records/journal";
+import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { sharedRedisUrl, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { runCli, startUp } from "./test-cli.ts";

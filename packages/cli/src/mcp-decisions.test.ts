@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openFileTrustStore, Registrations, type RequestedServer } from "@rockbot/mcp-trust";
+import { openFileTrustStore, Registrations, type RequestedServer } from "@rockbot/mcp/trust";
 import { faultServer, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { runCli, startUp } from "./test-cli.ts";

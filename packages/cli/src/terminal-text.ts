@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { redact } from "@rockbot/redaction";
+import { redact } from "@rockbot/base";
 
 /**
  * Text that others wrote, as it may go to `stream`: without this process's secrets; a terminal gets no escape sequences and no control characters but

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { redact } from "@rockbot/base";
 import type { Validator } from "@rockbot/contracts";
-import { redact } from "@rockbot/redaction";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
 import { ConfigError } from "./config-error.ts";

@@ -1,5 +1,5 @@
+import { registerSecret, registerUrlSecret } from "@rockbot/base";
 import { describeFaults } from "@rockbot/contracts";
-import { registerSecret, registerUrlSecret } from "@rockbot/redaction";
 import { ConfigError } from "./config-error.ts";
 import { type ConfigSchema, type PropertySchema, propertiesOf } from "./config-schema.ts";
 import { type ConfigSection, sectionOf } from "./config-section.ts";

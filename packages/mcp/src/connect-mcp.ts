@@ -1,5 +1,5 @@
 import { Client, type Client as ClientType, type PriorDiscovery, SdkError, type Tool, type Transport } from "@modelcontextprotocol/client";
-import { startLoop, unlessAborted, within } from "@rockbot/async";
+import { startLoop, unlessAborted, within } from "@rockbot/base";
 import { callResult, type McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
 import { cleanSchema } from "./clean-schema.ts";

@@ -1,6 +1,6 @@
 import { ClientCredentialsProvider, SSEClientTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
-import { guardedFetch } from "@rockbot/outbound";
-import { registerSecret } from "@rockbot/redaction";
+import { registerSecret } from "@rockbot/base";
+import { guardedFetch } from "@rockbot/edge/outbound";
 import { boundedFetch } from "./remote/bounded-fetch.ts";
 import { WebSocketTransport } from "./remote/web-socket-transport.ts";
 import type { McpServerAddress, RemoteAddress } from "./server-options.ts";

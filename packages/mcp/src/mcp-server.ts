@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { metrics } from "@opentelemetry/api";
-import { within } from "@rockbot/async";
+import { createRedactor, within } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { createRedactor } from "@rockbot/redaction";
 import { callError, isLost, isRefusedUnseen, isTimeOut } from "./call/call-error.ts";
 import { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
 import type { McpCallResult } from "./call/call-result.ts";

@@ -1,4 +1,4 @@
-import { within } from "@rockbot/async";
+import { within } from "@rockbot/base";
 import { isRefusedUnseen, isTimeOut } from "./call/call-error.ts";
 import type { McpConnection } from "./connect-mcp.ts";
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { metrics } from "@opentelemetry/api";
-import { startLoop } from "@rockbot/async";
+import { startLoop } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ConfigError } from "@rockbot/config";
 import { createPolicy, type Policy } from "./policy.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { RecentMap } from "@rockbot/async";
+import { RecentMap } from "@rockbot/base";
 import type { ArgumentRule } from "./argument-rules.ts";
 import { entries, type PolicyPath } from "./document-place.ts";
 import type { PolicyCaller, PolicyDocument, PolicyEveryone, PolicyQueue, PolicyRule } from "./generated/policy.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { startLoop } from "@rockbot/async";
+import { startLoop } from "@rockbot/base";
 import type { Bus, Logger } from "@rockbot/bus";
 import {
   type AnnouncedTool,

@@ -1,4 +1,4 @@
-import { Buckets } from "@rockbot/async";
+import { Buckets } from "@rockbot/base";
 
 /** What is saved of an allowance comes back in this time. */
 const PER_MS = 8_000;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { backoffMs } from "@rockbot/async";
+import { backoffMs } from "@rockbot/base";
 import { type Bus, HEALED_WITHIN_MS, QueueFullError, UnroutableError } from "@rockbot/bus";
 import type { Envelope } from "@rockbot/contracts";
 

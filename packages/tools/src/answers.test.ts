@@ -1,6 +1,6 @@
+import { registerSecret } from "@rockbot/base";
 import { type Bus, createMemoryBus, silentLogger } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, type Envelope, MAX_DATA_DEPTH, messages, type ToolError } from "@rockbot/contracts";
-import { registerSecret } from "@rockbot/redaction";
 import { expect, test } from "vitest";
 import { announceTools } from "./announce-tools.ts";
 import { createIdentity } from "./identity.ts";

@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuditKey, openAuditLog, verifyAudit } from "@rockbot/audit";
 import { createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, messages, newId, ToolError } from "@rockbot/contracts";
+import { createAuditKey, openAuditLog, verifyAudit } from "@rockbot/records/audit";
 import { expect, test } from "vitest";
 import { type ServeToolsOptions, serveTools } from "./serve-tools.ts";
 import { aborted, testSet, testTool } from "./test-tools.ts";

@@ -1,7 +1,7 @@
 import { trace } from "@opentelemetry/api";
-import type { AuditLog } from "@rockbot/audit";
 import { type Envelope, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { Decision } from "@rockbot/policy";
+import type { AuditLog } from "@rockbot/records/audit";
 
 export interface CallAuditOptions {
   /** Where a line is written for each call. */

@@ -1,6 +1,6 @@
 import { type Bus, createRequester, type Logger, type Requester } from "@rockbot/bus";
 import { type Envelope, newId } from "@rockbot/contracts";
-import { type JournalStore, leaseSlot, type SlotLease } from "@rockbot/journal";
+import { type JournalStore, leaseSlot, type SlotLease } from "@rockbot/records/journal";
 import type { MessageMeter } from "./message-meter.ts";
 import { progressListener } from "./progress-listener.ts";
 import { callNamedIn } from "./reply.ts";

@@ -1,4 +1,4 @@
-import { Buckets, createFairQueue, type FairQueue, RecentMap } from "@rockbot/async";
+import { Buckets, createFairQueue, type FairQueue, RecentMap } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 
 export interface IntakeOptions {

@@ -1,5 +1,5 @@
 import { createMemoryBus } from "@rockbot/bus";
-import { createMemoryClaimStore } from "@rockbot/claims";
+import { createMemoryClaimStore } from "@rockbot/records/claims";
 import { expect, test } from "vitest";
 import { serveTools } from "./serve-tools.ts";
 import { heldTool, testPolicy, testSet, testTool } from "./test-tools.ts";

@@ -1,4 +1,4 @@
-import type { RateStore } from "@rockbot/rates";
+import type { RateStore } from "@rockbot/records/rates";
 import type { Tool } from "./define-tool.ts";
 import { authorize } from "./layers/authorize.ts";
 import { boundInFlight } from "./layers/bound-in-flight.ts";

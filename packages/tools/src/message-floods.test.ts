@@ -1,6 +1,6 @@
 import { createMemoryBus } from "@rockbot/bus";
-import { type ClaimStore, createMemoryClaimStore } from "@rockbot/claims";
 import { createEnvelope, decodeMessage, type Envelope, encodeMessage, MAX_REQUEST_BYTES, messages, newId } from "@rockbot/contracts";
+import { type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { expect, test, vi } from "vitest";
 import { MessageMeter } from "./message-meter.ts";
 import { progressListener } from "./progress-listener.ts";

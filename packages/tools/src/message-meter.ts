@@ -1,5 +1,5 @@
 import { type Attributes, type Counter, metrics } from "@opentelemetry/api";
-import { Buckets, type Charge, RecentMap } from "@rockbot/async";
+import { Buckets, type Charge, RecentMap } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { createPolicy, defaultPolicySource, type MessageKind, type PolicyHolder } from "@rockbot/policy";
 

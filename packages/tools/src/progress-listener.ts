@@ -1,4 +1,4 @@
-import { within } from "@rockbot/async";
+import { within } from "@rockbot/base";
 import type { Bus } from "@rockbot/bus";
 import { decodeMessage, type Envelope, type ToolInvokeRequest } from "@rockbot/contracts";
 import { METERED, type MessageMeter } from "./message-meter.ts";

@@ -1,6 +1,6 @@
+import { redact } from "@rockbot/base";
 import type { Bus } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, messages, type ToolInvokeRequest } from "@rockbot/contracts";
-import { redact } from "@rockbot/redaction";
 import { paceUpdates, type UpdatePace } from "./pace-updates.ts";
 import type { ProgressUpdate } from "./tool-executor.ts";
 

@@ -19,7 +19,7 @@ import {
   type ToolInvokeResponse,
   timeoutError,
 } from "@rockbot/contracts";
-import { CallState } from "@rockbot/journal";
+import { CallState } from "@rockbot/records/journal";
 import { type Station, scriptResultTopic } from "./caller-station.ts";
 import type { Identity } from "./identity.ts";
 import { inTime } from "./layers/deadline.ts";

@@ -1,6 +1,6 @@
 import { type Bus, createMemoryBus, DeadLetterError, RequestTimeoutError } from "@rockbot/bus";
-import { createMemoryClaimStore } from "@rockbot/claims";
 import { createEnvelope, type Envelope } from "@rockbot/contracts";
+import { createMemoryClaimStore } from "@rockbot/records/claims";
 import { expect, test } from "vitest";
 import { createReplayer, ReplayRefusedError } from "./replay-parked.ts";
 import { serveTools } from "./serve-tools.ts";

@@ -1,3 +1,4 @@
+import { redactValue } from "@rockbot/base";
 import {
   decodeMessage,
   type Envelope,
@@ -12,7 +13,6 @@ import {
   toolErrorFrom,
   UncarriableError,
 } from "@rockbot/contracts";
-import { redactValue } from "@rockbot/redaction";
 
 /** The call that an answer names. */
 type Ids = Pick<ToolInvokeRequest, "toolCallId" | "toolName">;

@@ -1,6 +1,6 @@
 import { BusClosedError, type Logger, type Requester, RequestTimeoutError } from "@rockbot/bus";
 import { ToolError, ToolErrorCode, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
-import { type CallJournal, type CallRecord, CallState, type JournalStore } from "@rockbot/journal";
+import { type CallJournal, type CallRecord, CallState, type JournalStore } from "@rockbot/records/journal";
 import type { Identity } from "./identity.ts";
 import { MAX_TIMEOUT_MS } from "./limits.ts";
 import { answerOf, encodeReply, misaddressed } from "./reply.ts";

@@ -1,6 +1,6 @@
-import { type AbortSource, LightAbort, LinkedList, type ListEntry, RecentMap } from "@rockbot/async";
-import { claimKeyText } from "@rockbot/claims";
+import { type AbortSource, LightAbort, LinkedList, type ListEntry, RecentMap } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { claimKeyText } from "@rockbot/records/claims";
 import { MAX_TIMEOUT_MS } from "./limits.ts";
 
 /** At least as many calls of one caller that were cancelled, and that ended, are remembered: as many as it may have at once. What others do makes nobody's forgotten. */

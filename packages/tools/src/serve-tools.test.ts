@@ -1,7 +1,7 @@
+import { registerSecret } from "@rockbot/base";
 import { type Bus, createMemoryBus } from "@rockbot/bus";
-import { createMemoryClaimStore } from "@rockbot/claims";
 import { createEnvelope, decodeMessage, type Envelope, MAX_REQUEST_BYTES, messages, type ToolErrorMessage, type ToolInvokeResponse } from "@rockbot/contracts";
-import { registerSecret } from "@rockbot/redaction";
+import { createMemoryClaimStore } from "@rockbot/records/claims";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { MAX_RESULT_BYTES } from "./limits.ts";

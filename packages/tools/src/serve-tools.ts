@@ -1,7 +1,5 @@
 import { metrics } from "@opentelemetry/api";
-import type { AuditLog } from "@rockbot/audit";
 import { type Bus, DEFAULT_CONCURRENCY, DEFAULT_DRAIN_MS, DeadLetterError, type Death, type Delivery, type Logger, silentLogger } from "@rockbot/bus";
-import { type ClaimStore, createMemoryClaimStore } from "@rockbot/claims";
 import {
   checkName,
   createEnvelope,
@@ -16,7 +14,9 @@ import {
   type ToolInvokeResponse,
 } from "@rockbot/contracts";
 import { createPolicy, type Decision, defaultPolicySource, holdPolicy, type PolicyHolder } from "@rockbot/policy";
-import { createMemoryRateStore, type RateStore } from "@rockbot/rates";
+import type { AuditLog } from "@rockbot/records/audit";
+import { type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
+import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
 import { type AnnouncedList, announceTools, RESERVED_SERVICE } from "./announce-tools.ts";
 import { AnswerPublisher } from "./answer-publisher.ts";
 import { type CallEntry, createCallAudit } from "./call-audit.ts";

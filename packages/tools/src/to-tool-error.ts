@@ -1,5 +1,5 @@
+import { redact } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { redact } from "@rockbot/redaction";
 
 const MAX_MESSAGE = 500;
 /** Secrets are looked for in so much of a message, before it is cut: half a secret would not be known as one. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createMemoryBus } from "@rockbot/bus";
-import { CallState } from "@rockbot/journal";
-import { connectRedisJournalStore } from "@rockbot/journal/redis";
+import { CallState } from "@rockbot/records/journal";
+import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { sharedRedisUrl } from "@rockbot/testing";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";

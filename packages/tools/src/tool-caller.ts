@@ -1,5 +1,5 @@
 import { metrics } from "@opentelemetry/api";
-import { type AbortSource, LightAbort, onAbort, SlotMap } from "@rockbot/async";
+import { type AbortSource, LightAbort, onAbort, SlotMap } from "@rockbot/base";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import {
   allToolNames,
@@ -16,8 +16,8 @@ import {
   type ToolInvokeResponse,
   timeoutError,
 } from "@rockbot/contracts";
-import { ANSWER_KEPT_MS, CallJournal, CallState, type JournalStore } from "@rockbot/journal";
 import type { PolicyHolder } from "@rockbot/policy";
+import { ANSWER_KEPT_MS, CallJournal, CallState, type JournalStore } from "@rockbot/records/journal";
 import { argumentsText } from "./arguments-text.ts";
 import { guideFor } from "./guide-for.ts";
 import { guideTools } from "./guide-tools.ts";

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { metrics } from "@opentelemetry/api";
-import { startLoop } from "@rockbot/async";
+import { startLoop } from "@rockbot/base";
 import type { Bus, Logger } from "@rockbot/bus";
 import {
   type AnnouncedTool,

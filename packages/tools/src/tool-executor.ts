@@ -1,8 +1,8 @@
-import type { AbortSource } from "@rockbot/async";
+import type { AbortSource } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
-import type { CallNotes } from "@rockbot/journal";
 import type { Decision } from "@rockbot/policy";
+import type { CallNotes } from "@rockbot/records/journal";
 
 /** Runs a tool call, wherever the tool is. */
 export interface ToolExecutor {

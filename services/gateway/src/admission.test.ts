@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
-import { Admission, WaitingRoom } from "@rockbot/inbound";
+import { Admission, WaitingRoom } from "@rockbot/edge/inbound";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { Hono } from "hono";
 import { expect, test } from "vitest";

@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { type Admission, GaveWayError, NoPlaceError } from "@rockbot/inbound";
+import { type Admission, GaveWayError, NoPlaceError } from "@rockbot/edge/inbound";
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { GatewayEnv } from "./guard.ts";

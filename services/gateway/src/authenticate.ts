@@ -1,5 +1,5 @@
 import { ToolError } from "@rockbot/contracts";
-import { bearerOf, createTokenCheck } from "@rockbot/inbound";
+import { bearerOf, createTokenCheck } from "@rockbot/edge/inbound";
 import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import { HttpErrorCode } from "./http-error.ts";
 

@@ -1,5 +1,5 @@
 import { type LoadConfigOptions, urlFaults } from "@rockbot/config";
-import { addressFaults } from "@rockbot/inbound";
+import { addressFaults } from "@rockbot/edge/inbound";
 import type { GatewayConfig } from "./generated/config.ts";
 import { isLoopback } from "./is-loopback.ts";
 

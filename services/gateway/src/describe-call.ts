@@ -1,5 +1,5 @@
 import { ToolError } from "@rockbot/contracts";
-import type { CallRecord } from "@rockbot/journal";
+import type { CallRecord } from "@rockbot/records/journal";
 import type { ToolCaller } from "@rockbot/tools";
 import { callIdOf, isCallId } from "./call-headers.ts";
 import { errorBody, HttpErrorCode } from "./http-error.ts";

@@ -1,9 +1,9 @@
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { Admission, SPARE_CONNECTIONS, WaitingRoom } from "@rockbot/inbound";
+import { Admission, SPARE_CONNECTIONS, WaitingRoom } from "@rockbot/edge/inbound";
 import type { ToolEndpoint } from "@rockbot/mcp/serve";
 import type { PolicyHolder } from "@rockbot/policy";
-import { aliveAnswer, readyAnswer } from "@rockbot/service";
+import { aliveAnswer, readyAnswer } from "@rockbot/process";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import packageJson from "../package.json" with { type: "json" };

@@ -1,11 +1,11 @@
 import { isIPv6 } from "node:net";
-import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { mcpTopics } from "@rockbot/contracts";
-import type { JournalStore } from "@rockbot/journal";
+import { offerMcpTools } from "@rockbot/mcp/for-agents";
 import type { EndpointLoad } from "@rockbot/mcp/serve";
-import { offerMcpTools } from "@rockbot/mcp-tools";
 import { callerTokens, type PolicyHolder } from "@rockbot/policy";
+import type { AuditLog } from "@rockbot/records/audit";
+import type { JournalStore } from "@rockbot/records/journal";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { connectionsOf, createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";

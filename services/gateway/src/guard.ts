@@ -1,6 +1,6 @@
 import type { HttpBindings } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { createFrontDoor, type FrontDoorOptions, letIn, type Visit } from "@rockbot/inbound";
+import { createFrontDoor, type FrontDoorOptions, letIn, type Visit } from "@rockbot/edge/inbound";
 import { createMiddleware } from "hono/factory";
 import type { Authenticate } from "./authenticate.ts";
 import { HttpErrorCode } from "./http-error.ts";

@@ -1,5 +1,5 @@
+import { redactValue } from "@rockbot/base";
 import { type ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { redactValue } from "@rockbot/redaction";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 

@@ -1,6 +1,6 @@
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { type ServerAddress, type StartedServer, type StartServerOptions, startServer, type UnreadableStatus } from "@rockbot/inbound";
+import { type ServerAddress, type StartedServer, type StartServerOptions, startServer, type UnreadableStatus } from "@rockbot/edge/inbound";
 import { errorBody, HttpErrorCode, statusOf } from "./http-error.ts";
 
 /** What answers requests, such as a Hono app. */

@@ -1,5 +1,5 @@
 import { ToolErrorCode } from "@rockbot/contracts";
-import { CallState } from "@rockbot/journal";
+import { CallState } from "@rockbot/records/journal";
 import type { ListedTool } from "@rockbot/tools";
 import { HttpErrorCode, statusOf } from "./http-error.ts";
 

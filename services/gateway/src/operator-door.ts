@@ -1,6 +1,6 @@
 import type { Logger } from "@rockbot/bus";
 import { ToolError } from "@rockbot/contracts";
-import { bearerOf } from "@rockbot/inbound";
+import { bearerOf } from "@rockbot/edge/inbound";
 import { operatorTokens, type PolicyHolder } from "@rockbot/policy";
 import type { MiddlewareHandler } from "hono";
 import type { Authenticate } from "./authenticate.ts";

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { MAX_REQUEST_BYTES, parseArguments, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { readMessage } from "@rockbot/inbound";
+import { readMessage } from "@rockbot/edge/inbound";
 import { HttpErrorCode } from "./http-error.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createAuditKey, openAuditLog, type RefusedRequests, verifyAudit } from "@rockbot/audit";
 import { silentLogger } from "@rockbot/bus";
 import { ToolError } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
+import { createAuditKey, openAuditLog, type RefusedRequests, verifyAudit } from "@rockbot/records/audit";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { RefusalLog } from "./refusal-log.ts";

@@ -1,8 +1,8 @@
 import { metrics } from "@opentelemetry/api";
-import type { AuditLog, RefusedRequests } from "@rockbot/audit";
 import type { Logger } from "@rockbot/bus";
 import { type ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { RefusalTally, tallyByAddress } from "@rockbot/inbound";
+import { RefusalTally, tallyByAddress } from "@rockbot/edge/inbound";
+import type { AuditLog, RefusedRequests } from "@rockbot/records/audit";
 
 export interface RefusalLogOptions {
   /** Where a line is written for each. @default nowhere: they are logged and counted only */

@@ -1,4 +1,4 @@
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
 import { startOtlpCollector } from "@rockbot/testing";
 import { expect, test, vi } from "vitest";
 import { startTestGateway } from "./test-gateway.ts";

@@ -1,6 +1,6 @@
 import { exitOnConfigError, loadConfig } from "@rockbot/config";
 import { MCP_BRIDGE } from "@rockbot/contracts";
-import { runBusService } from "@rockbot/service/run-on-bus";
+import { runBusService } from "@rockbot/process/run-on-bus";
 import { checkMcpBridgeConfig } from "./check-mcp-bridge-config.ts";
 import { configSchema } from "./generated/config.ts";
 import { startMcpBridge } from "./mcp-bridge.ts";
@@ -18,8 +18,8 @@ await runBusService({
   service: MCP_BRIDGE,
   load,
   async start({ bus, config, inRedis, ...parts }) {
-    const leases = await inRedis(async (...at) => (await import("@rockbot/leases/redis")).connectRedisLeaseStore(...at));
-    const trustStore = await inRedis(async (...at) => (await import("@rockbot/mcp-trust/redis")).connectRedisTrustStore(...at));
+    const leases = await inRedis(async (...at) => (await import("@rockbot/records/leases/redis")).connectRedisLeaseStore(...at));
+    const trustStore = await inRedis(async (...at) => (await import("@rockbot/mcp/trust/redis")).connectRedisTrustStore(...at));
     return startMcpBridge(bus, config, { ...parts, env, leases, trustStore });
   },
 });

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRequester } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, encodeMessage, Header, type McpServersIndexed, messages, newId, type ToolError } from "@rockbot/contracts";
-import { offerMcpTools } from "@rockbot/mcp-tools";
+import { offerMcpTools } from "@rockbot/mcp/for-agents";
 import { createPolicy, holdPolicy, openPolicy, readPolicy } from "@rockbot/policy";
 import { httpFaults, startFaultHttpServer, startRawHttpServer, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";

@@ -1,7 +1,5 @@
-import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { MCP_BRIDGE, mcpTopics } from "@rockbot/contracts";
-import { Lease, type LeaseStore } from "@rockbot/leases";
 import { endOrphans, type McpServerHealth } from "@rockbot/mcp";
 import {
   type Approval,
@@ -21,9 +19,11 @@ import {
   type TrustStore,
   type Waiting,
   type WithdrawalOutcome,
-} from "@rockbot/mcp-trust";
+} from "@rockbot/mcp/trust";
 import type { PolicyHolder } from "@rockbot/policy";
-import type { RateStore } from "@rockbot/rates";
+import type { AuditLog } from "@rockbot/records/audit";
+import { Lease, type LeaseStore } from "@rockbot/records/leases";
+import type { RateStore } from "@rockbot/records/rates";
 import { createIdentity, MessageMeter, type ServeToolsOptions, serveTools } from "@rockbot/tools";
 import { publishIndex } from "./directory/index-publisher.ts";
 import { manageServers } from "./directory/manage-servers.ts";

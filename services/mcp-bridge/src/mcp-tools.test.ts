@@ -1,6 +1,6 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, encodeMessage, Header, messages, textResponse } from "@rockbot/contracts";
-import { offerMcpTools, readIndex } from "@rockbot/mcp-tools";
+import { offerMcpTools, readIndex } from "@rockbot/mcp/for-agents";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { faulty, realServers, startTestBridge } from "./test-bridge.ts";

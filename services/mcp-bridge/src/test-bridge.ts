@@ -1,11 +1,11 @@
 import { createRequire } from "node:module";
-import type { AuditLog } from "@rockbot/audit";
 import { type Bus, createMemoryBus, createRequester } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/config";
 import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
-import type { LeaseStore } from "@rockbot/leases";
-import type { TrustStore } from "@rockbot/mcp-trust";
+import type { TrustStore } from "@rockbot/mcp/trust";
 import type { PolicyHolder } from "@rockbot/policy";
+import type { AuditLog } from "@rockbot/records/audit";
+import type { LeaseStore } from "@rockbot/records/leases";
 import { type FaultServerBehaviour, faultServer, type TemporaryFolder, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { configSchema, type McpBridgeConfig } from "./generated/config.ts";

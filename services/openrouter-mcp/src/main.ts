@@ -1,5 +1,5 @@
 import { loadConfig } from "@rockbot/config";
-import { runService } from "@rockbot/service/run";
+import { runService } from "@rockbot/process/run";
 import { checkOpenrouterMcpConfig } from "./check-openrouter-mcp-config.ts";
 import { configSchema } from "./generated/config.ts";
 import { startOpenrouterMcp } from "./openrouter-mcp.ts";

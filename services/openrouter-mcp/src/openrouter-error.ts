@@ -1,7 +1,6 @@
-import { retryAfterMs } from "@rockbot/async";
+import { redact, retryAfterMs } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { cleanText } from "@rockbot/mcp/standalone";
-import { redact } from "@rockbot/redaction";
 
 export interface RefusedRequest {
   /** For the words of the error: "the credits". */

@@ -1,5 +1,5 @@
 import { loadConfig } from "@rockbot/config";
-import { runBusService } from "@rockbot/service/run-on-bus";
+import { runBusService } from "@rockbot/process/run-on-bus";
 import { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
 import { createRunner, createRunnerPackages } from "./create-runner.ts";
 import { configSchema } from "./generated/config.ts";

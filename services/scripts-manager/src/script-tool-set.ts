@@ -1,4 +1,4 @@
-import type { RateStore } from "@rockbot/rates";
+import type { RateStore } from "@rockbot/records/rates";
 import type { ToolSet } from "@rockbot/tools";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 import type { PythonFacts } from "./python-facts.ts";

@@ -11,7 +11,7 @@ import {
   type ScriptInvokeResponse,
 } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
-import { createMemoryRateStore } from "@rockbot/rates";
+import { createMemoryRateStore } from "@rockbot/records/rates";
 import { createReplayer, createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { expect, test, vi } from "vitest";
 import { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";

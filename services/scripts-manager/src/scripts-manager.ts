@@ -1,8 +1,8 @@
-import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
-import { createMemoryRateStore, type RateStore } from "@rockbot/rates";
+import type { AuditLog } from "@rockbot/records/audit";
+import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
 import { type ServeToolsOptions, serveTools } from "@rockbot/tools";
 import type { CanaryTarget } from "./canary/canary-targets.ts";
 import { checkNetwork } from "./canary/check-network.ts";

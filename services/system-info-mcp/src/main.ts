@@ -1,5 +1,5 @@
 import { loadConfig } from "@rockbot/config";
-import { runService } from "@rockbot/service/run";
+import { runService } from "@rockbot/process/run";
 import { checkSystemInfoMcpConfig } from "./check-system-info-mcp-config.ts";
 import { configSchema } from "./generated/config.ts";
 import { startSystemInfoMcp } from "./system-info-mcp.ts";

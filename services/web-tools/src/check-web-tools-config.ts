@@ -1,5 +1,5 @@
 import { type LoadConfigOptions, urlFaults } from "@rockbot/config";
-import { addressFault } from "@rockbot/outbound";
+import { addressFault } from "@rockbot/edge/outbound";
 import type { WebToolsConfig } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say, such as each entry of `allowAddresses` that cannot be read. */

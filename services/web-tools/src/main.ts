@@ -1,5 +1,5 @@
 import { loadConfig } from "@rockbot/config";
-import { runBusService } from "@rockbot/service/run-on-bus";
+import { runBusService } from "@rockbot/process/run-on-bus";
 import { checkWebToolsConfig } from "./check-web-tools-config.ts";
 import { configSchema } from "./generated/config.ts";
 import { startWebTools } from "./web-tools.ts";

@@ -1,7 +1,7 @@
-import type { AuditLog } from "@rockbot/audit";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { PolicyHolder } from "@rockbot/policy";
-import type { RateStore } from "@rockbot/rates";
+import type { AuditLog } from "@rockbot/records/audit";
+import type { RateStore } from "@rockbot/records/rates";
 import { type ServeToolsOptions, serveTools } from "@rockbot/tools";
 import type { WebToolsConfig } from "./generated/config.ts";
 import { webToolSet } from "./web-tool-set.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { context, metrics, propagation, SpanKind, trace } from "@opentelemetry/api";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
 import { type Caller, type Place, PREFETCH } from "../contender.ts";
 import type { Payload } from "../payload.ts";
 import { validateEcho } from "./echo-tool.ts";

@@ -1,5 +1,5 @@
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
 import type { Caller, Place } from "../contender.ts";
 import { connectEcho, serveEcho } from "./bus-echo.ts";
 

@@ -1,6 +1,6 @@
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { connectRedisClaimStore } from "@rockbot/claims/redis";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
+import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { serveTools } from "@rockbot/tools";
 import { type Caller, type Place, SERVICE_CONCURRENCY } from "../contender.ts";
 import { echoSet } from "./echo-tool.ts";

@@ -1,12 +1,12 @@
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { openAuditLog } from "@rockbot/audit";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { connectRedisClaimStore } from "@rockbot/claims/redis";
-import { connectRedisJournalStore } from "@rockbot/journal/redis";
 import { openPolicy } from "@rockbot/policy";
-import { connectRedisRateStore } from "@rockbot/rates/redis";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
+import { openAuditLog } from "@rockbot/records/audit";
+import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
+import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
+import { connectRedisRateStore } from "@rockbot/records/rates/redis";
 import { serveTools } from "@rockbot/tools";
 import { DEPLOYED_AGENT, DEPLOYED_SERVICE, DEPLOYED_TOOL } from "../bench-policy.ts";
 import type { Caller, Place } from "../contender.ts";

@@ -2,7 +2,7 @@ import { connectBus } from "@rockbot/bus-rabbitmq";
 import { loadConfig } from "@rockbot/config";
 import type { ToolInvokeResponse } from "@rockbot/contracts";
 import { configSchema, startGateway } from "@rockbot/gateway";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
 import { serveTools } from "@rockbot/tools";
 import { Pool } from "undici";
 import { type Caller, MAX_CALLS_OUT, type Place } from "../contender.ts";

@@ -1,5 +1,5 @@
 import { createMemoryBus } from "@rockbot/bus";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
 import type { Caller } from "../contender.ts";
 import { connectEcho, serveEcho } from "./bus-echo.ts";
 

@@ -1,5 +1,5 @@
 import { createMemoryBus } from "@rockbot/bus";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
 import { serveTools } from "@rockbot/tools";
 import { type Caller, SERVICE_CONCURRENCY } from "../contender.ts";
 import { echoSet } from "./echo-tool.ts";

@@ -1,5 +1,5 @@
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { startTelemetry } from "@rockbot/telemetry";
+import { startTelemetry } from "@rockbot/process/telemetry";
 import { serveTools } from "@rockbot/tools";
 import { type Caller, type Place, SERVICE_CONCURRENCY } from "../contender.ts";
 import { echoSet } from "./echo-tool.ts";

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type AbortSource, onAbort } from "@rockbot/async";
+import { type AbortSource, onAbort } from "@rockbot/base";
 import type { Bus, Delivery, Handler } from "@rockbot/bus";
-import { type ClaimOutcome, type ClaimStore, createMemoryClaimStore } from "@rockbot/claims";
 import { type Envelope, messages, ToolError, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import { type ClaimOutcome, type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createToolCaller, serveTools, type ToolCaller, type ToolContext } from "@rockbot/tools";
 import type { Step, World } from "./explore.ts";
 import { Gate } from "./gate.ts";
@@ -38,7 +38,7 @@ export interface CallWorldOptions {
 const SERVICE = "model";
 const TOOL = "act";
 const DEADLINE_MS = 60_000;
-/** By how much a deadline may come late (`Deadlines` in packages/async). */
+/** By how much a deadline may come late (`Deadlines` in packages/base). */
 const LATENESS_MS = 20;
 /** How much older than its time to live the bus believes a message to be that it hands out again. */
 const TRANSIT_MS = 30_000;

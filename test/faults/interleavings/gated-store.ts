@@ -1,4 +1,4 @@
-import { type Claim, type ClaimKey, type ClaimOptions, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError } from "@rockbot/claims";
+import { type Claim, type ClaimKey, type ClaimOptions, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError } from "@rockbot/records/claims";
 
 export interface GatedStoreOptions {
   /** Lets each operation through when its turn is. */

@@ -17,7 +17,7 @@ import {
   TrustStoreUnavailableError,
   type Waiting,
   type WithdrawalOutcome,
-} from "@rockbot/mcp-trust";
+} from "@rockbot/mcp/trust";
 import { Agent, request } from "undici";
 import { CommandError } from "../command-error.ts";
 import { APPROVALS_PATH, REGISTRATIONS_PATH, REJECTIONS_PATH, REMOVALS_PATH } from "../runtime/operator-approvals.ts";
@@ -48,7 +48,7 @@ const ANSWER_MS = 10_000;
 /** Redis if there is an address, else the running `rockbot up`, else the file beside that of the servers. @throws {CommandError} if there is none of them */
 export async function openApprovalSource({ redis, mcpConfig, env }: ApprovalSourceOptions): Promise<ApprovalSource> {
   if (redis !== undefined) {
-    const { connectRedisTrustStore } = await import("@rockbot/mcp-trust/redis");
+    const { connectRedisTrustStore } = await import("@rockbot/mcp/trust/redis");
     const store = await connectRedisTrustStore(redis).catch((error: unknown) => {
       if (error instanceof RangeError) throw new UsageError([`--redis: ${error.message}`]);
       throw toCommandError(error);

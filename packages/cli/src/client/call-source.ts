@@ -1,4 +1,4 @@
-import type { CallRecord } from "@rockbot/journal";
+import type { CallRecord } from "@rockbot/records/journal";
 
 /** Where `rockbot calls` reads: the journals of a running `rockbot up`, or those in Redis. */
 export interface CallSource extends AsyncDisposable {

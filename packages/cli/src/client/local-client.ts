@@ -39,7 +39,7 @@ export async function openLocalClient({ allowAddress, mcpConfig, tool, policyFil
   if (mcpConfig !== undefined) await startMcp(bus, mcpConfig, { env, policy, started });
   const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy", policy }));
   if (mcpConfig !== undefined) {
-    const { offerMcpTools } = await import("@rockbot/mcp-tools");
+    const { offerMcpTools } = await import("@rockbot/mcp/for-agents");
     started.use(await offerMcpTools(bus, caller, { agent: "cli", policy }));
   }
   const client = callerClient("this process", caller, started.move());

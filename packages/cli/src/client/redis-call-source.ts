@@ -1,5 +1,5 @@
-import type { CallRecord } from "@rockbot/journal";
-import { connectRedisJournalStore } from "@rockbot/journal/redis";
+import type { CallRecord } from "@rockbot/records/journal";
+import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { CommandError } from "../command-error.ts";
 import { UsageError } from "../usage-error.ts";
 import type { CallSource } from "./call-source.ts";

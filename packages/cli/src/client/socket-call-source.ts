@@ -1,5 +1,5 @@
 import { CALLS_PATH } from "@rockbot/gateway";
-import type { CallRecord } from "@rockbot/journal";
+import type { CallRecord } from "@rockbot/records/journal";
 import { Agent, request } from "undici";
 import { CommandError } from "../command-error.ts";
 import type { CallSource } from "./call-source.ts";

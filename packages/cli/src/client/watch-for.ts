@@ -1,4 +1,4 @@
-import { startLoop } from "@rockbot/async";
+import { startLoop } from "@rockbot/base";
 
 const LOOK_EVERY_MS = 2_000;
 

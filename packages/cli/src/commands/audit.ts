@@ -1,5 +1,5 @@
-import { type AuditFileReport, type AuditReport, createAuditKey, keyFileOf, readSecret, verifyAudit } from "@rockbot/audit";
 import { parseJson, printable } from "@rockbot/contracts";
+import { type AuditFileReport, type AuditReport, createAuditKey, keyFileOf, readSecret, verifyAudit } from "@rockbot/records/audit";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { UsageError } from "../usage-error.ts";

@@ -1,4 +1,4 @@
-import { takeSignals } from "@rockbot/service";
+import { takeSignals } from "@rockbot/process";
 
 /** A signal that aborts at the first Ctrl-C or SIGTERM. At one that comes a second later or more the process ends at once, as by that signal. */
 export function interruption(): Disposable & { readonly signal: AbortSignal } {

@@ -1,5 +1,5 @@
 import { printable } from "@rockbot/contracts";
-import type { Rejected, RejectedServer, RejectedTool, Waiting, WaitingServer, WaitingTool } from "@rockbot/mcp-trust";
+import type { Rejected, RejectedServer, RejectedTool, Waiting, WaitingServer, WaitingTool } from "@rockbot/mcp/trust";
 import { openApprovalSource } from "../client/approval-source.ts";
 import { chooseMcpConfig } from "../client/choose-mcp-config.ts";
 import { CommandError } from "../command-error.ts";

@@ -1,5 +1,5 @@
 import { printable } from "@rockbot/contracts";
-import type { WaitingTool, WithdrawalOutcome } from "@rockbot/mcp-trust";
+import type { WaitingTool, WithdrawalOutcome } from "@rockbot/mcp/trust";
 import { type ApprovalSource, openApprovalSource } from "../client/approval-source.ts";
 import { chooseMcpConfig } from "../client/choose-mcp-config.ts";
 import { CommandError } from "../command-error.ts";

@@ -1,11 +1,11 @@
-import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot/audit";
 import { createMemoryBus, type Logger } from "@rockbot/bus";
 import { type Gateway, type OperatorParts, startGateway } from "@rockbot/gateway";
+import { offerMcpTools } from "@rockbot/mcp/for-agents";
 import { type BridgeApprovals, startMcpBridge } from "@rockbot/mcp-bridge";
-import { offerMcpTools } from "@rockbot/mcp-tools";
 import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
-import { exitOnCrash, onShutdown } from "@rockbot/service";
-import { startTelemetry } from "@rockbot/telemetry";
+import { exitOnCrash, onShutdown } from "@rockbot/process";
+import { startTelemetry } from "@rockbot/process/telemetry";
+import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot/records/audit";
 import { createToolCaller } from "@rockbot/tools";
 import { startWebTools, webToolsOff } from "@rockbot/web-tools";
 import packageJson from "../../package.json" with { type: "json" };
@@ -47,18 +47,20 @@ export async function up(options: UpOptions): Promise<void> {
   const inRedis = async <Store>(url: string | undefined, connect: (url: string, options: { readonly log: Logger }) => Promise<Store>) =>
     url === undefined ? undefined : connect(url, { log });
   const [webRedis, mcpRedis, scriptsRedis] = [webTools?.redisUrl, mcpBridge?.redisUrl, scriptsManager?.redisUrl];
-  await using rates = await inRedis(webRedis ?? mcpRedis ?? scriptsRedis, async (...at) => (await import("@rockbot/rates/redis")).connectRedisRateStore(...at));
+  await using rates = await inRedis(webRedis ?? mcpRedis ?? scriptsRedis, async (...at) =>
+    (await import("@rockbot/records/rates/redis")).connectRedisRateStore(...at),
+  );
   const keepsAll = (mcpRedis === undefined ? scriptsManager : mcpBridge)?.redisKeepsAll;
   await using claims = await inRedis(mcpRedis ?? scriptsRedis, async (url) =>
-    (await import("@rockbot/claims/redis")).connectRedisClaimStore(url, { log, keepsAll }),
+    (await import("@rockbot/records/claims/redis")).connectRedisClaimStore(url, { log, keepsAll }),
   );
-  await using trustStore = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/mcp-trust/redis")).connectRedisTrustStore(...at));
-  await using leases = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/leases/redis")).connectRedisLeaseStore(...at));
+  await using trustStore = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/mcp/trust/redis")).connectRedisTrustStore(...at));
+  await using leases = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/records/leases/redis")).connectRedisLeaseStore(...at));
   const common = { audit, log, policy, rates, signal: shutdown.signal };
   await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, common);
   await using bridge = mcpBridge === undefined ? undefined : await startMcpBridge(bus, mcpBridge, { ...common, env: process.env, claims, leases, trustStore });
   await using scripts = scriptsManager === undefined ? undefined : await startScripts(bus, scriptsManager, { ...common, claims, env: process.env });
-  await using journals = await inRedis(gateway?.redisUrl, async (...at) => (await import("@rockbot/journal/redis")).connectRedisJournalStore(...at));
+  await using journals = await inRedis(gateway?.redisUrl, async (...at) => (await import("@rockbot/records/journal/redis")).connectRedisJournalStore(...at));
   await using runningGateway =
     gateway === undefined
       ? undefined

@@ -1,6 +1,6 @@
 import type { HttpApp } from "@rockbot/gateway";
+import { type Approval, type ShownServers, TrustStoreUnavailableError } from "@rockbot/mcp/trust";
 import type { BridgeApprovals } from "@rockbot/mcp-bridge";
-import { type Approval, type ShownServers, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
 import { MCP_PATH } from "./operator-mcp.ts";
 
 // Where an operator decides what MCP servers may offer, and which agents may have: on a socket or by an operator's token, never over the bus.

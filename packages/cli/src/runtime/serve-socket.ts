@@ -1,9 +1,9 @@
 import { chmodSync, linkSync, rmSync, statSync } from "node:fs";
-import type { AuditLog } from "@rockbot/audit";
 import { type Bus, silentLogger } from "@rockbot/bus";
 import { createGatewayApp, type GatewayAppOptions, type HttpApp, OPERATOR_PATH, RefusalLog, serveHttp } from "@rockbot/gateway";
 import type { BridgeApprovals, BridgedServerHealth } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
+import type { AuditLog } from "@rockbot/records/audit";
 import type { ToolCaller } from "@rockbot/tools";
 import { CommandError } from "../command-error.ts";
 import { operatorApp } from "./operator-app.ts";

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import type { Redactor } from "@rockbot/base";
 import { ToolError, ToolErrorCode, type ToolErrorOptions, timeoutError, UncarriableError } from "@rockbot/contracts";
-import type { Redactor } from "@rockbot/redaction";
 import { cleanText } from "../clean-text.ts";
 import { dataText } from "../data-text.ts";
 import { NO_ANSWER_CODE, UNREADABLE_CODE } from "../incoming/mend-answers.ts";

@@ -1,4 +1,4 @@
-import { createSemaphore, type Semaphore } from "@rockbot/async";
+import { createSemaphore, type Semaphore } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 
 export interface CallLimitOptions {

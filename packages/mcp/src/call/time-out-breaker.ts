@@ -1,4 +1,4 @@
-import { OldestFirstMap } from "@rockbot/async";
+import { OldestFirstMap } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 
 /** From so many time-outs in a row on, calls of a tool are refused. */

@@ -1,4 +1,4 @@
-import { Buckets, type Charge } from "@rockbot/async";
+import { Buckets, type Charge } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { cleanText } from "../clean-text.ts";
 import { dataText } from "../data-text.ts";

@@ -1,6 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { retryAfterMs } from "@rockbot/async";
-import { BlockedAddressError } from "@rockbot/outbound";
+import { retryAfterMs } from "@rockbot/base";
+import { BlockedAddressError } from "@rockbot/edge/outbound";
 import { NotSentError } from "../call/not-sent-error.ts";
 import { isId, noAnswer } from "../incoming/mend-answers.ts";
 import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";

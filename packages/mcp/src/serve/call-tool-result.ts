@@ -1,6 +1,6 @@
 import { type CallToolResult, type ContentBlock, isSpecType } from "@modelcontextprotocol/server";
+import { redactValue } from "@rockbot/base";
 import { errorReply, type ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
-import { redactValue } from "@rockbot/redaction";
 import { describeBlock, describeUnknownBlock } from "../call/call-result.ts";
 import { isRecord } from "../is-record.ts";
 import { Meta } from "./meta.ts";

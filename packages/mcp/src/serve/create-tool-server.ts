@@ -1,8 +1,8 @@
 import { type CallToolRequestParams, type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
 import { context } from "@opentelemetry/api";
+import { redactValue } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { errorReply, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { redactValue } from "@rockbot/redaction";
 import { boundedSchemaValidator } from "../schema/bounded-schema-validator.ts";
 import { readCallMeta, traceOf } from "./call-meta.ts";
 import { callToolResult, errorResult } from "./call-tool-result.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { bearerOf, createFrontDoor, createTokenCheck, type FrontDoorOptions } from "@rockbot/inbound";
+import { bearerOf, createFrontDoor, createTokenCheck, type FrontDoorOptions } from "@rockbot/edge/inbound";
 
 export interface AdmitOptions extends FrontDoorOptions {
   /** The bearer token that each request carries. */

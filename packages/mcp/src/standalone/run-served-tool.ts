@@ -1,8 +1,8 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type Histogram, metrics } from "@opentelemetry/api";
+import { redact } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { redact } from "@rockbot/redaction";
 import { argumentFaults } from "./argument-faults.ts";
 import type { ServedTool } from "./served-tool.ts";
 

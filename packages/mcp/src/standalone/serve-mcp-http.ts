@@ -15,7 +15,7 @@ import {
   startServer,
   tallyByAddress,
   WaitingRoom,
-} from "@rockbot/inbound";
+} from "@rockbot/edge/inbound";
 import { readInbound } from "../door/read-inbound.ts";
 import { type AdmitOptions, createDoor, MCP_PATH, type Refusal } from "./admit.ts";
 import type { ServedTools } from "./served-tool.ts";

@@ -1,4 +1,4 @@
-import { type AbortSource, createFairQueue, LinkedList, onAbort } from "@rockbot/async";
+import { type AbortSource, createFairQueue, LinkedList, onAbort } from "@rockbot/base";
 import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
 

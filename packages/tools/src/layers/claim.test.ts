@@ -1,7 +1,7 @@
 import { silentLogger } from "@rockbot/bus";
-import { type ClaimKey, type ClaimOptions, type ClaimStore, ClaimStoreUnavailableError, createMemoryClaimStore } from "@rockbot/claims";
 import { ToolError, type ToolInvokeResponse, textResponse } from "@rockbot/contracts";
-import { createMemoryRateStore } from "@rockbot/rates";
+import { type ClaimKey, type ClaimOptions, type ClaimStore, ClaimStoreUnavailableError, createMemoryClaimStore } from "@rockbot/records/claims";
+import { createMemoryRateStore } from "@rockbot/records/rates";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { servingLayers } from "../layers.ts";
 import { ResultCache } from "../result-cache.ts";

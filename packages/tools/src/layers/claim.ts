@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import { LinkedList, type ListEntry, pause, SlotMap } from "@rockbot/async";
-import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError, claimKeyText } from "@rockbot/claims";
+import { LinkedList, type ListEntry, pause, SlotMap } from "@rockbot/base";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
+import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError, claimKeyText } from "@rockbot/records/claims";
 import type { Tool } from "../define-tool.ts";
 import { decodeReply, encodeReplyToKeep } from "../reply.ts";
 import { SupersededError } from "../superseded-error.ts";

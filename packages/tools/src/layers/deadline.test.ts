@@ -1,4 +1,4 @@
-import { type AbortSource, LightAbort } from "@rockbot/async";
+import { type AbortSource, LightAbort } from "@rockbot/base";
 import { silentLogger } from "@rockbot/bus";
 import { ToolError, textResponse } from "@rockbot/contracts";
 import { expect, onTestFinished, test, vi } from "vitest";

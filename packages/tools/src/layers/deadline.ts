@@ -1,4 +1,4 @@
-import { type AbortSource, Deadlines, onAbort } from "@rockbot/async";
+import { type AbortSource, Deadlines, onAbort } from "@rockbot/base";
 import { type ToolDefinition, timeoutError } from "@rockbot/contracts";
 import type { ToolLayer } from "../tool-executor.ts";
 

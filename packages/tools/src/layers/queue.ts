@@ -1,4 +1,4 @@
-import { createFairQueue, type FairQueue } from "@rockbot/async";
+import { createFairQueue, type FairQueue } from "@rockbot/base";
 import { ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { Decision } from "@rockbot/policy";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";

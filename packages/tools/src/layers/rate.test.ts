@@ -1,6 +1,6 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, messages } from "@rockbot/contracts";
-import { createMemoryRateStore } from "@rockbot/rates";
+import { createMemoryRateStore } from "@rockbot/records/rates";
 import { expect, test } from "vitest";
 import { serveTools } from "../serve-tools.ts";
 import { heldTool, testPolicy, testSet, testTool } from "../test-tools.ts";

@@ -1,7 +1,7 @@
-import type { Charge } from "@rockbot/async";
-import { claimKeyText } from "@rockbot/claims";
+import type { Charge } from "@rockbot/base";
 import { type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
-import type { RateStore } from "@rockbot/rates";
+import { claimKeyText } from "@rockbot/records/claims";
+import type { RateStore } from "@rockbot/records/rates";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import { remembered } from "@rockbot/async";
+import { remembered } from "@rockbot/base";
 import { ToolErrorCode } from "@rockbot/contracts";
 import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";

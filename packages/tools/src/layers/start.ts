@@ -1,5 +1,5 @@
 import { metrics, type UpDownCounter } from "@opentelemetry/api";
-import { remembered } from "@rockbot/async";
+import { remembered } from "@rockbot/base";
 import type { ToolLayer } from "../tool-executor.ts";
 
 /** Made with the first call: what is made before telemetry starts, such as while modules load, records nothing for ever. */

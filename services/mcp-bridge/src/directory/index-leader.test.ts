@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, encodeMessage, type McpServersIndexed, messages } from "@rockbot/contracts";
-import { connectRedisLeaseStore } from "@rockbot/leases/redis";
+import { connectRedisLeaseStore } from "@rockbot/records/leases/redis";
 import { sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { faulty, startTestBridge } from "../test-bridge.ts";

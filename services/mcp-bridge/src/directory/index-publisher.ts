@@ -12,7 +12,7 @@ import {
   mcpTopics,
   messages,
 } from "@rockbot/contracts";
-import type { Lease } from "@rockbot/leases";
+import type { Lease } from "@rockbot/records/leases";
 import { type Identity, METERED, type MessageMeter } from "@rockbot/tools";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 import type { ServerPool } from "../servers/server-pool.ts";

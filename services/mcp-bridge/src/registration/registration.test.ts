@@ -1,12 +1,12 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AuditRecord } from "@rockbot/audit";
 import { type Bus, createMemoryBus, createRequester } from "@rockbot/bus";
 import { createEnvelope, messages, newId } from "@rockbot/contracts";
-import { offerMcpTools } from "@rockbot/mcp-tools";
-import { createMemoryTrustStore, Registrations, type RequestedServer } from "@rockbot/mcp-trust";
+import { offerMcpTools } from "@rockbot/mcp/for-agents";
+import { createMemoryTrustStore, Registrations, type RequestedServer } from "@rockbot/mcp/trust";
 import { openPolicy } from "@rockbot/policy";
+import type { AuditRecord } from "@rockbot/records/audit";
 import { canRunAs, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,8 +1,8 @@
-import { within } from "@rockbot/async";
+import { within } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { type McpRegisterServerRequest, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { cleanEnvironment } from "@rockbot/mcp";
-import { Registrations, type RequestedServer, type TrustStore } from "@rockbot/mcp-trust";
+import { Registrations, type RequestedServer, type TrustStore } from "@rockbot/mcp/trust";
 import type { McpBridgeConfig } from "../generated/config.ts";
 import type { BridgedServerOptions } from "../servers/bridged-server.ts";
 import type { ServerPool } from "../servers/server-pool.ts";

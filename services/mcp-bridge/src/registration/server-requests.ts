@@ -1,4 +1,4 @@
-import type { AuditLog } from "@rockbot/audit";
+import { redactValue } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import {
   type Decoded,
@@ -9,9 +9,9 @@ import {
   ToolError,
   ToolErrorCode,
 } from "@rockbot/contracts";
-import { TrustStoreUnavailableError } from "@rockbot/mcp-trust";
+import { TrustStoreUnavailableError } from "@rockbot/mcp/trust";
 import { createPolicy, type Decision, defaultPolicySource, type PolicyHolder } from "@rockbot/policy";
-import { redactValue } from "@rockbot/redaction";
+import type { AuditLog } from "@rockbot/records/audit";
 import { callerOf, type Identity } from "@rockbot/tools";
 import type { ServerRegistrar } from "./server-registrar.ts";
 

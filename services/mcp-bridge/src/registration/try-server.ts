@@ -1,8 +1,8 @@
-import { within } from "@rockbot/async";
+import { within } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { BlockedAddressError, guardedFetch } from "@rockbot/edge/outbound";
 import { McpServer } from "@rockbot/mcp";
-import { BlockedAddressError, guardedFetch } from "@rockbot/outbound";
 import type { BridgedServerOptions } from "../servers/bridged-server.ts";
 
 /** For looking the host up, and for the server to start and list its tools; the agent waits 30 s. */

@@ -1,5 +1,5 @@
+import { redact } from "@rockbot/base";
 import { ConfigError } from "@rockbot/config";
-import { redact } from "@rockbot/redaction";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { variable } from "../test-bridge.ts";

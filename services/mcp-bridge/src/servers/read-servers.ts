@@ -1,6 +1,6 @@
+import { registerSecret } from "@rockbot/base";
 import { ConfigError, loadConfig } from "@rockbot/config";
 import { type CallLimitOptions, cleanEnvironment, type McpServerAddress, type OAuthOptions } from "@rockbot/mcp";
-import { registerSecret } from "@rockbot/redaction";
 import { type McpBridgeServers, type ServerEntry, serversSchema } from "../generated/servers.ts";
 import type { BridgedServerOptions } from "./bridged-server.ts";
 import { expandVariables } from "./expand-variables.ts";

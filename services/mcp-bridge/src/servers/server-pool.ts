@@ -1,4 +1,4 @@
-import { createSemaphore, within } from "@rockbot/async";
+import { createSemaphore, within } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { CallLimit, McpServer, type McpServerParts } from "@rockbot/mcp";
 import type { StatefulServers } from "../stateful/stateful-servers.ts";

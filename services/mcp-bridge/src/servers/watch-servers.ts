@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { startLoop } from "@rockbot/async";
+import { startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ConfigError } from "@rockbot/config";
 import { readServerFile } from "./read-servers.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { LeaseNote } from "@rockbot/leases";
 import type { LeftOut, McpServerHealth, McpTool } from "@rockbot/mcp";
+import type { LeaseNote } from "@rockbot/records/leases";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 
 /** What the owner of a server tells the other replicas of it, so that they can announce its tools. */

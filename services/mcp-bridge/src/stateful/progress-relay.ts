@@ -1,6 +1,6 @@
+import { redact } from "@rockbot/base";
 import { encodeMessage, type ToolInvokeRequest } from "@rockbot/contracts";
 import type { McpCallOptions } from "@rockbot/mcp";
-import { redact } from "@rockbot/redaction";
 import { paceUpdates, type UpdatePace } from "@rockbot/tools";
 
 const MAX_MESSAGE = 1_024;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startLoop } from "@rockbot/async";
+import { startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { Lease, type LeaseStore } from "@rockbot/leases";
 import { isRepeatable, type McpCallOptions, type McpCallResult, type McpServer, type McpServerHealth, type McpServerOptions, type McpTool } from "@rockbot/mcp";
+import { Lease, type LeaseStore } from "@rockbot/records/leases";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 import type { HandOverCalls } from "./hand-over-calls.ts";
 import { NotTakenError, OWNER_LOST } from "./hand-over-error.ts";

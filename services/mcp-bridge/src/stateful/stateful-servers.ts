@@ -1,6 +1,6 @@
 import type { Bus, Logger } from "@rockbot/bus";
-import type { LeaseStore } from "@rockbot/leases";
 import type { McpServerOptions } from "@rockbot/mcp";
+import type { LeaseStore } from "@rockbot/records/leases";
 import type { Identity } from "@rockbot/tools";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 import { handOverCalls } from "./hand-over-calls.ts";

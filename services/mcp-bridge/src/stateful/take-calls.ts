@@ -1,4 +1,4 @@
-import { RecentMap, within } from "@rockbot/async";
+import { RecentMap, within } from "@rockbot/base";
 import { type Bus, type Logger, MAX_BODY_BYTES } from "@rockbot/bus";
 import {
   createEnvelope,

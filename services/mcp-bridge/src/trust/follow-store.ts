@@ -1,5 +1,5 @@
-import { startLoop } from "@rockbot/async";
-import { type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
+import { startLoop } from "@rockbot/base";
+import { type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp/trust";
 
 const LOOK_EVERY_MS = 1_000;
 

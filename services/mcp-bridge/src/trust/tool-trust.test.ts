@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Header } from "@rockbot/contracts";
-import { createMemoryTrustStore, openFileTrustStore, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
+import { createMemoryTrustStore, openFileTrustStore, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp/trust";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";

@@ -2,7 +2,7 @@ import { metrics, type ObservableResult } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
 import { announcedMcpName, mayBeAnnouncedMcpName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
 import type { McpTool, ToolScreen } from "@rockbot/mcp";
-import { forgetWaiting, type HeldTool, PinBook, type PinMode, readWaiting, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp-trust";
+import { forgetWaiting, type HeldTool, PinBook, type PinMode, readWaiting, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp/trust";
 import type { BridgedServerOptions } from "../servers/bridged-server.ts";
 
 export interface ToolTrustOptions {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { startLoop, within } from "@rockbot/async";
+import { startLoop, within } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError } from "@rockbot/contracts";
 import type { SandboxMaker } from "../sandbox/sandbox.ts";

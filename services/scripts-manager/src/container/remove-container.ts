@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { backoffMs } from "@rockbot/async";
+import { backoffMs } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import type { EngineApi } from "./engine-api.ts";
 import { EngineError } from "./engine-error.ts";

@@ -1,5 +1,5 @@
 import type { ApiException } from "@kubernetes/client-node";
-import { retryAfterMs } from "@rockbot/async";
+import { retryAfterMs } from "@rockbot/base";
 
 /** A request that the API server has answered with an error. */
 export class ApiError extends Error {

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { AwakeClock, backoffMs } from "@rockbot/async";
+import { AwakeClock, backoffMs } from "@rockbot/base";
 import { MAX_FRAME_BYTES } from "../sandbox/frames.ts";
 import { hasStatus } from "./api-error.ts";
 import type { PodsApi } from "./pods-api.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { startLoop, unlessAborted, within } from "@rockbot/async";
+import { startLoop, unlessAborted, within } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { MakeSandboxOptions, Sandbox, SandboxMaker } from "../sandbox/sandbox.ts";

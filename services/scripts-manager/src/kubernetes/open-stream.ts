@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type RequestOptions, request } from "node:https";
 import { text } from "node:stream/consumers";
-import { AwakeClock } from "@rockbot/async";
+import { AwakeClock } from "@rockbot/base";
 import { ApiError } from "./api-error.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 

@@ -1,4 +1,4 @@
-import { startLoop } from "@rockbot/async";
+import { startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { isOver, type PodView } from "./pod-view.ts";
 import type { PodWatch } from "./pod-watch.ts";

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { startLoop } from "@rockbot/async";
+import { startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ApiError } from "./api-error.ts";
 import { type PodLike, type PodView, viewPod } from "./pod-view.ts";

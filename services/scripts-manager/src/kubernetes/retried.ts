@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { backoffMs } from "@rockbot/async";
+import { backoffMs } from "@rockbot/base";
 import { ApiError } from "./api-error.ts";
 
 const ATTEMPTS = 5;

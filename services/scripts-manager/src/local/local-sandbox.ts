@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
-import { within } from "@rockbot/async";
+import { within } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Sandbox, SandboxEnd } from "../sandbox/sandbox.ts";
 import { untilReady } from "../sandbox/until-ready.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createSemaphore } from "@rockbot/async";
+import { createSemaphore } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError } from "@rockbot/contracts";
 import type { SandboxMaker } from "../sandbox/sandbox.ts";

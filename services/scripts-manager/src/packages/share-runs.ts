@@ -1,4 +1,4 @@
-import { unlessAborted } from "@rockbot/async";
+import { unlessAborted } from "@rockbot/base";
 
 interface SharedRun<Result> {
   readonly result: Promise<Result>;

@@ -1,4 +1,4 @@
-import { backoffMs } from "@rockbot/async";
+import { backoffMs } from "@rockbot/base";
 import { type ToolError, ToolErrorCode } from "@rockbot/contracts";
 
 /** The longest that nothing is tried after failures, in milliseconds. */

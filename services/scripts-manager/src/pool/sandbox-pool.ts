@@ -1,4 +1,4 @@
-import { startLoop, unlessAborted, within } from "@rockbot/async";
+import { startLoop, unlessAborted, within } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Sandbox, SandboxMaker } from "../sandbox/sandbox.ts";

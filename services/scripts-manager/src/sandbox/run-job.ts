@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { within } from "@rockbot/async";
+import { within } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type ScriptJob, ScriptLimit, type ScriptOutcome } from "../script-runner.ts";
 import { encodeJob } from "./encode-job.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { buffer, text } from "node:stream/consumers";
-import { createSemaphore } from "@rockbot/async";
+import { createSemaphore } from "@rockbot/base";
 import { temporaryFolder } from "@rockbot/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { redactValue } from "@rockbot/base";
 import {
   decodeMessage,
   encodeMessage,
@@ -11,7 +12,6 @@ import {
   type ToolInvokeResponse,
   tools,
 } from "@rockbot/contracts";
-import { redactValue } from "@rockbot/redaction";
 import type { RequestForm } from "@rockbot/tools";
 import { ScriptLimit } from "../script-runner.ts";
 import { secondsOf } from "./seconds-of.ts";

@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
-import type { RateStore } from "@rockbot/rates";
+import type { RateStore } from "@rockbot/records/rates";
 import type { ToolContext } from "@rockbot/tools";
 
 /** Seconds that a script may use up. */

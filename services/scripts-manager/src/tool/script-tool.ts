@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ToolError, ToolErrorCode, type ToolExecutePythonScriptInput, tools } from "@rockbot/contracts";
-import type { RateStore } from "@rockbot/rates";
+import type { RateStore } from "@rockbot/records/rates";
 import { defineTool, type Tool, type ToolCallContext } from "@rockbot/tools";
 import type { PackageLayer } from "../packages/package-layer.ts";
 import { goesOn, type ScriptRunner } from "../script-runner.ts";

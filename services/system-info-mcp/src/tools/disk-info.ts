@@ -1,7 +1,7 @@
 import { readFile, statfs } from "node:fs/promises";
 import { homedir } from "node:os";
 import { parse } from "node:path";
-import { within } from "@rockbot/async";
+import { within } from "@rockbot/base";
 import { type Drive, fixedDrives } from "./fixed-drives.ts";
 
 /** A disk that hangs is told as one, and holds up no answer. */

@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { BlockedAddressError, ConnectTimeoutError } from "@rockbot/outbound";
+import { BlockedAddressError, ConnectTimeoutError } from "@rockbot/edge/outbound";
 import { errors } from "undici";
 import { BodyCutError, BodyEncodingError, BodyTooLargeError } from "./read-body.ts";
 

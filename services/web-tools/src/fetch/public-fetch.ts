@@ -1,6 +1,6 @@
-import { retryAfterMs } from "@rockbot/async";
+import { retryAfterMs } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { type AddressPolicyOptions, createAddressPolicy, createGuardedAgent, type Lookup } from "@rockbot/outbound";
+import { type AddressPolicyOptions, createAddressPolicy, createGuardedAgent, type Lookup } from "@rockbot/edge/outbound";
 import { type Dispatcher, request } from "undici";
 import { blocked, describeUrl, fetchError } from "./fetch-errors.ts";
 import { type Body, BodyTooLargeError, readBody } from "./read-body.ts";

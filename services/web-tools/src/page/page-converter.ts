@@ -1,4 +1,4 @@
-import { createSemaphore, within } from "@rockbot/async";
+import { createSemaphore, within } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PageJob, PageOutcome } from "./page-job.ts";
 import { type PageProcess, PageProcessEndedError, startPageProcess } from "./start-page-process.ts";

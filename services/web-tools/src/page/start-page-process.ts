@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { within } from "@rockbot/async";
+import { within } from "@rockbot/base";
 import { cpuTimeMs } from "./cpu-time.ts";
 import type { PageJob, PageOutcome } from "./page-job.ts";
 

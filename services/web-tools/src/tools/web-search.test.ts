@@ -1,5 +1,4 @@
-import type { BraveFault } from "@rockbot/testing";
-import { startPageServer } from "@rockbot/testing";
+import { type BraveFault, startPageServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestWebTools } from "../test-web-tools.ts";
 

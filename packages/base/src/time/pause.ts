@@ -1,0 +1,15 @@
+import { type AbortSource, onAbort } from "../abort/light-abort.ts";
+
+/** Resolves after so many milliseconds, or when the source aborts: whoever waits looks. */
+export function pause(ms: number, source: AbortSource): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      leave();
+      resolve();
+    }, ms);
+    const leave = onAbort(source, () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

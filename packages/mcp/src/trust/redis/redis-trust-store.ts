@@ -1,0 +1,67 @@
+import { silentLogger } from "@rockbot/bus";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/records/redis";
+import { recordOf, textOf } from "../record-text.ts";
+import { MAX_RECORDS, noRoomFor, type TrustRecord, type TrustStore, TrustStoreUnavailableError } from "../trust-store.ts";
+import { commands } from "./commands.ts";
+
+/**
+ * Records in Redis, shared by all bridges that use it, and by the operator's command. They have no time to live: in a Redis that
+ * throws keys away when it is full, keep it from these.
+ * @param url `redis://user:password@host:port/database`, or `rediss://…`
+ * @throws {RangeError} if the address makes no sense
+ * @throws {TrustStoreUnavailableError} if Redis refuses: a wrong password, missing rights
+ */
+export async function connectRedisTrustStore(url: string, options: RedisStoreOptions = {}): Promise<TrustStore> {
+  return connectStore(new RedisTrustStore(parseRedisAddress(url), options), options);
+}
+
+class RedisTrustStore implements TrustStore {
+  readonly where = "Redis";
+  readonly #connection: RedisConnection<typeof commands>;
+  readonly #records: string;
+  readonly #revision: string;
+
+  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
+    this.#records = `${prefix}:{mcp}:records`;
+    this.#revision = `${prefix}:{mcp}:revision`;
+    this.#connection = new RedisConnection(address, {
+      log,
+      ca,
+      purpose: "mcp-trust",
+      whileAway: "what is approved of MCP servers stays as this process has read it, and servers it has not read of offer nothing, until it is back",
+      unavailable: (message) => new TrustStoreUnavailableError(message),
+      scripts: commands,
+    });
+  }
+
+  start(timeoutMs: number): Promise<void> {
+    return this.#connection.start(timeoutMs);
+  }
+
+  async read(name: string): Promise<TrustRecord> {
+    const text = await this.#connection.run("read what is approved of MCP servers", (redis) => redis.hget(this.#records, name));
+    return recordOf(name, (text as string | null) ?? undefined);
+  }
+
+  async write(name: string, value: unknown, version: string | undefined): Promise<boolean> {
+    const text = value === undefined ? "" : textOf(name, value);
+    const written = await this.#connection.run("write what is approved of MCP servers", (redis) =>
+      redis.replaceTrustRecord(this.#records, this.#revision, name, version ?? "", text, MAX_RECORDS),
+    );
+    if (written === -1) throw noRoomFor(name);
+    return written === 1;
+  }
+
+  async names(): Promise<readonly string[]> {
+    const names = await this.#connection.run("list what is approved of MCP servers", (redis) => redis.hkeys(this.#records));
+    return (names as string[]).sort();
+  }
+
+  async revision(): Promise<string> {
+    return String(await this.#connection.run("look whether approvals have changed", (redis) => redis.get(this.#revision)));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#connection.close();
+  }
+}

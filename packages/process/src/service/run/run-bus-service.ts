@@ -1,0 +1,63 @@
+import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { exitOnConfigError } from "@rockbot/config";
+import { openPolicy, type PolicyHolder } from "@rockbot/policy";
+import { type AuditLog, openAuditLog } from "@rockbot/records/audit";
+import type { RateStore } from "@rockbot/records/rates";
+import type { OpenClaims } from "@rockbot/tools";
+import { type RunServiceOptions, runService, type ServiceConfig } from "./run-service.ts";
+
+/** What can be set for every process on the bus. */
+export interface BusServiceConfig extends ServiceConfig {
+  readonly busUrl: string;
+  readonly busHeartbeatSeconds: number;
+  readonly busSilenceMs: number;
+  readonly policyFile?: string | undefined;
+  readonly auditFile?: string | undefined;
+  readonly auditKey?: string | undefined;
+  readonly redisUrl?: string | undefined;
+  readonly redisKeepsAll?: boolean | undefined;
+}
+
+/** What a service on the bus is started with. */
+export interface BusServiceParts<Config> {
+  readonly bus: Bus;
+  readonly config: Config;
+  readonly audit: AuditLog | undefined;
+  readonly log: Logger;
+  readonly policy: PolicyHolder;
+  /** Opens the claims that all instances share; without a configured Redis there are none. */
+  readonly claims: OpenClaims;
+  /** What callers have used up at all instances together; without a configured Redis each counts by itself. */
+  readonly rates: RateStore | undefined;
+  /** Aborts when the grace after the first signal is over. */
+  readonly signal: AbortSignal;
+  /** Opens a store in the configured Redis; without one there is none. It is closed after the service has drained. */
+  readonly inRedis: <Store extends AsyncDisposable>(connect: (url: string, options: { readonly log: Logger }) => Promise<Store>) => Promise<Store | undefined>;
+}
+
+/** `runService` for a service on the bus: with the bus, the policy, and the audit log if there is a file for it. */
+export function runBusService<Config extends BusServiceConfig>(options: RunServiceOptions<Config, BusServiceParts<Config>>): Promise<void> {
+  const { service, load, start } = options;
+  return runService({
+    service,
+    load,
+    async start({ config, log, signal, stack, unreadyWhile }) {
+      const { busUrl, busHeartbeatSeconds: heartbeatSeconds, busSilenceMs: silenceMs, policyFile, auditFile, auditKey } = config;
+      const { redisUrl, redisKeepsAll: keepsAll } = config;
+      if (busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where no other process can join: set BUS_URL to amqp://…");
+      const policy = stack.use(await exitOnConfigError(() => openPolicy(policyFile, { log })));
+      const { identity } = policy.current().document;
+      const audit = auditFile === undefined ? undefined : stack.use(await openAuditLog(auditFile, { key: auditKey, log }));
+      // The address is read again for each connection: the file of BUS_URL_FILE may hold another password by then.
+      const bus = stack.use(
+        busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(() => load().busUrl, { name: service, identity, heartbeatSeconds, silenceMs, log }),
+      );
+      unreadyWhile(() => (bus.isReady ? undefined : "the bus is away"));
+      const inRedis: BusServiceParts<Config>["inRedis"] = async (connect) => (redisUrl === undefined ? undefined : stack.use(await connect(redisUrl, { log })));
+      const claims = () => inRedis(async (url) => (await import("@rockbot/records/claims/redis")).connectRedisClaimStore(url, { log, keepsAll }));
+      const rates = await inRedis(async (...at) => (await import("@rockbot/records/rates/redis")).connectRedisRateStore(...at));
+      return start({ bus, config, audit, log, policy, claims, rates, signal, inRedis });
+    },
+  });
+}

@@ -1,0 +1,67 @@
+import { routeConsole } from "@rockbot/base";
+import { exitOnConfigError } from "@rockbot/config";
+import { ToolError } from "@rockbot/contracts";
+import { type Log, type LogLevel, startTelemetry } from "../../telemetry/index.ts";
+import { exitOnCrash } from "../exit-on-crash.ts";
+import { onShutdown } from "../on-shutdown.ts";
+import { serveHealth } from "../serve-health.ts";
+
+/** What can be set for every process. */
+export interface ServiceConfig {
+  readonly shutdownGraceMs: number;
+  readonly logLevel: LogLevel;
+  readonly healthPort?: number | undefined;
+  readonly healthHost: string;
+}
+
+export interface RunServiceOptions<Config, Parts> {
+  /** Its name in logs, metrics and traces. */
+  readonly service: string;
+  /** Reads the configuration. A ConfigError ends the process with code 2. */
+  readonly load: () => Config;
+  /** Starts what the process is for. Disposal of what it returns drains. A ToolError is a refusal in words: it is logged, and ends the process with code 1. */
+  readonly start: (parts: Parts) => Promise<AsyncDisposable>;
+}
+
+/** What a service is started with. */
+export interface ServiceParts<Config> {
+  readonly config: Config;
+  readonly log: Log;
+  /** Aborts when the grace after the first signal is over. */
+  readonly signal: AbortSignal;
+  /** Takes in what is disposed of after the service has drained, the newest first. */
+  readonly stack: AsyncDisposableStack;
+  /** Adds a reason why the service cannot take work, as long as `reason` gives one. */
+  readonly unreadyWhile: (reason: () => string | undefined) => void;
+}
+
+/**
+ * The life of a service's process: configuration, telemetry, the service and its health, until SIGTERM or SIGINT; then the service drains, and what it
+ * used ends in the opposite order. For a `main.ts` only, as its one statement.
+ */
+export async function runService<Config extends ServiceConfig>({ service, load, start }: RunServiceOptions<Config, ServiceParts<Config>>): Promise<void> {
+  const config = exitOnConfigError(load);
+  using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
+  await using telemetry = await startTelemetry({ service, logLevel: config.logLevel });
+  const { log } = telemetry;
+  exitOnCrash(log);
+  routeConsole(["debug", "error", "info", "log", "warn"], (text, method) => log[method === "log" ? "info" : method]({ source: "console" }, text));
+  const reasons = [(): string | undefined => (shutdown.isRequested ? "the process is stopping" : undefined)];
+  await using stack = new AsyncDisposableStack();
+  try {
+    stack.use(await start({ config, log, signal: shutdown.signal, stack, unreadyWhile: (reason) => reasons.push(reason) }));
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    log.error({ code: error.code, details: error.details }, `The service does not start: ${error.message}`);
+    process.exitCode = 1;
+    return;
+  }
+  await using _health = await serveHealth({
+    port: config.healthPort,
+    host: config.healthHost,
+    ready: () => reasons.flatMap((reason) => reason() ?? []),
+    metrics: () => telemetry.metricsText(),
+  });
+  log.info({}, "ready");
+  await shutdown.requested;
+}

@@ -1,0 +1,61 @@
+import { trace } from "@opentelemetry/api";
+import { redact } from "@rockbot/base";
+import { type DestinationStream, type Logger, pino } from "pino";
+import { safeFields, safeText } from "./safe-fields.ts";
+
+/** Writes one JSON object a line: level, time, service, trace_id, span_id, the fields, msg. A `Logger` of `@rockbot/bus`. */
+export type Log = Logger;
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+
+export interface CreateLogOptions {
+  readonly service: string;
+  readonly version?: string | undefined;
+  /** @default "info" */
+  readonly level?: LogLevel | undefined;
+}
+
+/** Longer lines are cut into several by log collectors (Docker at 16 KiB), which breaks their JSON. */
+const MAX_LINE_BYTES = 8192;
+
+/** A log in which the process's secrets and secret-looking values are redacted, and no line exceeds 8 KiB. */
+export function createLog(destination: DestinationStream, { service, version, level = "info" }: CreateLogOptions): Log {
+  const log = pino(
+    {
+      level,
+      base: { service, ...(version === undefined ? {} : { version }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      // safeFields has made plain objects of errors: pino's own serializer would add their constructor's name.
+      serializers: { err: (error: unknown) => error, msg: safeText },
+      mixin() {
+        const span = trace.getActiveSpan()?.spanContext();
+        return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
+      },
+      // The one place that sees all fields before pino reads them; `formatters.log` comes after a getter has thrown.
+      mixinMergeStrategy: (fields, ids) => ({ ...safeFields(fields), ...ids }),
+      hooks: { streamWrite: (line) => redact(Buffer.byteLength(line) > MAX_LINE_BYTES ? shortened(line) : line) },
+    },
+    destination,
+  );
+  // pino writes a child's fields as they are; children inherit this function.
+  const { child } = log;
+  log.child = function safeChild(this: Log, bindings, options) {
+    return child.call(this, safeFields(bindings), options);
+  } as typeof child;
+  return log;
+}
+
+/** What identifies the event, without its fields. */
+function shortened(line: string): string {
+  const { level, time, service, trace_id, span_id, msg } = JSON.parse(line) as Record<string, unknown>;
+  const short = {
+    level,
+    time,
+    service,
+    trace_id,
+    span_id,
+    msg: String(msg).slice(0, 512),
+    droppedBytes: Buffer.byteLength(line),
+  };
+  return `${JSON.stringify(short)}\n`;
+}

@@ -1,0 +1,97 @@
+import { context, diag, logs, metrics, propagation, trace } from "@opentelemetry/api";
+import { getStringListFromEnv } from "@opentelemetry/core";
+import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
+import { registerSecret, within } from "@rockbot/base";
+import { createLog, type Log, type LogLevel } from "./create-log.ts";
+import { isExported } from "./is-exported.ts";
+import { logDestination } from "./log-destination.ts";
+import { traceOutgoingRequests } from "./outgoing-requests.ts";
+import { processMetrics } from "./process-metrics.ts";
+import { reportFaults } from "./report-faults.ts";
+import { startLocal } from "./start-local.ts";
+import { Durations } from "./tallies/durations.ts";
+
+export interface StartTelemetryOptions {
+  /** The service's name in logs, metrics and traces; `OTEL_SERVICE_NAME` beats it in metrics and traces. */
+  readonly service: string;
+  readonly version?: string | undefined;
+  /** @default "info" */
+  readonly logLevel?: LogLevel | undefined;
+  /** A command whose result is its standard output logs to "stderr". @default "stdout" */
+  readonly logTo?: "stdout" | "stderr" | undefined;
+}
+
+/**
+ * What a process reports about itself. Disposal flushes, for at most two seconds; the log goes on to work. An export that
+ * is given up keeps the process alive until its own `OTEL_EXPORTER_OTLP_TIMEOUT`, by default ten seconds.
+ */
+export interface Telemetry extends AsyncDisposable {
+  readonly log: Log;
+  /** All metrics as Prometheus text: those made with `@opentelemetry/api`, and the process's own. */
+  metricsText(): Promise<string>;
+}
+
+const FLUSH_MS = 2000;
+
+/**
+ * Connects `@opentelemetry/api`, for the whole process, to the SDK, and makes the log. Everything has trace ids; spans and
+ * metrics are exported if the standard `OTEL_EXPORTER_OTLP_*` variables say where to, which the SDK reads from the process's
+ * environment with all the other `OTEL_*` variables. `OTEL_SDK_DISABLED=true` leaves the log and the process's metrics. One
+ * at a time in a process, and started before what it observes: an instrument that is made earlier records nothing.
+ */
+export async function startTelemetry({ service, version, logLevel, logTo = "stdout" }: StartTelemetryOptions): Promise<Telemetry> {
+  registerCollectorHeaders();
+  const log = createLog(logDestination(logTo), { service, version, level: logLevel });
+  reportFaults(log);
+  const durations = new Durations();
+  const producers = [processMetrics(), durations];
+  const reader = new PrometheusExporter({ preventServerStart: true, metricProducers: producers });
+  const outgoing = traceOutgoingRequests();
+  const isAnythingExported = isExported("TRACES") || isExported("METRICS");
+  const sdk = isAnythingExported
+    ? (await import("./start-export.ts")).startExport({ service, version, reader, producers, durations, outgoing })
+    : startLocal({ reader, durations, outgoing });
+  const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
+
+  let stopped: Promise<void> | undefined;
+  return {
+    log,
+    async metricsText() {
+      const { resourceMetrics } = await reader.collect({ timeoutMillis: FLUSH_MS });
+      return serializer.serialize(resourceMetrics);
+    },
+    async [Symbol.asyncDispose]() {
+      stopped ??= stop();
+      await stopped;
+    },
+  };
+
+  async function stop(): Promise<void> {
+    outgoing.disable();
+    try {
+      await within(FLUSH_MS, sdk.shutdown(), () => new Error(`The collector has not taken it in ${FLUSH_MS} ms`));
+    } catch (error) {
+      log.warn({ reason: (error as Error).message }, "The last telemetry is lost");
+    }
+    for (const api of [trace, metrics, logs, context, propagation, diag]) api.disable();
+  }
+}
+
+/** The headers by which the SDK shows a collector who it is, `name=value,…` with the values encoded as in a URL. */
+function registerCollectorHeaders(): void {
+  for (const signal of ["", "TRACES_", "METRICS_"]) {
+    for (const header of getStringListFromEnv(`OTEL_EXPORTER_OTLP_${signal}HEADERS`) ?? []) {
+      const value = header.slice(header.indexOf("=") + 1).trim();
+      // A scheme before the secret, as in `Bearer%20…`, is no part of it.
+      for (const part of decoded(value).split(/\s+/)) registerSecret(part);
+    }
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

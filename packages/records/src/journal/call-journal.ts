@@ -1,0 +1,257 @@
+import { OldestFirstMap, RecentMap } from "@rockbot/base";
+import { type Logger, silentLogger } from "@rockbot/bus";
+import { CallNotes, type NotesKeeper } from "./call-notes.ts";
+import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, MAX_AGE_MS, MAX_CALLS } from "./call-record.ts";
+import { type JournalStore, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
+
+export interface CallJournalOptions {
+  /** The agent, or `agent.instance`. */
+  readonly caller: string;
+  /** Where a restarted caller finds the journal. @default it ends with this process */
+  readonly store?: JournalStore | undefined;
+  readonly log?: Logger | undefined;
+  /** Unix milliseconds. @default Date.now */
+  readonly clock?: (() => number) | undefined;
+  /** At least so many of the newest calls are remembered, at most twice as many. @default MAX_CALLS */
+  readonly maxCalls?: number | undefined;
+}
+
+/** Answers in this process's memory, all together. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** Records that go out in one command. */
+const MAX_BATCH = 500;
+/** How long what is noted waits for more, unless somebody waits for it: most calls end meanwhile, and take one record to the store instead of three. */
+const GATHER_MS = 50;
+/** What could not be written is tried again after this long, with what has been noted meanwhile. */
+const RETRY_MS = 1_000;
+
+/** What is asked for. */
+export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf"> {
+  readonly timeoutMs: number;
+  /** No call had its id before, so that none is looked for. @default false */
+  readonly isNew?: boolean | undefined;
+}
+
+/** A call whose notes somebody waits for. */
+interface Awaited {
+  readonly call: CallNotes;
+  /** Told whether the store has them. */
+  readonly tell: (isWritten: boolean) => void;
+}
+
+/**
+ * What one caller remembers of its calls. Noting takes no time: nobody has to wait for the store, which has what is noted within
+ * 50 ms, and at once what somebody waits for. While the store is away the journal lives here, and is written when it is back.
+ */
+export class CallJournal implements AsyncDisposable {
+  readonly #calls: RecentMap<string, CallNotes>;
+  readonly #unwritten = new OldestFirstMap<string, CallNotes>();
+  readonly #keeper: NotesKeeper;
+  readonly #answers = new OldestFirstMap<string, { readonly bytes: Uint8Array; readonly at: number }>();
+  readonly #store: JournalStore | undefined;
+  readonly #log: Logger;
+  readonly #clock: () => number;
+  readonly #maxCalls: number;
+  #caller: string;
+  #answerBytes = 0;
+  /** Whether what is not written has waited for more, so that it goes out with the next command. */
+  #isGathered = false;
+  #gathering: NodeJS.Timeout | undefined;
+  #isScheduled = false;
+  #writing: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #isFailing = false;
+  readonly #awaited: Awaited[] = [];
+
+  constructor({ caller, store, log = silentLogger, clock = Date.now, maxCalls = MAX_CALLS }: CallJournalOptions) {
+    this.#caller = caller;
+    this.#store = store;
+    this.#log = log;
+    this.#clock = clock;
+    this.#maxCalls = maxCalls;
+    this.#calls = new RecentMap(maxCalls);
+    this.#keeper = {
+      now: clock,
+      isClosed: false,
+      changed: (call) => {
+        if (store === undefined) return;
+        this.#keepUnwritten(call);
+        this.#gather();
+      },
+    };
+  }
+
+  /** From now on the caller has another name: what is noted goes there. */
+  moveTo(caller: string): void {
+    this.#caller = caller;
+  }
+
+  /** Notes a call, and what is said of it; one whose id is known goes on under it. */
+  asked({ toolCallId, toolName, timeoutMs, onBehalfOf, isNew = false }: AskedCall): CallNotes {
+    const before = isNew ? undefined : this.#calls.get(toolCallId)?.record;
+    const attempts = (before?.attempts ?? 0) + 1;
+    const deadlineAt = this.#clock() + timeoutMs;
+    const begun = { toolCallId, toolName, caller: this.#caller, onBehalfOf, state: CallState.Asked, attempts, deadlineAt };
+    return this.#begin(new CallNotes(this.#keeper, begun, before?.steps), CallState.Asked);
+  }
+
+  /** Takes over a call that an earlier process of this caller had out. */
+  resumed({ steps, ...begun }: CallRecord): CallNotes {
+    return this.#begin(new CallNotes(this.#keeper, begun, steps), "resumed");
+  }
+
+  /** An answer has come that no call waits for. */
+  answeredLate(toolCallId: string): void {
+    this.#calls.get(toolCallId)?.note("late_answer");
+  }
+
+  #begin(call: CallNotes, step: CallStep): CallNotes {
+    this.#calls.set(call.toolCallId, call);
+    call.note(step);
+    return call;
+  }
+
+  /** Whether the store has what is noted of a call by now, once it has said so or cannot: at once, if it has failed lately. */
+  written(call: CallNotes): Promise<boolean> {
+    if (this.#store === undefined || this.#isFailing || this.#keeper.isClosed) return Promise.resolve(false);
+    return new Promise((tell) => {
+      this.#awaited.push({ call, tell });
+      this.#schedule();
+    });
+  }
+
+  /** Keeps an answer for ANSWER_KEPT_MS, here and, unless it is too large, in the store. */
+  keepAnswer(toolCallId: string, bytes: Uint8Array): void {
+    if (this.#keeper.isClosed) return;
+    this.#dropAnswer(toolCallId);
+    this.#answers.set(toolCallId, { bytes, at: this.#clock() });
+    this.#answerBytes += bytes.byteLength;
+    const isOver = ({ at }: { readonly at: number }) => this.#answerBytes > MAX_ANSWER_BYTES || at <= this.#clock() - ANSWER_KEPT_MS;
+    for (let { oldest } = this.#answers; oldest !== undefined && isOver(oldest.value); { oldest } = this.#answers) this.#dropAnswer(oldest.key);
+    if (bytes.byteLength <= MAX_STORED_ANSWER_BYTES) this.#store?.writeAnswer(this.#caller, toolCallId, bytes).catch((error: unknown) => this.#failed(error));
+  }
+
+  /** The answer, if it is kept. */
+  async answer(toolCallId: string): Promise<Uint8Array | undefined> {
+    const kept = this.#answers.get(toolCallId);
+    if (kept !== undefined && kept.at > this.#clock() - ANSWER_KEPT_MS) return kept.bytes;
+    return this.#store?.readAnswer(this.#caller, toolCallId).catch(() => undefined);
+  }
+
+  /** One call, also of an earlier process. */
+  async find(toolCallId: string): Promise<CallRecord | undefined> {
+    const call = this.#calls.get(toolCallId);
+    return call !== undefined && !this.#isOver(call) ? call.record : await this.#store?.read(this.#caller, toolCallId).catch(() => undefined);
+  }
+
+  /** The newest calls first, those of earlier processes too as long as the store answers. */
+  async recent(limit: number): Promise<readonly CallRecord[]> {
+    const here = this.#calls
+      .newestFirst()
+      .filter((call) => !this.#isOver(call))
+      .slice(0, limit)
+      .map(({ record }) => record);
+    const stored = (await this.#store?.readRecent(this.#caller, limit).catch(() => [])) ?? [];
+    const earlier = stored.filter(({ toolCallId }) => !this.#calls.has(toolCallId));
+    return [...here, ...earlier].sort((a, b) => startOf(b) - startOf(a)).slice(0, limit);
+  }
+
+  /** Writes what is noted and not written yet; gives up if the store does not take it. Nothing is noted afterwards. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#keeper.isClosed = true;
+    clearTimeout(this.#retry);
+    clearTimeout(this.#gathering);
+    await this.#writing;
+    this.#isGathered = true;
+    while (this.#unwritten.size > 0) if (!(await this.#write())) break;
+    tellAll(this.#awaited.splice(0), false);
+  }
+
+  #keepUnwritten(call: CallNotes): void {
+    this.#unwritten.set(call.toolCallId, call);
+    this.#unwritten.deleteOldestWhile(() => this.#unwritten.size > this.#maxCalls);
+  }
+
+  #isOver({ startedAt }: CallNotes): boolean {
+    return startedAt <= this.#clock() - MAX_AGE_MS;
+  }
+
+  #dropAnswer(toolCallId: string): void {
+    this.#answerBytes -= this.#answers.get(toolCallId)?.bytes.byteLength ?? 0;
+    this.#answers.delete(toolCallId);
+  }
+
+  #gather(): void {
+    if (this.#isGathered || this.#isFailing || this.#keeper.isClosed) return;
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = undefined;
+      this.#isGathered = true;
+      this.#schedule();
+    }, GATHER_MS);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isFailing || this.#keeper.isClosed) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#writing ??= this.#writeAll().finally(() => {
+        this.#writing = undefined;
+      });
+    });
+  }
+
+  /** One command at a time, so that under load each carries what was noted during the one before. */
+  async #writeAll(): Promise<void> {
+    let isOk = true;
+    while (isOk && (this.#awaited.length > 0 || this.#isGathered) && !this.#keeper.isClosed) isOk = await this.#write();
+    if (isOk || this.#keeper.isClosed) return;
+    this.#isFailing = true;
+    this.#retry = setTimeout(() => {
+      this.#isFailing = false;
+      this.#isGathered = true;
+      this.#schedule();
+    }, RETRY_MS).unref();
+  }
+
+  /** @returns whether the store has taken it */
+  async #write(): Promise<boolean> {
+    const awaited = this.#awaited.splice(0, MAX_BATCH);
+    const batch = new Set(awaited.map(({ call }) => call));
+    for (const { toolCallId } of batch) this.#unwritten.delete(toolCallId);
+    while (this.#isGathered && batch.size < MAX_BATCH) {
+      const { oldest } = this.#unwritten;
+      if (oldest === undefined) this.#isGathered = false;
+      else {
+        batch.add(oldest.value);
+        this.#unwritten.delete(oldest.key);
+      }
+    }
+    const calls = [...batch];
+    try {
+      if (calls.length > 0) {
+        await this.#store?.write(
+          this.#caller,
+          calls.map(({ record }) => record),
+        );
+      }
+      tellAll(awaited, true);
+      return true;
+    } catch (error) {
+      for (const call of calls) if (this.#calls.get(call.toolCallId) === call) this.#keepUnwritten(call);
+      this.#failed(error);
+      tellAll([...awaited, ...this.#awaited.splice(0)], false);
+      return false;
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#log.debug({ caller: this.#caller, error: String(error) }, "the journal of calls could not be written");
+  }
+}
+
+function tellAll(awaited: readonly Awaited[], isWritten: boolean): void {
+  for (const { tell } of awaited) tell(isWritten);
+}
+
+const startOf = ({ steps, deadlineAt }: CallRecord): number => steps[0]?.at ?? deadlineAt;

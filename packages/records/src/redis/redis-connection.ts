@@ -1,0 +1,269 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { AwakeClock, backoffMs } from "@rockbot/base";
+import type { Logger } from "@rockbot/bus";
+import { Redis, ReplyError } from "ioredis";
+import type { RedisAddress } from "./redis-address.ts";
+import { readServerFacts, type ServerFacts } from "./server-facts.ts";
+
+/** What Redis runs whole or not at all, by its name. */
+export type RedisScripts = Readonly<Record<string, { readonly numberOfKeys?: number; readonly lua: string }>>;
+
+type Script = (...keysAndArguments: (string | Buffer | number)[]) => Promise<unknown>;
+
+/** A client that knows the scripts; those of any number of keys take their count before these. A name that ends in Buffer says that texts come as bytes. */
+export type RedisClient<Scripts extends RedisScripts> = Redis & { readonly [Name in keyof Scripts & string as Name | `${Name}Buffer`]: Script };
+
+export interface RedisConnectionOptions<Scripts extends RedisScripts> {
+  readonly log: Logger;
+  /** What it is for, in a word: `claims`. */
+  readonly purpose: string;
+  /** What it costs that there is no connection, for the log. */
+  readonly whileAway: string;
+  /** Makes the error that operations fail with. */
+  readonly unavailable: (message: string) => Error;
+  readonly scripts: Scripts;
+  /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
+  readonly ca?: string | undefined;
+  /** Whether the connection is of no use where the server does not say what it is. @default false */
+  readonly needsFacts?: boolean | undefined;
+  /** Prepares a new connection, which is used only then. @default sees that it answers */
+  readonly prepare?: ((redis: RedisClient<Scripts>, facts: ServerFacts) => Promise<unknown>) | undefined;
+}
+
+/** This server cannot be used as it is now; another one, or this one later, may be. */
+class UnfitServerError extends Error {
+  override readonly name = "UnfitServerError";
+}
+
+/** What is sent must be answered within this time. */
+const ANSWER_MS = 500;
+const NO_ANSWER = `no answer within ${ANSWER_MS} ms`;
+const CONNECT_MS = 2_000;
+/** From the connection to its use. */
+const PREPARE_MS = 2_000;
+const DISCONNECT_MS = 500;
+
+/**
+ * Keeps one connection to Redis up, for ever, and fails fast while there is none. Nothing is sent twice: what a lost
+ * connection has left unanswered fails. ioredis's own time limits are not used on what is sent: they take an answer that
+ * this process was too busy to read for a missing one.
+ */
+export class RedisConnection<Scripts extends RedisScripts> {
+  readonly #address: RedisAddress;
+  readonly #options: RedisConnectionOptions<Scripts>;
+  readonly #redis: RedisClient<Scripts>;
+  /** Time that this process slept is not Redis's. */
+  readonly #clock = new AwakeClock();
+  /** When each command that has no answer was sent, on that clock. Redis answers in this order. */
+  readonly #unanswered = new Set<{ readonly sentAt: number }>();
+  #endWatch: (() => void) | undefined;
+  #onIdle: (() => void) | undefined;
+  /** What the server said when the connection was made; undefined while there is none. */
+  #facts: ServerFacts | undefined;
+  /** Attempts to connect since it was last up. */
+  #failures = 0;
+  #trouble = "no attempt to connect has ended yet";
+  #loggedTrouble: string | undefined;
+  #endHandshake: (() => void) | undefined;
+  #onFirst: ((error?: Error) => void) | undefined;
+  #isClosing = false;
+  #isCorked = false;
+
+  constructor(address: RedisAddress, options: RedisConnectionOptions<Scripts>) {
+    this.#address = address;
+    this.#options = options;
+    const { host, port, db, username, password, isTls } = address;
+    const redis = new Redis({
+      host,
+      port,
+      db,
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+      ...(isTls ? { tls: options.ca === undefined ? {} : { ca: options.ca } } : {}),
+      connectionName: `rockbot-${options.purpose}`,
+      disableClientInfo: true,
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: CONNECT_MS,
+      disconnectTimeout: DISCONNECT_MS,
+      keepAlive: 5_000,
+      enableReadyCheck: false, // preparing is that check: a Redis that reads its data from disk refuses it
+      retryStrategy: () => backoffMs(++this.#failures, { maxMs: 2_000 }),
+      reconnectOnError: (error) => error.message.startsWith("READONLY"), // the master has become a replica: find the new one
+    });
+    for (const [name, script] of Object.entries(options.scripts)) redis.defineCommand(name, script);
+    this.#redis = redis as RedisClient<Scripts>;
+    redis.on("connect", () => this.#watchHandshake());
+    redis.on("ready", () => void this.#prepare());
+    redis.on("error", (error: unknown) => this.#onError(error));
+    redis.on("close", () => this.#onClose());
+  }
+
+  /**
+   * Begins to connect, and waits at most `timeoutMs` for the outcome: later it goes on by itself.
+   * @throws what `unavailable` makes, if Redis refuses
+   */
+  async start(timeoutMs: number): Promise<void> {
+    const first = new Promise<void>((resolve, reject) => {
+      this.#onFirst = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    const timer = setTimeout(() => this.#onFirst?.(), timeoutMs);
+    this.#redis.connect().catch(() => {}); // told by the error event
+    try {
+      await first;
+    } finally {
+      clearTimeout(timer);
+      this.#onFirst = undefined;
+    }
+  }
+
+  /**
+   * Sends one command.
+   * @param what for the error: "take a claim"
+   * @throws what `unavailable` makes, if there is no answer within 500 ms, or Redis refuses
+   */
+  run(what: string, send: (redis: RedisClient<Scripts>, facts: ServerFacts) => Promise<unknown>): Promise<unknown> {
+    const facts = this.#facts;
+    if (this.#isClosing) return Promise.reject(this.#options.unavailable(`Cannot ${what}: the store is closed`));
+    if (facts === undefined) {
+      return Promise.reject(this.#options.unavailable(`Cannot ${what}: there is no connection to ${this.#address.label} (${this.#trouble})`));
+    }
+    this.#cork();
+    const sent = { sentAt: this.#clock.now };
+    this.#unanswered.add(sent);
+    this.#endWatch ??= this.#watch(ANSWER_MS);
+    return send(this.#redis, facts).then(
+      (value) => {
+        this.#answered(sent);
+        return value;
+      },
+      (error: unknown) => {
+        this.#answered(sent);
+        throw this.#options.unavailable(`Cannot ${what}: ${this.#explain(error)}`);
+      },
+    );
+  }
+
+  /** Waits for what has been sent, and disconnects. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#onFirst?.();
+    if (this.#unanswered.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+    this.#endWatch?.();
+    this.#endHandshake?.();
+    const { status } = this.#redis;
+    const ended = new Promise((resolve) => this.#redis.once("end", resolve));
+    this.#redis.disconnect();
+    if (status === "connecting" || status === "connect" || status === "ready") await Promise.race([ended, sleep(2 * DISCONNECT_MS, undefined, { ref: false })]);
+  }
+
+  #answered(sent: { readonly sentAt: number }): void {
+    this.#unanswered.delete(sent);
+    if (this.#unanswered.size === 0) this.#onIdle?.();
+  }
+
+  /** One timer for all commands, which is about the oldest of them: each of their own would cost more than the rest. */
+  #watch(ms: number): () => void {
+    return this.#clock.after(ms, () => {
+      const [oldest] = this.#unanswered;
+      const leftMs = oldest === undefined ? 0 : oldest.sentAt + ANSWER_MS - this.#clock.now;
+      this.#endWatch = oldest === undefined ? undefined : this.#watch(leftMs > 0 ? leftMs : ANSWER_MS);
+      if (oldest !== undefined && leftMs <= 0) this.#giveUp();
+    });
+  }
+
+  /** A connection that does not answer is given up: it may never, and unanswered commands would pile up. */
+  #giveUp(): void {
+    this.#trouble = NO_ANSWER;
+    this.#redis.stream.destroy(new Error(NO_ANSWER));
+  }
+
+  #answer<T>(answer: Promise<T>): Promise<T> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const callOff = this.#clock.after(ANSWER_MS, () => {
+      this.#giveUp();
+      reject(new Error(NO_ANSWER));
+    });
+    return Promise.race([answer, late]).finally(callOff);
+  }
+
+  /** What is sent in one go goes out as one write. */
+  #cork(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    const { stream } = this.#redis;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      stream.uncork();
+    });
+  }
+
+  #explain(error: unknown): string {
+    // An error of Redis holds the whole command besides, so only its text goes further.
+    if (error instanceof ReplyError) return `${this.#address.label} refuses (${(error as Error).message})`;
+    return `the connection to ${this.#address.label} is lost (${this.#trouble})`;
+  }
+
+  #watchHandshake(): void {
+    const { stream } = this.#redis;
+    this.#endHandshake?.();
+    this.#endHandshake = this.#clock.after(PREPARE_MS, () => stream.destroy(new Error(`not ready within ${PREPARE_MS} ms`)));
+  }
+
+  async #prepare(): Promise<void> {
+    const { stream } = this.#redis;
+    try {
+      const { prepare = () => this.#redis.ping(), needsFacts = false } = this.#options;
+      const info = this.#redis.info();
+      const facts = readServerFacts(await this.#answer(needsFacts ? info : info.catch(nothingIfForbidden)));
+      if (facts.isReplica) throw new UnfitServerError("it is a replica, which takes no writes: give the address that leads to the master");
+      await this.#answer(prepare(this.#redis, facts));
+      if (stream.destroyed || this.#isClosing) return;
+      this.#endHandshake?.();
+      this.#facts = facts;
+      this.#failures = 0;
+      this.#trouble = "the other side has closed it"; // unless an error says more
+      this.#loggedTrouble = undefined;
+      this.#options.log.info({ redis: this.#address.label }, "connected to Redis");
+      this.#onFirst?.();
+    } catch (error) {
+      if (error instanceof ReplyError || error instanceof UnfitServerError) this.#onError(error); // another tells itself by an event
+      stream.destroy();
+    }
+  }
+
+  #onError(error: unknown): void {
+    const reason = reasonOf(error);
+    this.#trouble = reason;
+    if (!/^(WRONGPASS|NOAUTH|NOPERM|ERR (AUTH|invalid DB|DB index))/.test(reason)) return;
+    this.#redis.stream.destroy(); // ioredis would go on in another database than the one asked for
+    this.#onFirst?.(this.#options.unavailable(`Cannot use ${this.#address.label} for ${this.#options.purpose}: it refuses (${reason})`));
+  }
+
+  #onClose(): void {
+    this.#facts = undefined;
+    this.#endHandshake?.();
+    if (this.#isClosing || this.#trouble === this.#loggedTrouble) return;
+    this.#loggedTrouble = this.#trouble;
+    this.#options.log.warn({ redis: this.#address.label, reason: this.#trouble }, `no connection to Redis: ${this.#options.whileAway}`);
+  }
+}
+
+/** What the server says of itself is good to know, not needed. */
+function nothingIfForbidden(error: Error): string {
+  if (error.message.startsWith("NOPERM")) return "";
+  throw error;
+}
+
+/** Node gives no message where it tried several addresses of a host. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonOf).join(", ");
+  return error instanceof Error ? error.message || error.name : String(error);
+}
