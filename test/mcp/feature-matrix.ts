@@ -4,7 +4,7 @@ import { configSchema, startMcpBridge } from "@rockbot/mcp-bridge";
 import { startTelemetry } from "@rockbot/process/telemetry";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
-import { type Peer, peers } from "../../packages/mcp/src/test-peers.ts";
+import { type Peer, peers } from "../../packages/mcp/src/client/test-peers.ts";
 import { until } from "./bench-world.ts";
 import { featureProbes, type ProbedPeer } from "./feature-probes.ts";
 

@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
 import { expect, test } from "vitest";
-import { callResult } from "../call/call-result.ts";
+import { callResult } from "../client/call/call-result.ts";
 import { callToolResult, errorResult } from "./call-tool-result.ts";
 
 const image = { type: "image", data: "aGFsbG8=", mimeType: "image/png" } as const;

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { silentLogger } from "@rockbot/bus";
 import { describe, expect, test } from "vitest";
-import { serveMcpStdio } from "../standalone/serve-mcp-stdio.ts";
 import { serveToolsOverStdio } from "./serve-stdio.ts";
+import { serveMcpStdio } from "./standalone/serve-mcp-stdio.ts";
 import type { ToolSource } from "./tool-source.ts";
 
 const PATIENCE = { timeout: 20_000 };

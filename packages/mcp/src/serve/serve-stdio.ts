@@ -1,8 +1,8 @@
 import type { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { StdioDoor, type StdioStreams } from "../door/stdio-door.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { createToolServer, type ToolServerOptions } from "./create-tool-server.ts";
+import { StdioDoor, type StdioStreams } from "./door/stdio-door.ts";
 import type { ToolSource } from "./tool-source.ts";
 
 export interface ServeToolsOverStdioOptions extends ToolServerOptions, StdioStreams {

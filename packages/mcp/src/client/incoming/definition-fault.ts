@@ -1,7 +1,7 @@
 import { specTypeSchemas } from "@modelcontextprotocol/client";
 import { printable } from "@rockbot/contracts";
-import { isTooDeep } from "../clean-schema.ts";
-import { cleanText } from "../clean-text.ts";
+import { isTooDeep } from "../../text/clean-schema.ts";
+import { cleanText } from "../../text/clean-text.ts";
 
 const MAX_NAME = 256;
 const MAX_SCHEMA_LENGTH = 64 * 1024;

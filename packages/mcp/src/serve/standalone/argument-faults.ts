@@ -1,5 +1,5 @@
 import { type Schema, Validator } from "@cfworker/json-schema";
-import { cleanText } from "../clean-text.ts";
+import { cleanText } from "../../text/clean-text.ts";
 
 const MAX_FAULTS = 20;
 const MAX_FAULT_LENGTH = 200;

@@ -1,6 +1,6 @@
 import { MAX_REQUEST_BYTES, parseArguments, ToolErrorCode } from "@rockbot/contracts";
 import type { TooLargeMessage } from "@rockbot/edge/inbound";
-import { isRecord } from "../is-record.ts";
+import { isRecord } from "../../text/is-record.ts";
 
 /** What a client's message holds, or how it is answered instead. */
 export type InboundMessage = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly answer: InboundRefusal };

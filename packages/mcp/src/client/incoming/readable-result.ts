@@ -1,5 +1,5 @@
 import { specTypeSchemas } from "@modelcontextprotocol/client";
-import { isRecord } from "../is-record.ts";
+import { isRecord } from "../../text/is-record.ts";
 
 type Result = Readonly<Record<string, unknown>>;
 

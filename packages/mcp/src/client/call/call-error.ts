@@ -1,8 +1,8 @@
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
 import type { Redactor } from "@rockbot/base";
 import { ToolError, ToolErrorCode, type ToolErrorOptions, timeoutError, UncarriableError } from "@rockbot/contracts";
-import { cleanText } from "../clean-text.ts";
-import { dataText } from "../data-text.ts";
+import { cleanText } from "../../text/clean-text.ts";
+import { dataText } from "../../text/data-text.ts";
 import { NO_ANSWER_CODE, UNREADABLE_CODE } from "../incoming/mend-answers.ts";
 import { AnswerTooLongError, codeOf, HttpRefusalError } from "../remote/bounded-fetch.ts";
 import { TOO_LONG_CODE } from "../stdio/stdio-transport.ts";

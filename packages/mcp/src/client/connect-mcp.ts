@@ -1,13 +1,13 @@
 import { Client, type Client as ClientType, type PriorDiscovery, SdkError, type Tool, type Transport } from "@modelcontextprotocol/client";
 import { startLoop, unlessAborted, within } from "@rockbot/base";
+import { boundedSchemaValidator } from "../schema/bounded-schema-validator.ts";
+import { cleanSchema } from "../text/clean-schema.ts";
+import { cleanText } from "../text/clean-text.ts";
 import { callResult, type McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
-import { cleanSchema } from "./clean-schema.ts";
-import { cleanText } from "./clean-text.ts";
 import { createTransport, type TransportType } from "./create-transport.ts";
 import { type LeftOut, Listing } from "./incoming/listing.ts";
 import { readIncoming } from "./incoming/read-incoming.ts";
-import { boundedSchemaValidator } from "./schema/bounded-schema-validator.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
 import { activityOf, type ProcessActivity } from "./stdio/process-family.ts";
 import { StdioTransport } from "./stdio/stdio-transport.ts";

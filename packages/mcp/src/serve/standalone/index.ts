@@ -1,5 +1,5 @@
 // What a stranger wrote, as far as a model may read it.
-export { cleanText } from "../clean-text.ts";
+export { cleanText } from "../../text/clean-text.ts";
 // Tools of one process, as an MCP server.
 export { type McpHttpServer, type ServeMcpHttpOptions, serveMcpHttp } from "./serve-mcp-http.ts";
 export { type McpStdioServer, type ServeMcpStdioOptions, serveMcpStdio } from "./serve-mcp-stdio.ts";

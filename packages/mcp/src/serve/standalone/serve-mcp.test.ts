@@ -8,7 +8,7 @@ import { registerSecret } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { floodSockets, startNodeProgram } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { callTool, startServer, testEnv, until } from "../test-servers.ts";
+import { callTool, startServer, testEnv, until } from "../../client/test-servers.ts";
 import { type ServeMcpHttpOptions, serveMcpHttp } from "./serve-mcp-http.ts";
 import type { ServedTool, ServedTools } from "./served-tool.ts";
 
@@ -201,7 +201,7 @@ test("a port that is taken is an error that says so", async () => {
 });
 
 test("over stdio a client lists and calls, and the program ends with it", async () => {
-  const program = join(import.meta.dirname, "../test-served-stdio.ts");
+  const program = join(import.meta.dirname, "../../client/test-served-stdio.ts");
   await using connected = startServer({ type: "stdio", command: process.execPath, args: [program], env: testEnv });
   expect(await callTool(connected, "echo", { text: "over pipes" })).toEqual({ content: "over pipes", isError: false });
   expect(connected.health).toMatchObject({ protocolVersion: "2026-07-28", transport: "stdio" });

@@ -1,7 +1,7 @@
 import { Buckets, type Charge } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import { cleanText } from "../clean-text.ts";
-import { dataText } from "../data-text.ts";
+import { cleanText } from "../../text/clean-text.ts";
+import { dataText } from "../../text/data-text.ts";
 
 export interface ServerLogOptions {
   readonly server: string;

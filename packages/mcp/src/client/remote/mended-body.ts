@@ -1,5 +1,5 @@
+import { isRecord } from "../../text/is-record.ts";
 import { mendAnswers, noAnswer } from "../incoming/mend-answers.ts";
-import { isRecord } from "../is-record.ts";
 
 /** What stands between two events. */
 const EVENT_END = /\r\n\r\n|\n\n|\r\r/g;

@@ -1,9 +1,9 @@
 import type { Readable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
+import { jsonLine } from "../../text/json-line.ts";
 import { NotSentError } from "../call/not-sent-error.ts";
 import { AskedRequests } from "../incoming/asked-requests.ts";
 import { mendAnswers } from "../incoming/mend-answers.ts";
-import { jsonLine } from "../json-line.ts";
 import type { StdioAddress } from "../server-options.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { watchMemory } from "./memory-watch.ts";

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, Server, type Tool } from "@modelcontextprotocol/server";
 import type { Logger } from "@rockbot/bus";
-import { boundedSchemaValidator } from "../schema/bounded-schema-validator.ts";
+import { boundedSchemaValidator } from "../../schema/bounded-schema-validator.ts";
 import { runServedTool } from "./run-served-tool.ts";
 import type { ServedTool, ServedTools } from "./served-tool.ts";
 

@@ -1,7 +1,9 @@
 // Servers, kept connected.
+
+export { validatorOf } from "../schema/bounded-schema-validator.ts";
+export { cleanText } from "../text/clean-text.ts";
 export { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
 export type { McpCallResult } from "./call/call-result.ts";
-export { cleanText } from "./clean-text.ts";
 export type { McpCallOptions } from "./connect-mcp.ts";
 export type { LeftOut } from "./incoming/listing.ts";
 export {
@@ -14,7 +16,6 @@ export {
   serverAwayError,
 } from "./mcp-server.ts";
 export type { ToolScreen } from "./offered-tools.ts";
-export { validatorOf } from "./schema/bounded-schema-validator.ts";
 // How they are reached.
 export type { McpServerAddress, McpTool, OAuthOptions, RemoteAddress, StdioAddress } from "./server-options.ts";
 export { cleanEnvironment } from "./stdio/clean-environment.ts";

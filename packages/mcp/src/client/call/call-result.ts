@@ -1,8 +1,8 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { encodeData } from "@rockbot/contracts";
-import { cleanText } from "../clean-text.ts";
+import { cleanText } from "../../text/clean-text.ts";
+import { isRecord } from "../../text/is-record.ts";
 import { originalBlock, structuredOf, WHOLE_STRUCTURED } from "../incoming/readable-result.ts";
-import { isRecord } from "../is-record.ts";
 
 /** What a tool gave, in the form that crosses the bus. */
 export interface McpCallResult {

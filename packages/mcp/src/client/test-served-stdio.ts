@@ -1,4 +1,4 @@
-import { serveMcpStdio } from "./standalone/serve-mcp-stdio.ts";
+import { serveMcpStdio } from "../serve/standalone/serve-mcp-stdio.ts";
 
 // A server of ours as a program, which ends with its client.
 await using server = serveMcpStdio(
