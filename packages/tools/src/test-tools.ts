@@ -1,7 +1,7 @@
 import type { ToolDefinition, Validator } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, type PolicyHolder, readPolicy } from "@rockbot/policy";
-import { defineTool, type Tool, type ToolCallContext, type ToolResult } from "./define-tool.ts";
-import type { ToolSet } from "./tool-set.ts";
+import { defineTool, type Tool, type ToolCallContext, type ToolResult } from "./define/define-tool.ts";
+import type { ToolSet } from "./define/tool-set.ts";
 
 /** A tool for tests that takes any arguments. */
 export function testTool(

@@ -1,8 +1,8 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { expect, test } from "vitest";
-import { serveTools } from "../serve-tools.ts";
+import { createToolCaller, type ToolCaller } from "../call/tool-caller.ts";
+import { serveTools } from "../serve/serve-tools.ts";
 import { testPolicy, testSet, testTool } from "../test-tools.ts";
-import { createToolCaller, type ToolCaller } from "../tool-caller.ts";
 
 const echo = (name: string, promises = {}) => testTool(name, async () => name, promises);
 

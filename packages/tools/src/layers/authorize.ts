@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { ToolLayer } from "../tool-executor.ts";
+import type { ToolLayer } from "../define/tool-executor.ts";
 
 /**
  * Refuses what the policy does not allow this caller, and a call that too many calls stand before: a tool that calls itself,

@@ -1,8 +1,8 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { expect, test } from "vitest";
-import { serveTools } from "../serve-tools.ts";
+import { createToolCaller } from "../call/tool-caller.ts";
+import { serveTools } from "../serve/serve-tools.ts";
 import { heldTool, testPolicy, testSet } from "../test-tools.ts";
-import { createToolCaller } from "../tool-caller.ts";
 
 test("a caller has so many calls at once over all tools, and more as soon as one ends; others have their own", async () => {
   const policy = await testPolicy("everyone: { allow: ['*'], limits: { inFlight: 2 } }");

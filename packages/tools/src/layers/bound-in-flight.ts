@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { ToolLayer } from "../tool-executor.ts";
+import type { ToolLayer } from "../define/tool-executor.ts";
 
 /** A guess, so that callers do not come back at once. */
 const RETRY_AFTER_MS = 1_000;

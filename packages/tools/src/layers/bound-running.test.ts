@@ -1,7 +1,7 @@
 import { silentLogger } from "@rockbot/bus";
 import { expect, test } from "vitest";
+import type { ToolExecutor } from "../define/tool-executor.ts";
 import { heldTool } from "../test-tools.ts";
-import type { ToolExecutor } from "../tool-executor.ts";
 import { boundRunning } from "./bound-running.ts";
 
 function boundedTool(concurrency: number) {

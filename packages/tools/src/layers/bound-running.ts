@@ -1,6 +1,6 @@
 import { type AbortSource, createFairQueue, LinkedList, onAbort } from "@rockbot/base";
 import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
-import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
+import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 
 interface RunningCall {
   readonly signal: AbortSource;

@@ -1,9 +1,9 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { ToolError } from "@rockbot/contracts";
 import { expect, test } from "vitest";
-import { serveTools } from "../serve-tools.ts";
+import { createToolCaller } from "../call/tool-caller.ts";
+import { serveTools } from "../serve/serve-tools.ts";
 import { aborted, heldTool, testPolicy, testSet, testTool } from "../test-tools.ts";
-import { createToolCaller } from "../tool-caller.ts";
 
 const KEPT = { readOnly: true, cacheSeconds: 3_600 };
 

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { metrics } from "@opentelemetry/api";
 import { canonicalJson, type ToolDefinition, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
-import type { ResultCache } from "../result-cache.ts";
-import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
+import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
+import type { ResultCache } from "./result-cache.ts";
 
 /** One run that several equal calls wait for. */
 interface Shared {

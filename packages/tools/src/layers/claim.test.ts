@@ -3,12 +3,12 @@ import { ToolError, type ToolInvokeResponse, textResponse } from "@rockbot/contr
 import { type ClaimKey, type ClaimOptions, type ClaimStore, ClaimStoreUnavailableError, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createMemoryRateStore } from "@rockbot/records/rates";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { servingLayers } from "../layers.ts";
-import { ResultCache } from "../result-cache.ts";
-import { SupersededError } from "../superseded-error.ts";
+import type { ToolContext } from "../define/tool-executor.ts";
 import { testTool } from "../test-tools.ts";
-import type { ToolContext } from "../tool-executor.ts";
 import { CallClaims } from "./claim.ts";
+import { servingLayers } from "./layers.ts";
+import { ResultCache } from "./result-cache.ts";
+import { SupersededError } from "./superseded-error.ts";
 
 const request = { toolCallId: "call-1", toolName: "effect", arguments: "{}", sessionId: null };
 const key = { caller: "agent", toolCallId: "call-1" };

@@ -2,11 +2,11 @@ import { hash } from "node:crypto";
 import { LinkedList, type ListEntry, pause, SlotMap } from "@rockbot/base";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
 import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError, claimKeyText } from "@rockbot/records/claims";
-import type { Tool } from "../define-tool.ts";
-import { decodeReply, encodeReplyToKeep } from "../reply.ts";
-import { SupersededError } from "../superseded-error.ts";
+import type { Tool } from "../define/define-tool.ts";
+import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
+import { decodeReply, encodeReplyToKeep } from "../messages/reply.ts";
 import { toToolError } from "../to-tool-error.ts";
-import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
+import { SupersededError } from "./superseded-error.ts";
 
 /** A claim holds this long without a sign of its owner's life. An owner that dies keeps its call from others so long. */
 const LEASE_MS = 10_000;

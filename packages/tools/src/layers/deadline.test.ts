@@ -2,7 +2,7 @@ import { type AbortSource, LightAbort } from "@rockbot/base";
 import { silentLogger } from "@rockbot/bus";
 import { ToolError, textResponse } from "@rockbot/contracts";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { ToolContext, ToolExecutor } from "../tool-executor.ts";
+import type { ToolContext, ToolExecutor } from "../define/tool-executor.ts";
 import { deadline } from "./deadline.ts";
 
 const inTime = deadline({ readOnly: false, idempotent: false });

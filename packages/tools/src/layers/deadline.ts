@@ -1,6 +1,6 @@
 import { type AbortSource, Deadlines, onAbort } from "@rockbot/base";
 import { type ToolDefinition, timeoutError } from "@rockbot/contracts";
-import type { ToolLayer } from "../tool-executor.ts";
+import type { ToolLayer } from "../define/tool-executor.ts";
 
 const deadlines = new Deadlines();
 

@@ -1,8 +1,8 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { expect, test } from "vitest";
-import { serveTools } from "../serve-tools.ts";
+import { createToolCaller } from "../call/tool-caller.ts";
+import { serveTools } from "../serve/serve-tools.ts";
 import { testPolicy, testSet, testTool } from "../test-tools.ts";
-import { createToolCaller } from "../tool-caller.ts";
 
 test("arguments that the policy does not take from a caller are refused with all their faults, and not changed", async () => {
   const policy = await testPolicy(`

@@ -1,5 +1,5 @@
 import { describeFaults, faultsText, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { ToolLayer } from "../tool-executor.ts";
+import type { ToolLayer } from "../define/tool-executor.ts";
 
 /** Refuses arguments that the tool takes and the policy does not take from this caller: all faults in one `denied`. */
 export const narrow: ToolLayer = (next) => ({

@@ -1,8 +1,8 @@
 import { createMemoryBus, silentLogger } from "@rockbot/bus";
 import { expect, test } from "vitest";
-import { serveTools } from "../serve-tools.ts";
+import { createToolCaller } from "../call/tool-caller.ts";
+import { serveTools } from "../serve/serve-tools.ts";
 import { heldTool, testPolicy, testSet } from "../test-tools.ts";
-import { createToolCaller } from "../tool-caller.ts";
 
 test("so many calls of a tool by one caller run at once, as many wait, and more are overloaded; other callers are not held", async () => {
   const policy = await testPolicy("everyone: { allow: ['*'], rules: [{ tools: [slow], concurrency: 2 }] }");

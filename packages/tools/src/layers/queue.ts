@@ -1,7 +1,7 @@
 import { createFairQueue, type FairQueue } from "@rockbot/base";
 import { ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { Decision } from "@rockbot/policy";
-import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
+import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 
 /** A guess, so that callers do not come back at once. */
 const RETRY_AFTER_MS = 1_000;

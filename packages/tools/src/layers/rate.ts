@@ -2,7 +2,7 @@ import type { Charge } from "@rockbot/base";
 import { type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
 import { claimKeyText } from "@rockbot/records/claims";
 import type { RateStore } from "@rockbot/records/rates";
-import type { ToolContext, ToolExecutor, ToolLayer } from "../tool-executor.ts";
+import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 
 /**
  * Holds callers to how often they may call and how many bytes they may move, and says when to come back. A call is counted

@@ -1,9 +1,9 @@
 import { metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { remembered } from "@rockbot/base";
 import { ToolErrorCode } from "@rockbot/contracts";
-import { SupersededError } from "../superseded-error.ts";
+import type { ToolLayer } from "../define/tool-executor.ts";
 import { toToolError } from "../to-tool-error.ts";
-import type { ToolLayer } from "../tool-executor.ts";
+import { SupersededError } from "./superseded-error.ts";
 
 export interface RecordNames {
   /** The span's name, before the tool's. */

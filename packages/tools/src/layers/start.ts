@@ -1,6 +1,6 @@
 import { metrics, type UpDownCounter } from "@opentelemetry/api";
 import { remembered } from "@rockbot/base";
-import type { ToolLayer } from "../tool-executor.ts";
+import type { ToolLayer } from "../define/tool-executor.ts";
 
 /** Made with the first call: what is made before telemetry starts, such as while modules load, records nothing for ever. */
 let counter: UpDownCounter | undefined;

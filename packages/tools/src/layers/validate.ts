@@ -1,5 +1,5 @@
 import { describeFaults, faultsText, parseArguments, type ToolDefinition, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { ToolLayer } from "../tool-executor.ts";
+import type { ToolLayer } from "../define/tool-executor.ts";
 
 /** Parses the arguments and checks them against the tool's schema; all faults in one `invalid_arguments`, none of them executed. */
 export function validate(definition: ToolDefinition): ToolLayer {

@@ -1,0 +1,116 @@
+import { BusClosedError, type Logger, type Requester, RequestTimeoutError } from "@rockbot/bus";
+import { ToolError, ToolErrorCode, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
+import { type CallJournal, type CallRecord, CallState, type JournalStore } from "@rockbot/records/journal";
+import { MAX_TIMEOUT_MS } from "../limits.ts";
+import type { Identity } from "../messages/identity.ts";
+import { answerOf, encodeReply, misaddressed } from "../messages/reply.ts";
+import { toToolError } from "../to-tool-error.ts";
+
+/** A call that an earlier process of this caller had out. */
+export interface ResumedCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The effective caller, if that was not the agent itself. */
+  readonly onBehalfOf: string | undefined;
+  /** Settles once, as the call would have. Nobody needs to handle its rejection. */
+  readonly answer: Promise<ToolInvokeResponse>;
+  /** Whether there is no answer yet. */
+  readonly isOpen: boolean;
+}
+
+/** Answers that came while nobody was there have this long to be handed over, though their calls' deadlines are over. */
+const GRACE_MS = 2_000;
+
+export interface ResumeCallsOptions {
+  readonly caller: string;
+  readonly store: JournalStore | undefined;
+  readonly requester: Requester;
+  readonly journal: CallJournal;
+  readonly identity: Identity;
+  readonly log: Logger;
+}
+
+/** Takes up the calls that the journal says are out. All of them wait before the first answer can come. */
+export async function resumeCalls({ caller, store, requester, journal, identity, log }: ResumeCallsOptions): Promise<readonly ResumedCall[]> {
+  if (store === undefined) return [];
+  let records: readonly CallRecord[];
+  try {
+    records = await store.readOpen(caller);
+  } catch (error) {
+    log.error({ caller, error: String(error) }, "the journal cannot be read: answers of calls that were out are not found");
+    return [];
+  }
+  if (records.length > 0) log.info({ caller, calls: records.length }, "waiting for the answers of calls that an earlier process made");
+  return records.map((record) => {
+    let isOpen = true;
+    const answer = awaitAnswer(record, { requester, journal, identity }).finally(() => {
+      isOpen = false;
+    });
+    answer.catch(() => {});
+    return {
+      toolCallId: record.toolCallId,
+      toolName: record.toolName,
+      onBehalfOf: record.onBehalfOf,
+      answer,
+      get isOpen() {
+        return isOpen;
+      },
+    };
+  });
+}
+
+async function awaitAnswer(
+  record: CallRecord,
+  { requester, journal, identity }: Pick<ResumeCallsOptions, "requester" | "journal" | "identity">,
+): Promise<ToolInvokeResponse> {
+  const { toolCallId, toolName, deadlineAt } = record;
+  const notes = journal.resumed(record);
+  let isMisaddressed = false;
+  try {
+    let answer: ToolInvokeResponse | ToolError | undefined;
+    await requester.await(toolCallId, {
+      timeoutMs: Math.min(Math.max(deadlineAt - Date.now(), GRACE_MS), MAX_TIMEOUT_MS),
+      accept(reply) {
+        if (!identity.mayAnswer(toolName, reply)) return false;
+        answer = answerOf(reply, record);
+        isMisaddressed ||= answer === undefined;
+        return answer !== undefined;
+      },
+    });
+    if (answer instanceof ToolError) throw answer;
+    const response = answer as unknown as ToolInvokeResponse;
+    notes.note(CallState.Answered);
+    journal.keepAnswer(toolCallId, encodeReply(record, response).body);
+    return response;
+  } catch (cause) {
+    const error = isMisaddressed && cause instanceof RequestTimeoutError ? misaddressed(toolName, cause) : toCallError(toolName, cause);
+    notes.note(endOf(error), error.code);
+    journal.keepAnswer(toolCallId, encodeReply(record, error).body);
+    throw error;
+  }
+}
+
+function toCallError(toolName: string, cause: unknown): ToolError {
+  if (cause instanceof BusClosedError)
+    return new ToolError(ToolErrorCode.Unavailable, `The answer of "${toolName}" is left for the next start of this caller, which has ended`, {
+      cause,
+      isRetryable: false,
+      details: { mayHaveRun: true },
+    });
+  if (!(cause instanceof RequestTimeoutError)) return toToolError(cause, toolName);
+  return timeoutError(`"${toolName}", whose caller was restarted meanwhile,`, { mayHaveRun: true, cause });
+}
+
+/** The end that an error is, in a journal. */
+export function endOf({ code }: ToolError): CallState {
+  switch (code) {
+    case ToolErrorCode.Timeout:
+      return CallState.TimedOut;
+    case ToolErrorCode.Cancelled:
+      return CallState.Cancelled;
+    case ToolErrorCode.OutcomeUnknown:
+      return CallState.Unknown;
+    default:
+      return CallState.Failed;
+  }
+}

@@ -1,0 +1,170 @@
+import { createHash } from "node:crypto";
+import { startLoop } from "@rockbot/base";
+import type { Bus, Logger } from "@rockbot/bus";
+import {
+  type AnnouncedTool,
+  createEnvelope,
+  decodeMessage,
+  type Envelope,
+  encodeMessage,
+  Header,
+  messages,
+  newId,
+  type ToolGuide,
+  type ToolListChange,
+} from "@rockbot/contracts";
+import type { Identity } from "../messages/identity.ts";
+import { METERED } from "../messages/message-meter.ts";
+import { AnswerAllowance } from "./answer-allowance.ts";
+
+/** Topics of announcements. */
+export const announceTopic = (service: string): string => `tool.announce.${service}`;
+export const PROBE_TOPIC = "tool.announce.probe";
+/** Where a service is asked for its list: nobody else needs to hear that. */
+export const listTopic = (service: string): string => `tool.announce.list.${service}`;
+/** No service may have this name: its announcements would be probes. */
+export const RESERVED_SERVICE = "probe";
+/** An instance says this often that it is there. */
+export const HEARTBEAT_MS = 1_000;
+
+const MAX_PAGE_BYTES = 256 * 1024;
+/** Changes within this time are told together. */
+const TOGETHER_MS = 20;
+/** An announcement is of use for as long as it takes to be repeated. */
+const TTL_MS = 10_000;
+
+/** Everything that a service serves. */
+export interface AnnouncedList {
+  readonly tools: readonly AnnouncedTool[];
+  readonly guides: readonly ToolGuide[];
+}
+
+export interface AnnounceOptions {
+  readonly service: string;
+  readonly list: AnnouncedList;
+  /** Says who may be answered. */
+  readonly identity: Pick<Identity, "senderOf">;
+  readonly log: Logger;
+}
+
+export interface ToolAnnouncer extends AsyncDisposable {
+  /** From now on this is what is served; told shortly, once for several changes in a row. */
+  update(list: AnnouncedList): void;
+}
+
+/**
+ * Tells callers what an instance of a service serves. All hear that it is there, by a heartbeat that carries the list's hash, and what changes; the list itself
+ * goes to whoever asks for it. Listens for who asks before it is heard of, so that a caller that starts at the same time misses nothing. Disposal says
+ * that the instance is leaving.
+ */
+export async function announceTools(bus: Bus, { service, list, identity, log }: AnnounceOptions): Promise<ToolAnnouncer> {
+  const toAll = announceTopic(service);
+  const self = { service, instance: newId().slice(0, 12), epoch: Date.now() };
+  const allowance = new AnswerAllowance();
+  /** What all have been told of. Heartbeats and answers say the same until a change has been told: a hash that is new to callers makes each ask for the list. */
+  let announced = toAnnouncement(list);
+  let next = announced;
+  let telling: NodeJS.Timeout | undefined;
+
+  async function send(topic: string, type: string, body: Uint8Array, headers: Record<string, string> = {}): Promise<void> {
+    try {
+      await bus.publish(createEnvelope({ topic, type, source: service, ttlMs: TTL_MS, headers, body }), { timeoutMs: HEARTBEAT_MS });
+    } catch (error) {
+      log.debug({ service, error: String(error) }, "announcement not sent"); // the next heartbeat comes, and callers ask again
+    }
+  }
+
+  async function announce(topic: string): Promise<void> {
+    const { hash, pages } = announced;
+    for (const [page, content] of pages.entries()) {
+      const body = encodeMessage("ToolAnnouncement", { ...self, hash, page, pages: pages.length, ...content });
+      await send(topic, messages.ToolAnnouncement.type, body, { [Header.ListHash]: hash });
+    }
+  }
+
+  function beat(topic: string, isLeaving = false): Promise<void> {
+    const { hash, pages } = announced;
+    return send(topic, messages.ToolHeartbeat.type, encodeMessage("ToolHeartbeat", { ...self, hash, pages: pages.length, isLeaving }));
+  }
+
+  async function tellChange(): Promise<void> {
+    telling = undefined;
+    if (next.hash === announced.hash) return;
+    const change = changeBetween(announced, next);
+    announced = next;
+    const body = encodeMessage("ToolListChange", { ...self, ...change });
+    if (body.byteLength < announced.bytes / 2 && body.byteLength <= MAX_PAGE_BYTES) await send(toAll, messages.ToolListChange.type, body);
+    else await announce(toAll);
+  }
+
+  function hearProbe(message: Envelope): void {
+    const { replyTo, topic } = message;
+    const probe = decodeMessage("ToolAnnounceProbe", message.body);
+    if (!probe.ok || replyTo === undefined) return;
+    const { service: asked, instance } = probe.value;
+    if ((asked ?? service) !== service || (instance ?? self.instance) !== self.instance) return;
+    const sender = identity.senderOf(message);
+    if ("refusal" in sender || !sender.mayHear(replyTo)) return;
+    const isForList = topic !== PROBE_TOPIC;
+    if (allowance.take(sender.name, isForList ? announced.bytes : 0)) void (isForList ? announce(replyTo) : beat(replyTo));
+  }
+
+  const probes = await bus.subscribe({ name: `announce.${service}`, topics: [PROBE_TOPIC, listTopic(service)], kind: "copy", ...METERED }, async (message) =>
+    hearProbe(message),
+  );
+  await beat(toAll);
+  const heartbeats = startLoop(HEARTBEAT_MS, () => beat(toAll));
+
+  return {
+    update(changed) {
+      next = toAnnouncement(changed);
+      telling ??= setTimeout(() => void tellChange(), TOGETHER_MS);
+    },
+    async [Symbol.asyncDispose]() {
+      clearTimeout(telling);
+      await heartbeats[Symbol.asyncDispose]();
+      await beat(toAll, true);
+      await probes[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type Announcement = ReturnType<typeof toAnnouncement>;
+
+function toAnnouncement({ tools, guides }: AnnouncedList) {
+  const sorted = { tools: tools.toSorted(byName), guides: guides.toSorted(byName) };
+  const text = JSON.stringify(sorted);
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return { ...sorted, hash, bytes: Buffer.byteLength(text), pages: toPages(sorted.tools, sorted.guides) };
+}
+
+function changeBetween(before: Announcement, after: Announcement): Omit<ToolListChange, "service" | "instance" | "epoch"> {
+  const [tools, guides] = [differences(before.tools, after.tools), differences(before.guides, after.guides)];
+  return { from: before.hash, hash: after.hash, tools: tools.changed, removedTools: tools.removed, guides: guides.changed, removedGuides: guides.removed };
+}
+
+function differences<T extends { readonly name: string }>(before: readonly T[], after: readonly T[]): { readonly changed: T[]; readonly removed: string[] } {
+  const old = new Map(before.map((entry) => [entry.name, JSON.stringify(entry)]));
+  const names = new Set(after.map(({ name }) => name));
+  return { changed: after.filter((entry) => old.get(entry.name) !== JSON.stringify(entry)), removed: [...old.keys()].filter((name) => !names.has(name)) };
+}
+
+const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
+
+/** The list cut into pages whose bodies stay below MAX_PAGE_BYTES; at least one, even if empty. */
+function toPages(tools: readonly AnnouncedTool[], guides: readonly ToolGuide[]): { tools: AnnouncedTool[]; guides: ToolGuide[] }[] {
+  const pages: { tools: AnnouncedTool[]; guides: ToolGuide[] }[] = [{ tools: [], guides: [] }];
+  let bytes = 0;
+  function page(entry: object): { tools: AnnouncedTool[]; guides: ToolGuide[] } {
+    const size = Buffer.byteLength(JSON.stringify(entry)) + 1;
+    if (bytes > 0 && bytes + size > MAX_PAGE_BYTES - 1024) {
+      pages.push({ tools: [], guides: [] });
+      bytes = 0;
+    }
+    bytes += size;
+    return pages[pages.length - 1] as (typeof pages)[number];
+  }
+  for (const tool of tools) page(tool).tools.push(tool);
+  for (const guide of guides) page(guide).guides.push(guide);
+  return pages;
+}

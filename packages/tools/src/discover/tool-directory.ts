@@ -1,0 +1,476 @@
+import { setTimeout } from "node:timers/promises";
+import { metrics } from "@opentelemetry/api";
+import { startLoop } from "@rockbot/base";
+import type { Bus, Logger } from "@rockbot/bus";
+import {
+  type AnnouncedTool,
+  createEnvelope,
+  decodeMessage,
+  type Envelope,
+  encodeMessage,
+  Header,
+  type Messages,
+  messages,
+  newId,
+  type ToolAnnouncement,
+  type ToolGuide,
+  type ToolHeartbeat,
+  type ToolListChange,
+} from "@rockbot/contracts";
+import type { Identity } from "../messages/identity.ts";
+import { METERED } from "../messages/message-meter.ts";
+import { announceTopic, HEARTBEAT_MS, listTopic, PROBE_TOPIC } from "./announce-tools.ts";
+import { ServiceLiveness } from "./service-liveness.ts";
+
+/** An instance that has not been heard of for this long may be gone: the bus is asked. */
+const LEASE_MS = 3 * HEARTBEAT_MS;
+/** A name that was announced within this time and is not now is `unavailable`, not unknown. */
+const REMEMBER_MS = 10 * 60_000;
+/** Services that are there have this long to answer the probe at the start, and longer where the bus takes long. */
+const FIRST_ANSWER_MS = 250;
+/** Whoever is there has answered once nothing new has come for this long, or for as long as our own probe took twice. */
+const QUIET_MS = 60;
+/** How long discovery waits for answers, and for each list from when it is known of. */
+const DISCOVERY_MS = 5_000;
+/** How long a call waits for its tool to be announced. */
+const ANSWER_MS = 200;
+/** How long it waits for each list that is on its way. */
+const LIST_MS = 2_000;
+/** Probes of one process are at least this far apart: whoever comes is heard without. */
+const PROBE_INTERVAL_MS = 1_000;
+/**
+ * A list that has not come is asked for again after this, then after twice as long, up to the longest: who has lost sight of a service while the broker was
+ * parted sees it again so soon after it is whole. Whoever is slower to send 32 MiB is not asked again, as each page that comes is waited from.
+ */
+const ASK_AGAIN_MS = 1_000;
+const MAX_ASK_AGAIN_MS = 4_000;
+const MAX_SERVICES = 1_000;
+const MAX_REMEMBERED = 10_000;
+const MAX_UNFINISHED = 256;
+/** Of one service's list, with the changes since it came whole; as much as a service answers at once. */
+const MAX_LIST_BYTES = 32 * 1024 * 1024;
+/** Of all lists that are not complete. */
+const MAX_UNFINISHED_BYTES = 2 * MAX_LIST_BYTES;
+/** Of one service, that are kept while its list is on its way. */
+const MAX_INSTANCES = 1_000;
+
+export interface FoundTool extends AnnouncedTool {
+  readonly service: string;
+}
+
+export interface ToolDirectoryOptions {
+  readonly source: string;
+  readonly identity: Identity;
+  readonly log: Logger;
+  readonly onFound: (tool: FoundTool) => void;
+  readonly onLost: (name: string) => void;
+}
+
+/** What a caller knows of who is there. */
+export interface Discovery {
+  /** Whether the bus has carried the question, and every service that has been heard of has sent its list. */
+  readonly isComplete: boolean;
+  /** The services whose tools are known, sorted by name. */
+  readonly services: readonly string[];
+  /** The services that are there and whose list, or a newer one, has not come yet, sorted by name. It is asked for until it comes. */
+  readonly missing: readonly MissingList[];
+}
+
+export interface MissingList {
+  readonly service: string;
+  /** How many pages the list has, if the service has said it. */
+  readonly pages: number | undefined;
+  readonly pagesHad: number;
+}
+
+/** A list that an instance has and this process has not. */
+interface WantedList {
+  readonly epoch: number;
+  readonly hash: string;
+  readonly pages: number | undefined;
+  /** Since when the service has had a list that is not here. */
+  readonly since: number;
+  /** When an instance was last heard of that has it. */
+  seen: number;
+  /** Who was heard of while there was no list at all, so that one of them may leave. */
+  readonly heard: Map<string, { readonly seen: number; readonly epoch: number }>;
+  askAt: number;
+  askAgainMs: number;
+}
+
+/** A list of which pages have come. */
+interface UnfinishedList {
+  readonly pages: ({ readonly page: ToolAnnouncement; readonly bytes: number } | undefined)[];
+  bytes: number;
+}
+
+interface ServiceView {
+  /** Of the instance whose list this is; a later start's list wins. */
+  epoch: number;
+  hash: string;
+  tools: readonly AnnouncedTool[];
+  guides: readonly ToolGuide[];
+  /** Of the messages that it came in; a change adds its own, whatever it replaces. */
+  bytes: number;
+  /** By name: when each instance was last heard of, and its epoch. */
+  readonly instances: Map<string, { readonly seen: number; readonly epoch: number }>;
+}
+
+/** What is served on a bus, as heard from announcements. A tool's name belongs to whoever announced it first, until that service is gone. */
+export class ToolDirectory implements AsyncDisposable {
+  readonly #bus: Bus;
+  readonly #options: ToolDirectoryOptions;
+  readonly #services = new Map<string, ServiceView>();
+  readonly #holders = new Map<string, FoundTool>();
+  readonly #lastSeen = new Map<string, number>();
+  /** By service. */
+  readonly #wanted = new Map<string, WantedList>();
+  /** Pages of lists that are not complete; those of one list are the same from each instance. */
+  readonly #unfinished = new Map<string, UnfinishedList>();
+  #unfinishedBytes = 0;
+  /** Where services answer this process alone. */
+  readonly #replyTo: string;
+  readonly #stack = new AsyncDisposableStack();
+  readonly #liveness: ServiceLiveness;
+  readonly #quarantined = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.announcements.quarantined", {
+    description: "Announced tools whose name another service holds, or that are not the service's to offer.",
+  });
+  #answered: Promise<void> = Promise.resolve();
+  /** How long our own first probe took to come back; undefined while it has not. */
+  #echoMs: number | undefined;
+  #lastNews = Number.NEGATIVE_INFINITY;
+  #lastProbe = Number.NEGATIVE_INFINITY;
+
+  constructor(bus: Bus, options: ToolDirectoryOptions) {
+    this.#bus = bus;
+    this.#options = options;
+    this.#liveness = new ServiceLiveness(bus);
+    this.#replyTo = `tool.result.${options.source}.${newId().slice(0, 12)}`;
+  }
+
+  /** Resolves once the directory listens and has asked who is there. */
+  async open(): Promise<void> {
+    this.#stack.use(
+      await this.#bus.subscribe(
+        { name: `directory.${this.#options.source}`, topics: [announceTopic("*"), this.#replyTo], kind: "copy", ...METERED },
+        async (message) => this.#hear(message),
+      ),
+    );
+    await this.#probeAll();
+    this.#answered = this.#haveAnswered();
+    this.#stack.use(startLoop(HEARTBEAT_MS / 2, () => this.#sweep()));
+  }
+
+  /** Resolves once the services that are there have answered and their lists have come, or have not come in this time; says which. */
+  async discovered(timeoutMs: number = DISCOVERY_MS): Promise<Discovery> {
+    await this.#answered;
+    await this.#waitFor(timeoutMs, () => !this.#awaitsLists(timeoutMs));
+    const services = [...this.#services.keys()].sort();
+    return { isComplete: this.#echoMs !== undefined && this.#wanted.size === 0, services, missing: this.missing };
+  }
+
+  /** The lists that are not here yet. */
+  get missing(): readonly MissingList[] {
+    return [...this.#wanted]
+      .map(([service, { hash, pages }]) => {
+        const had = pages === undefined ? [] : (this.#unfinished.get(listKey({ service, hash, pages }))?.pages ?? []);
+        return { service, pages, pagesHad: had.filter((page) => page !== undefined).length };
+      })
+      .sort((a, b) => (a.service < b.service ? -1 : 1));
+  }
+
+  /** Sorted by name. A service that offers no tool now shows its guides to everybody, another to whom `mayUse` says may use one. */
+  guidesOf(mayUse: (service: string) => boolean): readonly ToolGuide[] {
+    const shown = [...this.#services].filter(([service, { tools }]) => tools.length === 0 || mayUse(service));
+    const byName = new Map(shown.flatMap(([, { guides }]) => guides.map((guide) => [guide.name, guide])));
+    return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Whether a service announced the name within the last 10 minutes. */
+  remembers(name: string): boolean {
+    return this.#holders.has(name) || performance.now() - (this.#lastSeen.get(name) ?? Number.NEGATIVE_INFINITY) < REMEMBER_MS;
+  }
+
+  /** Whether a service says that tools whose names begin so may come. Case does not matter. */
+  awaits(name: string): boolean {
+    const lower = name.toLowerCase();
+    const guides = [...this.#services.values()].flatMap((view) => view.guides);
+    return guides.some(({ awaited = [] }) => awaited.some((beginning) => lower.startsWith(beginning.toLowerCase())));
+  }
+
+  /** What a service says of a tool that it holds back until an operator approves it. Case does not matter. */
+  heldBack(name: string): NonNullable<ToolGuide["held"]>[number] | undefined {
+    const lower = name.toLowerCase();
+    const held = [...this.#services.values()].flatMap((view) => view.guides.flatMap((guide) => guide.held ?? []));
+    return held.find((tool) => tool.name.toLowerCase() === lower);
+  }
+
+  /** The service that a tool's name belongs to now. */
+  holderOf(name: string): string | undefined {
+    return this.#holders.get(name)?.service;
+  }
+
+  /** Asks again who is there, unless it has lately, and waits until the tool is announced, or nobody can be waited for any more. */
+  async lookFor(name: string): Promise<void> {
+    if (performance.now() - this.#lastProbe >= PROBE_INTERVAL_MS) await this.#probeAll();
+    await this.#waitFor(ANSWER_MS, () => this.#holders.has(name));
+    await this.#waitFor(LIST_MS, () => this.#holders.has(name) || !this.#awaitsLists(LIST_MS));
+  }
+
+  /** Whether a list has not come that had not so much time yet. */
+  #awaitsLists(ms: number): boolean {
+    const now = performance.now();
+    return [...this.#wanted.values()].some(({ since }) => now - since < ms);
+  }
+
+  /** Whether somebody takes calls for the tool now, as far as can be known; see ServiceLiveness. */
+  isServed(tool: FoundTool): boolean | Promise<boolean> {
+    return this.#liveness.isServed(tool.subscription);
+  }
+
+  /** The service has just answered. */
+  sawAlive(tool: FoundTool): void {
+    this.#liveness.saw(tool.subscription);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+
+  /** Asks all services who is there. */
+  async #probeAll(): Promise<void> {
+    this.#lastProbe = performance.now();
+    await this.#ask(PROBE_TOPIC, {});
+  }
+
+  async #ask(topic: string, asked: Messages["ToolAnnounceProbe"]): Promise<void> {
+    const body = encodeMessage("ToolAnnounceProbe", asked);
+    try {
+      const { source } = this.#options;
+      const probe = createEnvelope({ topic, type: messages.ToolAnnounceProbe.type, source, replyTo: this.#replyTo, ttlMs: LEASE_MS, body });
+      await this.#bus.publish(probe, { timeoutMs: HEARTBEAT_MS });
+    } catch (error) {
+      this.#options.log.debug({ error: String(error) }, "probe not sent"); // heartbeats tell the same, later
+    }
+  }
+
+  /** Waits until whoever is there has most likely answered the probe: as slow as our own came back, so slow may their answers be. */
+  async #haveAnswered(): Promise<void> {
+    await this.#waitFor(DISCOVERY_MS, () => this.#echoMs !== undefined);
+    const start = performance.now();
+    const isHeard = () => this.#services.size > 0 || this.#wanted.size > 0;
+    const quietSince = () => performance.now() - Math.max(start, this.#lastNews);
+    const slow = 2 * (this.#echoMs ?? 0);
+    await this.#waitFor(DISCOVERY_MS, () => quietSince() >= (isHeard() ? Math.max(QUIET_MS, slow) : Math.max(FIRST_ANSWER_MS, slow)));
+  }
+
+  async #waitFor(ms: number, isEnough: () => boolean): Promise<void> {
+    const start = performance.now();
+    while (performance.now() - start < ms && !isEnough()) await setTimeout(5);
+  }
+
+  #hear(message: Envelope): void {
+    const { topic, type, headers } = message;
+    if (topic === PROBE_TOPIC) {
+      if (message.replyTo === this.#replyTo) this.#echoMs ??= performance.now() - this.#lastProbe;
+      return;
+    }
+    /** Undefined if it came to this process alone, as the answer of a service that says in it which it is. */
+    const of = topic === this.#replyTo ? undefined : serviceOf(topic);
+    const listHash = headers[Header.ListHash];
+    if (of !== undefined && listHash !== undefined && this.#services.get(of)?.hash === listHash) return; // a list that is here need not be read
+    if (type === messages.ToolHeartbeat.type) this.#heardBy("ToolHeartbeat", message, of, (heartbeat) => this.#onHeartbeat(heartbeat));
+    else if (type === messages.ToolAnnouncement.type) this.#heardBy("ToolAnnouncement", message, of, (page, bytes) => this.#onPage(page, bytes));
+    else if (type === messages.ToolListChange.type) this.#heardBy("ToolListChange", message, of, (change, bytes) => this.#onChange(change, bytes));
+  }
+
+  /** Reads a message that a service has sent, and nobody else under its name. */
+  #heardBy<Name extends "ToolHeartbeat" | "ToolAnnouncement" | "ToolListChange">(
+    name: Name,
+    message: Envelope,
+    of: string | undefined,
+    take: (value: Messages[Name], bytes: number) => void,
+  ): void {
+    const { identity } = this.#options;
+    if (of !== undefined && !identity.isFrom(of, message, "announcement")) return;
+    const read = decodeMessage(name, message.body);
+    if (!read.ok || (of ?? read.value.service) !== read.value.service) return;
+    if (of === undefined && !identity.isFrom(read.value.service, message, "announcement")) return;
+    take(read.value, message.body.byteLength);
+  }
+
+  #onHeartbeat({ isLeaving = false, ...heartbeat }: ToolHeartbeat): void {
+    const { service, instance, epoch, hash } = heartbeat;
+    const view = this.#services.get(service);
+    if (isLeaving) {
+      this.#wanted.delete(service); // another instance's heartbeat says whether it has the list
+      if (view === undefined) return;
+      view.instances.delete(instance);
+      forgetEpochOfLeavers(view);
+      if (view.instances.size === 0) this.#withdraw(service, view);
+      else this.#liveness.doubt(subscriptionOf(service, view)); // the bus knows who is left
+      return;
+    }
+    view?.instances.set(instance, { seen: performance.now(), epoch });
+    if (view?.hash === hash) {
+      if ((this.#wanted.get(service)?.epoch ?? Number.POSITIVE_INFINITY) <= epoch) this.#wanted.delete(service);
+    } else if (view === undefined || epoch >= view.epoch) this.#want(heartbeat);
+  }
+
+  /** Asks the instance for its list, unless it has been asked for or a later one is wanted. */
+  #want({ service, instance, epoch, hash, pages }: ToolHeartbeat): void {
+    const now = performance.now();
+    let wanted = this.#wanted.get(service);
+    if (wanted !== undefined && epoch < wanted.epoch) return;
+    if (wanted?.hash !== hash) {
+      if (wanted === undefined && this.#wanted.size >= MAX_SERVICES) return;
+      const isOnItsWay = pages !== undefined && this.#unfinished.has(listKey({ service, hash, pages }));
+      const last = wanted?.epoch === epoch ? wanted : { askAt: now, askAgainMs: ASK_AGAIN_MS }; // a list that changes all the time is asked for no more often
+      const askAt = isOnItsWay ? Math.max(last.askAt, now + ASK_AGAIN_MS) : last.askAt;
+      const { since = now, heard = new Map() } = wanted ?? {};
+      wanted = { epoch, hash, pages, since, seen: now, heard, askAt, askAgainMs: last.askAgainMs };
+      this.#wanted.set(service, wanted);
+      this.#lastNews = now;
+    }
+    wanted.seen = now;
+    if (!this.#services.has(service) && wanted.heard.size < MAX_INSTANCES) wanted.heard.set(instance, { seen: now, epoch });
+    if (now < wanted.askAt) return;
+    wanted.askAt = now + wanted.askAgainMs;
+    wanted.askAgainMs = Math.min(2 * wanted.askAgainMs, MAX_ASK_AGAIN_MS);
+    void this.#ask(listTopic(service), { service, instance });
+  }
+
+  /** Applies a change to the list that it is of. Once list and changes are too large together, the list is asked for: it may be smaller. */
+  #onChange({ from, tools, removedTools, guides, removedGuides, ...heartbeat }: ToolListChange, ownBytes: number): void {
+    const view = this.#services.get(heartbeat.service);
+    const bytes = (view?.bytes ?? 0) + ownBytes;
+    if (view === undefined || view.hash !== from || heartbeat.epoch < view.epoch || bytes > MAX_LIST_BYTES) this.#onHeartbeat(heartbeat);
+    else this.#take(heartbeat, { tools: changed(view.tools, tools, removedTools), guides: changed(view.guides, guides, removedGuides), bytes });
+  }
+
+  #onPage(page: ToolAnnouncement, bytes: number): void {
+    const key = listKey(page);
+    const list = this.#unfinished.get(key) ?? { pages: new Array<undefined>(page.pages).fill(undefined), bytes: 0 };
+    if (page.page >= list.pages.length) return;
+    const more = bytes - (list.pages[page.page]?.bytes ?? 0);
+    if (list.bytes + more > MAX_LIST_BYTES) {
+      this.#options.log.warn({ service: page.service, atMost: MAX_LIST_BYTES }, "a service's list of tools is too large: it is not taken");
+      this.#forgetPages(key);
+      return;
+    }
+    list.pages[page.page] = { page, bytes };
+    list.bytes += more;
+    this.#unfinishedBytes += more;
+    this.#unfinished.set(key, list);
+    this.#lastNews = performance.now();
+    const wanted = this.#wanted.get(page.service);
+    if (wanted?.hash === page.hash) wanted.askAt = this.#lastNews + wanted.askAgainMs; // it is on its way
+    const pages = list.pages.flatMap((had) => had?.page ?? []);
+    if (pages.length === page.pages) {
+      this.#forgetPages(key);
+      this.#take(page, { tools: pages.flatMap(({ tools }) => tools), guides: pages.flatMap(({ guides }) => guides), bytes: list.bytes });
+    }
+    for (const oldest of this.#unfinished.keys()) {
+      if (this.#unfinished.size <= MAX_UNFINISHED && this.#unfinishedBytes <= MAX_UNFINISHED_BYTES) return;
+      this.#forgetPages(oldest);
+    }
+  }
+
+  #forgetPages(key: string): void {
+    this.#unfinishedBytes -= this.#unfinished.get(key)?.bytes ?? 0;
+    this.#unfinished.delete(key);
+  }
+
+  /** Takes a list as that of the service, unless a later start's is here. */
+  #take(
+    { service, instance, epoch, hash }: Pick<ToolHeartbeat, "service" | "instance" | "epoch" | "hash">,
+    { tools, guides, bytes }: Pick<ServiceView, "tools" | "guides" | "bytes">,
+  ): void {
+    const now = performance.now();
+    const view = this.#services.get(service);
+    if (view === undefined && this.#services.size >= MAX_SERVICES) return;
+    const wanted = this.#wanted.get(service);
+    if ((wanted?.epoch ?? Number.POSITIVE_INFINITY) <= epoch) this.#wanted.delete(service);
+    if (view !== undefined && (view.hash === hash || epoch < view.epoch)) {
+      view.instances.set(instance, { seen: now, epoch });
+      return;
+    }
+    const instances = view?.instances ?? new Map(wanted?.heard);
+    this.#services.set(service, { epoch, hash, tools, guides, bytes, instances: instances.set(instance, { seen: now, epoch }) });
+    const names = new Set(tools.map(({ name }) => name));
+    for (const { name } of view?.tools ?? []) if (!names.has(name)) this.#drop(service, name);
+    const same = new Set(view?.tools);
+    for (const tool of tools)
+      if (!(same.has(tool) && this.#holders.get(tool.name)?.service === service) && this.#mayOffer(service, tool)) this.#hold(service, tool);
+    this.#lastNews = performance.now();
+  }
+
+  #mayOffer(service: string, tool: AnnouncedTool): boolean {
+    if (this.#options.identity.mayOffer(service, tool)) return true;
+    this.#quarantined.add(1, { service });
+    this.#options.log.warn({ tool: tool.name, service, topic: tool.topic }, "a tool is not one that the policy lets its service offer: it is not listed");
+    return false;
+  }
+
+  #hold(service: string, tool: AnnouncedTool): void {
+    const holder = this.#holders.get(tool.name);
+    if (holder !== undefined && holder.service !== service) {
+      this.#quarantined.add(1, { service });
+      this.#options.log.warn({ tool: tool.name, holder: holder.service, newcomer: service }, "a tool's name is taken: the newcomer is not listed");
+      return;
+    }
+    if (holder !== undefined) this.#drop(service, tool.name);
+    const found: FoundTool = { ...tool, service };
+    this.#holders.set(tool.name, found);
+    this.#options.onFound(found);
+  }
+
+  #drop(service: string, name: string): void {
+    if (this.#holders.get(name)?.service !== service) return;
+    this.#holders.delete(name);
+    this.#lastSeen.set(name, performance.now());
+    const oldest = this.#lastSeen.keys().next().value;
+    if (this.#lastSeen.size > MAX_REMEMBERED && oldest !== undefined) this.#lastSeen.delete(oldest);
+    this.#options.onLost(name);
+  }
+
+  #withdraw(service: string, view: ServiceView): void {
+    this.#services.delete(service);
+    for (const { name } of view.tools) this.#drop(service, name);
+    // Names that others announced meanwhile, and that this service held, are theirs now.
+    for (const [other, { tools }] of this.#services)
+      for (const tool of tools) if (!this.#holders.has(tool.name) && this.#options.identity.mayOffer(other, tool)) this.#hold(other, tool);
+    this.#lastNews = performance.now();
+  }
+
+  /** Withdraws services whose every lease is over and who have no consumer. While the bus is away nobody can be heard, so nobody is withdrawn. */
+  async #sweep(): Promise<void> {
+    if (!this.#bus.isReady) return;
+    const now = performance.now();
+    for (const [service, { seen }] of this.#wanted) if (now - seen > LEASE_MS) this.#wanted.delete(service);
+    for (const [service, view] of [...this.#services]) {
+      const lapsed = [...view.instances].filter(([, { seen }]) => now - seen > LEASE_MS);
+      if (lapsed.length < view.instances.size) {
+        for (const [instance] of lapsed) view.instances.delete(instance);
+        forgetEpochOfLeavers(view);
+      } else if (!(await this.#liveness.isServed(subscriptionOf(service, view))) && this.#services.get(service) === view) this.#withdraw(service, view);
+    }
+  }
+}
+
+/** A list is of use while one who has it is there: when the latest start has left, an earlier one's list is the next. */
+function forgetEpochOfLeavers(view: ServiceView): void {
+  view.epoch = Math.max(0, ...[...view.instances.values()].map(({ epoch }) => epoch));
+}
+
+/** The entries with some removed, and some in the place of those with their names. */
+function changed<T extends { readonly name: string }>(entries: readonly T[], news: readonly T[], removed: readonly string[]): readonly T[] {
+  const gone = new Set([...removed, ...news.map(({ name }) => name)]);
+  return [...entries.filter(({ name }) => !gone.has(name)), ...news].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const listKey = ({ service, hash, pages }: Pick<ToolAnnouncement, "service" | "hash" | "pages">): string => `${service} ${hash} ${pages}`;
+
+const subscriptionOf = (service: string, { tools }: ServiceView): string => tools[0]?.subscription ?? service;
+
+const serviceOf = (topic: string): string => topic.slice(announceTopic("").length);

@@ -1,0 +1,64 @@
+import type { RateStore } from "@rockbot/records/rates";
+import type { Tool } from "../define/define-tool.ts";
+import type { ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
+import { authorize } from "./authorize.ts";
+import { boundInFlight } from "./bound-in-flight.ts";
+import { boundRunning } from "./bound-running.ts";
+import { cache } from "./cache.ts";
+import type { CallClaims } from "./claim.ts";
+import { deadline } from "./deadline.ts";
+import { narrow } from "./narrow.ts";
+import { queue } from "./queue.ts";
+import { rate } from "./rate.ts";
+import { callingNames, record, servingNames } from "./record.ts";
+import type { ResultCache } from "./result-cache.ts";
+import { start } from "./start.ts";
+import { validate } from "./validate.ts";
+
+// The order of the layers stands here and nowhere else, outermost first.
+
+/** What the tools of one process share. */
+export interface Serving {
+  /** How many calls run at once. */
+  readonly concurrency: number;
+  readonly claims: CallClaims;
+  readonly rates: RateStore;
+  readonly results: ResultCache;
+}
+
+/** Puts every layer of the serving side around tools that share claims, counts, limits and kept results. */
+export function servingLayers({ concurrency, claims, rates, results }: Serving): (tool: Tool) => ToolExecutor {
+  const inFlight = boundInFlight();
+  const queued = queue();
+  const bounded = boundRunning(concurrency);
+  return ({ definition, executor, isResumable }) =>
+    wrap(executor, [
+      record(servingNames),
+      authorize,
+      inFlight,
+      rate(definition, rates),
+      validate(definition),
+      narrow,
+      claims.layer(definition, { isResumable }),
+      deadline(definition),
+      cache(definition, results),
+      queued,
+      bounded,
+      start,
+    ]);
+}
+
+/** The tool with what a tool of the caller's own process needs: nothing is claimed, counted or kept, and each delivery of a call runs it. */
+export function withLocalLayers({ definition, executor }: Tool): ToolExecutor {
+  return wrap(executor, [record(servingNames), validate(definition), deadline(definition), start]);
+}
+
+/** The executor with every layer of the calling side around it. It keeps the deadline itself, as remote executors do. */
+export function withCallingLayers(executor: ToolExecutor): ToolExecutor {
+  return wrap(executor, [record(callingNames), authorize]);
+}
+
+/** The executor, which keeps no deadline, in the place of one that does. */
+export const withDeadline = (executor: ToolExecutor): ToolExecutor => wrap(executor, [deadline({ readOnly: false, idempotent: false })]);
+
+const wrap = (executor: ToolExecutor, layers: readonly ToolLayer[]): ToolExecutor => layers.reduceRight((inner, layer) => layer(inner), executor);

@@ -1,0 +1,76 @@
+import type { AnnouncedTool, ToolDefinition } from "@rockbot/contracts";
+import type { Tool } from "../define/define-tool.ts";
+import type { ToolExecutor } from "../define/tool-executor.ts";
+import { isProvider } from "../define/tool-provider.ts";
+import type { ToolSet } from "../define/tool-set.ts";
+
+/** A tool with its layers around it. */
+export interface ServedTool {
+  readonly definition: ToolDefinition;
+  readonly executor: ToolExecutor;
+}
+
+export interface ServedToolsOptions {
+  readonly service: string;
+  readonly withLayers: (tool: Tool) => ToolExecutor;
+}
+
+/** Whether a call may have effects; of tools that are not there yet this is not known. */
+export const mayHaveEffects = (set: ToolSet): boolean => isProvider(set) || set.tools.some(({ definition }) => !definition.readOnly);
+
+/** The tools of one service, each with its layers around it: a fixed set, or those that a provider has at the moment. */
+export class ServedTools {
+  readonly #set: ToolSet;
+  readonly #withLayers: (tool: Tool) => ToolExecutor;
+  readonly #fixed: ReadonlyMap<string, ServedTool> | undefined;
+  /** A provider gives the same object for the same tool, so that its layers are put around it once. */
+  readonly #layered = new WeakMap<Tool, ServedTool>();
+
+  /** @throws {TypeError} if a fixed set has no guide or two tools of one name */
+  constructor(set: ToolSet, { service, withLayers }: ServedToolsOptions) {
+    this.#set = set;
+    this.#withLayers = withLayers;
+    if (isProvider(set)) return;
+    if (set.guides.length === 0) throw new TypeError(`Cannot serve "${service}": a tool set publishes at least one guide`);
+    this.#fixed = new Map(set.tools.map((tool) => [tool.definition.name, this.#layer(tool)]));
+    if (this.#fixed.size !== set.tools.length) throw new TypeError(`Cannot serve "${service}": two of its tools have the same name`);
+  }
+
+  get names(): readonly string[] {
+    return this.#set.tools.map(({ definition }) => definition.name);
+  }
+
+  /** The tool that a request means. @throws {ToolError} if that is the answer to the request */
+  find(toolName: string, headers: Readonly<Record<string, string>>): ServedTool | undefined {
+    if (!isProvider(this.#set)) return this.#fixed?.get(toolName);
+    const tool = this.#set.find(toolName, headers);
+    return tool === undefined ? undefined : this.#layer(tool);
+  }
+
+  /** What is announced of them. */
+  announced({ service, topic }: { readonly service: string; readonly topic: string }): AnnouncedTool[] {
+    return this.#set.tools.map(({ definition: { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous } }) => ({
+      name,
+      description,
+      parametersSchema: JSON.stringify(inputSchema),
+      outputSchema: outputSchema === undefined ? null : JSON.stringify(outputSchema),
+      topic,
+      subscription: service,
+      readOnly,
+      idempotent,
+      ...(dangerous ? { dangerous } : {}),
+    }));
+  }
+
+  onChange(listener: () => void): () => void {
+    return isProvider(this.#set) ? this.#set.onChange(listener) : () => {};
+  }
+
+  #layer(tool: Tool): ServedTool {
+    const known = this.#layered.get(tool);
+    if (known !== undefined) return known;
+    const served: ServedTool = { definition: tool.definition, executor: this.#withLayers(tool) };
+    this.#layered.set(tool, served);
+    return served;
+  }
+}
