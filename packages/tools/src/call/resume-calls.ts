@@ -1,6 +1,6 @@
 import { BusClosedError, type Logger, type Requester, RequestTimeoutError } from "@rockbot/bus";
 import { ToolError, ToolErrorCode, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
-import { type CallJournal, type CallRecord, CallState, type JournalStore } from "@rockbot/records/journal";
+import { ANSWER_KEPT_MS, type CallJournal, type CallRecord, CallState, type JournalStore } from "@rockbot/records/journal";
 import { MAX_TIMEOUT_MS } from "../limits.ts";
 import type { Identity } from "../messages/identity.ts";
 import { answerOf, encodeReply, misaddressed } from "../messages/reply.ts";
@@ -30,8 +30,39 @@ export interface ResumeCallsOptions {
   readonly log: Logger;
 }
 
+/** The calls that were taken up, until their answers are not kept any more. */
+export class ResumedCalls {
+  readonly #byId: Map<string, ResumedCall>;
+
+  constructor(calls: readonly ResumedCall[]) {
+    this.#byId = new Map(calls.map((call) => [call.toolCallId, call]));
+    for (const { toolCallId, answer } of calls) {
+      const forget = () => void setTimeout(() => this.#byId.delete(toolCallId), ANSWER_KEPT_MS).unref();
+      answer.then(forget, forget);
+    }
+  }
+
+  get all(): readonly ResumedCall[] {
+    return [...this.#byId.values()];
+  }
+
+  has(toolCallId: string): boolean {
+    return this.#byId.has(toolCallId);
+  }
+
+  /** The call of this id, if it has no answer yet. */
+  open(toolCallId: string): ResumedCall | undefined {
+    const call = this.#byId.get(toolCallId);
+    return call?.isOpen ? call : undefined;
+  }
+}
+
 /** Takes up the calls that the journal says are out. All of them wait before the first answer can come. */
-export async function resumeCalls({ caller, store, requester, journal, identity, log }: ResumeCallsOptions): Promise<readonly ResumedCall[]> {
+export async function resumeCalls(options: ResumeCallsOptions): Promise<ResumedCalls> {
+  return new ResumedCalls(await takeUp(options));
+}
+
+async function takeUp({ caller, store, requester, journal, identity, log }: ResumeCallsOptions): Promise<readonly ResumedCall[]> {
   if (store === undefined) return [];
   let records: readonly CallRecord[];
   try {

@@ -1,0 +1,27 @@
+import type { ProgressUpdate, ToolContext } from "../define/tool-executor.ts";
+
+export interface CallOptions {
+  /** Identifies the call: the same id is the same call. @default 32 random hex digits */
+  readonly toolCallId?: string | undefined;
+  /** From 1 ms to 20 minutes. @default 60_000, or what is left of the parent's time */
+  readonly timeoutMs?: number | undefined;
+  /** The call of a tool that makes this one: its deadline holds for this call too, and so does its cancellation; it counts as one that led here. */
+  readonly parent?: Pick<ToolContext, "signal" | "deadline" | "depth"> | undefined;
+  /** The effective caller, if that is not the agent itself. Services believe it of delegates only. */
+  readonly onBehalfOf?: string | undefined;
+  /**
+   * Makes the call only once the journal in `journals` has it, so that no call is out of which the next process does not know. With
+   * `true` a call that cannot be noted there is refused as `unavailable`. @default waits for the note of a tool that may not run twice, and
+   * makes the call also where it cannot be written
+   */
+  readonly durable?: boolean | undefined;
+  /** Keeps the answer for 15 minutes, for `getAnswer`. @default false */
+  readonly keepAnswer?: boolean | undefined;
+  /** Aborting cancels the call, wherever it is. */
+  readonly signal?: AbortSignal | undefined;
+  /** The working-memory namespace the call belongs to. */
+  readonly sessionId?: string | undefined;
+  readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
+  /** Called when the call is about to be handed to the bus. One that fails before was refused here, and no service knows of it. */
+  readonly onSent?: (() => void) | undefined;
+}

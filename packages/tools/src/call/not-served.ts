@@ -1,0 +1,37 @@
+import { allToolNames, nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { CallableTools } from "./callable-tools.ts";
+
+/** When a tool may be there that a service says may come. */
+const AWAITED_RETRY_MS = 2_000;
+
+/** Why a tool that is not listed cannot be called on behalf of a caller, who is told only of what it may use. */
+export function notServed(name: string, caller: string, tools: CallableTools): ToolError {
+  const { directory } = tools;
+  const shown = name.slice(0, 80);
+  const [missing] = directory.missing;
+  if (missing !== undefined) {
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `"${shown}" cannot be called now: nobody known offers it, and the tools of "${missing.service}" are not known yet. Try again later.`,
+      { retryAfterMs: 1_000 },
+    );
+  }
+  const held = directory.heldBack(name);
+  if (held !== undefined && tools.mayUse(name, caller)) {
+    return new ToolError(ToolErrorCode.Denied, held.why, { details: { mayHaveRun: false, reason: held.reason } });
+  }
+  if (directory.remembers(name) || allToolNames.includes(name)) {
+    return new ToolError(ToolErrorCode.Unavailable, `"${shown}" cannot be called now: no running service offers it. Try again later.`);
+  }
+  if (directory.awaits(name)) {
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `"${shown}" cannot be called now: what would offer it is being connected, or is away. Nothing was run. Try again later.`,
+      { retryAfterMs: AWAITED_RETRY_MS, details: { mayHaveRun: false } },
+    );
+  }
+  const known = tools.of(caller).map((tool) => tool.name);
+  const nearest = nearestName(name, known);
+  const help = nearest !== undefined ? `did you mean "${nearest}"?` : known.length > 0 ? `known: ${known.slice(0, 20).join(", ")}` : "none is known";
+  return new ToolError(ToolErrorCode.ToolNotFound, `There is no tool "${shown}": ${help}`, { details: { ...(nearest === undefined ? {} : { nearest }) } });
+}

@@ -1,0 +1,192 @@
+import { metrics } from "@opentelemetry/api";
+import { type AbortSource, LightAbort, onAbort, SlotMap } from "@rockbot/base";
+import type { Logger } from "@rockbot/bus";
+import { newId, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
+import { type CallJournal, CallState } from "@rockbot/records/journal";
+import type { ProgressUpdate, ToolContext, ToolExecutor } from "../define/tool-executor.ts";
+import type { ToolRegistration, ToolRegistry } from "../define/tool-registry.ts";
+import { inTime } from "../layers/deadline.ts";
+import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../limits.ts";
+import { encodeReply } from "../messages/reply.ts";
+import { toToolError } from "../to-tool-error.ts";
+import { argumentsText } from "./arguments-text.ts";
+import type { CallOptions } from "./call-options.ts";
+import { ignoreProgress } from "./remote-executor.ts";
+import { endOf, type ResumedCalls } from "./resume-calls.ts";
+import { decide } from "./usable-tools.ts";
+
+export interface OutgoingCallsOptions {
+  readonly agent: string;
+  /** On whose behalf calls are, unless they say so. */
+  readonly self: string;
+  readonly maxCallsInFlight: number;
+  readonly executor: ToolExecutor;
+  readonly registry: ToolRegistry;
+  readonly policy: PolicyHolder | undefined;
+  readonly journal: CallJournal;
+  /** Whether the journal outlives this process. */
+  readonly isJournalKept: boolean;
+  readonly resumed: ResumedCalls;
+  /** Called with the id of each call that has ended. */
+  readonly onEnded: (toolCallId: string) => void;
+  readonly log: Logger;
+}
+
+/** The calls of one caller that are out. Each has an id of its own, is noted in the journal, and settles once. */
+export class OutgoingCalls {
+  readonly #options: OutgoingCallsOptions;
+  /** By id: aborting one cancels it. */
+  readonly #out = new SlotMap<string, LightAbort>();
+  readonly #inFlight = metrics.getMeter("@rockbot/tools").createUpDownCounter("rockbot.tool.calls.in_flight", { description: "Calls without an answer yet." });
+  #isClosed = false;
+
+  constructor(options: OutgoingCallsOptions) {
+    this.#options = options;
+  }
+
+  /** See ToolCaller.call. */
+  async call(name: string, args: object | string | undefined, options: CallOptions): Promise<ToolInvokeResponse> {
+    const { self, executor, journal, resumed, onEnded } = this.#options;
+    const { toolCallId = newId(), parent, timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS, onBehalfOf: caller = self } = options;
+    checkCall(name, toolCallId, timeoutMs);
+    this.#checkMayStart(name, toolCallId, caller);
+    const start = performance.now();
+    const deadline = Math.min(start + timeoutMs, parent?.deadline ?? Number.POSITIVE_INFINITY);
+    const request: ToolInvokeRequest = { toolCallId, toolName: name, arguments: argumentsText(name, args), sessionId: options.sessionId ?? null };
+    const cancelled = new LightAbort();
+    const signals = signalsOf(options);
+    const stopListening = signals.length === 0 ? undefined : cancelWith(cancelled, signals, name);
+    /** Undefined for a call that joins one taken up: that one's end is the end. */
+    const notes =
+      resumed.open(toolCallId) !== undefined
+        ? undefined
+        : journal.asked({
+            toolCallId,
+            toolName: name,
+            timeoutMs: Math.max(0, deadline - start),
+            isNew: options.toolCallId === undefined,
+            onBehalfOf: caller === self ? undefined : caller,
+          });
+    this.#out.set(toolCallId, cancelled);
+    this.#inFlight.add(1);
+    try {
+      const context = this.#contextOf(name, { signal: cancelled, deadline, caller, notes }, options);
+      const noted = this.#noted(name, context, options);
+      if (noted !== undefined) await noted;
+      const response = await executor.execute(request, context);
+      notes?.note(CallState.Answered);
+      if (options.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, response).body);
+      return response;
+    } catch (error) {
+      const toolError = toToolError(error, name);
+      notes?.note(endOf(toolError), toolError.code);
+      if (options.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, toolError).body);
+      throw toolError;
+    } finally {
+      stopListening?.();
+      this.#out.delete(toolCallId);
+      this.#inFlight.add(-1);
+      onEnded(toolCallId);
+    }
+  }
+
+  /** Takes no more calls. @param reason what ends those that are out; without one they are left as they are */
+  close(reason?: () => ToolError): void {
+    this.#isClosed = true;
+    if (reason !== undefined) for (const call of this.#out.values()) call.abort(reason());
+  }
+
+  #checkMayStart(name: string, toolCallId: string, caller: string): void {
+    const { agent, self, maxCallsInFlight, resumed } = this.#options;
+    const before = resumed.open(toolCallId);
+    const isOthers = before !== undefined && (before.onBehalfOf ?? self) !== caller;
+    if (this.#out.has(toolCallId) || isOthers) {
+      throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}" as "${toolCallId}": a call with this id is out already. Wait for its answer.`);
+    }
+    if (this.#isClosed) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": this caller is closed`, { isRetryable: false });
+    if (this.#out.size >= maxCallsInFlight) {
+      throw new ToolError(
+        ToolErrorCode.Overloaded,
+        `Cannot call "${name}" now: "${agent}" has ${this.#out.size} calls without an answer, the most it may have. Wait for one to end.`,
+        { retryAfterMs: 1_000 },
+      );
+    }
+  }
+
+  #contextOf(
+    name: string,
+    { signal, deadline, caller, notes }: Pick<ToolContext, "signal" | "deadline" | "caller" | "notes">,
+    { parent, onProgress, onSent }: CallOptions,
+  ): ToolContext {
+    const { policy, registry, log } = this.#options;
+    const decision = policy === undefined ? undefined : decide(caller, policy, registry, name);
+    const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
+    const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
+    return { signal, deadline, caller, decision, depth, progress, log, notes, onSent };
+  }
+
+  /** Waits until a journal that is kept has the call, where that matters. @returns undefined if there is nothing to wait for */
+  #noted(name: string, { notes, signal, deadline }: ToolContext, { durable }: CallOptions): Promise<void> | undefined {
+    const { registry, journal, isJournalKept } = this.#options;
+    if (!isJournalKept) {
+      if (durable) throw notNoted(name);
+      return undefined;
+    }
+    if (notes === undefined || !(durable ?? !isRepeatSafe(registry.get(name)))) return undefined;
+    const late = () => timeoutError(`"${name}"`, { mayHaveRun: false });
+    return inTime(journal.written(notes), { signal, leftMs: deadline - performance.now(), late }).then((isNoted) => {
+      if (!isNoted && durable) throw notNoted(name);
+    });
+  }
+}
+
+/** @throws {ToolError} */
+function checkCall(name: string, toolCallId: string, timeoutMs: number): void {
+  if (!Number.isFinite(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) {
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}" with a timeout of ${timeoutMs} ms: expected 1 to ${MAX_TIMEOUT_MS}`);
+  }
+  if (toolCallId.length < 1 || toolCallId.length > 128) {
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}": a toolCallId has 1 to 128 characters, this one has ${toolCallId.length}`);
+  }
+}
+
+/** Of a tool that nobody has announced yet this is not known. */
+const isRepeatSafe = (tool: ToolRegistration | undefined): boolean => tool !== undefined && (tool.readOnly || tool.idempotent);
+
+function notNoted(name: string): ToolError {
+  return new ToolError(ToolErrorCode.Unavailable, `"${name}" was not called: the journal that is to have the call first cannot be written. Try again later.`, {
+    details: { mayHaveRun: false },
+  });
+}
+
+/** What ends a call early besides its caller's own end. */
+function signalsOf({ signal, parent }: CallOptions): readonly AbortSource[] {
+  if (signal === undefined) return parent === undefined ? NONE : [parent.signal];
+  return parent === undefined ? [signal] : [signal, parent.signal];
+}
+
+const NONE: readonly AbortSource[] = [];
+
+/** Cancels a call when one of the signals aborts, or at once if one has. @returns leaves the signals */
+function cancelWith(call: LightAbort, signals: readonly AbortSource[], name: string): () => void {
+  const details = { mayHaveRun: true };
+  const leaves = signals.map((signal) =>
+    onAbort(signal, () =>
+      call.abort(new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled by its caller`, { cause: signal.reason, details })),
+    ),
+  );
+  return () => {
+    for (const leave of leaves) leave();
+  };
+}
+
+/** Calls `note` before the first update is passed on. */
+function noteFirst(onProgress: (update: ProgressUpdate) => void, note: () => void): (update: ProgressUpdate) => void {
+  let isFirst = true;
+  return (update) => {
+    if (isFirst) note();
+    isFirst = false;
+    onProgress(update);
+  };
+}
