@@ -1,43 +1,27 @@
 import { metrics } from "@opentelemetry/api";
-import { type Bus, DEFAULT_CONCURRENCY, DEFAULT_DRAIN_MS, DeadLetterError, type Death, type Delivery, type Logger, silentLogger } from "@rockbot/bus";
-import {
-  checkName,
-  createEnvelope,
-  decodeMessage,
-  type Envelope,
-  Header,
-  MAX_REQUEST_BYTES,
-  nearestName,
-  ToolError,
-  ToolErrorCode,
-  type ToolInvokeRequest,
-  type ToolInvokeResponse,
-} from "@rockbot/contracts";
-import { createPolicy, type Decision, defaultPolicySource, holdPolicy, type PolicyHolder } from "@rockbot/policy";
+import { type Bus, DEFAULT_CONCURRENCY, DEFAULT_DRAIN_MS, type Logger, silentLogger } from "@rockbot/bus";
+import { checkName } from "@rockbot/contracts";
+import { createPolicy, defaultPolicySource, holdPolicy, type PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import { type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
-import type { ToolExecutor } from "../define/tool-executor.ts";
 import type { ToolSet } from "../define/tool-set.ts";
 import { type AnnouncedList, announceTools, RESERVED_SERVICE } from "../discover/announce-tools.ts";
-import { CallClaims, unknownOutcome } from "../layers/claim.ts";
+import { CallClaims } from "../layers/claim.ts";
 import { servingLayers } from "../layers/layers.ts";
-import { servingNames, UNKNOWN_TOOL } from "../layers/record.ts";
 import { ResultCache } from "../layers/result-cache.ts";
-import { SupersededError } from "../layers/superseded-error.ts";
-import { MAX_RESULT_BYTES } from "../limits.ts";
-import { callerOf, createIdentity, type Sender, type Stranger } from "../messages/identity.ts";
-import { METERED, MessageMeter } from "../messages/message-meter.ts";
-import type { EncodedReply } from "../messages/reply.ts";
-import { formOf, type RequestedCall, type RequestForm, toolRequestForm } from "../messages/request-form.ts";
-import { toToolError } from "../to-tool-error.ts";
+import { createIdentity } from "../messages/identity.ts";
+import { MessageMeter } from "../messages/message-meter.ts";
+import type { RequestForm } from "../messages/request-form.ts";
 import { AnswerPublisher } from "./answer-publisher.ts";
-import { type CallEntry, createCallAudit } from "./call-audit.ts";
+import { AnswerWriter } from "./answer-writer.ts";
+import { createCallAudit } from "./call-audit.ts";
 import { Intake } from "./intake.ts";
-import { type ProgressReporter, progressReporter } from "./progress-reporter.ts";
-import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest } from "./read-request.ts";
+import { RequestHandler } from "./request-handler.ts";
+import { RequestLimit } from "./request-limit.ts";
 import { RunningCalls } from "./running-calls.ts";
-import { mayHaveEffects, type ServedTool, ServedTools } from "./served-tools.ts";
+import { mayHaveEffects, ServedTools } from "./served-tools.ts";
+import { takeCancels } from "./take-cancels.ts";
 
 export interface ServeToolsOptions {
   /** The service's name: its subscription, and its word in `tool.announce.{service}`. */
@@ -77,38 +61,10 @@ export interface ServeToolsOptions {
 /** Opens the claims that all instances share, if it is said where they are. Who opens them closes them, after the service. */
 export type OpenClaims = () => Promise<ClaimStore | undefined>;
 
-type Reply = ToolInvokeResponse | ToolError;
-type Ids = Pick<ToolInvokeRequest, "toolCallId" | "toolName">;
-
-/** A call as it came. */
-interface Received {
-  readonly sender: Sender;
-  readonly message: Envelope;
-  readonly delivery: Delivery;
-  readonly deadline: number;
-  readonly decision: Decision;
-  readonly progress: ProgressReporter;
-}
-
-/** What is known of a call beside its answer. */
-interface AnswerNotes {
-  /** Of the request. @default that of tool requests */
-  readonly form?: RequestForm | undefined;
-  /** Gets its line. */
-  readonly entry?: CallEntry | undefined;
-  readonly decision?: Decision | undefined;
-  /** The name it is announced with. @default as the request has it */
-  readonly toolName?: string | undefined;
-  /** How many updates went before it. @default none */
-  readonly progress?: number | undefined;
-}
-
 /** The part of a service's handlers that may hold answers of one caller. */
 const HELD_PART = 1 / 4;
 /** How many requests are taken besides those that have a handler, while one caller has most of these: some callers' worth. */
 const LINE = 2_048;
-/** A guess, for who has as many requests here as it may have. */
-const FULL_RETRY_MS = 1_000;
 
 /**
  * Serves tools from the bus: a fixed set, or those of a ToolProvider, which are announced anew whenever they
@@ -119,230 +75,49 @@ const FULL_RETRY_MS = 1_000;
  * @throws {RangeError} if the service's name is not one that we may create
  * @throws {TypeError} if the set has no guide or two tools of one name
  */
-export async function serveTools(
-  bus: Bus,
-  set: ToolSet,
-  {
-    service,
-    topic = `tool.invoke.${service}`,
-    concurrency = DEFAULT_CONCURRENCY,
-    waiting = concurrency,
-    forms = [],
-    drainMs = DEFAULT_DRAIN_MS,
-    claims: sharedClaims,
-    policy = holdPolicy(createPolicy(defaultPolicySource())),
-    rates: rateStore,
-    provider,
-    audit,
-    isAuditRequired = false,
-    log = silentLogger,
-  }: ServeToolsOptions,
-): Promise<AsyncDisposable> {
+export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOptions): Promise<AsyncDisposable> {
+  const { service, concurrency = DEFAULT_CONCURRENCY, policy = holdPolicy(createPolicy(defaultPolicySource())), log = silentLogger } = options;
+  const { topic = `tool.invoke.${service}`, waiting = concurrency, drainMs = DEFAULT_DRAIN_MS, forms = [] } = options;
   if (checkName("a service's name", service) === RESERVED_SERVICE) throw new RangeError(`Cannot serve as "${service}": the name is reserved`);
   await using started = new AsyncDisposableStack();
   const hasEffects = mayHaveEffects(set);
-  const claimStore = typeof sharedClaims !== "function" ? sharedClaims : hasEffects ? await sharedClaims() : undefined;
-  const seesAll = claimStore !== undefined || !bus.traits.isDurable;
-  const claims = new CallClaims(claimStore ?? started.use(createMemoryClaimStore()), { seesAll });
-  const rates = rateStore ?? started.use(createMemoryRateStore());
+  const claims = await claimsFor(bus, started, { service, shared: options.claims, hasEffects, log });
+  const rates = options.rates ?? started.use(createMemoryRateStore());
   const served = new ServedTools(set, { service, withLayers: servingLayers({ concurrency, claims, rates, results: new ResultCache() }) });
-  if (hasEffects && !seesAll) {
-    log.warn(
-      { service },
-      "claims are kept in this process only: a call with effects that comes again ends in outcome_unknown unless this process knows it, and the same id asked of another process is another call. Share a claim store (REDIS_URL)",
-    );
-  }
-  const meter = metrics.getMeter("@rockbot/tools");
-  const unreadable = meter.createCounter("rockbot.tool.requests.unreadable", {
-    description: "Requests that are no ToolInvokeRequest, by what became of them.",
-  });
-  const unrouted = meter.createCounter("rockbot.tool.results.unrouted", { description: "Answers whose caller has no queue any more." });
-  const invocations = meter.createCounter(servingNames.count, { description: "Calls that ended, by status." });
-  const labels = provider === undefined ? {} : { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: provider };
-  const handlers = concurrency + waiting; // a refusal holds one until the broker has confirmed it: no call that may run waits for that
-  const answers = new AnswerPublisher(bus, { maxHeldPerCaller: Math.ceil(handlers * HELD_PART), onUnrouted: () => unrouted.add(1) });
   const running = new RunningCalls();
   const identity = createIdentity(bus, policy);
-  const messageMeter = new MessageMeter({ policy, log });
+  const meter = new MessageMeter({ policy, log });
+  const handlers = concurrency + waiting; // a refusal holds one until the broker has confirmed it: no call that may run waits for that
   const subscribe = (places: number, { isFurther = false } = {}) =>
-    bus.subscribe({ name: service, topics: [topic], concurrency: places, prefetch: places, isFurther, drainMs, onDeadLetter: answerDeadLetter }, handle);
-  const intake = new Intake({ handlers, concurrency, takeMore: () => subscribe(LINE, { isFurther: true }), log });
-  const audited = createCallAudit({ audit, isRequired: isAuditRequired, service });
-
-  function entryOf(message: Envelope, sender: Sender | Stranger, read: RequestedCall | ToolError, receivedAt: number): CallEntry {
-    return audited(message, callerOf(message, sender), read instanceof ToolError ? undefined : (read.request.arguments ?? ""), receivedAt);
-  }
-
-  async function handle(message: Envelope, delivery: Delivery): Promise<void> {
-    const form = formOf(message, forms);
-    const sender = identity.senderOf(message);
-    const caller = callerOf(message, sender);
-    const address = addressOf(message, sender, form);
-    if (address === undefined) return giveUpUnanswerable(message, caller, () => readSent(message, sender, form));
-    const retryAfterMs = delivery.isRedelivered ? undefined : tooManyFor(caller, message.body.byteLength);
-    if (retryAfterMs !== undefined && !messageMeter.takeExtra("refusal", caller)) return drop("invoke", caller);
-    using _held = intake.hold(caller, message.body.byteLength);
-    const entering = retryAfterMs === undefined ? intake.turn(caller) : undefined; // few are refused in words, and at once
-    using _turn = entering instanceof Promise ? await entering : entering;
-    if (delivery.signal.aborted) throw delivery.signal.reason; // the service stops: somebody else has it next
-    const read = retryAfterMs === undefined ? readSent(message, sender, form) : tooMany(caller, retryAfterMs);
-    const entry = entryOf(message, sender, read, delivery.receivedAt);
-    const refuse = (refusal: ToolError) => answer(address, guessCall(message), refusal, delivery.receivedAt, { form, entry });
-    if (read instanceof ToolError) {
-      if (retryAfterMs === undefined) unreadable.add(1, { outcome: "answered" });
-      return refuse(read);
-    }
-    if ("refusal" in sender) return refuse(sender.refusal);
-    const { request } = read;
-    const deadline = delivery.receivedAt + budgetMs(message, read.budgetMs);
-    const found = find(request, message, sender.caller);
-    if (found instanceof ToolError) {
-      invocations.add(1, { tool_name: UNKNOWN_TOOL, status: found.code });
-      // What cannot be had here now may have been run by whoever got the call before.
-      const mayHaveRun = maybeTakenSince(delivery) !== undefined && found.code === ToolErrorCode.Unavailable;
-      return answer(address, request, mayHaveRun ? unknownOutcome(request) : found, deadline, { form, entry });
-    }
-    // Policy, limits and records know the tool by the name it is announced with, however the request names it.
-    const { name, dangerous: isDangerous } = found.definition;
-    const named = name === request.toolName ? request : { ...request, toolName: name };
-    const decision = policy.current().decide({ caller: sender.caller, tool: name, isDangerous });
-    const progress = progressReporter(bus, service, named, Header.Progress in message.headers ? address.topic : undefined);
-    const reply = entry.refusal() ?? (await run(found.executor, named, { sender, message, delivery, deadline, decision, progress }));
-    if (reply === undefined) return entry.end(named, "superseded", decision);
-    const asAsked = named === request || reply instanceof ToolError ? reply : { ...reply, toolName: request.toolName };
-    await answer(address, request, asAsked, deadline, { form, entry, decision, toolName: name, progress: progress.sent });
-  }
-
-  /** @returns when there is room for more, if a request is too many of its caller's */
-  const tooManyFor = (caller: string, bytes: number): number | undefined =>
-    intake.hasRoom(caller, bytes, policy.current().inFlightOf(caller)) ? messageMeter.take("invoke", caller, bytes) : FULL_RETRY_MS;
-
-  function drop(kind: "invoke" | "unanswerable", caller: string): void {
-    messageMeter.drop(kind, caller);
-    intake.drop(caller);
-  }
-
-  const readSent = (message: Envelope, sender: Sender | Stranger, form: RequestForm): RequestedCall | ToolError =>
-    "refusal" in sender ? sender.refusal : readRequest(message, form);
-
-  /** Keeps a request that nobody can be told about for an operator. One that is too large is not worth that, nor are many of one caller. */
-  function giveUpUnanswerable(message: Envelope, caller: string, readNow: () => RequestedCall | ToolError): void {
-    if (message.body.byteLength > MAX_REQUEST_BYTES || !messageMeter.takeExtra("unanswerable", caller)) {
-      drop("unanswerable", caller);
-      return;
-    }
-    unreadable.add(1, { outcome: "dead_lettered" });
-    const read = readNow();
-    if (read instanceof ToolError) throw new DeadLetterError(read.message);
-    throw new DeadLetterError(`Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: it is no topic for results of its sender`);
-  }
-
-  /** @returns undefined if somebody else answers @throws only when the service is stopping: then the bus gives the call to somebody else */
-  async function run(
-    executor: ToolExecutor,
-    request: ToolInvokeRequest,
-    { sender: { caller }, message, delivery, deadline, decision, progress }: Received,
-  ): Promise<Reply | undefined> {
-    const call = running.start(caller, request.toolCallId, delivery.signal);
-    const { isRedelivered } = delivery;
-    const taken = { isRedelivered, maybeTakenSince: maybeTakenSince(delivery) };
-    try {
-      const { signal } = call;
-      return await executor.execute(request, { signal, deadline, caller, decision, depth: depthOf(message), progress: progress.report, log, ...taken });
-    } catch (error) {
-      if (delivery.signal.aborted) throw error;
-      if (error instanceof SupersededError) return undefined;
-      const toolError = toToolError(error, request.toolName);
-      if (toolError !== error) log.error({ toolName: request.toolName, toolCallId: request.toolCallId, error }, "tool failed unexpectedly");
-      return toolError;
-    } finally {
-      progress.end();
-      call.end();
-    }
-  }
-
-  function find({ toolName }: ToolInvokeRequest, { headers }: Envelope, caller: string): ServedTool | ToolError {
-    try {
-      return served.find(toolName, headers) ?? unknownTool(toolName, caller);
-    } catch (error) {
-      return toToolError(error, toolName);
-    }
-  }
-
-  function unknownTool(name: string, caller: string): ToolError {
-    const { decide } = policy.current();
-    const nearest = nearestName(
-      name,
-      served.names.filter((tool) => decide({ caller, tool }).isAllowed),
-    );
-    return new ToolError(
-      ToolErrorCode.ToolNotFound,
-      `"${service}" has no tool "${name.slice(0, 80)}"${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`,
-    );
-  }
-
-  /** The line of the audit log comes first: no answer is known that it does not know. */
-  async function answer(
-    address: Address,
-    request: Ids,
-    reply: Reply,
-    deadline: number,
-    { form = toolRequestForm, entry, decision, toolName = request.toolName, progress = 0 }: AnswerNotes = {},
-  ): Promise<void> {
-    let sent = reply;
-    let encoded: EncodedReply;
-    try {
-      encoded = form.write(request, reply);
-      if (encoded.body.byteLength > MAX_RESULT_BYTES) {
-        const found = `a result of ${encoded.body.byteLength} bytes, more than the ${MAX_RESULT_BYTES} that are carried`;
-        throw new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave ${found}. Ask for less.`);
-      }
-    } catch (error) {
-      sent = toToolError(error, request.toolName);
-      encoded = form.write(request, sent);
-    }
-    const noted = entry?.end({ toolCallId: request.toolCallId, toolName }, sent, decision);
-    if (noted !== undefined) await noted;
-    const headers: Record<string, string> = { ...labels };
-    if (decision !== undefined) headers[Header.Policy] = decision.revision;
-    if (progress > 0) headers[Header.Progress] = String(progress);
-    const { topic, correlationId, caller } = address;
-    const { type, body } = encoded;
-    await answers.publish(createEnvelope({ topic, type, source: service, correlationId, headers, body }), caller, deadline);
-  }
-
-  async function answerDeadLetter(message: Envelope, death: Death): Promise<void> {
-    const form = formOf(message, forms);
-    const sender = identity.senderOf(message);
-    const address = addressOf(message, sender, form);
-    const read = readRequest(message, form);
-    const ids = read instanceof ToolError ? guessCall(message) : read.request;
-    await entryOf(message, sender, read, performance.now()).end(ids, "dead_lettered");
-    if (address === undefined || death.reason === "rejected") return; // rejected: there was nobody to answer
-    const error = new ToolError(
-      ToolErrorCode.ExecutionFailed,
-      `"${service}" gave up on the request after its handler ${death.reason} repeatedly. Do not repeat it unchanged.`,
+    bus.subscribe(
       {
-        details: { reason: death.reason, mayHaveRun: true },
+        name: service,
+        topics: [topic],
+        concurrency: places,
+        prefetch: places,
+        isFurther,
+        drainMs,
+        onDeadLetter: (message, death) => handler.answerDeadLetter(message, death),
       },
+      (message, delivery) => handler.handle(message, delivery),
     );
-    await answer(address, ids, error, performance.now(), { form });
-  }
+  const intake = new Intake({ handlers, concurrency, takeMore: () => subscribe(LINE, { isFurther: true }), log });
+  const handler = new RequestHandler({
+    bus,
+    service,
+    forms,
+    served,
+    identity,
+    policy,
+    intake,
+    limit: new RequestLimit({ intake, meter, policy }),
+    running,
+    answers: new AnswerWriter({ answers: answerPublisher(bus, handlers), service, provider: options.provider }),
+    audited: createCallAudit({ audit: options.audit, isRequired: options.isAuditRequired ?? false, service }),
+    log,
+  });
 
-  started.use(
-    await bus.subscribe({ name: `cancel.${service}`, topics: [`tool.cancel.${service}`], kind: "copy", ...METERED }, async (message) => {
-      const sender = identity.senderOf(message);
-      if (!messageMeter.admits("cancel", callerOf(message, sender), message.body.byteLength) || "refusal" in sender) return;
-      const cancel = decodeMessage("ToolCancel", message.body);
-      if (!cancel.ok) return;
-      const key = { caller: sender.caller, toolCallId: cancel.value.toolCallId };
-      running.cancel(key.caller, key.toolCallId, cancel.value.reason ?? "the caller gave it up");
-      if (hasEffects)
-        await claims
-          .cancel(key)
-          .catch((error: unknown) => log.warn({ toolCallId: key.toolCallId, error: String(error) }, "a cancelled call could not be noted as such"));
-    }),
-  );
+  started.use(await takeCancels(bus, { service, identity, meter, running, claims: hasEffects ? claims : undefined, log }));
   const requests = await subscribe(handlers);
   started.defer(async () => void (await Promise.all([intake, requests].map((each) => each[Symbol.asyncDispose]()))));
   const list = (): AnnouncedList => ({ tools: served.announced({ service, topic }), guides: set.guides });
@@ -352,17 +127,29 @@ export async function serveTools(
   return started.move();
 }
 
-/** See ToolContext. */
-const maybeTakenSince = ({ isRedelivered, maybeHandledSince }: Delivery): number | undefined =>
-  maybeHandledSince ?? (isRedelivered ? Number.NEGATIVE_INFINITY : undefined);
+interface ClaimsOptions {
+  readonly service: string;
+  readonly shared: ServeToolsOptions["claims"];
+  readonly hasEffects: boolean;
+  readonly log: Logger;
+}
 
-function tooMany(caller: string, retryAfterMs: number): ToolError {
-  return new ToolError(
-    ToolErrorCode.RateLimited,
-    `The request was not read: "${caller}" sends more than is taken of it. Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
-    {
-      retryAfterMs,
-      details: { reason: "messages" },
-    },
-  );
+/** The claims that all instances share, or those of this process, which `started` closes. */
+async function claimsFor(bus: Bus, started: AsyncDisposableStack, { service, shared, hasEffects, log }: ClaimsOptions): Promise<CallClaims> {
+  const store = typeof shared !== "function" ? shared : hasEffects ? await shared() : undefined;
+  const seesAll = store !== undefined || !bus.traits.isDurable;
+  if (hasEffects && !seesAll) {
+    log.warn(
+      { service },
+      "claims are kept in this process only: a call with effects that comes again ends in outcome_unknown unless this process knows it, and the same id asked of another process is another call. Share a claim store (REDIS_URL)",
+    );
+  }
+  return new CallClaims(store ?? started.use(createMemoryClaimStore()), { seesAll });
+}
+
+function answerPublisher(bus: Bus, handlers: number): AnswerPublisher {
+  const unrouted = metrics
+    .getMeter("@rockbot/tools")
+    .createCounter("rockbot.tool.results.unrouted", { description: "Answers whose caller has no queue any more." });
+  return new AnswerPublisher(bus, { maxHeldPerCaller: Math.ceil(handlers * HELD_PART), onUnrouted: () => unrouted.add(1) });
 }

@@ -1,0 +1,193 @@
+import { metrics } from "@opentelemetry/api";
+import { type Bus, DeadLetterError, type Death, type Delivery, type Logger } from "@rockbot/bus";
+import { type Envelope, Header, MAX_REQUEST_BYTES, nearestName, ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
+import type { Decision, PolicyHolder } from "@rockbot/policy";
+import type { ToolExecutor } from "../define/tool-executor.ts";
+import { unknownOutcome } from "../layers/claim.ts";
+import { servingNames, UNKNOWN_TOOL } from "../layers/record.ts";
+import { SupersededError } from "../layers/superseded-error.ts";
+import { callerOf, type Identity, type Sender, type Stranger } from "../messages/identity.ts";
+import { formOf, type RequestedCall, type RequestForm } from "../messages/request-form.ts";
+import { toToolError } from "../to-tool-error.ts";
+import type { AnswerWriter, Reply } from "./answer-writer.ts";
+import type { CallEntry, createCallAudit } from "./call-audit.ts";
+import type { Intake } from "./intake.ts";
+import { type ProgressReporter, progressReporter } from "./progress-reporter.ts";
+import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest } from "./read-request.ts";
+import { type RequestLimit, tooMany } from "./request-limit.ts";
+import type { RunningCalls } from "./running-calls.ts";
+import type { ServedTool, ServedTools } from "./served-tools.ts";
+
+export interface RequestHandlerOptions {
+  readonly bus: Bus;
+  readonly service: string;
+  /** Taken besides tool requests. */
+  readonly forms: readonly RequestForm[];
+  readonly served: ServedTools;
+  readonly identity: Identity;
+  readonly policy: PolicyHolder;
+  readonly intake: Intake;
+  readonly limit: RequestLimit;
+  readonly running: RunningCalls;
+  readonly answers: AnswerWriter;
+  readonly audited: ReturnType<typeof createCallAudit>;
+  readonly log: Logger;
+}
+
+/** A call as it came. */
+interface Received {
+  readonly sender: Sender;
+  readonly message: Envelope;
+  readonly delivery: Delivery;
+  readonly address: Address;
+  readonly form: RequestForm;
+  readonly entry: CallEntry;
+}
+
+/** What becomes of each message on a service's topic. */
+export class RequestHandler {
+  readonly #options: RequestHandlerOptions;
+  readonly #unreadable = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.requests.unreadable", {
+    description: "Requests that are no ToolInvokeRequest, by what became of them.",
+  });
+  readonly #invocations = metrics.getMeter("@rockbot/tools").createCounter(servingNames.count, { description: "Calls that ended, by status." });
+
+  constructor(options: RequestHandlerOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once the request is answered, or is another's to answer. @throws {DeadLetterError} if nobody can be answered */
+  async handle(message: Envelope, delivery: Delivery): Promise<void> {
+    const { forms, identity, intake, limit, answers } = this.#options;
+    const form = formOf(message, forms);
+    const sender = identity.senderOf(message);
+    const caller = callerOf(message, sender);
+    const address = addressOf(message, sender, form);
+    if (address === undefined) return this.#giveUpUnanswerable(message, sender, form);
+    const retryAfterMs = delivery.isRedelivered ? undefined : limit.retryAfterMs(caller, message.body.byteLength);
+    if (retryAfterMs !== undefined && !limit.answersRefusal(caller)) return;
+    using _held = intake.hold(caller, message.body.byteLength);
+    const entering = retryAfterMs === undefined ? intake.turn(caller) : undefined; // few are refused in words, and at once
+    using _turn = entering instanceof Promise ? await entering : entering;
+    if (delivery.signal.aborted) throw delivery.signal.reason; // the service stops: somebody else has it next
+    const read = retryAfterMs === undefined ? readSent(message, sender, form) : tooMany(caller, retryAfterMs);
+    const entry = this.#entryOf(message, sender, read, delivery.receivedAt);
+    const refuse = (refusal: ToolError) => answers.write(address, guessCall(message), refusal, delivery.receivedAt, { form, entry });
+    if (read instanceof ToolError) {
+      if (retryAfterMs === undefined) this.#unreadable.add(1, { outcome: "answered" });
+      return refuse(read);
+    }
+    if ("refusal" in sender) return refuse(sender.refusal);
+    await this.#answer(read, { sender, message, delivery, address, form, entry });
+  }
+
+  /** Answers a request that the bus has given up. */
+  async answerDeadLetter(message: Envelope, death: Death): Promise<void> {
+    const { forms, identity, answers, service } = this.#options;
+    const form = formOf(message, forms);
+    const sender = identity.senderOf(message);
+    const address = addressOf(message, sender, form);
+    const read = readRequest(message, form);
+    const ids = read instanceof ToolError ? guessCall(message) : read.request;
+    await this.#entryOf(message, sender, read, performance.now()).end(ids, "dead_lettered");
+    if (address === undefined || death.reason === "rejected") return; // rejected: there was nobody to answer
+    const error = new ToolError(
+      ToolErrorCode.ExecutionFailed,
+      `"${service}" gave up on the request after its handler ${death.reason} repeatedly. Do not repeat it unchanged.`,
+      {
+        details: { reason: death.reason, mayHaveRun: true },
+      },
+    );
+    await answers.write(address, ids, error, performance.now(), { form });
+  }
+
+  async #answer({ request, budgetMs: budget }: RequestedCall, received: Received): Promise<void> {
+    const { bus, service, policy, answers } = this.#options;
+    const { sender, message, delivery, address, form, entry } = received;
+    const deadline = delivery.receivedAt + budgetMs(message, budget);
+    const found = this.#find(request, message, sender.caller);
+    if (found instanceof ToolError) {
+      this.#invocations.add(1, { tool_name: UNKNOWN_TOOL, status: found.code });
+      // What cannot be had here now may have been run by whoever got the call before.
+      const mayHaveRun = maybeTakenSince(delivery) !== undefined && found.code === ToolErrorCode.Unavailable;
+      return answers.write(address, request, mayHaveRun ? unknownOutcome(request) : found, deadline, { form, entry });
+    }
+    // Policy, limits and records know the tool by the name it is announced with, however the request names it.
+    const { name, dangerous: isDangerous } = found.definition;
+    const named = name === request.toolName ? request : { ...request, toolName: name };
+    const decision = policy.current().decide({ caller: sender.caller, tool: name, isDangerous });
+    const progress = progressReporter(bus, service, named, Header.Progress in message.headers ? address.topic : undefined);
+    const reply = entry.refusal() ?? (await this.#run(found.executor, named, received, { deadline, decision, progress }));
+    if (reply === undefined) return entry.end(named, "superseded", decision);
+    const asAsked = named === request || reply instanceof ToolError ? reply : { ...reply, toolName: request.toolName };
+    await answers.write(address, request, asAsked, deadline, { form, entry, decision, toolName: name, progress: progress.sent });
+  }
+
+  /** @returns undefined if somebody else answers @throws only when the service is stopping: then the bus gives the call to somebody else */
+  async #run(
+    executor: ToolExecutor,
+    request: ToolInvokeRequest,
+    { sender: { caller }, message, delivery }: Received,
+    { deadline, decision, progress }: { readonly deadline: number; readonly decision: Decision; readonly progress: ProgressReporter },
+  ): Promise<Reply | undefined> {
+    const { running, log } = this.#options;
+    const call = running.start(caller, request.toolCallId, delivery.signal);
+    const { isRedelivered } = delivery;
+    const taken = { isRedelivered, maybeTakenSince: maybeTakenSince(delivery) };
+    try {
+      const { signal } = call;
+      return await executor.execute(request, { signal, deadline, caller, decision, depth: depthOf(message), progress: progress.report, log, ...taken });
+    } catch (error) {
+      if (delivery.signal.aborted) throw error;
+      if (error instanceof SupersededError) return undefined;
+      const toolError = toToolError(error, request.toolName);
+      if (toolError !== error) log.error({ toolName: request.toolName, toolCallId: request.toolCallId, error }, "tool failed unexpectedly");
+      return toolError;
+    } finally {
+      progress.end();
+      call.end();
+    }
+  }
+
+  #entryOf(message: Envelope, sender: Sender | Stranger, read: RequestedCall | ToolError, receivedAt: number): CallEntry {
+    return this.#options.audited(message, callerOf(message, sender), read instanceof ToolError ? undefined : (read.request.arguments ?? ""), receivedAt);
+  }
+
+  /** Keeps a request that nobody can be told about for an operator. One that is too large is not worth that, nor are many of one caller. */
+  #giveUpUnanswerable(message: Envelope, sender: Sender | Stranger, form: RequestForm): void {
+    const isTooLarge = message.body.byteLength > MAX_REQUEST_BYTES;
+    if (!this.#options.limit.keepsUnanswerable(callerOf(message, sender), { isTooLarge })) return;
+    this.#unreadable.add(1, { outcome: "dead_lettered" });
+    const read = readSent(message, sender, form);
+    if (read instanceof ToolError) throw new DeadLetterError(read.message);
+    throw new DeadLetterError(`Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: it is no topic for results of its sender`);
+  }
+
+  #find({ toolName }: ToolInvokeRequest, { headers }: Envelope, caller: string): ServedTool | ToolError {
+    try {
+      return this.#options.served.find(toolName, headers) ?? this.#unknownTool(toolName, caller);
+    } catch (error) {
+      return toToolError(error, toolName);
+    }
+  }
+
+  #unknownTool(name: string, caller: string): ToolError {
+    const { service, served, policy } = this.#options;
+    const { decide } = policy.current();
+    const nearest = nearestName(
+      name,
+      served.names.filter((tool) => decide({ caller, tool }).isAllowed),
+    );
+    return new ToolError(
+      ToolErrorCode.ToolNotFound,
+      `"${service}" has no tool "${name.slice(0, 80)}"${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`,
+    );
+  }
+}
+
+const readSent = (message: Envelope, sender: Sender | Stranger, form: RequestForm): RequestedCall | ToolError =>
+  "refusal" in sender ? sender.refusal : readRequest(message, form);
+
+/** See ToolContext. */
+const maybeTakenSince = ({ isRedelivered, maybeHandledSince }: Delivery): number | undefined =>
+  maybeHandledSince ?? (isRedelivered ? Number.NEGATIVE_INFINITY : undefined);
