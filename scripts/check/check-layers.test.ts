@@ -68,7 +68,10 @@ async function makeTree(files: Readonly<Record<string, string>>): Promise<{ read
   for (const folder of new Set(Object.keys(files).map((file) => file.split("/").slice(0, 2).join("/")))) {
     const name = folder.split("/").at(-1) ?? "";
     await symlink(join(root, folder), join(root, "node_modules/@rockbot", name));
-    await writeFile(join(root, folder, "package.json"), JSON.stringify({ name, type: "module", exports: { ".": "./src/index.ts" } })).catch(() => {});
+    await writeFile(
+      join(root, folder, "package.json"),
+      JSON.stringify({ name, type: "module", exports: { ".": "./src/index.ts", "./telemetry": "./src/telemetry/index.ts" } }),
+    ).catch(() => {});
   }
   return { root, [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }) };
 }

@@ -1,4 +1,4 @@
-import { registerUrlSecret } from "@rockbot/base";
+import { registerUrlSecret } from "@rockbot/base/redaction";
 import type { Options } from "amqplib";
 
 /** Where the broker is and as whom to connect. */

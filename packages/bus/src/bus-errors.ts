@@ -1,4 +1,4 @@
-import { redact } from "@rockbot/base";
+import { redact } from "@rockbot/base/redaction";
 
 /** The bus has been disposed of. */
 export class BusClosedError extends Error {

@@ -1,4 +1,4 @@
-import { routeConsole } from "@rockbot/base";
+import { routeConsole } from "@rockbot/base/redaction";
 import { CommanderError } from "commander";
 import { CommandError } from "./command-error.ts";
 import { ExitCode } from "./exit-code.ts";

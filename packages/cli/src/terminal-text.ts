@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { redact } from "@rockbot/base";
+import { redact } from "@rockbot/base/redaction";
 
 /**
  * Text that others wrote, as it may go to `stream`: without this process's secrets; a terminal gets no escape sequences and no control characters but

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { redact } from "@rockbot/base";
+import { redact } from "@rockbot/base/redaction";
 import type { Validator } from "@rockbot/contracts";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { registerSecret, registerUrlSecret } from "@rockbot/base";
+import { registerSecret, registerUrlSecret } from "@rockbot/base/redaction";
 import { describeFaults } from "@rockbot/contracts";
 import { ConfigError } from "./config-error.ts";
 import { type ConfigSchema, type PropertySchema, propertiesOf } from "./config-schema.ts";

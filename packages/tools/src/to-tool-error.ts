@@ -1,4 +1,4 @@
-import { redact } from "@rockbot/base";
+import { redact } from "@rockbot/base/redaction";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 
 const MAX_MESSAGE = 500;

@@ -1,4 +1,4 @@
-import { redactValue } from "@rockbot/base";
+import { redactValue } from "@rockbot/base/redaction";
 import { type ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";

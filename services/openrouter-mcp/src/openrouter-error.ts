@@ -1,4 +1,5 @@
-import { redact, retryAfterMs } from "@rockbot/base";
+import { retryAfterMs } from "@rockbot/base";
+import { redact } from "@rockbot/base/redaction";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { cleanText } from "@rockbot/mcp/standalone";
 

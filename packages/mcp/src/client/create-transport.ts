@@ -1,5 +1,5 @@
 import { ClientCredentialsProvider, SSEClientTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
-import { registerSecret } from "@rockbot/base";
+import { registerSecret } from "@rockbot/base/redaction";
 import { guardedFetch } from "@rockbot/edge/outbound";
 import { boundedFetch } from "./remote/bounded-fetch.ts";
 import { WebSocketTransport } from "./remote/web-socket-transport.ts";

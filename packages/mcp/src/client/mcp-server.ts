@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { metrics } from "@opentelemetry/api";
-import { createRedactor, within } from "@rockbot/base";
+import { within } from "@rockbot/base";
+import { createRedactor } from "@rockbot/base/redaction";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { callError, isLost, isRefusedUnseen, isTimeOut } from "./call/call-error.ts";

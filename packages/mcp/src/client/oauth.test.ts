@@ -1,6 +1,6 @@
 import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
-import { redact } from "@rockbot/base";
+import { redact } from "@rockbot/base/redaction";
 import { freePort, type StartAuthorizationServerOptions, startAuthorizationServer, startProtectedResource } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import type { OAuthOptions } from "./server-options.ts";

@@ -1,6 +1,6 @@
 import { type CallToolRequestParams, type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
 import { context } from "@opentelemetry/api";
-import { redactValue } from "@rockbot/base";
+import { redactValue } from "@rockbot/base/redaction";
 import type { Logger } from "@rockbot/bus";
 import { errorReply, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { boundedSchemaValidator } from "../schema/bounded-schema-validator.ts";

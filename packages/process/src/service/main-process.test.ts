@@ -155,7 +155,7 @@ test.each([
 test("what a library writes to the console after a service was disposed of is a line of the log too, without a secret", async () => {
   await using main = startMain(`
     import { runService } from ${RUN_SERVICE};
-    import { registerSecret } from ${JSON.stringify(import.meta.resolve("@rockbot/base"))};
+    import { registerSecret } from ${JSON.stringify(import.meta.resolve("@rockbot/base/redaction"))};
     registerSecret("canary-secret");
     const late = { async [Symbol.asyncDispose]() { setTimeout(() => console.warn("late canary-secret"), 200); } };
     const config = { shutdownGraceMs: 5000, logLevel: "info", healthHost: "127.0.0.1" };

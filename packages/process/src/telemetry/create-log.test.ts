@@ -1,4 +1,4 @@
-import { registerSecret } from "@rockbot/base";
+import { registerSecret } from "@rockbot/base/redaction";
 import { expect, test } from "vitest";
 import { type CreateLogOptions, createLog } from "./create-log.ts";
 

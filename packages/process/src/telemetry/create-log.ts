@@ -1,5 +1,5 @@
 import { trace } from "@opentelemetry/api";
-import { redact } from "@rockbot/base";
+import { redact } from "@rockbot/base/redaction";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { safeFields, safeText } from "./safe-fields.ts";
 

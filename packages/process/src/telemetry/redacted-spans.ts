@@ -1,5 +1,5 @@
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
-import { redact, redactValue } from "@rockbot/base";
+import { redact, redactValue } from "@rockbot/base/redaction";
 
 /** The exporter, which gets no span with a secret of this process in it: name, status, attributes, events and links. */
 export function redactedSpans(exporter: SpanExporter): SpanExporter {

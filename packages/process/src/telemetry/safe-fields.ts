@@ -1,4 +1,4 @@
-import { REDACTED, redact } from "@rockbot/base";
+import { REDACTED, redact } from "@rockbot/base/redaction";
 
 /** Names whose values are secrets, compared without case, "-" and "_". */
 const secretName = /authorization|cookie|passw|secret|credential|apikey|accesskey|privatekey|token$/;

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { metrics, SpanKind, trace } from "@opentelemetry/api";
-import { registerSecret } from "@rockbot/base";
+import { registerSecret } from "@rockbot/base/redaction";
 import { type OtlpCollector, startOtlpCollector } from "@rockbot/testing";
 import { fetch as undiciFetch } from "undici";
 import { expect, test, vi } from "vitest";

@@ -1,7 +1,8 @@
 import { context, diag, logs, metrics, propagation, trace } from "@opentelemetry/api";
 import { getStringListFromEnv } from "@opentelemetry/core";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
-import { registerSecret, within } from "@rockbot/base";
+import { within } from "@rockbot/base";
+import { registerSecret } from "@rockbot/base/redaction";
 import { createLog, type Log, type LogLevel } from "./create-log.ts";
 import { isExported } from "./is-exported.ts";
 import { logDestination } from "./log-destination.ts";

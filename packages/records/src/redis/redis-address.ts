@@ -1,4 +1,4 @@
-import { registerUrlSecret } from "@rockbot/base";
+import { registerUrlSecret } from "@rockbot/base/redaction";
 
 /** Where Redis is and as whom to connect. */
 export interface RedisAddress {

@@ -1,4 +1,4 @@
-import { registerSecret } from "@rockbot/base";
+import { registerSecret } from "@rockbot/base/redaction";
 import { type Bus, createMemoryBus, silentLogger } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, type Envelope, MAX_DATA_DEPTH, messages, type ToolError } from "@rockbot/contracts";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { redact } from "@rockbot/base";
+import { redact } from "@rockbot/base/redaction";
 import type { Bus } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, messages, type ToolInvokeRequest } from "@rockbot/contracts";
 import type { ProgressUpdate } from "../define/tool-executor.ts";

@@ -1,4 +1,4 @@
-import { registerSecret } from "@rockbot/base";
+import { registerSecret } from "@rockbot/base/redaction";
 import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, type Envelope, MAX_REQUEST_BYTES, messages, type ToolErrorMessage, type ToolInvokeResponse } from "@rockbot/contracts";
 import { createMemoryClaimStore } from "@rockbot/records/claims";

@@ -1,4 +1,4 @@
-import { redactValue } from "@rockbot/base";
+import { redactValue } from "@rockbot/base/redaction";
 import type { Logger } from "@rockbot/bus";
 import {
   type Decoded,

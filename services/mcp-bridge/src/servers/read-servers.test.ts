@@ -1,4 +1,4 @@
-import { redact } from "@rockbot/base";
+import { redact } from "@rockbot/base/redaction";
 import { ConfigError } from "@rockbot/config";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { registerSecret } from "@rockbot/base";
+import { registerSecret } from "@rockbot/base/redaction";
 import { ConfigError, loadConfig } from "@rockbot/config";
 import { type CallLimitOptions, cleanEnvironment, type McpServerAddress, type OAuthOptions } from "@rockbot/mcp";
 import { type McpBridgeServers, type ServerEntry, serversSchema } from "../generated/servers.ts";

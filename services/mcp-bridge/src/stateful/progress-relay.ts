@@ -1,4 +1,4 @@
-import { redact } from "@rockbot/base";
+import { redact } from "@rockbot/base/redaction";
 import { encodeMessage, type ToolInvokeRequest } from "@rockbot/contracts";
 import type { McpCallOptions } from "@rockbot/mcp";
 import { paceUpdates, type UpdatePace } from "@rockbot/tools";

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { redactValue } from "@rockbot/base";
+import { redactValue } from "@rockbot/base/redaction";
 import {
   decodeMessage,
   encodeMessage,

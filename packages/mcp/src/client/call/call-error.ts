@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
-import type { Redactor } from "@rockbot/base";
+import type { Redactor } from "@rockbot/base/redaction";
 import { ToolError, ToolErrorCode, type ToolErrorOptions, timeoutError, UncarriableError } from "@rockbot/contracts";
 import { cleanText } from "../../text/clean-text.ts";
 import { dataText } from "../../text/data-text.ts";

@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type Histogram, metrics } from "@opentelemetry/api";
-import { redact } from "@rockbot/base";
+import { redact } from "@rockbot/base/redaction";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { argumentFaults } from "./argument-faults.ts";

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as LegacyHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { registerSecret } from "@rockbot/base";
+import { registerSecret } from "@rockbot/base/redaction";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { floodSockets, startNodeProgram } from "@rockbot/testing";
 import { expect, test } from "vitest";

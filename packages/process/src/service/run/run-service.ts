@@ -1,4 +1,4 @@
-import { routeConsole } from "@rockbot/base";
+import { routeConsole } from "@rockbot/base/redaction";
 import { exitOnConfigError } from "@rockbot/config";
 import { ToolError } from "@rockbot/contracts";
 import { type Log, type LogLevel, startTelemetry } from "../../telemetry/index.ts";
