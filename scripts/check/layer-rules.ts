@@ -34,7 +34,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "(packages|services)/[^/]+/src/.*conformance"] },
 ];
 
-const ADAPTERS = "^packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/redis|records/src/[a-z]+/redis|mcp/src/trust/redis)/";
+const ADAPTERS = "^packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|shared)|records/src/[a-z]+/redis|mcp/src/trust/redis)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
 /** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */

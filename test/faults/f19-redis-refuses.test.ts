@@ -38,9 +38,9 @@ test("F19: a Redis that loads its data, follows another or is full is told by cl
   };
   const well = { claims: "taken", journal: "written", leases: "held", rates: "counted" };
   const refuse = (why: RegExp) => ({
-    claims: expect.stringMatching(new RegExp(`^ClaimStoreUnavailableError: Cannot take a claim: .*(${why.source})`)),
-    journal: expect.stringMatching(new RegExp(`^JournalUnavailableError: Cannot note calls: .*(${why.source})`)),
-    leases: expect.stringMatching(new RegExp(`^LeaseStoreUnavailableError: Cannot hold a lease: .*(${why.source})`)),
+    claims: expect.stringMatching(new RegExp(`^StoreUnavailableError: Cannot take a claim: .*(${why.source})`)),
+    journal: expect.stringMatching(new RegExp(`^StoreUnavailableError: Cannot note calls: .*(${why.source})`)),
+    leases: expect.stringMatching(new RegExp(`^StoreUnavailableError: Cannot hold a lease: .*(${why.source})`)),
     rates: "counted",
   });
   await expect.poll(all, POLL).toEqual(well);

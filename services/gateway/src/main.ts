@@ -7,8 +7,6 @@ import { configSchema } from "./generated/config.ts";
 await runBusService({
   service: "gateway",
   load: () => loadConfig(configSchema, { env: process.env, check: checkGatewayConfig }),
-  async start({ audit, bus, config, log, policy, signal, inRedis }) {
-    const journals = await inRedis(async (...at) => (await import("@rockbot/records/journal/redis")).connectRedisJournalStore(...at));
-    return startGateway(bus, config, { audit, log, journals, policy, signal });
-  },
+  start: async ({ audit, bus, config, log, policy, signal, records }) =>
+    startGateway(bus, config, { audit, log, journals: await records.journals(), policy, signal }),
 });

@@ -17,9 +17,9 @@ exitOnConfigError(() => {
 await runBusService({
   service: MCP_BRIDGE,
   load,
-  async start({ bus, config, inRedis, ...parts }) {
-    const leases = await inRedis(async (...at) => (await import("@rockbot/records/leases/redis")).connectRedisLeaseStore(...at));
-    const trustStore = await inRedis(async (...at) => (await import("@rockbot/mcp/trust/redis")).connectRedisTrustStore(...at));
+  async start({ bus, config, records, ...parts }) {
+    const leases = await records.leases();
+    const trustStore = await records.open("trust", async (...at) => (await import("@rockbot/mcp/trust/redis")).connectRedisTrustStore(...at));
     return startMcpBridge(bus, config, { ...parts, env, leases, trustStore });
   },
 });

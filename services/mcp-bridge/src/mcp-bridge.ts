@@ -80,17 +80,17 @@ export interface BridgedServerHealth extends McpServerHealth {
 }
 
 export interface BridgeApprovals {
-  /** What waits for an operator. @throws {TrustStoreUnavailableError} */
+  /** What waits for an operator. @throws {StoreUnavailableError} */
   waiting(): Promise<Waiting>;
-  /** Approves exactly what was shown, as the operator `by`. @throws {TrustStoreUnavailableError} */
+  /** Approves exactly what was shown, as the operator `by`. @throws {StoreUnavailableError} */
   approve(approval: Approval, by: string): Promise<ApprovalOutcome>;
-  /** What operators have refused, which can be approved after all. @throws {TrustStoreUnavailableError} */
+  /** What operators have refused, which can be approved after all. @throws {StoreUnavailableError} */
   rejected(): Promise<Rejected>;
-  /** Refuses definitions that are held, and servers that agents ask for. @throws {TrustStoreUnavailableError} */
+  /** Refuses definitions that are held, and servers that agents ask for. @throws {StoreUnavailableError} */
   reject(rejection: Rejection, by: string): Promise<WithdrawalOutcome>;
-  /** The servers that agents have registered. @throws {TrustStoreUnavailableError} */
+  /** The servers that agents have registered. @throws {StoreUnavailableError} */
   registered(): Promise<readonly StandingServer[]>;
-  /** Takes registered servers away, from all bridges that share the store. @throws {TrustStoreUnavailableError} */
+  /** Takes registered servers away, from all bridges that share the store. @throws {StoreUnavailableError} */
   remove(servers: ShownServers, by: string): Promise<WithdrawalOutcome>;
 }
 

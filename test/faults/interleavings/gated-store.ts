@@ -1,4 +1,5 @@
-import { type Claim, type ClaimKey, type ClaimOptions, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError } from "@rockbot/records/claims";
+import { StoreUnavailableError } from "@rockbot/records";
+import type { Claim, ClaimKey, ClaimOptions, ClaimOutcome, ClaimStore } from "@rockbot/records/claims";
 
 export interface GatedStoreOptions {
   /** Lets each operation through when its turn is. */
@@ -21,7 +22,7 @@ export function gatedStore(store: () => ClaimStore, { pass, onDone }: GatedStore
     release: (claim: Claim) => at("release", () => store().release(claim)),
     cancel: (key: ClaimKey) => at("cancel", () => store().cancel(key)),
     look: (key: ClaimKey) => store().look(key),
-    renew: () => Promise.reject(new ClaimStoreUnavailableError("Cannot renew a claim: the owner stands still")),
+    renew: () => Promise.reject(new StoreUnavailableError("Cannot renew a claim: the owner stands still")),
     async [Symbol.asyncDispose]() {}, // the store is the world's
   };
 }

@@ -14,10 +14,10 @@ import {
   type ShownServers,
   type StandingServer,
   type TrustStore,
-  TrustStoreUnavailableError,
   type Waiting,
   type WithdrawalOutcome,
 } from "@rockbot/mcp/trust";
+import { StoreUnavailableError } from "@rockbot/records";
 import { Agent, request } from "undici";
 import { CommandError } from "../command-error.ts";
 import { APPROVALS_PATH, REGISTRATIONS_PATH, REJECTIONS_PATH, REMOVALS_PATH } from "../runtime/operator-approvals.ts";
@@ -110,7 +110,7 @@ function socketSource(socketPath: string): ApprovalSource {
   };
 }
 
-const toCommandError = (error: unknown): unknown => (error instanceof TrustStoreUnavailableError ? new CommandError(error.message) : error);
+const toCommandError = (error: unknown): unknown => (error instanceof StoreUnavailableError ? new CommandError(error.message) : error);
 
 function rethrow(error: unknown): never {
   throw toCommandError(error);

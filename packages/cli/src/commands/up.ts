@@ -6,6 +6,7 @@ import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
 import { exitOnCrash, onShutdown } from "@rockbot/process";
 import { startTelemetry } from "@rockbot/process/telemetry";
 import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot/records/audit";
+import { SharedRecords } from "@rockbot/records/shared";
 import { createToolCaller } from "@rockbot/tools";
 import { startWebTools, webToolsOff } from "@rockbot/web-tools";
 import packageJson from "../../package.json" with { type: "json" };
@@ -44,23 +45,21 @@ export async function up(options: UpOptions): Promise<void> {
   if (isMemory && identity === "verified") log.warn({}, "the policy wants verified senders, and the in-memory bus verifies nobody: all is one process");
   await using audit = auditFile === undefined ? undefined : await openAudit(auditFile, { key: auditKey, log });
   await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log });
-  const inRedis = async <Store>(url: string | undefined, connect: (url: string, options: { readonly log: Logger }) => Promise<Store>) =>
-    url === undefined ? undefined : connect(url, { log });
   const [webRedis, mcpRedis, scriptsRedis] = [webTools?.redisUrl, mcpBridge?.redisUrl, scriptsManager?.redisUrl];
-  await using rates = await inRedis(webRedis ?? mcpRedis ?? scriptsRedis, async (...at) =>
-    (await import("@rockbot/records/rates/redis")).connectRedisRateStore(...at),
-  );
+  const claimsRedis = mcpRedis ?? scriptsRedis;
   const keepsAll = (mcpRedis === undefined ? scriptsManager : mcpBridge)?.redisKeepsAll;
-  await using claims = await inRedis(mcpRedis ?? scriptsRedis, async (url) =>
-    (await import("@rockbot/records/claims/redis")).connectRedisClaimStore(url, { log, keepsAll }),
-  );
-  await using trustStore = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/mcp/trust/redis")).connectRedisTrustStore(...at));
-  await using leases = await inRedis(mcpRedis, async (...at) => (await import("@rockbot/records/leases/redis")).connectRedisLeaseStore(...at));
+  await using records = new SharedRecords({ redisUrl: webRedis ?? claimsRedis, keepsAll, log }); // the sections of tool services name one Redis at most
+  const rates = await records.rates();
+  const claims = claimsRedis === undefined ? undefined : await records.claims();
+  const leases = mcpRedis === undefined ? undefined : await records.leases();
+  const trustStore =
+    mcpRedis === undefined ? undefined : await records.open("trust", async (...at) => (await import("@rockbot/mcp/trust/redis")).connectRedisTrustStore(...at));
   const common = { audit, log, policy, rates, signal: shutdown.signal };
   await using _webTools = webTools === undefined ? undefined : await startWebTools(bus, webTools, common);
   await using bridge = mcpBridge === undefined ? undefined : await startMcpBridge(bus, mcpBridge, { ...common, env: process.env, claims, leases, trustStore });
   await using scripts = scriptsManager === undefined ? undefined : await startScripts(bus, scriptsManager, { ...common, claims, env: process.env });
-  await using journals = await inRedis(gateway?.redisUrl, async (...at) => (await import("@rockbot/records/journal/redis")).connectRedisJournalStore(...at));
+  await using gatewayRecords = new SharedRecords({ redisUrl: gateway?.redisUrl, log });
+  const journals = await gatewayRecords.journals();
   await using runningGateway =
     gateway === undefined
       ? undefined

@@ -1,6 +1,7 @@
 import type { HttpApp } from "@rockbot/gateway";
-import { type Approval, type ShownServers, TrustStoreUnavailableError } from "@rockbot/mcp/trust";
+import type { Approval, ShownServers } from "@rockbot/mcp/trust";
 import type { BridgeApprovals } from "@rockbot/mcp-bridge";
+import { StoreUnavailableError } from "@rockbot/records";
 import { MCP_PATH } from "./operator-mcp.ts";
 
 // Where an operator decides what MCP servers may offer, and which agents may have: on a socket or by an operator's token, never over the bus.
@@ -36,7 +37,7 @@ export function createApprovalsApp(approvals: BridgeApprovals): HttpApp {
         const given = await answer(request.method === "GET" ? {} : objectIn(await request.text()));
         return given === undefined ? refusal("it does not say what is decided, as GET shows it", 400) : Response.json(given);
       } catch (error) {
-        if (error instanceof TrustStoreUnavailableError) return refusal(error.message, 503);
+        if (error instanceof StoreUnavailableError) return refusal(error.message, 503);
         throw error;
       }
     },

@@ -60,7 +60,7 @@ export interface ApprovalOutcome {
   readonly stale: readonly string[];
 }
 
-/** What waits for an operator. @throws {TrustStoreUnavailableError} */
+/** What waits for an operator. @throws {StoreUnavailableError} */
 export async function readWaiting(store: TrustStore, now?: () => Date): Promise<Waiting> {
   const tools = (await readHeld(store)).filter(({ rejectedBy }) => rejectedBy === undefined);
   const { asked } = await new Registrations(store, now).read();
@@ -70,7 +70,7 @@ export async function readWaiting(store: TrustStore, now?: () => Date): Promise<
   return { tools, servers };
 }
 
-/** All definitions that are held, those that were refused too. @throws {TrustStoreUnavailableError} */
+/** All definitions that are held, those that were refused too. @throws {StoreUnavailableError} */
 export async function readHeld(store: TrustStore): Promise<(WaitingTool & Partial<RejectedTool>)[]> {
   const tools: (WaitingTool & Partial<RejectedTool>)[] = [];
   for (const name of await store.names()) {
@@ -102,7 +102,7 @@ function heldIn({ server, pins, held }: PinRecord): (WaitingTool & Partial<Rejec
   });
 }
 
-/** Approves, as the operator `by`. Tools are offered from the next look at the store on, at most a second later. @throws {TrustStoreUnavailableError} */
+/** Approves, as the operator `by`. Tools are offered from the next look at the store on, at most a second later. @throws {StoreUnavailableError} */
 export async function approve(store: TrustStore, { tools, servers }: Approval, by: string, now: () => Date = () => new Date()): Promise<ApprovalOutcome> {
   const approved: string[] = [];
   const stale: string[] = [];

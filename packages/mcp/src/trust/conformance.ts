@@ -1,8 +1,9 @@
+import { StoreUnavailableError } from "@rockbot/records";
 import { describe, expect, test } from "vitest";
 import { approve, readWaiting } from "./approvals.ts";
 import { Registrations } from "./registrations.ts";
 import type { RequestedServer } from "./requested-server.ts";
-import { type TrustStore, TrustStoreUnavailableError, updateRecord } from "./trust-store.ts";
+import { type TrustStore, updateRecord } from "./trust-store.ts";
 import { readRejected, reject } from "./withdrawals.ts";
 
 /** What every trust store promises, as tests. `create` makes an empty one each time. */
@@ -79,7 +80,7 @@ export function testTrustStore(name: string, create: () => Promise<TrustStore>):
 
     test("keeps no record that is too long", async () => {
       await using store = await create();
-      await expect(store.write("a", "x".repeat(4 * 1024 * 1024), undefined)).rejects.toThrow(TrustStoreUnavailableError);
+      await expect(store.write("a", "x".repeat(4 * 1024 * 1024), undefined)).rejects.toThrow(StoreUnavailableError);
       expect(await store.names()).toEqual([]);
     });
   });

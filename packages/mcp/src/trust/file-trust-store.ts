@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { canonicalJson } from "@rockbot/contracts";
+import { StoreUnavailableError } from "@rockbot/records";
 import { recordOf, textOf, versionOf } from "./record-text.ts";
-import { MAX_RECORDS, noRoomFor, type TrustStore, TrustStoreUnavailableError } from "./trust-store.ts";
+import { MAX_RECORDS, noRoomFor, type TrustStore } from "./trust-store.ts";
 
 const FORMAT = 1;
 
@@ -20,7 +21,7 @@ export function openFileTrustStore(file: string): TrustStore {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "ENOENT") return undefined;
-      throw new TrustStoreUnavailableError(`Cannot read the file ${file}: ${code}`);
+      throw new StoreUnavailableError(`Cannot read the file ${file}: ${code}`);
     }
   }
 
@@ -29,7 +30,7 @@ export function openFileTrustStore(file: string): TrustStore {
     if (text === undefined) return new Map();
     const value = parsed(text);
     if (value?.format !== FORMAT || typeof value.records !== "object" || value.records === null)
-      throw new TrustStoreUnavailableError(`Cannot use the file ${file}: expected {"format":${FORMAT},"records":{…}}. Repair it, or remove it to begin anew`);
+      throw new StoreUnavailableError(`Cannot use the file ${file}: expected {"format":${FORMAT},"records":{…}}. Repair it, or remove it to begin anew`);
     return new Map(Object.entries(value.records).map(([name, record]) => [name, canonicalJson(record)]));
   }
 
@@ -50,7 +51,7 @@ export function openFileTrustStore(file: string): TrustStore {
       await rename(temporary, file);
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => {});
-      throw new TrustStoreUnavailableError(`Cannot write the file ${file}: ${(error as NodeJS.ErrnoException).code}`);
+      throw new StoreUnavailableError(`Cannot write the file ${file}: ${(error as NodeJS.ErrnoException).code}`);
     }
   }
 

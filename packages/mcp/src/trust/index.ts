@@ -21,7 +21,7 @@ export { PinBook, type PinBookOptions, type Screened } from "./pin-book.ts";
 export { type RegisteredServer, type RegistrationRecord, Registrations } from "./registrations.ts";
 export type { RequestedAddress, RequestedServer } from "./requested-server.ts";
 export type { PinMode } from "./screen-tools.ts";
-export { type TrustStore, TrustStoreUnavailableError } from "./trust-store.ts";
+export type { TrustStore } from "./trust-store.ts";
 export {
   forgetWaiting,
   type Rejected,

@@ -1,8 +1,9 @@
+import { StoreUnavailableError } from "@rockbot/records";
 import { expect, test } from "vitest";
 import { approve, readWaiting } from "./approvals.ts";
 import { createMemoryTrustStore } from "./memory-trust-store.ts";
 import { PinBook } from "./pin-book.ts";
-import { type TrustStore, TrustStoreUnavailableError } from "./trust-store.ts";
+import type { TrustStore } from "./trust-store.ts";
 import { forgetWaiting, readRejected, reject } from "./withdrawals.ts";
 
 const tool = (name: string, changes: object = {}) => ({
@@ -137,7 +138,7 @@ test("while the store is away what was read holds, and of what was not read noth
   await book.screen("s", [tool("read")], "first-sight");
   failing.now = true;
   expect(namesOf((await book.screen("s", [tool("read"), tool("write")], "first-sight")).offered)).toEqual(["read"]);
-  await expect(book.screen("unknown", [tool("read")], "first-sight")).rejects.toThrow(TrustStoreUnavailableError);
+  await expect(book.screen("unknown", [tool("read")], "first-sight")).rejects.toThrow(StoreUnavailableError);
   failing.now = false;
   const { version } = await store.read("pins/s");
   await store.write("pins/s", undefined, version);
@@ -175,7 +176,7 @@ function failingStore(): { readonly store: TrustStore; readonly failing: { now: 
   const real = createMemoryTrustStore();
   const failing = { now: false, writes: false };
   const fail = (): never => {
-    throw new TrustStoreUnavailableError("away");
+    throw new StoreUnavailableError("away");
   };
   const store: TrustStore = {
     ...real,

@@ -1,8 +1,9 @@
 import { canonicalJson } from "@rockbot/contracts";
+import { StoreUnavailableError } from "@rockbot/records";
 import { type HeldTool, type Pin, type PinRecord, pinRecordName, type SeenTool } from "./pin.ts";
 import { readPinRecord } from "./read-pin-record.ts";
 import { type PinMode, screenTools } from "./screen-tools.ts";
-import { type TrustStore, TrustStoreUnavailableError, unchanged, updateRecord } from "./trust-store.ts";
+import { type TrustStore, unchanged, updateRecord } from "./trust-store.ts";
 
 export interface PinBookOptions {
   readonly store: TrustStore;
@@ -38,7 +39,7 @@ export class PinBook {
 
   /**
    * Which of the tools that a server lists now may be used: see `screenTools`. What is pinned or held anew is written before this resolves, if it can be.
-   * @throws {TrustStoreUnavailableError} if the store cannot be read and nothing is known of the server
+   * @throws {StoreUnavailableError} if the store cannot be read and nothing is known of the server
    */
   async screen<Tool extends SeenTool>(server: string, tools: readonly Tool[], mode: PinMode): Promise<Screened<Tool>> {
     const name = pinRecordName(server);
@@ -58,7 +59,7 @@ export class PinBook {
         return record === undefined || canonicalJson(record) === canonicalJson(value ?? null) ? unchanged : record;
       });
     } catch (error) {
-      if (!(error instanceof TrustStoreUnavailableError)) throw error;
+      if (!(error instanceof StoreUnavailableError)) throw error;
       if (record === undefined) {
         if (known === undefined) throw error;
         record = screen(known);
@@ -70,7 +71,7 @@ export class PinBook {
     return { offered, held, newlyHeld: held.filter(({ hash }) => !before.has(hash)) };
   }
 
-  /** Takes in what others have pinned and held of a server. @throws {TrustStoreUnavailableError} */
+  /** Takes in what others have pinned and held of a server. @throws {StoreUnavailableError} */
   async look(server: string): Promise<void> {
     const name = pinRecordName(server);
     const record = readPinRecord(name, (await this.#store.read(name)).value);

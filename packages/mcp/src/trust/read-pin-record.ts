@@ -1,12 +1,12 @@
+import { StoreUnavailableError } from "@rockbot/records";
 import type { Pin, PinRecord } from "./pin.ts";
-import { TrustStoreUnavailableError } from "./trust-store.ts";
 
-/** What a store holds as a record of pins. People may have written it. @throws {TrustStoreUnavailableError} if it is none: it does not count as empty */
+/** What a store holds as a record of pins. People may have written it. @throws {StoreUnavailableError} if it is none: it does not count as empty */
 export function readPinRecord(name: string, value: unknown): PinRecord | undefined {
   if (value === undefined) return undefined;
   const { server, pins, held = [] } = (typeof value === "object" && value !== null ? value : {}) as { readonly [Key in keyof PinRecord]?: unknown };
   if (typeof server !== "string" || !Array.isArray(pins) || !Array.isArray(held) || ![...pins, ...held].every(isEntry))
-    throw new TrustStoreUnavailableError(`Cannot read the record "${name}": it is no record of pins`);
+    throw new StoreUnavailableError(`Cannot read the record "${name}": it is no record of pins`);
   return { server, pins: pins as Pin[], held: held as PinRecord["held"] };
 }
 

@@ -1,24 +1,24 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "@rockbot/contracts";
-import { MAX_RECORD_LENGTH, type TrustRecord, TrustStoreUnavailableError } from "./trust-store.ts";
+import { StoreUnavailableError } from "@rockbot/records";
+import { MAX_RECORD_LENGTH, type TrustRecord } from "./trust-store.ts";
 
-/** A record as every store keeps it. @throws {TrustStoreUnavailableError} if it is too long to keep */
+/** A record as every store keeps it. @throws {StoreUnavailableError} if it is too long to keep */
 export function textOf(name: string, value: unknown): string {
   const text = canonicalJson(value);
-  if (text.length > MAX_RECORD_LENGTH)
-    throw new TrustStoreUnavailableError(`Cannot write the record "${name}": it has more than ${MAX_RECORD_LENGTH} characters`);
+  if (text.length > MAX_RECORD_LENGTH) throw new StoreUnavailableError(`Cannot write the record "${name}": it has more than ${MAX_RECORD_LENGTH} characters`);
   return text;
 }
 
 /** Of a record's text: SHA-1, as Redis's scripts have it at hand. It tells versions apart, it proves nothing. */
 export const versionOf = (text: string): string => createHash("sha1").update(text).digest("hex");
 
-/** @throws {TrustStoreUnavailableError} if the text is no JSON */
+/** @throws {StoreUnavailableError} if the text is no JSON */
 export function recordOf(name: string, text: string | undefined): TrustRecord {
   if (text === undefined) return { value: undefined, version: undefined };
   try {
     return { value: JSON.parse(text), version: versionOf(text) };
   } catch {
-    throw new TrustStoreUnavailableError(`Cannot read the record "${name}": it is damaged`);
+    throw new StoreUnavailableError(`Cannot read the record "${name}": it is damaged`);
   }
 }

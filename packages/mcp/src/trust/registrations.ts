@@ -1,5 +1,6 @@
+import { StoreUnavailableError } from "@rockbot/records";
 import { digestOf, type RequestedServer } from "./requested-server.ts";
-import { type TrustStore, TrustStoreUnavailableError, unchanged, updateRecord } from "./trust-store.ts";
+import { type TrustStore, unchanged, updateRecord } from "./trust-store.ts";
 
 /** A request that waits for an operator, or that one has approved: then the agent that asked may have that very server, once; or rejected: then it may not. An approval that came after a rejection counts. */
 export interface AskedServer {
@@ -48,7 +49,7 @@ export class Registrations {
     this.#now = now;
   }
 
-  /** What holds now. @throws {TrustStoreUnavailableError} as all methods do */
+  /** What holds now. @throws {StoreUnavailableError} as all methods do */
   async read(): Promise<RegistrationRecord> {
     return this.#fresh(recordOf((await this.#store.read(REGISTRATIONS)).value));
   }
@@ -191,7 +192,7 @@ function recordOf(value: unknown): RegistrationRecord {
   if (value === undefined) return NONE;
   const { asked, registered } = (typeof value === "object" && value !== null ? value : {}) as { readonly [Key in keyof RegistrationRecord]?: unknown };
   if (!Array.isArray(asked) || !Array.isArray(registered) || ![...asked, ...registered].every(isEntry))
-    throw new TrustStoreUnavailableError(`Cannot read the record "${REGISTRATIONS}": it is no record of registrations`);
+    throw new StoreUnavailableError(`Cannot read the record "${REGISTRATIONS}": it is no record of registrations`);
   return { asked: asked as AskedServer[], registered: registered as RegisteredServer[] };
 }
 

@@ -1,8 +1,9 @@
+import { StoreUnavailableError } from "@rockbot/records";
 /**
  * What is remembered of MCP servers from one start to the next: records with names, each a JSON value. Several processes may
  * share one; who writes says which version it has read, so that nobody undoes what it has not seen.
  *
- * Every operation rejects with TrustStoreUnavailableError if nothing is known about what it did, or could not be done.
+ * Every operation rejects with StoreUnavailableError if nothing is known about what it did, or could not be done.
  */
 export interface TrustStore extends AsyncDisposable {
   /** Where the records are, for people: `memory`, `Redis`, or a file. */
@@ -26,19 +27,14 @@ export interface TrustRecord {
   readonly version: string | undefined;
 }
 
-/** The records cannot be read or written now, or what was read is none. */
-export class TrustStoreUnavailableError extends Error {
-  override readonly name = "TrustStoreUnavailableError";
-}
-
 /** Of a record as JSON, in characters. */
 export const MAX_RECORD_LENGTH = 4 * 1024 * 1024;
 /** More servers than a bridge may have. */
 export const MAX_RECORDS = 2_000;
 
 /** For a store that has as many records as it may. */
-export const noRoomFor = (name: string): TrustStoreUnavailableError =>
-  new TrustStoreUnavailableError(`Cannot write the record "${name}": there are ${MAX_RECORDS} already`);
+export const noRoomFor = (name: string): StoreUnavailableError =>
+  new StoreUnavailableError(`Cannot write the record "${name}": there are ${MAX_RECORDS} already`);
 
 const MAX_ATTEMPTS = 20;
 
@@ -54,7 +50,7 @@ export async function updateRecord(store: TrustStore, name: string, change: (val
     if (next === unchanged) return value;
     if (await store.write(name, next, version)) return next;
   }
-  throw new TrustStoreUnavailableError(`Cannot write the record "${name}": others have written it ${MAX_ATTEMPTS} times meanwhile`);
+  throw new StoreUnavailableError(`Cannot write the record "${name}": others have written it ${MAX_ATTEMPTS} times meanwhile`);
 }
 
 /** For `updateRecord`: there is nothing to write. */

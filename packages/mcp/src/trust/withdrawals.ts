@@ -31,7 +31,7 @@ export interface WithdrawalOutcome {
   readonly stale: readonly string[];
 }
 
-/** The servers that agents have registered. @throws {TrustStoreUnavailableError} */
+/** The servers that agents have registered. @throws {StoreUnavailableError} */
 export async function readRegistered(store: TrustStore): Promise<StandingServer[]> {
   const { registered } = await new Registrations(store).read();
   return registered.map(({ request, agent, digest, by, at }) => ({ server: request.name, agent, digest, lines: describeRequest(request), by, at }));
@@ -50,7 +50,7 @@ export interface Rejection {
   readonly servers: ShownServers;
 }
 
-/** What operators have refused. @throws {TrustStoreUnavailableError} */
+/** What operators have refused. @throws {StoreUnavailableError} */
 export async function readRejected(store: TrustStore, now?: () => Date): Promise<Rejected> {
   const held = await readHeld(store);
   const { asked } = await new Registrations(store, now).read();
@@ -63,7 +63,7 @@ export async function readRejected(store: TrustStore, now?: () => Date): Promise
 
 /**
  * Refuses, as the operator `by`, definitions that are held: they wait no more until they change; and servers that agents ask for, which may not ask for
- * the same for a day. Both can be approved after all. @throws {TrustStoreUnavailableError}
+ * the same for a day. Both can be approved after all. @throws {StoreUnavailableError}
  */
 export async function reject(store: TrustStore, { tools, servers }: Rejection, by: string, now?: () => Date): Promise<WithdrawalOutcome> {
   const done: string[] = [];
@@ -80,7 +80,7 @@ export async function reject(store: TrustStore, { tools, servers }: Rejection, b
   return { done: [...done, ...outcome.done], stale: [...stale, ...outcome.stale] };
 }
 
-/** Takes servers from the agents that have registered them, which may not have the same again for a day. All bridges leave them within a second or two. @throws {TrustStoreUnavailableError} */
+/** Takes servers from the agents that have registered them, which may not have the same again for a day. All bridges leave them within a second or two. @throws {StoreUnavailableError} */
 export async function removeServers(store: TrustStore, servers: ShownServers, by: string, now?: () => Date): Promise<WithdrawalOutcome> {
   const registrations = new Registrations(store, now);
   const outcome = await decideEach(servers, (digest) => registrations.remove(digest, by));
@@ -88,7 +88,7 @@ export async function removeServers(store: TrustStore, servers: ShownServers, by
   return outcome;
 }
 
-/** Of a server that is not there any more nothing waits; what is pinned of it, and what was refused, holds if it comes back. @throws {TrustStoreUnavailableError} */
+/** Of a server that is not there any more nothing waits; what is pinned of it, and what was refused, holds if it comes back. @throws {StoreUnavailableError} */
 export async function forgetWaiting(store: TrustStore, server: string): Promise<void> {
   const name = pinRecordName(server);
   await updateRecord(store, name, (value) => {

@@ -12,7 +12,7 @@
  * it before can no longer complete it; until then they still can. A claim that nobody ever ends is forgotten after 8 days.
  * A store that has lost a record takes it from its holder again, who renews or completes it.
  *
- * Every operation rejects with ClaimStoreUnavailableError if the store does not answer in time, refuses, or is closed.
+ * Every operation rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed.
  * Nothing is known then about what it did: it may have been done, or be done a moment later. A claim that was made so is
  * held by nobody who knows of it until its lease is over.
  */
@@ -81,11 +81,6 @@ export type ClaimOutcome =
   | { readonly state: "conflict" };
 
 export type ClaimView = Extract<ClaimOutcome, { state: "held" | "done" | "cancelled" }> | { readonly state: "lapsed" };
-
-/** The store did not answer in time, refused, or is closed: nothing is known about the operation. */
-export class ClaimStoreUnavailableError extends Error {
-  override readonly name = "ClaimStoreUnavailableError";
-}
 
 /** A larger reply is not kept; that the call is done is. */
 export const MAX_REPLY_BYTES = 256 * 1024;

@@ -7,7 +7,6 @@ export {
   type ClaimOptions,
   type ClaimOutcome,
   type ClaimStore,
-  ClaimStoreUnavailableError,
   type ClaimView,
   MAX_REPLY_BYTES,
   RECORD_KEPT_MS,

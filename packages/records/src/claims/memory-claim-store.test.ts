@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type ClaimOptions, ClaimStoreUnavailableError, RECORD_KEPT_MS, REPLY_KEPT_MS, UNSEEN_CANCEL_KEPT_MS } from "./claim-store.ts";
+import { StoreUnavailableError } from "../store-unavailable-error.ts";
+import { type ClaimOptions, RECORD_KEPT_MS, REPLY_KEPT_MS, UNSEEN_CANCEL_KEPT_MS } from "./claim-store.ts";
 import { testClaimStore } from "./conformance.ts";
 import { createMemoryClaimStore } from "./memory-claim-store.ts";
 
@@ -61,7 +62,7 @@ test("a memory claim store full of calls that are being run refuses another, unt
   await store.claim(key("a"), request);
   now = 1_100;
   await store.claim(key("b"), request);
-  await expect(store.claim(key("c"), request)).rejects.toThrow(ClaimStoreUnavailableError);
+  await expect(store.claim(key("c"), request)).rejects.toThrow(StoreUnavailableError);
   await expect(store.claim(key("c"), request)).rejects.toThrow("all of the 2 there is room for are being run");
   now = 2_000;
   expect(await store.claim(key("c"), request)).toMatchObject({ state: "taken", remembersSince: 1_000 });

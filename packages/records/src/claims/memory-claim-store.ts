@@ -1,4 +1,5 @@
 import { OldestFirstMap } from "@rockbot/base";
+import { StoreUnavailableError } from "../store-unavailable-error.ts";
 import { checkLeaseMs } from "./check-lease-ms.ts";
 import { claimKeyText } from "./claim-key-text.ts";
 import {
@@ -7,7 +8,6 @@ import {
   type ClaimOptions,
   type ClaimOutcome,
   type ClaimStore,
-  ClaimStoreUnavailableError,
   type ClaimView,
   MAX_REPLY_BYTES,
   RECORD_KEPT_MS,
@@ -173,7 +173,7 @@ class MemoryClaimStore implements ClaimStore {
 
   /** Forgets what is over. @returns the time */
   #begin(what: string): number {
-    if (this.#isClosed) throw new ClaimStoreUnavailableError(`Cannot ${what}: the store is closed`);
+    if (this.#isClosed) throw new StoreUnavailableError(`Cannot ${what}: the store is closed`);
     const now = this.#clock();
     this.#forgetRepliesWhile(({ keptAt }) => keptAt + REPLY_KEPT_MS <= now);
     this.#ended.deleteOldestWhile(({ endedAt }) => endedAt + RECORD_KEPT_MS <= now);
@@ -196,7 +196,7 @@ class MemoryClaimStore implements ClaimStore {
       this.#forgetsBefore(touchedAt);
       return;
     }
-    throw new ClaimStoreUnavailableError(`Cannot remember another call: all of the ${this.#maxRecords} there is room for are being run`);
+    throw new StoreUnavailableError(`Cannot remember another call: all of the ${this.#maxRecords} there is room for are being run`);
   }
 
   /** What was taken, or ended, after this moment is not among those forgotten. */

@@ -6,7 +6,7 @@ import type { CallRecord } from "./call-record.ts";
  * or `agent.instance`; one process at a time writes a caller's journal. Of each caller the newest MAX_CALLS are kept, for
  * MAX_AGE_MS.
  *
- * Every operation rejects with JournalUnavailableError if the store does not answer in time, refuses, or is closed. Nothing
+ * Every operation rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed. Nothing
  * is known then about what it did.
  */
 export interface JournalStore extends AsyncDisposable {
@@ -39,8 +39,3 @@ export interface SlotClaim {
 export const MAX_SLOTS = MAX_INSTANCES;
 /** A larger answer is kept in the process only, not in the store. */
 export const MAX_STORED_ANSWER_BYTES = 256 * 1024;
-
-/** The store did not answer in time, refused, or is closed. */
-export class JournalUnavailableError extends Error {
-  override readonly name = "JournalUnavailableError";
-}

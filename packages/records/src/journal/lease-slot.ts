@@ -23,7 +23,7 @@ export interface LeaseSlotOptions {
  * holder of a slot that is not renewed meanwhile is dead, most likely the process that this one replaces, so its slot is
  * waited for. It takes `leaseMs` at most to find one. Disposal gives the slot back.
  * @returns undefined if all slots are held
- * @throws {JournalUnavailableError} if the store does not say
+ * @throws {StoreUnavailableError} if the store does not say
  */
 export async function leaseSlot(store: JournalStore, agent: string, { log, leaseMs = 4_000 }: LeaseSlotOptions): Promise<SlotLease | undefined> {
   const owner = newId();

@@ -2,7 +2,7 @@
 export interface LeaseStore extends AsyncDisposable {
   /**
    * Takes the lease if nobody has it, makes it hold from now if it is the owner's, and says whose it is.
-   * @throws {LeaseStoreUnavailableError} if the store does not answer in time, refuses, or is closed: then nothing is known
+   * @throws {StoreUnavailableError} if the store does not answer in time, refuses, or is closed: then nothing is known
    */
   hold(name: string, claim: LeaseClaim): Promise<LeaseHolder>;
   /** Gives the lease back, if it is the owner's. @throws as `hold` */
@@ -35,8 +35,3 @@ export interface LeaseNote {
 }
 
 export const MAX_NOTE_LENGTH = 4 * 1024 * 1024;
-
-/** The store did not answer in time, refused, or is closed. */
-export class LeaseStoreUnavailableError extends Error {
-  override readonly name = "LeaseStoreUnavailableError";
-}

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AwakeClock, backoffMs } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { Redis, ReplyError } from "ioredis";
+import { StoreUnavailableError } from "../store-unavailable-error.ts";
 import type { RedisAddress } from "./redis-address.ts";
 import { readServerFacts, type ServerFacts } from "./server-facts.ts";
 
@@ -19,8 +20,6 @@ export interface RedisConnectionOptions<Scripts extends RedisScripts> {
   readonly purpose: string;
   /** What it costs that there is no connection, for the log. */
   readonly whileAway: string;
-  /** Makes the error that operations fail with. */
-  readonly unavailable: (message: string) => Error;
   readonly scripts: Scripts;
   /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
   readonly ca?: string | undefined;
@@ -103,7 +102,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
 
   /**
    * Begins to connect, and waits at most `timeoutMs` for the outcome: later it goes on by itself.
-   * @throws what `unavailable` makes, if Redis refuses
+   * @throws {StoreUnavailableError} if Redis refuses
    */
   async start(timeoutMs: number): Promise<void> {
     const first = new Promise<void>((resolve, reject) => {
@@ -122,13 +121,13 @@ export class RedisConnection<Scripts extends RedisScripts> {
   /**
    * Sends one command.
    * @param what for the error: "take a claim"
-   * @throws what `unavailable` makes, if there is no answer within 500 ms, or Redis refuses
+   * @throws {StoreUnavailableError} if there is no answer within 500 ms, or Redis refuses
    */
   run(what: string, send: (redis: RedisClient<Scripts>, facts: ServerFacts) => Promise<unknown>): Promise<unknown> {
     const facts = this.#facts;
-    if (this.#isClosing) return Promise.reject(this.#options.unavailable(`Cannot ${what}: the store is closed`));
+    if (this.#isClosing) return Promise.reject(new StoreUnavailableError(`Cannot ${what}: the store is closed`));
     if (facts === undefined) {
-      return Promise.reject(this.#options.unavailable(`Cannot ${what}: there is no connection to ${this.#address.label} (${this.#trouble})`));
+      return Promise.reject(new StoreUnavailableError(`Cannot ${what}: there is no connection to ${this.#address.label} (${this.#trouble})`));
     }
     this.#cork();
     const sent = { sentAt: this.#clock.now };
@@ -141,7 +140,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
       },
       (error: unknown) => {
         this.#answered(sent);
-        throw this.#options.unavailable(`Cannot ${what}: ${this.#explain(error)}`);
+        throw new StoreUnavailableError(`Cannot ${what}: ${this.#explain(error)}`);
       },
     );
   }
@@ -244,7 +243,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
     this.#trouble = reason;
     if (!/^(WRONGPASS|NOAUTH|NOPERM|ERR (AUTH|invalid DB|DB index))/.test(reason)) return;
     this.#redis.stream.destroy(); // ioredis would go on in another database than the one asked for
-    this.#onFirst?.(this.#options.unavailable(`Cannot use ${this.#address.label} for ${this.#options.purpose}: it refuses (${reason})`));
+    this.#onFirst?.(new StoreUnavailableError(`Cannot use ${this.#address.label} for ${this.#options.purpose}: it refuses (${reason})`));
   }
 
   #onClose(): void {

@@ -1,6 +1,7 @@
 import { silentLogger } from "@rockbot/bus";
 import { ToolError, type ToolInvokeResponse, textResponse } from "@rockbot/contracts";
-import { type ClaimKey, type ClaimOptions, type ClaimStore, ClaimStoreUnavailableError, createMemoryClaimStore } from "@rockbot/records/claims";
+import { StoreUnavailableError } from "@rockbot/records";
+import { type ClaimKey, type ClaimOptions, type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createMemoryRateStore } from "@rockbot/records/rates";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ToolContext } from "../define/tool-executor.ts";
@@ -264,7 +265,7 @@ test.each([
 ])("without the store a tool that is %j ends in %s", async (kind, outcome) => {
   const store = createMemoryClaimStore();
   await store[Symbol.asyncDispose]();
-  await expect(store.look(key)).rejects.toBeInstanceOf(ClaimStoreUnavailableError);
+  await expect(store.look(key)).rejects.toBeInstanceOf(StoreUnavailableError);
   const { instance, runs } = instances(store, async () => "done", kind);
   const result: ToolInvokeResponse | ToolError = await instance()
     .execute(request, context())
@@ -281,7 +282,7 @@ function silentAtFirst(store: ClaimStore, claims: number): ClaimStore {
       const own = Reflect.get(target, property).bind(target);
       if (property !== "claim" || left === 0) return own;
       left--;
-      return () => Promise.reject(new ClaimStoreUnavailableError("Cannot take a claim: the store does not answer"));
+      return () => Promise.reject(new StoreUnavailableError("Cannot take a claim: the store does not answer"));
     },
   });
 }

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import { LinkedList, type ListEntry, pause, SlotMap } from "@rockbot/base";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
-import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, ClaimStoreUnavailableError, claimKeyText } from "@rockbot/records/claims";
+import { StoreUnavailableError } from "@rockbot/records";
+import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, claimKeyText } from "@rockbot/records/claims";
 import type { Tool } from "../define/define-tool.ts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 import { decodeReply, encodeReplyToKeep } from "../messages/reply.ts";
@@ -104,7 +105,7 @@ export class CallClaims {
       try {
         outcome = await this.#store.claim(key, { owner: this.#owner, requestHash, leaseMs: LEASE_MS });
       } catch (error) {
-        if (!(error instanceof ClaimStoreUnavailableError)) throw error;
+        if (!(error instanceof StoreUnavailableError)) throw error;
         if (tool.idempotent) return next.execute(request, context);
         if (maybeTakenSince === undefined) throw notStarted(request, error);
         if (performance.now() >= answerDueAt) throw unknownOutcome(request);
@@ -190,7 +191,7 @@ export class CallClaims {
     try {
       isOurs = await this.#store.complete(claim, encodeReplyToKeep(request, reply).body);
     } catch (error) {
-      if (!(error instanceof ClaimStoreUnavailableError)) throw error;
+      if (!(error instanceof StoreUnavailableError)) throw error;
     }
     if (!isOurs) throw new SupersededError(`The call ${claim.key.toolCallId} was cancelled or taken over while it ran`);
     return settle(reply);
@@ -220,7 +221,7 @@ function conflict({ toolName, toolCallId }: ToolInvokeRequest): ToolError {
   );
 }
 
-function notStarted({ toolName }: ToolInvokeRequest, cause: ClaimStoreUnavailableError): ToolError {
+function notStarted({ toolName }: ToolInvokeRequest, cause: StoreUnavailableError): ToolError {
   return new ToolError(
     ToolErrorCode.Unavailable,
     `"${toolName}" was not started: the store that keeps a call from running twice does not answer. Try again later.`,

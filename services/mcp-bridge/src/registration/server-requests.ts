@@ -9,8 +9,8 @@ import {
   ToolError,
   ToolErrorCode,
 } from "@rockbot/contracts";
-import { TrustStoreUnavailableError } from "@rockbot/mcp/trust";
 import { createPolicy, type Decision, defaultPolicySource, type PolicyHolder } from "@rockbot/policy";
+import { StoreUnavailableError } from "@rockbot/records";
 import type { AuditLog } from "@rockbot/records/audit";
 import { callerOf, type Identity } from "@rockbot/tools";
 import type { ServerRegistrar } from "./server-registrar.ts";
@@ -101,7 +101,7 @@ const nothingAllowed = () => createPolicy(defaultPolicySource());
 
 /** The original's messages have a text only, so the code stands in it, too. */
 function failureOf(error: unknown): RequestFailure | undefined {
-  if (error instanceof TrustStoreUnavailableError)
+  if (error instanceof StoreUnavailableError)
     return failure(ToolErrorCode.Unavailable, "What is approved of MCP servers cannot be read or written now. Nothing was started. Try again later.");
   return error instanceof ToolError ? failure(error.code, error.message) : undefined;
 }

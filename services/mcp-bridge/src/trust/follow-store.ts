@@ -1,5 +1,6 @@
 import { startLoop } from "@rockbot/base";
-import { type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp/trust";
+import type { TrustStore } from "@rockbot/mcp/trust";
+import { StoreUnavailableError } from "@rockbot/records";
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -20,7 +21,7 @@ export function followStore(store: TrustStore, { onChange, isBehind }: FollowSto
       await onChange();
       seen = revision;
     } catch (error) {
-      if (!(error instanceof TrustStoreUnavailableError)) throw error; // the store has logged it
+      if (!(error instanceof StoreUnavailableError)) throw error; // the store has logged it
     }
   });
 }

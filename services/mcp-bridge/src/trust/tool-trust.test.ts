@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Header } from "@rockbot/contracts";
-import { createMemoryTrustStore, openFileTrustStore, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp/trust";
+import { createMemoryTrustStore, openFileTrustStore, type TrustStore } from "@rockbot/mcp/trust";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
+import { StoreUnavailableError } from "@rockbot/records";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
@@ -138,7 +139,7 @@ test("while it cannot be read what is approved nothing is offered, and a call is
   const real = createMemoryTrustStore();
   let isAway = true;
   const read: TrustStore["read"] = async (name) => {
-    if (isAway) throw new TrustStoreUnavailableError("Redis is away");
+    if (isAway) throw new StoreUnavailableError("Redis is away");
     return real.read(name);
   };
   await using tested = await startTestBridge(() => ({ peer: limited("echo") }), { trustStore: { ...real, read } });

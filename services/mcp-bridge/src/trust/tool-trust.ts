@@ -2,7 +2,8 @@ import { metrics, type ObservableResult } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
 import { announcedMcpName, mayBeAnnouncedMcpName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
 import type { McpTool, ToolScreen } from "@rockbot/mcp";
-import { forgetWaiting, type HeldTool, PinBook, type PinMode, readWaiting, type TrustStore, TrustStoreUnavailableError } from "@rockbot/mcp/trust";
+import { forgetWaiting, type HeldTool, PinBook, type PinMode, readWaiting, type TrustStore } from "@rockbot/mcp/trust";
+import { StoreUnavailableError } from "@rockbot/records";
 import type { BridgedServerOptions } from "../servers/bridged-server.ts";
 
 export interface ToolTrustOptions {
@@ -58,7 +59,7 @@ export class ToolTrust implements Disposable {
     if (pin === "off") return;
     this.#screened.add(name);
     await this.#book.look(name).catch((error: unknown) => {
-      if (!(error instanceof TrustStoreUnavailableError)) throw error; // what was read before holds
+      if (!(error instanceof StoreUnavailableError)) throw error; // what was read before holds
     });
   }
 
@@ -72,7 +73,7 @@ export class ToolTrust implements Disposable {
     );
   }
 
-  /** The same of all that have something waiting and are none of these. @throws {TrustStoreUnavailableError} */
+  /** The same of all that have something waiting and are none of these. @throws {StoreUnavailableError} */
   async forgetOthers(servers: readonly string[]): Promise<void> {
     const known = new Set(servers.map((server) => server.toLowerCase()));
     const { tools } = await readWaiting(this.#store);
@@ -127,7 +128,7 @@ export class ToolTrust implements Disposable {
       for (const held of newlyHeld) this.#alert(server, held);
       return offered;
     } catch (error) {
-      if (!(error instanceof TrustStoreUnavailableError)) throw error;
+      if (!(error instanceof StoreUnavailableError)) throw error;
       if (!this.#unreadable.has(server)) this.#log.error({ server, reason: error.message }, "nothing of an MCP server is offered: its pins cannot be read");
       this.#unreadable.add(server);
       return undefined;

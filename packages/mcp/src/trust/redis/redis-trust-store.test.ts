@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { StoreUnavailableError } from "@rockbot/records";
 import { sharedRedisUrl, startOwnRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { testTrustStore } from "../conformance.ts";
-import { TrustStoreUnavailableError } from "../trust-store.ts";
 import { connectRedisTrustStore } from "./redis-trust-store.ts";
 
 const url = await sharedRedisUrl();
@@ -26,8 +26,8 @@ test("records outlive a Redis that is killed, and while it is away nobody is tol
   await using store = await connectRedisTrustStore(redis.url);
   await store.write("a", { n: 1 }, undefined);
   await redis.kill();
-  await expect(store.read("a")).rejects.toThrow(TrustStoreUnavailableError);
-  await expect(store.write("a", { n: 2 }, undefined)).rejects.toThrow(TrustStoreUnavailableError);
+  await expect(store.read("a")).rejects.toThrow(StoreUnavailableError);
+  await expect(store.write("a", { n: 2 }, undefined)).rejects.toThrow(StoreUnavailableError);
   await redis.restart();
   await expect.poll(async () => (await store.read("a").catch(() => undefined))?.value, { timeout: 30_000 }).toEqual({ n: 1 });
 });

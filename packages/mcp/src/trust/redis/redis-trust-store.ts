@@ -1,7 +1,7 @@
 import { silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/records/redis";
 import { recordOf, textOf } from "../record-text.ts";
-import { MAX_RECORDS, noRoomFor, type TrustRecord, type TrustStore, TrustStoreUnavailableError } from "../trust-store.ts";
+import { MAX_RECORDS, noRoomFor, type TrustRecord, type TrustStore } from "../trust-store.ts";
 import { commands } from "./commands.ts";
 
 /**
@@ -9,7 +9,7 @@ import { commands } from "./commands.ts";
  * throws keys away when it is full, keep it from these.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
- * @throws {TrustStoreUnavailableError} if Redis refuses: a wrong password, missing rights
+ * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
 export async function connectRedisTrustStore(url: string, options: RedisStoreOptions = {}): Promise<TrustStore> {
   return connectStore(new RedisTrustStore(parseRedisAddress(url), options), options);
@@ -29,7 +29,6 @@ class RedisTrustStore implements TrustStore {
       ca,
       purpose: "mcp-trust",
       whileAway: "what is approved of MCP servers stays as this process has read it, and servers it has not read of offer nothing, until it is back",
-      unavailable: (message) => new TrustStoreUnavailableError(message),
       scripts: commands,
     });
   }

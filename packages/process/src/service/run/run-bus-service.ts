@@ -4,6 +4,7 @@ import { exitOnConfigError } from "@rockbot/config";
 import { openPolicy, type PolicyHolder } from "@rockbot/policy";
 import { type AuditLog, openAuditLog } from "@rockbot/records/audit";
 import type { RateStore } from "@rockbot/records/rates";
+import { SharedRecords } from "@rockbot/records/shared";
 import type { OpenClaims } from "@rockbot/tools";
 import { type RunServiceOptions, runService, type ServiceConfig } from "./run-service.ts";
 
@@ -32,8 +33,8 @@ export interface BusServiceParts<Config> {
   readonly rates: RateStore | undefined;
   /** Aborts when the grace after the first signal is over. */
   readonly signal: AbortSignal;
-  /** Opens a store in the configured Redis; without one there is none. It is closed after the service has drained. */
-  readonly inRedis: <Store extends AsyncDisposable>(connect: (url: string, options: { readonly log: Logger }) => Promise<Store>) => Promise<Store | undefined>;
+  /** Whatever else instances share in the configured Redis. It is closed after the service has drained. */
+  readonly records: SharedRecords;
 }
 
 /** `runService` for a service on the bus: with the bus, the policy, and the audit log if there is a file for it. */
@@ -54,10 +55,9 @@ export function runBusService<Config extends BusServiceConfig>(options: RunServi
         busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(() => load().busUrl, { name: service, identity, heartbeatSeconds, silenceMs, log }),
       );
       unreadyWhile(() => (bus.isReady ? undefined : "the bus is away"));
-      const inRedis: BusServiceParts<Config>["inRedis"] = async (connect) => (redisUrl === undefined ? undefined : stack.use(await connect(redisUrl, { log })));
-      const claims = () => inRedis(async (url) => (await import("@rockbot/records/claims/redis")).connectRedisClaimStore(url, { log, keepsAll }));
-      const rates = await inRedis(async (...at) => (await import("@rockbot/records/rates/redis")).connectRedisRateStore(...at));
-      return start({ bus, config, audit, log, policy, claims, rates, signal, inRedis });
+      const records = stack.use(new SharedRecords({ redisUrl, keepsAll, log }));
+      const rates = await records.rates();
+      return start({ bus, config, audit, log, policy, claims: () => records.claims(), rates, records, signal });
     },
   });
 }

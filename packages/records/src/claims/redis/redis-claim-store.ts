@@ -3,16 +3,7 @@ import { type Logger, silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type ServerFacts } from "../../redis/index.ts";
 import { checkLeaseMs } from "../check-lease-ms.ts";
 import { claimKeyText } from "../claim-key-text.ts";
-import {
-  type Claim,
-  type ClaimKey,
-  type ClaimOptions,
-  type ClaimOutcome,
-  type ClaimStore,
-  ClaimStoreUnavailableError,
-  type ClaimView,
-  MAX_REPLY_BYTES,
-} from "../claim-store.ts";
+import { type Claim, type ClaimKey, type ClaimOptions, type ClaimOutcome, type ClaimStore, type ClaimView, MAX_REPLY_BYTES } from "../claim-store.ts";
 import { endOfTurn } from "./end-of-turn.ts";
 import { transitions } from "./transitions.ts";
 import { TurnBatch } from "./turn-batch.ts";
@@ -22,7 +13,7 @@ import { TurnBatch } from "./turn-batch.ts";
  * are taken or completed in the same turn of the event loop share, and ends within 500 ms. A Redis that cannot be reached is no error here: operations fail until it can be, now as later.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
- * @throws {ClaimStoreUnavailableError} if Redis refuses: a wrong password, missing rights
+ * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
 export async function connectRedisClaimStore(url: string, options: RedisClaimStoreOptions = {}): Promise<ClaimStore> {
   return connectStore(new RedisClaimStore(parseRedisAddress(url), options), options);
@@ -63,7 +54,6 @@ class RedisClaimStore implements ClaimStore {
       ca,
       purpose: "claims",
       whileAway: "no claim can be made until it is back",
-      unavailable: (message) => new ClaimStoreUnavailableError(message),
       scripts: transitions,
       needsFacts: !this.#keepsAll,
       prepare: async (redis, facts) => {

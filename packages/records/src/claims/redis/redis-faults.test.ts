@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startOwnRedis, type TestRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { type Claim, type ClaimKey, type ClaimOptions, type ClaimStore, ClaimStoreUnavailableError } from "../claim-store.ts";
+import { StoreUnavailableError } from "../../store-unavailable-error.ts";
+import type { Claim, ClaimKey, ClaimOptions, ClaimStore } from "../claim-store.ts";
 import { connectRedisClaimStore } from "./redis-claim-store.ts";
 
 /** What an operation may take at most, and how much later it may be noticed. */
@@ -95,7 +96,7 @@ test("a store closes in time although its Redis stands still", async () => {
   const unanswered = store.look(newKey()).catch((error: unknown) => error);
   const limit = sleep(2_500, "late");
   expect(await Promise.race([store[Symbol.asyncDispose](), limit])).toBeUndefined();
-  expect(await unanswered).toBeInstanceOf(ClaimStoreUnavailableError);
+  expect(await unanswered).toBeInstanceOf(StoreUnavailableError);
   await redis.resume();
 });
 
@@ -125,7 +126,7 @@ test("a Redis whose memory is full refuses claims in words, and takes them again
   await using store = await connectRedisClaimStore(redis.url);
   const claim = await take(store);
   await redis.ctl("config", "set", "maxmemory", "1");
-  await expect(store.claim(newKey(), request)).rejects.toThrow(ClaimStoreUnavailableError);
+  await expect(store.claim(newKey(), request)).rejects.toThrow(StoreUnavailableError);
   await expect(store.claim(newKey(), request)).rejects.toThrow(/refuses \(OOM/);
   expect(await store.look(claim.key)).toMatchObject({ state: "held" });
   await redis.ctl("config", "set", "maxmemory", "0");
@@ -145,7 +146,7 @@ test("a connection that is lost under load fails what is out, and nothing is sen
         expect(await store.claim(key, request)).toMatchObject({ state: "taken", isTakenOver: false });
         taken.push(key);
       } catch (error) {
-        expect(error).toBeInstanceOf(ClaimStoreUnavailableError);
+        expect(error).toBeInstanceOf(StoreUnavailableError);
         failed.push(key);
         return;
       }
@@ -221,7 +222,7 @@ test.each([
     () => undefined,
     (error: unknown) => error,
   );
-  expect(refusal).toBeInstanceOf(ClaimStoreUnavailableError);
+  expect(refusal).toBeInstanceOf(StoreUnavailableError);
   expect((refusal as Error).message).toMatch(message);
   const said = [...lines, (refusal as Error).stack].join("\n");
   expect(said).not.toContain("secret");
@@ -292,7 +293,7 @@ async function failsInTime(store: ClaimStore, claim: Claim): Promise<void> {
         (error: unknown) => error,
       );
       const endedAt = performance.now();
-      expect(failure).toBeInstanceOf(ClaimStoreUnavailableError);
+      expect(failure).toBeInstanceOf(StoreUnavailableError);
       expect(endedAt).toBeLessThan((await limit) + GRACE_MS);
     }),
   );

@@ -1,7 +1,8 @@
 import { silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "../../redis/index.ts";
+import { StoreUnavailableError } from "../../store-unavailable-error.ts";
 import { ANSWER_KEPT_MS, type CallRecord, isOpen } from "../call-record.ts";
-import { type JournalStore, JournalUnavailableError, MAX_SLOTS, type SlotClaim } from "../journal-store.ts";
+import { type JournalStore, MAX_SLOTS, type SlotClaim } from "../journal-store.ts";
 import { commands } from "./commands.ts";
 
 /**
@@ -9,7 +10,7 @@ import { commands } from "./commands.ts";
  * reached is no error here: operations fail until it can be, now as later.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
- * @throws {JournalUnavailableError} if Redis refuses: a wrong password, missing rights
+ * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
 export async function connectRedisJournalStore(url: string, options: RedisStoreOptions = {}): Promise<JournalStore> {
   return connectStore(new RedisJournalStore(parseRedisAddress(url), options), options);
@@ -27,7 +28,6 @@ class RedisJournalStore implements JournalStore {
       ca,
       purpose: "journal",
       whileAway: "calls are remembered in this process only until it is back",
-      unavailable: (message) => new JournalUnavailableError(message),
       scripts: commands,
     });
   }
@@ -82,7 +82,7 @@ class RedisJournalStore implements JournalStore {
       return pipeline.exec();
     })) as [Error | null, number][];
     return leases.map(([error, leftMs]) => {
-      if (error !== null) throw new JournalUnavailableError(`Cannot read slots: Redis refuses (${error.message})`);
+      if (error !== null) throw new StoreUnavailableError(`Cannot read slots: Redis refuses (${error.message})`);
       return Math.max(0, leftMs);
     });
   }

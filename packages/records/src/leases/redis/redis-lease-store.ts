@@ -1,6 +1,6 @@
 import { silentLogger } from "@rockbot/bus";
 import { connectStore, leaseCommands, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "../../redis/index.ts";
-import { type LeaseClaim, type LeaseHolder, type LeaseNote, type LeaseStore, LeaseStoreUnavailableError, MAX_NOTE_LENGTH } from "../lease-store.ts";
+import { type LeaseClaim, type LeaseHolder, type LeaseNote, type LeaseStore, MAX_NOTE_LENGTH } from "../lease-store.ts";
 
 const NOTE_KEPT_MS = 24 * 3600 * 1000;
 
@@ -28,7 +28,7 @@ return redis.call('GET', KEYS[1])`,
  * operations fail until it can be, now as later.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
- * @throws {LeaseStoreUnavailableError} if Redis refuses: a wrong password, missing rights
+ * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
 export async function connectRedisLeaseStore(url: string, options: RedisStoreOptions = {}): Promise<LeaseStore> {
   return connectStore(new RedisLeaseStore(parseRedisAddress(url), options), options);
@@ -46,7 +46,6 @@ class RedisLeaseStore implements LeaseStore {
       ca,
       purpose: "leases",
       whileAway: "what one process at a time may do rests until it is back",
-      unavailable: (message) => new LeaseStoreUnavailableError(message),
       scripts: commands,
     });
   }

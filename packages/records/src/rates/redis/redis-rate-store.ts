@@ -32,7 +32,6 @@ class RedisRateStore implements RateStore {
       ca,
       purpose: "rates",
       whileAway: "how often callers call is counted by each process alone until it is back",
-      unavailable: (message) => new Error(message),
       scripts: commands,
     });
   }

@@ -1,0 +1,1 @@
+export { StoreUnavailableError } from "./store-unavailable-error.ts";

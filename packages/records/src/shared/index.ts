@@ -1,0 +1,1 @@
+export { SharedRecords, type SharedRecordsOptions } from "./shared-records.ts";

@@ -1,0 +1,68 @@
+import type { Logger } from "@rockbot/bus";
+import type { ClaimStore } from "../claims/index.ts";
+import type { JournalStore } from "../journal/index.ts";
+import type { LeaseStore } from "../leases/index.ts";
+import type { RateStore } from "../rates/index.ts";
+
+export interface SharedRecordsOptions {
+  /** Where Redis is; without it nothing is shared, and each process has its own. */
+  readonly redisUrl: string | undefined;
+  /** Whether Redis keeps all that it has confirmed, so that claims survive its restart. @default false */
+  readonly keepsAll?: boolean | undefined;
+  readonly log: Logger;
+}
+
+/**
+ * What processes remember together, in Redis: each store is opened when it is first asked for, and closed with this. Without an address
+ * every store is undefined: who asks then keeps its own. The client of Redis is loaded with the first store.
+ * @throws {StoreUnavailableError} from each opening that Redis refuses: a wrong password, missing rights
+ */
+export class SharedRecords implements AsyncDisposable {
+  readonly #options: SharedRecordsOptions;
+  readonly #stack = new AsyncDisposableStack();
+  readonly #opened = new Map<string, Promise<AsyncDisposable>>();
+
+  constructor(options: SharedRecordsOptions) {
+    this.#options = options;
+  }
+
+  /** The calls that were taken: see ClaimStore. */
+  async claims(): Promise<ClaimStore | undefined> {
+    const { keepsAll } = this.#options;
+    return this.open("claims", async (url, options) => (await import("../claims/redis/index.ts")).connectRedisClaimStore(url, { ...options, keepsAll }));
+  }
+
+  /** What callers have used up. */
+  async rates(): Promise<RateStore | undefined> {
+    return this.open("rates", async (...at) => (await import("../rates/redis/index.ts")).connectRedisRateStore(...at));
+  }
+
+  /** Who may do what one process at a time may do. */
+  async leases(): Promise<LeaseStore | undefined> {
+    return this.open("leases", async (...at) => (await import("../leases/redis/index.ts")).connectRedisLeaseStore(...at));
+  }
+
+  /** The calls that callers have made. */
+  async journals(): Promise<JournalStore | undefined> {
+    return this.open("journals", async (...at) => (await import("../journal/redis/index.ts")).connectRedisJournalStore(...at));
+  }
+
+  /** A further store, of whoever asks, under a name of its own. */
+  async open<Store extends AsyncDisposable>(
+    name: string,
+    connect: (url: string, options: { readonly log: Logger }) => Promise<Store>,
+  ): Promise<Store | undefined> {
+    const { redisUrl, log } = this.#options;
+    if (redisUrl === undefined) return undefined;
+    const known = this.#opened.get(name);
+    if (known !== undefined) return known as Promise<Store>;
+    const opening = connect(redisUrl, { log }).then((store) => this.#stack.use(store));
+    this.#opened.set(name, opening);
+    return opening;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#opened.values());
+    await this.#stack.disposeAsync();
+  }
+}
