@@ -396,11 +396,11 @@ class Script:
     def watch(self):
         used_bytes, processes = usage()
         self.peak_bytes = max(self.peak_bytes, used_bytes)
-        if used_bytes > CONFIG["memoryBytes"] or killed_for_memory() > self.killed_before:
-            self.limit = "memory"
-        # The kernel refuses more where it counts them itself; where it does not, this is all that does.
-        elif processes > 2 * CONFIG["processes"]:
+        # The kernel refuses more where it counts them itself; where it does not, this is all that does. Before memory, which so many use up, too.
+        if processes > 2 * CONFIG["processes"]:
             self.limit = "processes"
+        elif used_bytes > CONFIG["memoryBytes"] or killed_for_memory() > self.killed_before:
+            self.limit = "memory"
         elif processes > CONFIG["processes"] and not self.notes[0]:
             self.notes[0] = PROCESSES
 
