@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { MAX_REQUEST_BYTES, parseArguments, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { readMessage } from "@rockbot/edge/inbound";
+import { BodyTooLargeError, readBounded, readMessage } from "@rockbot/edge/body";
 import { HttpErrorCode } from "./http-error.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -27,24 +27,16 @@ export async function receiveBody(incoming: IncomingMessage, isMessage: boolean)
   // The stream must outlive a refusal: the answer still goes out on its socket.
   const chunks = incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   try {
-    if (!isMessage) return await readBytes(incoming, chunks);
+    if (!isMessage) {
+      if (Number(incoming.headers["content-length"]) > MAX_REQUEST_BYTES) return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
+      return await readBounded(chunks, MAX_REQUEST_BYTES);
+    }
     const read = await readMessage(chunks, MAX_REQUEST_BYTES);
     return Buffer.isBuffer(read) ? read : new MessageTooLargeError(read.id);
   } catch (error) {
+    if (error instanceof BodyTooLargeError) return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
     return new ToolError(ToolErrorCode.Cancelled, "Cannot read the body: the connection ended before it was complete", { cause: error });
   }
-}
-
-async function readBytes({ headers }: IncomingMessage, stream: AsyncIterable<Buffer>): Promise<ReceivedBody> {
-  if (Number(headers["content-length"]) > MAX_REQUEST_BYTES) return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    bytes += chunk.length;
-    if (bytes > MAX_REQUEST_BYTES) return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, bytes);
 }
 
 /**

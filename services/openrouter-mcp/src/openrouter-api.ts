@@ -1,6 +1,7 @@
+import { Readable } from "node:stream";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { BodyTooLargeError, readBounded } from "@rockbot/edge/body";
 import { connectionError, statusError } from "./openrouter-error.ts";
-import { BodyTooLargeError, readText } from "./read-text.ts";
 
 export interface OpenRouterApiOptions {
   /** Such as https://openrouter.ai/api/v1. */
@@ -37,7 +38,7 @@ export function createOpenRouterApi({ baseUrl, apiKey, timeoutMs }: OpenRouterAp
         const response = await fetch(base + path, { headers, redirect: "manual", signal: AbortSignal.any([signal, deadline]) });
         status = response.status;
         retryAfter = response.headers.get("retry-after") ?? undefined;
-        text = await readText(response, MAX_ANSWER_BYTES);
+        text = (await readBounded(response.body ?? Readable.from([]), MAX_ANSWER_BYTES)).toString();
       } catch (error) {
         if (signal.aborted) throw new ToolError(ToolErrorCode.Cancelled, `Reading ${what} was given up by its caller.`, { cause: error });
         if (deadline.aborted)

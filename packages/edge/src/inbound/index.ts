@@ -3,7 +3,6 @@ export { addressFaults } from "./addresses.ts";
 export { Admission, type AdmissionOptions, GaveWayError, NoPlaceError, type Visit } from "./admission.ts";
 export { bearerOf, createTokenCheck } from "./bearer-token.ts";
 export { createFrontDoor, type FrontDoorFault, type FrontDoorOptions } from "./front-door.ts";
-export { MessageReader, readMessage, type TooLargeMessage } from "./read-message.ts";
 // Whom it has refused.
 export { RefusalTally, type RefusalTallyOptions, tallyByAddress } from "./refusal-tally.ts";
 // The server.

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { BodyTooLargeError, readBounded } from "@rockbot/edge/body";
 import { type Dispatcher, Pool } from "undici";
 import { EngineError } from "./engine-error.ts";
 
@@ -74,14 +75,11 @@ const inTime = (ms: number, signal: AbortSignal | undefined): AbortSignal =>
 const tooLong = (): EngineError => new EngineError(500, `the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
 
 async function read({ body }: Dispatcher.ResponseData): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw tooLong();
-    chunks.push(chunk);
+  try {
+    return (await readBounded(body as AsyncIterable<Buffer>, MAX_ANSWER_BYTES)).toString("utf8");
+  } catch (error) {
+    throw error instanceof BodyTooLargeError ? tooLong() : error;
   }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function messageOf(answer: string): string {

@@ -1,7 +1,8 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { BodyTooLargeError } from "@rockbot/edge/body";
 import { BlockedAddressError, ConnectTimeoutError } from "@rockbot/edge/outbound";
 import { errors } from "undici";
-import { BodyCutError, BodyEncodingError, BodyTooLargeError } from "./read-body.ts";
+import { BodyCutError, BodyEncodingError } from "./read-body.ts";
 
 /** The limits that an error's text names. */
 export interface FetchLimits {

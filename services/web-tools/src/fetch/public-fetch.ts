@@ -1,9 +1,10 @@
 import { retryAfterMs } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { BodyTooLargeError } from "@rockbot/edge/body";
 import { type AddressPolicyOptions, createAddressPolicy, createGuardedAgent, type Lookup } from "@rockbot/edge/outbound";
 import { type Dispatcher, request } from "undici";
 import { blocked, describeUrl, fetchError } from "./fetch-errors.ts";
-import { type Body, BodyTooLargeError, readBody } from "./read-body.ts";
+import { type Body, readBody } from "./read-body.ts";
 
 export interface PublicFetchOptions extends AddressPolicyOptions {
   /** For the whole of a fetch, redirects and body included, in milliseconds. @default 20_000 */
@@ -105,7 +106,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
             retryAfterMs: retryAfterMs(header("retry-after")),
             async body() {
               try {
-                if (Number(header("content-length") ?? 0) > maxBytes) throw new BodyTooLargeError();
+                if (Number(header("content-length") ?? 0) > maxBytes) throw new BodyTooLargeError(`it says that it has more than ${maxBytes} bytes`);
                 return await readBody(body, { encoding: header("content-encoding"), maxBytes });
               } catch (error) {
                 throw fail(error);

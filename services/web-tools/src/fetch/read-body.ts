@@ -1,10 +1,6 @@
 import { promisify } from "node:util";
 import { type BrotliOptions, brotliDecompress, constants, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
-
-/** The body is larger than the limit, before or after decompression. */
-export class BodyTooLargeError extends Error {
-  override readonly name = "BodyTooLargeError";
-}
+import { BodyTooLargeError, readBounded } from "@rockbot/edge/body";
 
 /** The body is compressed in a way that we did not ask for, or is broken. */
 export class BodyEncodingError extends Error {
@@ -32,7 +28,7 @@ export interface Body {
 /**
  * Reads a body to its end and decompresses it. However much a small body would unpack to, no more than `maxBytes` and a
  * chunk are held of it.
- * @throws {BodyTooLargeError}
+ * @throws {BodyTooLargeError} before or after decompression
  * @throws {BodyCutError}
  * @throws {BodyEncodingError}
  */
@@ -44,7 +40,7 @@ export async function readBody(body: AsyncIterable<Buffer>, { encoding = "", max
   });
   if (decoders.length > 2) throw new BodyEncodingError("it is compressed more than twice");
 
-  let bytes = await collect(body, maxBytes);
+  let bytes = await readBounded(body, maxBytes);
   let isCut = false;
   for (const decoder of decoders.reverse()) {
     if (bytes.length === 0) break;
@@ -53,7 +49,7 @@ export async function readBody(body: AsyncIterable<Buffer>, { encoding = "", max
       bytes = whole ?? (await decoder(bytes, { maxOutputLength: maxBytes, isLenient: true }));
       isCut ||= whole === undefined;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw new BodyTooLargeError();
+      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw new BodyTooLargeError(`it unpacks to more than ${maxBytes} bytes`);
       throw new BodyEncodingError("its compressed content is broken", { cause: error });
     }
   }
@@ -71,17 +67,6 @@ const encodingsOf = (header: string): string[] =>
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "" && name !== "identity");
-
-async function collect(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxBytes) throw new BodyTooLargeError(); // leaving the loop destroys the stream
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
-}
 
 interface DecompressOptions {
   readonly maxOutputLength: number;

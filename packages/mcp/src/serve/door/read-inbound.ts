@@ -1,5 +1,5 @@
 import { MAX_REQUEST_BYTES, parseArguments, ToolErrorCode } from "@rockbot/contracts";
-import type { TooLargeMessage } from "@rockbot/edge/inbound";
+import type { TooLargeMessage } from "@rockbot/edge/body";
 import { isRecord } from "../../text/is-record.ts";
 
 /** What a client's message holds, or how it is answered instead. */

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import { MAX_REQUEST_BYTES } from "@rockbot/contracts";
-import { MessageReader } from "@rockbot/edge/inbound";
+import { MessageReader } from "@rockbot/edge/body";
 import { jsonLine } from "../../text/json-line.ts";
 import { type InboundRefusal, readInbound, refuseMalformed } from "./read-inbound.ts";
 

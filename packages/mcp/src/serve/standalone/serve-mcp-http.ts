@@ -4,12 +4,12 @@ import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { MAX_REQUEST_BYTES } from "@rockbot/contracts";
+import { readMessage } from "@rockbot/edge/body";
 import {
   Admission,
   GaveWayError,
   letIn,
   NoPlaceError,
-  readMessage,
   SPARE_CONNECTIONS,
   type StrangerOptions,
   startServer,

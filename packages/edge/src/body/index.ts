@@ -1,0 +1,2 @@
+export { BodyTooLargeError, readBounded } from "./read-bounded.ts";
+export { MessageReader, readMessage, type TooLargeMessage } from "./read-message.ts";
