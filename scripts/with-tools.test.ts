@@ -84,6 +84,17 @@ test("with-tools installs again when the lockfile has changed", async () => {
   expect(await checkout.read("pnpm.log")).toBe("install --frozen-lockfile\n".repeat(2));
 });
 
+test("with-tools brings the lockfile up to date where a package.json asks for more, and says so", async () => {
+  const pnpm = `${PNPM}; if [ "$2" = --frozen-lockfile ]; then echo "ERR_PNPM_OUTDATED_LOCKFILE"; printf '  ╰─▶ It is old.\\n\\n'; exit 1; fi; echo new > "$CHECKOUT/pnpm-lock.yaml"`;
+  await using checkout = await makeCheckout({ npm: NPM, pnpm });
+  const first = await checkout.run("true");
+  const second = await checkout.run("true");
+
+  expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining("Commit it, too") });
+  expect(second).toEqual({ code: 0, stdout: "", stderr: "" });
+  expect(await checkout.read("pnpm.log")).toBe("install --frozen-lockfile\ninstall --no-frozen-lockfile\n");
+});
+
 test("with-tools takes over the lock of a start that was killed", async () => {
   await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM });
   const dead = spawn("true");
@@ -105,12 +116,12 @@ test.each([
     "ERR_PNPM_X: It is not up to date. Where the network is at fault",
   ],
   [
-    "the lockfile is older than a package.json",
+    "the lockfile is older than a package.json, in CI",
     { npm: NPM, pnpm: `${ANSWER_VERSION}; printf 'Error: ERR_PNPM_OUTDATED_LOCKFILE\\n\\n  × installing\\n  ╰─▶ It is old.\\n\\n  help'; exit 1` },
-    "ERR_PNPM_OUTDATED_LOCKFILE: It is old. A package.json asks for other dependencies than pnpm-lock.yaml holds: run pnpm install",
+    "ERR_PNPM_OUTDATED_LOCKFILE: It is old. A package.json asks for other dependencies than pnpm-lock.yaml holds",
   ],
 ])("with-tools says in one line what is wrong when %s", async (_title, tools, words) => {
-  await using checkout = await makeCheckout(tools);
+  await using checkout = await makeCheckout({ ...tools, isCi: true });
   const { code, stdout, stderr } = await checkout.run("echo", "never");
 
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -148,7 +159,7 @@ async function makeFolder(): Promise<{ readonly path: string } & AsyncDisposable
 }
 
 /** A checkout with nothing set up that asks for Node 99, and for pnpm 12, on a machine whose npm and pnpm are these shell scripts. */
-async function makeCheckout({ npm, pnpm }: { readonly npm: string; readonly pnpm: string }) {
+async function makeCheckout({ npm, pnpm, isCi = false }: { readonly npm: string; readonly pnpm: string; readonly isCi?: boolean }) {
   const folder = await makeFolder();
   const inside = (file: string): string => join(folder.path, file);
   for (const part of ["with-tools", "bootstrap.mjs", "bootstrap"]) await cp(join(root, "scripts", part), inside(`scripts/${part}`), { recursive: true });
@@ -159,7 +170,7 @@ async function makeCheckout({ npm, pnpm }: { readonly npm: string; readonly pnpm
     await writeFile(inside(`bin/${name}`), `#!/bin/sh\n${script}\n`);
     await chmod(inside(`bin/${name}`), 0o755);
   }
-  const env = { ...process.env, CHECKOUT: folder.path, PATH: `${inside("bin")}:${dirname(process.execPath)}:${process.env.PATH}` };
+  const env = { ...process.env, CI: isCi ? "true" : "", CHECKOUT: folder.path, PATH: `${inside("bin")}:${dirname(process.execPath)}:${process.env.PATH}` };
   return {
     ...folder,
     run: (...command: string[]) => run(inside("scripts/with-tools"), command, { cwd: folder.path, env }),

@@ -18,21 +18,44 @@ export async function areDependenciesInstalled(root) {
 }
 
 /**
+ * Installs what the lockfile holds. Where a package.json asks for more, as after a new package in the workspace, the lockfile is brought up to date first;
+ * in CI (the variable `CI`) that is a fault.
+ *
  * @param {string} root
  * @param {{ node: string | undefined, pnpm: string | undefined }} folders - of the tools, undefined where PATH has them
  * @returns {Promise<void>}
+ * @throws {SetupError}
  */
 export async function installDependencies(root, folders) {
   process.stderr.write("rockbot: installing the dependencies of the lockfile into node_modules\n");
-  const before = await fingerprint(root);
+  let before = await fingerprint(root);
+  try {
+    await install(root, folders, "--frozen-lockfile");
+  } catch (error) {
+    if (process.env.CI || !String(error.message).includes(OUTDATED)) throw error;
+    process.stderr.write("rockbot: a package.json asks for more than pnpm-lock.yaml holds: the lockfile is brought up to date. Commit it, too\n");
+    await install(root, folders, "--no-frozen-lockfile");
+    before = await fingerprint(root);
+  }
+  await writeFile(join(root, STAMP), before); // taken before, so that a file changed meanwhile is seen the next time
+}
+
+const OUTDATED = "ERR_PNPM_OUTDATED_LOCKFILE";
+
+/**
+ * @param {string} root
+ * @param {{ node: string | undefined, pnpm: string | undefined }} folders
+ * @param {string} lockfile - the flag that says whether it may change
+ */
+function install(root, folders, lockfile) {
   const registry = process.env.npm_config_registry ?? process.env.NPM_CONFIG_REGISTRY; // pnpm reads .npmrc, and not these
-  const flags = ["--frozen-lockfile", "--prod=false", "--reporter=append-only", "--config.confirm-modules-purge=false"];
-  await runChild("install the dependencies", "pnpm", ["install", ...flags], {
+  const flags = [lockfile, "--prod=false", "--reporter=append-only", "--config.confirm-modules-purge=false"];
+  return runChild("install the dependencies", "pnpm", ["install", ...flags], {
     cwd: root,
     deadlineMs: 600_000,
     advice: (fault) =>
-      fault.includes("ERR_PNPM_OUTDATED_LOCKFILE")
-        ? "A package.json asks for other dependencies than pnpm-lock.yaml holds: run pnpm install, and commit the lockfile with it."
+      fault.includes(OUTDATED)
+        ? "A package.json asks for other dependencies than pnpm-lock.yaml holds: run any command without CI=true, and commit the lockfile with it."
         : "Where the network is at fault, check it and npm's registry setting, then run the same command again.",
     env: {
       ...process.env,
@@ -40,7 +63,6 @@ export async function installDependencies(root, folders) {
       PATH: [folders.node, folders.pnpm, process.env.PATH].filter(Boolean).join(delimiter),
     },
   });
-  await writeFile(join(root, STAMP), before); // taken before, so that a file changed meanwhile is seen the next time
 }
 
 /**
