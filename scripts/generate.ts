@@ -5,15 +5,13 @@
  * `--check` writes nothing and fails when a committed file differs.
  */
 import { globSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { parse } from "yaml";
 import { asyncApiDocument } from "./generate/async-api.ts";
-import { brokerRightsReference } from "./generate/broker-rights-reference.ts";
 import { chartSchema } from "./generate/chart-schema.ts";
 import { configModule, pascalCase } from "./generate/config-module.ts";
 import { contractsModules } from "./generate/contracts-modules.ts";
-import { policyReference } from "./generate/policy-reference.ts";
 import { programModule } from "./generate/program-module.ts";
 import { referenceDocument } from "./generate/reference-document.ts";
 import type { JsonSchema, SchemaDocument } from "./generate/schema-document.ts";
@@ -57,26 +55,40 @@ files.set("helm/rockbot/values.schema.json", chartSchema(valuesSchema, configs))
 const policySchema = "packages/policy/policy.schema.yaml";
 const policyModules = await configModule({ file: policySchema, name: "policy", type: "PolicyDocument" }, parse(await readFile(policySchema, "utf8")));
 for (const [name, text] of Object.entries(policyModules)) files.set(join(dirname(policySchema), "src/generated", name), text);
-files.set("docs/policy.md", await policyReference("docs/policy.example.yaml"));
-files.set("docs/broker-rights.md", await brokerRightsReference("docs/policy.example.yaml"));
 
+const isCheck = process.argv.includes("--check");
 const stale: string[] = [];
-for (const [file, text] of files) {
-  const current = await readFile(file, "utf8").catch(() => undefined);
-  if (current === text) continue;
-  stale.push(file);
-  if (!process.argv.includes("--check")) {
-    const { mkdir } = await import("node:fs/promises");
+let count = 0;
+await settle(files);
+// The code that makes these is generated itself: it is loaded only now. Where it is stale, so may they be.
+if (!isCheck || stale.length === 0) {
+  const [{ policyReference }, { brokerRightsReference }] = await Promise.all([
+    import("./generate/policy-reference.ts"),
+    import("./generate/broker-rights-reference.ts"),
+  ]);
+  const example = "docs/policy.example.yaml";
+  await settle(
+    new Map([
+      ["docs/policy.md", await policyReference(example)],
+      ["docs/broker-rights.md", await brokerRightsReference(example)],
+    ]),
+  );
+}
+if (isCheck && stale.length > 0) {
+  console.error(`Generated files are stale: ${stale.join(", ")}. Run: npm run generate`);
+  process.exit(1);
+}
+console.error(isCheck ? `${count} generated files are fresh` : `${count} files generated, ${stale.length} changed`);
+
+/** Writes what differs from the file that there is; with `--check` only notes it. */
+async function settle(texts: ReadonlyMap<string, string>): Promise<void> {
+  for (const [file, text] of texts) {
+    count++;
+    const current = await readFile(file, "utf8").catch(() => undefined);
+    if (current === text) continue;
+    stale.push(file);
+    if (isCheck) continue;
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   }
-}
-if (process.argv.includes("--check")) {
-  if (stale.length > 0) {
-    console.error(`Generated files are stale: ${stale.join(", ")}. Run: npm run generate`);
-    process.exit(1);
-  }
-  console.error(`${files.size} generated files are fresh`);
-} else {
-  console.error(`${files.size} files generated, ${stale.length} changed`);
 }

@@ -100,6 +100,9 @@ function toolsModule(tools: [string, JsonSchema][], schemas: Record<string, Json
     "/** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */",
     `export const allToolNames: readonly string[] = ${JSON.stringify(tools.map(([, schema]) => schema.title))};`,
     "",
+    "/** Those of them that only a policy which names them in full allows (`x-dangerous`). */",
+    `export const dangerousToolNames: readonly string[] = ${JSON.stringify(tools.filter(([, schema]) => schema["x-dangerous"] === true).map(([, schema]) => schema.title))};`,
+    "",
   ].join("\n");
 }
 

@@ -12,7 +12,7 @@ export { encodeData, UncarriableError } from "./encode-data.ts";
 export { createEnvelope, type Envelope, Header, type NewEnvelope, newId, waitsMs } from "./envelope.ts";
 export { type Messages, messages } from "./generated/messages.ts";
 // Tools: what each promises.
-export { allToolNames, tools } from "./generated/tools.ts";
+export { allToolNames, dangerousToolNames, tools } from "./generated/tools.ts";
 export type {
   AnnouncedTool,
   ContentTrust,

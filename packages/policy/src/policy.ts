@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { RecentMap } from "@rockbot/base";
+import { dangerousToolNames } from "@rockbot/contracts";
 import type { ArgumentRule } from "./argument-rules.ts";
 import { entries, type PolicyPath } from "./document-place.ts";
 import type { PolicyCaller, PolicyDocument, PolicyEveryone, PolicyQueue, PolicyRule } from "./generated/policy.ts";
@@ -72,8 +73,8 @@ export interface Policy {
 const DEFAULT_IN_FLIGHT = 256;
 const DEFAULT_DEPTH = 8;
 
-/** Tools that run what they are given outside a sandbox, whatever their definition says. */
-const DANGEROUS: ReadonlySet<string> = new Set(["bash", "mcp_register_server"]);
+/** Whatever an announcement says of them: it may add the flag, and not take it away. `bash` is reserved for a tool that is to come. */
+const DANGEROUS: ReadonlySet<string> = new Set([...dangerousToolNames, "bash"]);
 /** Decisions that are remembered; callers and tools are few, names that peers make up are not. */
 const MAX_REMEMBERED = 10_000;
 const DAY_MS = 86_400_000;

@@ -129,3 +129,6 @@ export const tools = {
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
 export const allToolNames: readonly string[] = ["execute_python_script","get_tool_guide","list_tool_guides","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","web_browse","web_search"];
+
+/** Those of them that only a policy which names them in full allows (`x-dangerous`). */
+export const dangerousToolNames: readonly string[] = ["mcp_register_server"];
