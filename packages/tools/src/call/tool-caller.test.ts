@@ -9,6 +9,16 @@ import { createToolCaller } from "./tool-caller.ts";
 
 const echo = testTool("echo", async (input) => ({ content: JSON.stringify(input), structured: input }));
 
+test("calls the tool of a set without a guide", async () => {
+  await using bus = createMemoryBus();
+  await using _service = await serveTools(bus, { tools: [echo] }, { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "agent" });
+  await caller.discovered();
+
+  expect(await caller.getGuides()).toEqual([]);
+  await expect(caller.call("echo", {})).resolves.toMatchObject({ content: "{}" });
+});
+
 test("finds and calls a tool, whichever side started first", async () => {
   await using bus = createMemoryBus();
   await using early = await createToolCaller(bus, { agent: "early" });
@@ -81,7 +91,7 @@ test("fails at once when a service is gone without a word", async () => {
         hash: "0123456789abcdef",
         page: 0,
         pages: 1,
-        guides: [...guides],
+        guides: [...(guides ?? [])],
         tools: tools.map(({ definition: { name, description } }) => ({
           name,
           description,

@@ -13,8 +13,8 @@ export interface Tool {
   readonly isResumable?: boolean | undefined;
 }
 
-/** What a tool knows of a call beside its arguments. */
-export interface ToolCallContext extends ToolContext {
+/** What a tool knows of a call beside its arguments. Handed on as `parent`, it gives the calls that the tool makes its deadline and its cancellation. */
+export interface ToolCallContext extends Pick<ToolContext, "caller" | "deadline" | "depth" | "log" | "progress" | "mayHaveBegun"> {
   /** An AbortSignal, which the `deadline` layer gives to all that is inside it. */
   readonly signal: AbortSignal;
   /** The same whenever the call is delivered: a key for whatever must not happen twice, together with `caller`. */

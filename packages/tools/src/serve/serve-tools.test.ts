@@ -185,9 +185,8 @@ test("cancels a running call for the caller who made it, and for nobody else", a
   expect((await asked).answer).toMatchObject({ code: "cancelled", isRetryable: false });
 });
 
-test("refuses to serve a set without a guide, with two tools of one name, or under a name that is not one", async () => {
+test("refuses to serve a set with two tools of one name, or under a name that is not one", async () => {
   await using bus = createMemoryBus();
-  await expect(serveTools(bus, { tools: [echo], guides: [] }, { service: "tests" })).rejects.toThrow("at least one guide");
   await expect(serveTools(bus, testSet(echo, echo), { service: "tests" })).rejects.toThrow("same name");
   for (const service of ["Tests", "a.b", "", "probe", "#"]) await expect(serveTools(bus, testSet(echo), { service })).rejects.toThrow(RangeError);
 });

@@ -73,7 +73,7 @@ const LINE = 2_048;
  * the tools are announced. Disposal says so, takes no new calls, and waits for the running ones; those that outlast the
  * drain time are aborted, unanswered, and go back to the bus.
  * @throws {RangeError} if the service's name is not one that we may create
- * @throws {TypeError} if the set has no guide or two tools of one name
+ * @throws {TypeError} if two tools of the set have one name
  */
 export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOptions): Promise<AsyncDisposable> {
   const { service, concurrency = DEFAULT_CONCURRENCY, policy = holdPolicy(createPolicy(defaultPolicySource())), log = silentLogger } = options;
@@ -120,7 +120,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   started.use(await takeCancels(bus, { service, identity, meter, running, claims: hasEffects ? claims : undefined, log }));
   const requests = await subscribe(handlers);
   started.defer(async () => void (await Promise.all([intake, requests].map((each) => each[Symbol.asyncDispose]()))));
-  const list = (): AnnouncedList => ({ tools: served.announced({ service, topic }), guides: set.guides });
+  const list = (): AnnouncedList => ({ tools: served.announced({ service, topic }), guides: set.guides ?? [] });
   const announcer = started.use(await announceTools(bus, { service, list: list(), identity, log }));
   started.defer(served.onChange(() => announcer.update(list())));
   announcer.update(list()); // what changed while the first announcement was on its way

@@ -26,12 +26,11 @@ export class ServedTools {
   /** A provider gives the same object for the same tool, so that its layers are put around it once. */
   readonly #layered = new WeakMap<Tool, ServedTool>();
 
-  /** @throws {TypeError} if a fixed set has no guide or two tools of one name */
+  /** @throws {TypeError} if a fixed set has two tools of one name */
   constructor(set: ToolSet, { service, withLayers }: ServedToolsOptions) {
     this.#set = set;
     this.#withLayers = withLayers;
     if (isProvider(set)) return;
-    if (set.guides.length === 0) throw new TypeError(`Cannot serve "${service}": a tool set publishes at least one guide`);
     this.#fixed = new Map(set.tools.map((tool) => [tool.definition.name, this.#layer(tool)]));
     if (this.#fixed.size !== set.tools.length) throw new TypeError(`Cannot serve "${service}": two of its tools have the same name`);
   }
