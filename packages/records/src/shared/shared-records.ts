@@ -58,6 +58,7 @@ export class SharedRecords implements AsyncDisposable {
     if (known !== undefined) return known as Promise<Store>;
     const opening = connect(redisUrl, { log }).then((store) => this.#stack.use(store));
     this.#opened.set(name, opening);
+    opening.catch(() => this.#opened.delete(name)); // who asks then tries anew
     return opening;
   }
 
