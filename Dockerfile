@@ -14,7 +14,7 @@ FROM node:24-bookworm-slim
 ARG SERVICE
 # Probes come from outside the container, so that its loopback address would not do.
 ENV NODE_ENV=production HEALTH_HOST=0.0.0.0 HEALTH_PORT=8481
-# What has just been made has 24 MB, as in F26 of docs/faults.md. Node's own choice is up to four times as much, which is filled before anything is given back.
+# What has just been made has 24 MB, as in F26 of docs/measured/faults.md. Node's own choice is up to four times as much, which is filled before anything is given back.
 ENV NODE_OPTIONS=--max-semi-space-size=8
 COPY --from=build /src/dist/${SERVICE}/ /app/
 # What a service keeps, such as an audit log, lies here: a new volume takes its owner over.

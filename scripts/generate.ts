@@ -35,7 +35,7 @@ for (const [name, text] of Object.entries(await contractsModules(definitions))) 
   files.set(join(contracts, "src/generated", name), text);
 }
 files.set(join(contracts, "asyncapi.yaml"), asyncApiDocument(definitions));
-files.set("docs/tools.md", referenceDocument(definitions));
+files.set("docs/reference/tools.md", referenceDocument(definitions));
 const settings = parse(await readFile("services/settings.yaml", "utf8")) as Record<string, object>;
 const configs = new Map<string, JsonSchema>();
 for (const file of globSync("services/*/{config,servers}.schema.yaml").sort()) {
@@ -66,11 +66,11 @@ if (!isCheck || stale.length === 0) {
     import("./generate/policy-reference.ts"),
     import("./generate/broker-rights-reference.ts"),
   ]);
-  const example = "docs/policy.example.yaml";
+  const example = "docs/examples/policy.yaml";
   await settle(
     new Map([
-      ["docs/policy.md", await policyReference(example)],
-      ["docs/broker-rights.md", await brokerRightsReference(example)],
+      ["docs/reference/policy.md", await policyReference(example)],
+      ["docs/reference/broker-rights.md", await brokerRightsReference(example)],
     ]),
   );
 }

@@ -1,6 +1,6 @@
 import { inlined, type JsonSchema, type SchemaDocument, toolDefinitions } from "./schema-document.ts";
 
-/** `docs/tools.md`: every tool with its arguments, for people. */
+/** `docs/reference/tools.md`: every tool with its arguments, for people. */
 export function referenceDocument(definitions: SchemaDocument["definitions"]): string {
   const section = ([name, schema]: [string, JsonSchema]) => {
     const input = inlined(definitions[`${name}Input`], definitions);

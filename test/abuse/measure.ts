@@ -1,6 +1,6 @@
 /**
  * Shows what one agent that has gone bad costs the others: `npm run flood -- [--seconds 600] [--rate 20] [FLOOD...]`. Prints a table, with all floods
- * also into docs/flood-figures.md, and ends in an error if a figure is out of its bounds. A machine that does much else makes the times worse.
+ * also into docs/measured/floods.md, and ends in an error if a figure is out of its bounds. A machine that does much else makes the times worse.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,6 +27,6 @@ const broken = rows.flatMap((row) => brokenBounds(row));
 for (const words of broken) process.stdout.write(`${words}\n`);
 if (positionals.length === 0) {
   const page = report({ seconds: Number(values.seconds), callsPerSecond: Number(values.rate), lines: rows.map(tableRow), broken });
-  await writeFile(join(import.meta.dirname, "../../docs/flood-figures.md"), page);
+  await writeFile(join(import.meta.dirname, "../../docs/measured/floods.md"), page);
 }
 process.exit(broken.length === 0 ? 0 : 1);

@@ -106,9 +106,9 @@ async function bench(options: BenchOptions): Promise<void> {
   process.stdout.write(markdown);
   if (Object.keys(failures).length > 0) process.exitCode = 1;
   if (out === undefined) return;
-  await mkdir(out, { recursive: true });
+  await mkdir(join(out, "data"), { recursive: true });
   await writeFile(join(out, "bench.md"), markdown);
-  await writeFile(join(out, "bench.json"), `${JSON.stringify(run, null, 2)}\n`);
+  await writeFile(join(out, "data/bench.json"), `${JSON.stringify(run, null, 2)}\n`);
 }
 
 /** The cases, in their order: each payload with each concurrency, and a lone caller that thinks. */

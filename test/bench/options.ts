@@ -31,7 +31,7 @@ export const usage = `Usage: npm run bench -- [options]
   --round-ms N       how long a round makes calls (1500)
   --think-ms N       how long a lone caller thinks between calls, in a further case; 0 leaves it out (200)
   --seed N           of the order within a round (the time)
-  --out FOLDER       keeps the figures there: bench.json, bench.md
+  --out FOLDER       keeps the figures there: bench.md, data/bench.json
   --profiles FOLDER  writes a CPU profile of each process there
 `;
 

@@ -30,8 +30,8 @@ function rowsOf(document: string, firstColumn: string): string[][] {
 const quoted = (cell = ""): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? "");
 
 test("the broker grants what the documents say, to each user and for each topic that they name, and nothing else", { timeout: 300_000 }, async () => {
-  await using broker = await startVerifiedBroker(read("policy.example.yaml"));
-  const [, ...users] = rowsOf(read("broker-rights.md"), "user");
+  await using broker = await startVerifiedBroker(read("examples/policy.yaml"));
+  const [, ...users] = rowsOf(read("reference/broker-rights.md"), "user");
   const topics = [...new Set(users.flatMap(([, , publishes, hears]) => [...quoted(publishes), ...quoted(hears)]))].map((topic) => topic.replaceAll("*", "any"));
   expect(users.length).toBeGreaterThan(3);
   expect(topics.length).toBeGreaterThan(10);
@@ -51,7 +51,7 @@ test("the broker grants what the documents say, to each user and for each topic 
   expect(granted).toEqual(documented);
 
   // A caller who may use no tool of a service cannot even ask it.
-  const [[, ...tools] = [], ...callers] = rowsOf(read("policy.md"), "caller");
+  const [[, ...tools] = [], ...callers] = rowsOf(read("reference/policy.md"), "caller");
   const owned = tools.map((cell) => quoted(cell)[0]?.startsWith("web_") ?? false);
   const asked = callers.flatMap(([name, ...cells]) => {
     const [caller] = quoted(name);

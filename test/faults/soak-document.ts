@@ -9,7 +9,7 @@ export interface SoakRow extends FigureRow {
   readonly date: string;
 }
 
-/** docs/faults.md. */
+/** docs/measured/faults.md. */
 export function soakDocument(rowsOfAll: readonly SoakRow[]): string {
   const runs = [...new Set(rowsOfAll.map((row) => `| ${row.broker} | \`${row.command}\` | ${row.seed} | ${row.date} |`))];
   const table = rowsOfAll.map(
@@ -20,7 +20,7 @@ export function soakDocument(rowsOfAll: readonly SoakRow[]): string {
   );
   return `# What faults come to
 
-Written by \`npm run soak\`; the same as data in [faults.json](faults.json). Each row is a test in \`test/faults\`, which also fails if what must hold does not:
+Written by \`npm run soak\`; the same as data in [data/faults.json](data/faults.json). Each row is a test in \`test/faults\`, which also fails if what must hold does not:
 nothing lost, nothing crossed, every call settled by its deadline + 500 ms. "Doubled effects" counts calls whose effect happened more than
 once: never right for \`effect\`, allowed for \`read\` and \`repeat\`, which declare themselves read-only and idempotent. \`npm test\` runs the same in small numbers.
 Besides the faults by number: \`cancel\`, \`recovery\` of many processes after the broker was killed, \`random\` faults one after the other, and

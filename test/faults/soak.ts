@@ -13,7 +13,7 @@ import type { FigureRow, RecordedRow } from "./figures.ts";
 import { type SoakRow, soakDocument } from "./soak-document.ts";
 
 const root = dirname(dirname(import.meta.dirname));
-const json = join(root, "docs/faults.json");
+const json = join(root, "docs/measured/data/faults.json");
 const seed = Number(process.env["ROCKBOT_TEST_SEED"] ?? Date.now() % 1_000_000_000);
 const { values, positionals: names } = parseArgs({ options: { part: { type: "string", default: "1" } }, allowPositionals: true });
 const folder = mkdtempSync(join(tmpdir(), "rockbot-soak-"));
@@ -49,7 +49,7 @@ async function write(figureRows: readonly FigureRow[]): Promise<void> {
   );
   const all = [...kept, ...rows].sort((a, b) => `${a.fault} ${a.broker}`.localeCompare(`${b.fault} ${b.broker}`));
   writeFileSync(json, `${JSON.stringify(all, null, 2)}\n`);
-  writeFileSync(join(root, "docs/faults.md"), soakDocument(all));
+  writeFileSync(join(root, "docs/measured/faults.md"), soakDocument(all));
 }
 
 /** As a broker of the kind that was used says of itself: the soak has ended its own. */

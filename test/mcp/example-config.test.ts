@@ -17,7 +17,7 @@ interface Servers {
 
 test("the example of a file of servers works in the repository's folder", { timeout: 60_000 }, async () => {
   using folder = temporaryFolder(); // beside the file is kept what its servers say
-  const file = folder.write("mcp.json", readFileSync(join(root, "docs/mcp.example.json")));
+  const file = folder.write("mcp.json", readFileSync(join(root, "docs/examples/mcp.json")));
   const args = ["call", "system-info__system_info", "{}", "--mcp-config", file];
   await using cli = startNodeProgram(join(root, "packages/cli/src/main.ts"), { args, cwd: root });
   expect([await cli.ended, cli.stderr()]).toEqual([0, ""]);

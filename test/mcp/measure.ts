@@ -1,4 +1,4 @@
-/** Measures what the way over the bus costs a call of an MCP server, and a bridge with many servers: writes docs/mcp-figures.md. `--quick` for a look. */
+/** Measures what the way over the bus costs a call of an MCP server, and a bridge with many servers: writes docs/measured/mcp.md. `--quick` for a look. */
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -52,5 +52,5 @@ until it can call all ${many.servers * many.tools} tools; again: of a list that 
 |---|---|---|---|---|---|---|---|
 ${crowds.map(crowdLine).join("\n")}
 `;
-if (!values.quick) await writeFile(join(import.meta.dirname, "../../docs/mcp-figures.md"), report);
+if (!values.quick) await writeFile(join(import.meta.dirname, "../../docs/measured/mcp.md"), report);
 process.stdout.write(report);

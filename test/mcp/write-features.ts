@@ -1,4 +1,4 @@
-/** Tries each feature with each kind of MCP server, and writes what it finds to docs/mcp-features.md. */
+/** Tries each feature with each kind of MCP server, and writes what it finds to docs/reference/mcp-features.md. */
 import { writeFile } from "node:fs/promises";
 import { startOwnBroker } from "@rockbot/testing";
 import { featureDocument, probeFeatures } from "./feature-matrix.ts";

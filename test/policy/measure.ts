@@ -1,4 +1,4 @@
-/** Measures what the policy costs each call, and what it is worth when a caller floods a service: writes docs/policy-figures.md. */
+/** Measures what the policy costs each call, and what it is worth when a caller floods a service: writes docs/measured/policy.md. */
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -62,5 +62,5 @@ A service bears 40 calls a second of 200 ms each. One caller makes 5 a second, a
 |---|---|---|---|---|
 ${places.map(({ bus, flood, p50, p99 }) => `| ${bus} | ${flood} | ${median(p50).toFixed(0)} | ${median(p99).toFixed(0)} | ${(median(p99) / alone(bus)).toFixed(2)} |`).join("\n")}
 `;
-await writeFile(join(import.meta.dirname, "../../docs/policy-figures.md"), report);
+await writeFile(join(import.meta.dirname, "../../docs/measured/policy.md"), report);
 process.stdout.write(report);

@@ -1,4 +1,4 @@
-/** Measures what a script costs in each kind of sandbox, beside the interpreter itself: writes docs/scripts-figures.md. */
+/** Measures what a script costs in each kind of sandbox, beside the interpreter itself: writes docs/measured/scripts.md. */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
@@ -60,7 +60,7 @@ const lines = [...rows].map(([name, times]) => {
   return `| ${name} | ${quantile(sorted, 0.5)} | ${quantile(sorted, 0.95)} | ${aim} |`;
 });
 await writeFile(
-  join(import.meta.dirname, "../../docs/scripts-figures.md"),
+  join(import.meta.dirname, "../../docs/measured/scripts.md"),
   `<!-- Written by \`npm run bench:scripts\`. Do not edit. -->
 # What a script costs
 
