@@ -28,12 +28,8 @@ export async function up(options: UpOptions): Promise<void> {
   const graceMs = Math.max(...[webTools, mcpBridge, scriptsManager, gateway].map((service) => service?.shutdownGraceMs ?? 0));
 
   using shutdown = onShutdown({ graceMs });
-  await using telemetry = await startTelemetry({
-    service: "rockbot",
-    version: packageJson.version,
-    logLevel: (gateway ?? webTools ?? mcpBridge ?? scriptsManager)?.logLevel,
-    logTo: "stderr",
-  });
+  const { logLevel, logFormat } = gateway ?? webTools ?? mcpBridge ?? scriptsManager ?? {};
+  await using telemetry = await startTelemetry({ service: "rockbot", version: packageJson.version, logLevel, logFormat, logTo: "stderr" });
   const { log } = telemetry;
   exitOnCrash(log);
   const socket = isMemory ? ownSocket(process.env) : undefined;

@@ -2,9 +2,12 @@ import { trace } from "@opentelemetry/api";
 import { redact } from "@rockbot/base/redaction";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { safeFields, safeText } from "./safe-fields.ts";
+import { textLine } from "./text-line.ts";
 
-/** Writes one JSON object a line: level, time, service, trace_id, span_id, the fields, msg. A `Logger` of `@rockbot/bus`. */
+/** Writes one line for each event: level, time, service, trace_id, span_id, the fields, msg. A `Logger` of `@rockbot/bus`. */
 export type Log = Logger;
+
+/** The least severe events that a log writes. */
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 export interface CreateLogOptions {
@@ -12,13 +15,15 @@ export interface CreateLogOptions {
   readonly version?: string | undefined;
   /** @default "info" */
   readonly level?: LogLevel | undefined;
+  /** One JSON object a line; or a line of text for a person, plain or with a terminal's colours. @default "json" */
+  readonly format?: "json" | "text" | "colours" | undefined;
 }
 
 /** Longer lines are cut into several by log collectors (Docker at 16 KiB), which breaks their JSON. */
 const MAX_LINE_BYTES = 8192;
 
 /** A log in which the process's secrets and secret-looking values are redacted, and no line exceeds 8 KiB. */
-export function createLog(destination: DestinationStream, { service, version, level = "info" }: CreateLogOptions): Log {
+export function createLog(destination: DestinationStream, { service, version, level = "info", format = "json" }: CreateLogOptions): Log {
   const log = pino(
     {
       level,
@@ -33,7 +38,12 @@ export function createLog(destination: DestinationStream, { service, version, le
       },
       // The one place that sees all fields before pino reads them; `formatters.log` comes after a getter has thrown.
       mixinMergeStrategy: (fields, ids) => ({ ...safeFields(fields), ...ids }),
-      hooks: { streamWrite: (line) => redact(Buffer.byteLength(line) > MAX_LINE_BYTES ? shortened(line) : line) },
+      hooks: {
+        streamWrite(line) {
+          const json = redact(Buffer.byteLength(line) > MAX_LINE_BYTES ? shortened(line) : line);
+          return format === "json" ? json : redact(textLine(json, { hasColours: format === "colours" }));
+        },
+      },
     },
     destination,
   );

@@ -6,6 +6,7 @@ import { registerSecret } from "@rockbot/base/redaction";
 import { createLog, type Log, type LogLevel } from "./create-log.ts";
 import { isExported } from "./is-exported.ts";
 import { logDestination } from "./log-destination.ts";
+import { formatFor, type LogFormat } from "./log-format.ts";
 import { traceOutgoingRequests } from "./outgoing-requests.ts";
 import { processMetrics } from "./process-metrics.ts";
 import { reportFaults } from "./report-faults.ts";
@@ -20,6 +21,8 @@ export interface StartTelemetryOptions {
   readonly logLevel?: LogLevel | undefined;
   /** A command whose result is its standard output logs to "stderr". @default "stdout" */
   readonly logTo?: "stdout" | "stderr" | undefined;
+  /** @default "text" if the log goes to a terminal, else "json" */
+  readonly logFormat?: LogFormat | undefined;
 }
 
 /**
@@ -40,9 +43,9 @@ const FLUSH_MS = 2000;
  * environment with all the other `OTEL_*` variables. `OTEL_SDK_DISABLED=true` leaves the log and the process's metrics. One
  * at a time in a process, and started before what it observes: an instrument that is made earlier records nothing.
  */
-export async function startTelemetry({ service, version, logLevel, logTo = "stdout" }: StartTelemetryOptions): Promise<Telemetry> {
+export async function startTelemetry({ service, version, logLevel, logTo = "stdout", logFormat }: StartTelemetryOptions): Promise<Telemetry> {
   registerCollectorHeaders();
-  const log = createLog(logDestination(logTo), { service, version, level: logLevel });
+  const log = createLog(logDestination(logTo), { service, version, level: logLevel, format: formatFor(process[logTo], logFormat) });
   reportFaults(log);
   const durations = new Durations();
   const producers = [processMetrics(), durations];

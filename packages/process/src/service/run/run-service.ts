@@ -1,7 +1,7 @@
 import { routeConsole } from "@rockbot/base/redaction";
 import { exitOnConfigError } from "@rockbot/config";
 import { ToolError } from "@rockbot/contracts";
-import { type Log, type LogLevel, startTelemetry } from "../../telemetry/index.ts";
+import { type Log, type LogFormat, type LogLevel, startTelemetry } from "../../telemetry/index.ts";
 import { exitOnCrash } from "../exit-on-crash.ts";
 import { onShutdown } from "../on-shutdown.ts";
 import { serveHealth } from "../serve-health.ts";
@@ -10,6 +10,7 @@ import { serveHealth } from "../serve-health.ts";
 export interface ServiceConfig {
   readonly shutdownGraceMs: number;
   readonly logLevel: LogLevel;
+  readonly logFormat?: LogFormat | undefined;
   readonly healthPort?: number | undefined;
   readonly healthHost: string;
 }
@@ -42,7 +43,7 @@ export interface ServiceParts<Config> {
 export async function runService<Config extends ServiceConfig>({ service, load, start }: RunServiceOptions<Config, ServiceParts<Config>>): Promise<void> {
   const config = exitOnConfigError(load);
   using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
-  await using telemetry = await startTelemetry({ service, logLevel: config.logLevel });
+  await using telemetry = await startTelemetry({ service, logLevel: config.logLevel, logFormat: config.logFormat });
   const { log } = telemetry;
   exitOnCrash(log);
   routeConsole(["debug", "error", "info", "log", "warn"], (text, method) => log[method === "log" ? "info" : method]({ source: "console" }, text));

@@ -1,0 +1,51 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { temporaryFolder } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { cliCommand } from "./test-cli.ts";
+
+/** `script` of util-linux, which runs a command in a terminal. */
+const hasTerminal = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") === true;
+
+/** What `rockbot up` writes to its standard error, a terminal or a pipe, until it is ready. */
+async function upLog(to: "terminal" | "pipe", env: Record<string, string>): Promise<string> {
+  using folder = temporaryFolder();
+  const up = cliCommand(["up", "--port", "0"], { folder: folder.path, env: { TERM: "xterm-256color", ...env } });
+  const line = [up.command, ...up.args].map((word) => `'${word}'`).join(" ");
+  const child = to === "pipe" ? spawn(up.command, up.args, { env: up.env }) : spawn("script", ["-qec", line, "/dev/null"], { env: up.env });
+  const ended = once(child, "close");
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (part: string) => {
+      text += part;
+      if (/^ready in \d+ ms/m.test(text)) child.kill("SIGTERM");
+    });
+  }
+  await ended;
+  return text;
+}
+
+const textLine = /^\d\d:\d\d:\d\d\.\d{3} WARN {2}rockbot there is no policy file/m;
+const jsonLine = /^\{"level":"warn",.*there is no policy file.*\}\r?$/m;
+
+test.skipIf(!hasTerminal)("up logs text with colours at a terminal, and without them where NO_COLOR asks for it", async () => {
+  const [coloured, plain] = await Promise.all([upLog("terminal", {}), upLog("terminal", { NO_COLOR: "1" })]);
+
+  expect(coloured).toContain("\u001b[");
+  expect(coloured.replaceAll(/\u001b\[\d+m/g, "")).toMatch(textLine);
+  expect(plain).toMatch(textLine);
+  expect(plain).not.toContain("\u001b");
+});
+
+test.skipIf(!hasTerminal)("up logs JSON to a pipe, and LOG_FORMAT forces either form", async () => {
+  const [piped, text, json] = await Promise.all([upLog("pipe", {}), upLog("pipe", { LOG_FORMAT: "text" }), upLog("terminal", { LOG_FORMAT: "json" })]);
+
+  expect(piped).toMatch(jsonLine);
+  expect(text).toMatch(textLine);
+  expect(text).not.toContain("\u001b");
+  expect(json).toMatch(jsonLine);
+});
+
+test("another LOG_FORMAT is refused in words", async () => {
+  expect(await upLog("pipe", { LOG_FORMAT: "xml" })).toMatch(/logFormat, from the variable LOG_FORMAT: .*json.*text/);
+});
