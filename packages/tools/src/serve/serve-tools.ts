@@ -5,6 +5,8 @@ import { createPolicy, defaultPolicySource, holdPolicy, type PolicyHolder } from
 import type { AuditLog } from "@rockbot/records/audit";
 import { type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
+import { checkToolSet } from "../define/check-tool-set.ts";
+import { isProvider } from "../define/tool-provider.ts";
 import type { ToolSet } from "../define/tool-set.ts";
 import { type AnnouncedList, announceTools, RESERVED_SERVICE } from "../discover/announce-tools.ts";
 import { CallClaims } from "../layers/claim.ts";
@@ -73,7 +75,7 @@ const LINE = 2_048;
  * the tools are announced. Disposal says so, takes no new calls, and waits for the running ones; those that outlast the
  * drain time are aborted, unanswered, and go back to the bus.
  * @throws {RangeError} if the service's name is not one that we may create
- * @throws {TypeError} if two tools of the set have one name
+ * @throws {TypeError} that names every fault of a fixed set: two tools of one name, a guide that is too long
  */
 export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOptions): Promise<AsyncDisposable> {
   const { service, concurrency = DEFAULT_CONCURRENCY, policy = holdPolicy(createPolicy(defaultPolicySource())), log = silentLogger } = options;
@@ -83,7 +85,9 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   const hasEffects = mayHaveEffects(set);
   const claims = await claimsFor(bus, started, { service, shared: options.claims, hasEffects, log });
   const rates = options.rates ?? started.use(createMemoryRateStore());
-  const served = new ServedTools(set, { service, withLayers: servingLayers({ concurrency, claims, rates, results: new ResultCache() }) });
+  const served = new ServedTools(set, { withLayers: servingLayers({ concurrency, claims, rates, results: new ResultCache() }) });
+  const list = (): AnnouncedList => ({ tools: served.announced({ service, topic }), guides: set.guides ?? [] });
+  if (!isProvider(set)) checkToolSet(service, list());
   const running = new RunningCalls();
   const identity = createIdentity(bus, policy);
   const meter = new MessageMeter({ policy, log });
@@ -120,7 +124,6 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   started.use(await takeCancels(bus, { service, identity, meter, running, claims: hasEffects ? claims : undefined, log }));
   const requests = await subscribe(handlers);
   started.defer(async () => void (await Promise.all([intake, requests].map((each) => each[Symbol.asyncDispose]()))));
-  const list = (): AnnouncedList => ({ tools: served.announced({ service, topic }), guides: set.guides ?? [] });
   const announcer = started.use(await announceTools(bus, { service, list: list(), identity, log }));
   started.defer(served.onChange(() => announcer.update(list())));
   announcer.update(list()); // what changed while the first announcement was on its way

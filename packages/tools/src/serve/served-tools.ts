@@ -11,7 +11,6 @@ export interface ServedTool {
 }
 
 export interface ServedToolsOptions {
-  readonly service: string;
   readonly withLayers: (tool: Tool) => ToolExecutor;
 }
 
@@ -26,13 +25,11 @@ export class ServedTools {
   /** A provider gives the same object for the same tool, so that its layers are put around it once. */
   readonly #layered = new WeakMap<Tool, ServedTool>();
 
-  /** @throws {TypeError} if a fixed set has two tools of one name */
-  constructor(set: ToolSet, { service, withLayers }: ServedToolsOptions) {
+  constructor(set: ToolSet, { withLayers }: ServedToolsOptions) {
     this.#set = set;
     this.#withLayers = withLayers;
     if (isProvider(set)) return;
     this.#fixed = new Map(set.tools.map((tool) => [tool.definition.name, this.#layer(tool)]));
-    if (this.#fixed.size !== set.tools.length) throw new TypeError(`Cannot serve "${service}": two of its tools have the same name`);
   }
 
   get names(): readonly string[] {

@@ -20,7 +20,7 @@ export interface RunServiceOptions<Config, Parts> {
   readonly service: string;
   /** Reads the configuration. A ConfigError ends the process with code 2. */
   readonly load: () => Config;
-  /** Starts what the process is for. Disposal of what it returns drains. A ToolError is a refusal in words: it is logged, and ends the process with code 1. */
+  /** Starts what the process is for. Disposal of what it returns drains. What it throws is logged in one line, and ends the process with code 1. */
   readonly start: (parts: Parts) => Promise<AsyncDisposable>;
 }
 
@@ -52,8 +52,8 @@ export async function runService<Config extends ServiceConfig>({ service, load, 
   try {
     stack.use(await start({ config, log, signal: shutdown.signal, stack, unreadyWhile: (reason) => reasons.push(reason) }));
   } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-    log.error({ code: error.code, details: error.details }, `The service does not start: ${error.message}`);
+    const fields = error instanceof ToolError ? { code: error.code, details: error.details } : { err: error };
+    log.error(fields, `The service does not start: ${error instanceof Error ? error.message : String(error)}`);
     process.exitCode = 1;
     return;
   }
