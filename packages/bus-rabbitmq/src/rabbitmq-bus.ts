@@ -238,8 +238,9 @@ class RabbitMqBus implements Bus {
   }
 
   #hurt(reason: string): void {
-    if (!this.#isHurt) this.#log.error({ reason }, "what was declared at the broker is not all there");
+    const isNews = !this.#isHurt;
     this.#isHurt = true;
+    if (isNews) this.#log.error({ reason }, "what was declared at the broker is not all there");
   }
 
   /** Attaches a new subscription to the connection, and to the next one if that is lost meanwhile. */
