@@ -1,7 +1,7 @@
 /**
  * Generates, from `packages/contracts/schema/*.yaml` and `services/NAME/config.schema.yaml` with `services/settings.yaml`: TypeScript types, standalone
  * validators, the catalogue of messages and tools, the AsyncAPI document, each service's config module, or that of
- * another file it reads (`services/NAME/servers.schema.yaml`), and the policy's; the schema of the chart's values, from `helm/values.schema.yaml` too; from the programs that services hand to others, modules with their text.
+ * another file it reads (`services/NAME/servers.schema.yaml`), and the policy's; the schema of the chart's values, from `helm/values.schema.yaml` too; from the programs that are handed to others, modules with their text.
  * `--check` writes nothing and fails when a committed file differs.
  */
 import { globSync } from "node:fs";
@@ -46,9 +46,10 @@ for (const file of globSync("services/*/{config,servers}.schema.yaml").sort()) {
   const modules = await configModule({ file, name, type }, schema);
   for (const [name, text] of Object.entries(modules)) files.set(join(dirname(file), "src/generated", name), text);
 }
-for (const file of globSync("services/*/src/**/*.py").sort()) {
-  const [service, name] = [file.split("/")[1] as string, basename(file, ".py")];
-  files.set(join("services", service, "src/generated", `${name}.ts`), programModule(file, name, await readFile(file, "utf8")));
+for (const file of globSync("{packages,services}/*/src/**/*.py").sort()) {
+  const [room = "", owner = ""] = file.split("/");
+  const name = basename(file, ".py");
+  files.set(join(room, owner, "src/generated", `${name}.ts`), programModule(file, name, await readFile(file, "utf8")));
 }
 const valuesSchema = parse(await readFile("helm/values.schema.yaml", "utf8")) as JsonSchema;
 files.set("helm/rockbot/values.schema.json", chartSchema(valuesSchema, configs));

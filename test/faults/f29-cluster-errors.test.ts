@@ -1,4 +1,4 @@
-import type { ScriptRunner } from "@rockbot/scripts-manager";
+import type { ScriptRunner } from "@rockbot/sandbox";
 import { describe, expect, test } from "vitest";
 import { noOwnCluster, uniqueJob } from "../scripts/scripts-cluster.ts";
 import { type FaultyCluster, openFaultyCluster } from "./faulty-cluster.ts";

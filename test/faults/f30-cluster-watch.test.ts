@@ -1,4 +1,4 @@
-import { runJob } from "@rockbot/scripts-manager";
+import { runJob } from "@rockbot/sandbox";
 import { describe, expect, test } from "vitest";
 import { noOwnCluster, RUNNER_KEEPS_BYTES, runCold, uniqueJob } from "../scripts/scripts-cluster.ts";
 import { type FaultyCluster, openFaultyCluster } from "./faulty-cluster.ts";

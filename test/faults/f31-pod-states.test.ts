@@ -1,5 +1,5 @@
 import { ToolError } from "@rockbot/contracts";
-import type { ScriptRunner } from "@rockbot/scripts-manager";
+import type { ScriptRunner } from "@rockbot/sandbox";
 import { describe, expect, test } from "vitest";
 import { jobOf, noOwnCluster, uniqueJob } from "../scripts/scripts-cluster.ts";
 import { type FaultyCluster, openFaultyCluster } from "./faulty-cluster.ts";

@@ -1,4 +1,4 @@
-import type { ScriptJob } from "@rockbot/scripts-manager";
+import type { ScriptJob } from "@rockbot/sandbox";
 
 export interface ScriptsRunnerOptions {
   readonly kubeconfigFile: string;

@@ -1,6 +1,6 @@
 /** A runner of scripts in a cluster, as a process of its own: `node scripts-runner-service.ts JSON`, see ScriptsRunnerOptions. Says "ready" on stdout, and nothing of its scripts. */
-import { pooledRunner } from "@rockbot/scripts-manager";
-import { kubernetesMaker } from "@rockbot/scripts-manager/kubernetes";
+import { pooledRunner } from "@rockbot/sandbox";
+import { kubernetesMaker } from "@rockbot/sandbox/kubernetes";
 import type { ScriptsRunnerOptions } from "./scripts-runner-options.ts";
 
 const { floor, jobs, ...cluster } = JSON.parse(process.argv[2] ?? "{}") as ScriptsRunnerOptions;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { silentLogger } from "@rockbot/bus";
-import { defaultSandboxLimits, pooledRunner, type ScriptOutcome, type ScriptRunner } from "@rockbot/scripts-manager";
+import { defaultSandboxLimits, pooledRunner, type ScriptOutcome, type ScriptRunner } from "@rockbot/sandbox";
 import { describe, expect, test, vi } from "vitest";
 import { record } from "../faults/figures.ts";
 import { type HostileScript, hostileScripts } from "./hostile-scripts.ts";

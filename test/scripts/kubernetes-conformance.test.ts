@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { defaultSandboxLimits, type SandboxLimits, type ScriptRunner } from "@rockbot/scripts-manager";
-import { testScriptRunner } from "@rockbot/scripts-manager/conformance";
+import { defaultSandboxLimits, type SandboxLimits, type ScriptRunner } from "@rockbot/sandbox";
+import { testScriptRunner } from "@rockbot/sandbox/conformance";
 import { temporaryFolder } from "@rockbot/testing";
 import { afterAll } from "vitest";
 import { hasLandlock } from "./has-landlock.ts";

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
-import { canaryTargets, checkNetwork, runJob, type Sandbox, type ScriptJob } from "@rockbot/scripts-manager";
-import { kubernetesMaker } from "@rockbot/scripts-manager/kubernetes";
+import { canaryTargets, checkNetwork, runJob, type Sandbox, type ScriptJob } from "@rockbot/sandbox";
+import { kubernetesMaker } from "@rockbot/sandbox/kubernetes";
 import { kubeconfigOf, startTcpFaultProxy, writeKubeconfig } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
 import { openFaultyCluster } from "../faults/faulty-cluster.ts";

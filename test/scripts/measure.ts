@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { silentLogger } from "@rockbot/bus";
-import { defaultSandboxLimits, pooledRunner, runJob, type SandboxMaker } from "@rockbot/scripts-manager";
+import { defaultSandboxLimits, pooledRunner, runJob, type SandboxMaker } from "@rockbot/sandbox";
 import { containers, localMakers, pods } from "./open-makers.ts";
 
 const CALLS = Number(process.env["ROCKBOT_BENCH_CALLS"] ?? 200);

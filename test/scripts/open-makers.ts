@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
-import { containerMaker, engineSocket, localWays, openLocalMaker, type SandboxLimits, type SandboxMaker, supervisorCommand } from "@rockbot/scripts-manager";
+import { engineSocket, localWays, openLocalMaker, type SandboxLimits, type SandboxMaker, supervisorCommand } from "@rockbot/sandbox";
+import { containerMaker } from "@rockbot/sandbox/container";
 import { canRunContainers, hasBubblewrap, missingNamespaces } from "@rockbot/testing";
 import { noOwnCluster, openScriptsCluster } from "./scripts-cluster.ts";
 

@@ -2,16 +2,8 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { silentLogger } from "@rockbot/bus";
-import {
-  installerCommand,
-  installerLimits,
-  openPackageStore,
-  type PackageStore,
-  pooledRunner,
-  runJob,
-  type ScriptJob,
-  type ScriptRunner,
-} from "@rockbot/scripts-manager";
+import { pooledRunner, runJob, type ScriptJob, type ScriptRunner } from "@rockbot/sandbox";
+import { installerCommand, installerLimits, openPackageStore, type PackageStore } from "@rockbot/scripts-manager";
 import { type PackageIndex, startNodeProgram, startPackageIndex, wheel } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
 import { hasLandlock } from "./has-landlock.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
-import { pooledRunner, runJob, type SandboxMaker, type ScriptJob, type ScriptRunner } from "@rockbot/scripts-manager";
-import { type KubernetesMakerOptions, kubernetesMaker } from "@rockbot/scripts-manager/kubernetes";
+import { pooledRunner, runJob, type SandboxMaker, type ScriptJob, type ScriptRunner } from "@rockbot/sandbox";
+import { type KubernetesMakerOptions, kubernetesMaker } from "@rockbot/sandbox/kubernetes";
 import {
   type Pod,
   type StartKubernetesApiOptions,

@@ -1,9 +1,9 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Logger } from "@rockbot/bus";
+import type { SandboxMaker } from "@rockbot/sandbox";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 import { openPackageStore, type PackageStore } from "./packages/package-store.ts";
-import type { SandboxMaker } from "./sandbox/sandbox.ts";
 
 export interface CreatePackagesOptions {
   /** Makes sandboxes for the installer, as those of scripts but for what they may use. Disposed of with what is returned. */

@@ -1,19 +1,13 @@
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { type CanaryTarget, canaryTargets } from "./canary/canary-targets.ts";
-import type { ContainerMakerOptions } from "./container/container-maker.ts";
-import { engineSocket } from "./container/engine-socket.ts";
+import type { SandboxLimits, SandboxMaker, ScriptRunner } from "@rockbot/sandbox";
+import { type CanaryTarget, canaryTargets, engineSocket, openLocalMaker, pooledRunner, supervisorCommand } from "@rockbot/sandbox";
+import type { ContainerMakerOptions } from "@rockbot/sandbox/container";
+import type { KubernetesMakerOptions } from "@rockbot/sandbox/kubernetes";
 import { createPackages, packagesFolderOf } from "./create-packages.ts";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
-import type { KubernetesMakerOptions } from "./kubernetes/kubernetes-maker.ts";
-import { openLocalMaker } from "./local/local-maker.ts";
 import { installerCommand, installerLimits } from "./packages/installer-command.ts";
 import type { PackageStore } from "./packages/package-store.ts";
-import { pooledRunner } from "./pool/pooled-runner.ts";
-import type { SandboxMaker } from "./sandbox/sandbox.ts";
-import type { SandboxLimits } from "./sandbox/sandbox-limits.ts";
-import { supervisorCommand } from "./sandbox/supervisor-command.ts";
-import type { ScriptRunner } from "./script-runner.ts";
 
 export interface CreateRunnerOptions {
   readonly log: Logger;
@@ -44,7 +38,7 @@ interface OpenMaker {
 }
 
 async function openKubernetesMaker({ config, log }: MakerParts, options: Pick<KubernetesMakerOptions, "command" | "limits" | "maxRunMs" | "packages">) {
-  const { kubernetesMaker } = await import("./kubernetes/kubernetes-maker.ts"); // its client takes long to load
+  const { kubernetesMaker } = await import("@rockbot/sandbox/kubernetes"); // its client takes long to load
   return kubernetesMaker({
     kubeconfigFile: config.kubeconfigFile,
     allowUnverifiedTls: config.kubernetesUnverifiedTls,
@@ -60,7 +54,7 @@ async function openKubernetesMaker({ config, log }: MakerParts, options: Pick<Ku
 }
 
 async function openContainerMaker(options: ContainerMakerOptions): Promise<SandboxMaker> {
-  const { containerMaker } = await import("./container/container-maker.ts"); // its client takes long to load
+  const { containerMaker } = await import("@rockbot/sandbox/container"); // its client takes long to load
   return containerMaker(options);
 }
 

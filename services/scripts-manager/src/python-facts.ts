@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { ScriptRunner } from "./script-runner.ts";
+import type { ScriptRunner } from "@rockbot/sandbox";
 
 /** What scripts find, as a model should know it. */
 export interface PythonFacts {

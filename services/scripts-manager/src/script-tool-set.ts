@@ -1,8 +1,8 @@
 import type { RateStore } from "@rockbot/records/rates";
+import type { ScriptRunner } from "@rockbot/sandbox";
 import type { ToolSet } from "@rockbot/tools";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 import type { PythonFacts } from "./python-facts.ts";
-import type { ScriptRunner } from "./script-runner.ts";
 import { scriptsGuide } from "./scripts-guide.ts";
 import { type ScriptPackages, scriptTool } from "./tool/script-tool.ts";
 

@@ -12,11 +12,11 @@ import {
 } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { createMemoryRateStore } from "@rockbot/records/rates";
+import { pooledRunner } from "@rockbot/sandbox";
+import { type TestMaker, testMaker } from "@rockbot/sandbox/test-sandboxes";
 import { createReplayer, createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { expect, test, vi } from "vitest";
 import { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
-import { pooledRunner } from "./pool/pooled-runner.ts";
-import { type TestMaker, testMaker } from "./pool/test-sandboxes.ts";
 import { startScriptsManager } from "./scripts-manager.ts";
 import { scriptRequestForm } from "./tool/script-request-form.ts";
 import type { ScriptPackages } from "./tool/script-tool.ts";

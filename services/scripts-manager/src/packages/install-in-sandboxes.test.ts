@@ -1,15 +1,10 @@
 import { chmodSync } from "node:fs";
 import { silentLogger } from "@rockbot/bus";
+import type { SandboxMaker, Way } from "@rockbot/sandbox";
+import { engineSocket, defaultSandboxLimits as limits, localWays, openLocalMaker, pooledRunner, supervisorCommand } from "@rockbot/sandbox";
+import { containerMaker } from "@rockbot/sandbox/container";
 import { canRunContainers, hasBubblewrap, missingNamespaces, startPackageIndex, temporaryFolder, wheel } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { containerMaker } from "../container/container-maker.ts";
-import { engineSocket } from "../container/engine-socket.ts";
-import { localWays, openLocalMaker } from "../local/local-maker.ts";
-import type { Way } from "../local/way.ts";
-import { pooledRunner } from "../pool/pooled-runner.ts";
-import type { SandboxMaker } from "../sandbox/sandbox.ts";
-import { defaultSandboxLimits as limits } from "../sandbox/sandbox-limits.ts";
-import { supervisorCommand } from "../sandbox/supervisor-command.ts";
 import { installerCommand, installerLimits } from "./installer-command.ts";
 import { openPackageStore } from "./package-store.ts";
 import { pythonWithPip } from "./test-installer-maker.ts";

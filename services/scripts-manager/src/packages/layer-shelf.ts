@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { PackageLayer } from "./package-layer.ts";
+import type { PackageLayer } from "@rockbot/sandbox";
 
 /** Nobody's name of a layer. Scripts of other users than the scripts manager's cannot look into it. */
 const OWN = ".rockbot";

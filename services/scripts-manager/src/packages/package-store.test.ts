@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { SandboxMaker } from "@rockbot/sandbox";
 import { canMakeCertificates, startPackageIndex, startTlsPeer, temporaryFolder, wheel, zip } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
-import type { SandboxMaker } from "../sandbox/sandbox.ts";
 import { openPackageStore, type PackageStore, type PackageStoreOptions } from "./package-store.ts";
 import { installerMaker, pythonWithPip } from "./test-installer-maker.ts";
 

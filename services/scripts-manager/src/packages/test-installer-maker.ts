@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ToolError } from "@rockbot/contracts";
-import type { SandboxMaker } from "../sandbox/sandbox.ts";
+import type { SandboxMaker } from "@rockbot/sandbox";
 import { installerCommand } from "./installer-command.ts";
 
 /** The machine's own Python, if it has pip: what these tests install is theirs. */

@@ -1,5 +1,5 @@
+import type { ScriptOutcome } from "@rockbot/sandbox";
 import { expect, test } from "vitest";
-import type { ScriptOutcome } from "../script-runner.ts";
 import { describeOutcome } from "./describe-outcome.ts";
 
 const ended: ScriptOutcome = {

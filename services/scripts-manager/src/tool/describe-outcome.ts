@@ -1,6 +1,6 @@
 import type { ToolExecutePythonScriptOutput } from "@rockbot/contracts";
+import { ScriptLimit, type ScriptOutcome } from "@rockbot/sandbox";
 import type { ToolResult } from "@rockbot/tools";
-import { ScriptLimit, type ScriptOutcome } from "../script-runner.ts";
 
 export interface DescribeOptions {
   /** What the script asked for, within the bounds. */

@@ -12,8 +12,8 @@ import {
   type ToolInvokeResponse,
   tools,
 } from "@rockbot/contracts";
+import { ScriptLimit } from "@rockbot/sandbox";
 import type { RequestForm } from "@rockbot/tools";
-import { ScriptLimit } from "../script-runner.ts";
 import { secondsOf } from "./seconds-of.ts";
 
 /** How much longer than its script may run a caller of the original waits, in milliseconds. */

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import type { PackedLayer } from "../layer/pack-layer.ts";
+import type { ScriptJob } from "../script-runner.ts";
+import { whole } from "./whole.ts";
+
+export interface EncodeJobOptions {
+  /** Of stdout and of stderr, each. */
+  readonly keepBytes: number;
+  /** When the script has to have ended, on the clock of `performance.now()`; it is told how long that is from when it is sent on. @default never */
+  readonly endBy?: number | undefined;
+  /** What was installed for it, where the sandbox has to be sent that. */
+  readonly layer?: PackedLayer | undefined;
+}
+
+/** What is small is sent together. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** A job as the supervisor reads it, piece by piece: see `frames.ts`. @throws {ToolError} if the layer cannot be read */
+export async function* encodeJob(job: ScriptJob, options: EncodeJobOptions): AsyncGenerator<Buffer> {
+  const hash = createHash("sha256");
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  for await (const part of partsOf(job, options)) {
+    hash.update(part);
+    held.push(part);
+    heldBytes += part.length;
+    if (heldBytes < CHUNK_BYTES) continue;
+    yield Buffer.concat(held);
+    held = [];
+    heldBytes = 0;
+  }
+  yield Buffer.concat([...held, Buffer.from(hash.digest("hex"))]);
+}
+
+async function* partsOf({ id, script, input, timeoutMs, packages }: ScriptJob, { keepBytes, endBy, layer }: EncodeJobOptions): AsyncGenerator<Buffer> {
+  const scriptBytes = Buffer.from(script);
+  const inputBytes = input === undefined ? undefined : Buffer.from(input);
+  const header = {
+    job: id,
+    timeoutMs: whole(timeoutMs),
+    withinMs: endBy === undefined ? null : whole(endBy - performance.now()),
+    packages: packages?.key ?? null,
+    packagesBytes: layer?.bytes ?? null,
+    scriptBytes: scriptBytes.length,
+    inputBytes: inputBytes?.length ?? null,
+    keepBytes: whole(keepBytes),
+  };
+  yield Buffer.from(`${JSON.stringify(header)}\n`);
+  yield scriptBytes;
+  if (inputBytes !== undefined) yield inputBytes;
+  if (layer !== undefined) yield* layer.chunks();
+}

@@ -1,0 +1,165 @@
+import { constants } from "node:os";
+import { within } from "@rockbot/base";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { Sandbox } from "../sandbox.ts";
+import { type ScriptJob, ScriptLimit, type ScriptOutcome } from "../script-runner.ts";
+import { encodeJob } from "./encode-job.ts";
+import type { Frame } from "./frames.ts";
+import { KeptText } from "./kept-text.ts";
+import { readFrames } from "./read-frames.ts";
+import { writeTo } from "./write-to.ts";
+
+export interface RunJobOptions {
+  /** Disposes of the sandbox at once. */
+  readonly signal: AbortSignal;
+  /** Of stdout and of stderr, each. */
+  readonly keepBytes: number;
+  /** When the script has to have ended, whatever time it was given, on the clock of `performance.now()`. @default never */
+  readonly endBy?: number | undefined;
+}
+
+/** What became of the job, as far as the sandbox knows it. */
+export interface JobOutcome extends Omit<ScriptOutcome, "durations" | "isWarm"> {
+  /** From the script's first line to its end. */
+  readonly runMs: number;
+}
+
+type Ended = Extract<Frame, { frame: "ended" }>;
+
+/** How much later than a script's time is over its sandbox is ended from outside, should the supervisor be kept from it; of one that has to have ended by then, less. */
+const OVERDUE_MS = 1_000;
+const OVERDUE_ANSWER_MS = 250;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Who has stood still finds its timers due before it has read what came meanwhile. */
+const READ_FIRST_MS = 50;
+
+/** How long the reason why a sandbox is gone is waited for, once its frames have ended. */
+const GONE_MS = 5_000;
+
+/**
+ * Has a job run in a sandbox, or follows it there where it has been started before. The caller disposes of the sandbox.
+ * What it keeps is bounded by `keepBytes`, whatever the sandbox says.
+ * @throws {ToolError} the sandbox's own, if it ends before the script; `execution_failed`, if it fails by itself or what it says cannot be read; the signal's reason
+ */
+export async function runJob(sandbox: Sandbox, job: ScriptJob, options: RunJobOptions): Promise<JobOutcome> {
+  const { signal } = options;
+  signal.throwIfAborted();
+  const given = Promise.withResolvers<never>();
+  given.promise.catch(() => {});
+  const abort = (): void => {
+    sandbox[Symbol.asyncDispose]().catch(ignored); // whoever disposes of it again hears of that
+    given.reject(signal.reason);
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  sandbox.input.on("error", ignored); // that nobody reads it any more is known from its output
+  try {
+    const send = (): void => void sendJob(sandbox, job, options).catch(given.reject);
+    return await Promise.race([follow(sandbox, job, { ...options, send }), given.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/**
+ * Resolves once the job is written, or nobody takes it any more: why is told by what the sandbox says.
+ * @throws {ToolError} if what it needs cannot be sent; the signal's reason
+ */
+async function sendJob(sandbox: Sandbox, job: ScriptJob, { signal, keepBytes, endBy }: RunJobOptions): Promise<void> {
+  const layer = job.packages === undefined ? undefined : await sandbox.packLayer?.(job.packages.key);
+  for await (const chunk of encodeJob(job, { keepBytes, endBy, layer })) if (!(await writeTo(sandbox.input, chunk, signal))) return;
+}
+
+interface FollowOptions extends RunJobOptions {
+  readonly send: () => void;
+}
+
+async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes, endBy = Number.POSITIVE_INFINITY }: FollowOptions): Promise<JobOutcome> {
+  const out = new KeptText(keepBytes);
+  const err = new KeptText(keepBytes);
+  let timeoutMs: number | undefined;
+  let startedAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isOverdue = false;
+  const readFirst = (): void => {
+    timer = setTimeout(endOverdue, READ_FIRST_MS);
+  };
+  const endOverdue = (): void => {
+    isOverdue = true;
+    sandbox[Symbol.asyncDispose]().catch(ignored);
+    sandbox.output.destroy();
+  };
+  try {
+    for await (const frame of readFrames(sandbox.output)) {
+      // The supervisor takes one job only: written to a sandbox that has one already, this does nothing.
+      if (frame.frame === "ready" && timeoutMs === undefined) send();
+      else if (frame.frame === "started") {
+        if (frame.job !== job.id) throw notOurs();
+        timeoutMs = frame.timeoutMs ?? job.timeoutMs;
+        startedAt = performance.now();
+        timer ??= setTimeout(readFirst, Math.min(timeoutMs + OVERDUE_MS, Math.max(0, endBy - startedAt) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS));
+      } else if (frame.frame === "out") out.add(Buffer.from(frame.data, "base64"));
+      else if (frame.frame === "err") err.add(Buffer.from(frame.data, "base64"));
+      else if (frame.frame === "ended") return outcome(await withKernelsWord(frame, sandbox), timeoutMs ?? job.timeoutMs, out, err);
+      else if (frame.frame === "failed") throw failed(frame.reason);
+    }
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    // The stream broke, which is one way for a sandbox to be gone.
+  } finally {
+    clearTimeout(timer);
+  }
+  if (isOverdue) return outcome({ ...nothingSaid, limit: ScriptLimit.Time, runMs: performance.now() - startedAt }, timeoutMs ?? job.timeoutMs, out, err);
+  const end = await within(GONE_MS, sandbox.gone, silent);
+  if (timeoutMs !== undefined && end.isOutOfMemory)
+    return outcome({ ...nothingSaid, limit: ScriptLimit.Memory, runMs: performance.now() - startedAt }, timeoutMs, out, err);
+  throw end.error;
+}
+
+/** A script that fails as the kernel took its memory, or that of a process of its, looks as if it had crashed. */
+async function withKernelsWord(ended: Ended, sandbox: Sandbox): Promise<Ended> {
+  if (ended.exitCode === 0 || ended.limit !== null || (await sandbox.isOutOfMemory?.()) !== true) return ended;
+  return { ...ended, exitCode: null, signal: null, limit: ScriptLimit.Memory };
+}
+
+function outcome({ exitCode, signal, limit, droppedOut, droppedErr, runMs }: Ended, timeoutMs: number, out: KeptText, err: KeptText): JobOutcome {
+  const stdout = out.end(droppedOut);
+  const stderr = err.end(droppedErr);
+  return {
+    stdout: stdout.text,
+    stderr: stderr.text,
+    droppedBytes: { stdout: stdout.droppedBytes, stderr: stderr.droppedBytes },
+    exitCode,
+    signal: signal === null ? null : signalName(signal),
+    limit,
+    timeoutMs,
+    runMs,
+  };
+}
+
+function signalName(number: number): string {
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return name ?? `signal ${number}`;
+}
+
+/** All of the sandbox was ended from outside, the supervisor too: it could not say so any more. */
+const nothingSaid: Omit<Ended, "limit" | "runMs"> = { frame: "ended", exitCode: null, signal: null, droppedOut: 0, droppedErr: 0 };
+
+function failed(reason: string): ToolError {
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `The script was ended by a fault of its sandbox, not its own: ${reason}. This is for the operator to set right, whose log has the same.`,
+    { details: { reason: "sandbox_failed" } },
+  );
+}
+
+function silent(): ToolError {
+  return new ToolError(ToolErrorCode.ExecutionFailed, "The script was cut off: its sandbox says nothing any more", {
+    details: { reason: "sandbox_silent" },
+  });
+}
+
+function notOurs(): ToolError {
+  return new ToolError(ToolErrorCode.ExecutionFailed, "The script was not run: its sandbox was given another one", { details: { reason: "sandbox_taken" } });
+}
+
+function ignored(): void {}

@@ -1,0 +1,80 @@
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { SandboxEnd } from "../../sandbox.ts";
+import { isOver, type PodView } from "./pod-view.ts";
+
+export const FOR_OPERATOR = "This is for the operator to set right: trying again does not help before that.";
+
+/** Why a container does not start, by what its kubelet says; what is not here passes. */
+const waitingFaults: Readonly<Record<string, readonly [reason: string, message: string]>> = {
+  ...Object.fromEntries(
+    ["ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "ImageInspectError"].map((waiting) => [
+      waiting,
+      ["image_pull", `The image of the sandbox cannot be had (${waiting}).`],
+    ]),
+  ),
+  CreateContainerConfigError: ["container_config", `The sandbox refers to something that is not in the cluster (CreateContainerConfigError).`],
+  CreateContainerError: ["container_config", `The sandbox cannot be made as it is configured (CreateContainerError).`],
+  RunContainerError: ["container_start", `The interpreter of the sandbox cannot be started (RunContainerError).`],
+  CrashLoopBackOff: ["container_start", `The interpreter of the sandbox does not stay up (CrashLoopBackOff).`],
+};
+
+/** Containers that ended before a line of Python ran. */
+const START_REASONS: ReadonlySet<string> = new Set(["StartError", "ContainerCannotRun"]);
+
+/** Why a pod that is wanted will not run. @returns undefined while it still may */
+export function startFault(pod: PodView): ToolError | undefined {
+  if (pod.isNodeLost || pod.isGoing || isOver(pod)) return podEnd(pod).error;
+  const known = pod.waiting === undefined ? undefined : waitingFaults[pod.waiting];
+  return known && forOperator(...known);
+}
+
+/** A pod that has not run in the time that it may wait for that. */
+export function lateFault(pod: PodView | undefined, scheduleMs: number): ToolError {
+  const within = `within ${Math.round(scheduleMs / 1_000)} s`;
+  if (pod?.unschedulable !== undefined) {
+    return new ToolError(ToolErrorCode.Unavailable, `No machine of the cluster had room for the sandbox ${within}. Try again later.`, {
+      cause: new Error(pod.unschedulable),
+      details: { reason: "unschedulable" },
+    });
+  }
+  return unavailable("not_started", `The sandbox did not start ${within}${pod?.waiting === undefined ? "" : ` (${pod.waiting})`}. Try again later.`);
+}
+
+/** How a pod ended that is over, going or lost; undefined: that is gone. */
+export function podEnd(pod: PodView | undefined): SandboxEnd {
+  if (pod === undefined) return ended("deleted", "Its sandbox was deleted by somebody else.");
+  const { reason, disruption, terminated } = pod;
+  if (terminated?.reason === "OOMKilled") return { ...ended("out_of_memory", "It used more memory than a sandbox has."), isOutOfMemory: true };
+  if (reason === "Evicted") return ended("evicted", "Its sandbox was evicted: the machine that it ran on was short of something.");
+  if (disruption === "EvictionByEvictionAPI") return ended("evicted", "Its sandbox was evicted: the machine that it ran on is to be emptied.");
+  if (reason === "Preempting" || disruption === "PreemptionByScheduler")
+    return ended("preempted", "Its sandbox had to make room for something of a higher priority.");
+  if (reason === "DeadlineExceeded") return ended("deadline_exceeded", "Its sandbox was at the end of its time.");
+  if (terminated?.reason !== undefined && START_REASONS.has(terminated.reason)) {
+    return {
+      isOutOfMemory: false,
+      error: forOperator("container_start", `The interpreter of the sandbox cannot be started (${terminated.reason}).`),
+    };
+  }
+  if (pod.isNodeLost) return ended("node_lost", "The machine that its sandbox ran on was lost.");
+  if (pod.isGoing) return ended("deleted", "Its sandbox was deleted by somebody else.");
+  const code = terminated === undefined ? "" : ` (exit code ${terminated.exitCode})`;
+  return ended("sandbox_ended", `Its sandbox ended by itself${code}${reason === undefined ? "" : `: ${reason}`}.`);
+}
+
+function ended(reason: string, words: string): SandboxEnd {
+  return {
+    isOutOfMemory: false,
+    error: new ToolError(ToolErrorCode.ExecutionFailed, `The script was cut off. ${words}`, { details: { reason } }),
+  };
+}
+
+/** The same, until its operator has done something. */
+function forOperator(reason: string, message: string): ToolError {
+  return new ToolError(ToolErrorCode.Unavailable, `${message} ${FOR_OPERATOR}`, { isRetryable: false, details: { reason } });
+}
+
+/** There is no sandbox, and the script was not begun. */
+export function unavailable(reason: string, message: string): ToolError {
+  return new ToolError(ToolErrorCode.Unavailable, message, { details: { reason } });
+}

@@ -1,0 +1,122 @@
+import type { Logger } from "@rockbot/bus";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type JobOutcome, runJob } from "../job/run-job.ts";
+import type { Sandbox, SandboxMaker } from "../sandbox.ts";
+import { goesOn, type RunScriptOptions, type ScriptJob, type ScriptOutcome, type ScriptRunner } from "../script-runner.ts";
+import { SandboxFate } from "./pool-metrics.ts";
+import { SandboxPool, type TakenSandbox } from "./sandbox-pool.ts";
+
+export interface PooledRunnerOptions {
+  /** Sandboxes that wait warm at least, also when nobody has asked for long. 0 keeps none then. */
+  readonly floor: number;
+  /** Sandboxes at most, in whatever state: so many scripts run at once. */
+  readonly ceiling: number;
+  /** What is warm above the floor is thrown away once nobody has wanted that many for this long, or for twice as long at most. */
+  readonly idleMs: number;
+  /** How many scripts wait for a sandbox; beyond, the answer is `overloaded` at once. @default 1024 */
+  readonly maxWaiting?: number | undefined;
+  /** How long the making of a sandbox may take, in milliseconds, whatever its maker says. @default 300_000 */
+  readonly makeWithinMs?: number | undefined;
+  /** How much of stdout and of stderr is kept, each, in bytes. */
+  readonly keepBytes: number;
+  readonly log: Logger;
+}
+
+/** From a script's end to its answer, with the making of room for it: a script has to end so long before the deadline of its call, or a quarter of its time. */
+const ANSWER_MS = 500;
+/** A script that is left less than this when its sandbox comes is not started: `overloaded` says more than the time-out that would follow. */
+const LEAST_RUN_MS = 100;
+/** Sandboxes that somebody else has taken, or that do not take the job, before the call fails. */
+const ASSIGN_ATTEMPTS = 3;
+
+/** Runs each script in a sandbox of the maker's, warm if there is one, and throws it away afterwards. Owns the maker. */
+export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions): ScriptRunner {
+  const { maxWaiting = 1024, makeWithinMs = 300_000, keepBytes, log } = options;
+  const pool = new SandboxPool(maker, { ...options, maxWaiting, makeWithinMs });
+  const stop = new AbortController();
+  const running = new Set<Promise<ScriptOutcome>>();
+  const isResumable = maker.find !== undefined;
+  const isLeft = (signal: AbortSignal): boolean => (isResumable && stop.signal.aborted) || goesOn({ isResumable }, signal);
+
+  async function runOnce(job: ScriptJob, { signal: caller, deadline, mayHaveBegun = false }: RunScriptOptions): Promise<ScriptOutcome> {
+    const arrived = performance.now();
+    const lapse = new AbortController();
+    const endBy = deadline - Math.min(ANSWER_MS, Math.max(0, deadline - arrived) / 4);
+    const timer = setTimeout(() => lapse.abort(lapsedError()), Math.max(0, deadline - arrived));
+    const signal = AbortSignal.any([caller, stop.signal, lapse.signal]);
+    let taken: TakenSandbox | undefined;
+    try {
+      taken = mayHaveBegun ? await pool.find(job.id, signal) : undefined;
+      taken ??= await takeNew(job, signal, endBy - LEAST_RUN_MS);
+      const waitMs = performance.now() - arrived;
+      const { runMs, ...outcome } = await follow(taken.sandbox, job, { signal, endBy });
+      void taken.discard(); // its caller need not wait for that
+      return { ...outcome, durations: { waitMs, runMs }, isWarm: taken.isWarm };
+    } catch (error) {
+      if (isLeft(signal)) taken?.leave();
+      else await taken?.discard(); // whoever has ended a script may count on its end
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** A script that is left to others goes on, so its sandbox must not hear of the end. */
+  async function follow(sandbox: Sandbox, job: ScriptJob, { signal, endBy }: { readonly signal: AbortSignal; readonly endBy: number }): Promise<JobOutcome> {
+    signal.throwIfAborted();
+    const ending = new AbortController();
+    const left = Promise.withResolvers<never>();
+    const end = (): void => (isLeft(signal) ? left.reject(signal.reason) : ending.abort(signal.reason));
+    signal.addEventListener("abort", end, { once: true });
+    const following = runJob(sandbox, job, { signal: ending.signal, keepBytes, endBy });
+    following.catch(() => {}); // of one that is left nobody hears
+    try {
+      return await Promise.race([following, left.promise]);
+    } catch (error) {
+      if (!signal.aborted) log.error({ kind: maker.kind, job: job.id, error: String(error), cause: causeOf(error) }, "a sandbox broke under its script");
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", end);
+    }
+  }
+
+  async function takeNew(job: ScriptJob, signal: AbortSignal, until: number): Promise<TakenSandbox> {
+    for (let attempt = 1; ; attempt++) {
+      const taken = await pool.take(job.id, { signal, until });
+      try {
+        await taken.sandbox.assign?.(job.id);
+        signal.throwIfAborted();
+        return taken;
+      } catch (error) {
+        await taken.discard(SandboxFate.Unwanted);
+        if (signal.aborted || attempt === ASSIGN_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  return {
+    kind: maker.kind,
+    isResumable,
+    async run(job, runOptions) {
+      const run = runOnce(job, runOptions);
+      running.add(run);
+      try {
+        return await run;
+      } finally {
+        running.delete(run);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort(new ToolError(ToolErrorCode.Unavailable, "The script was ended: this service is stopping. Try again, another instance may take it."));
+      await Promise.allSettled(running);
+      await pool[Symbol.asyncDispose]();
+      await maker[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What the sandbox's own programs have said, if they have. */
+const causeOf = (error: unknown): string | undefined => (error instanceof Error && error.cause !== undefined ? String(error.cause) : undefined);
+
+const lapsedError = (): ToolError =>
+  new ToolError(ToolErrorCode.Timeout, "The script was ended: it had not come to its end by the deadline of its call.", { details: { mayHaveRun: true } });

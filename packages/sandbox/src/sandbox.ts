@@ -1,0 +1,52 @@
+import type { Readable, Writable } from "node:stream";
+import type { ToolError } from "@rockbot/contracts";
+import type { PackedLayer } from "./layer/pack-layer.ts";
+
+/**
+ * An isolated Python interpreter for one script: the supervisor runs in it and has said `ready`. What is written to `input` is the job
+ * (`encodeJob`), what is read from `output` are frames, from the first on.
+ */
+export interface Sandbox extends AsyncDisposable {
+  readonly input: Writable;
+  readonly output: Readable;
+  /**
+   * Resolves when the sandbox is gone, with why as far as it is known from outside: the frames have not told it then. Never rejects.
+   */
+  readonly gone: Promise<SandboxEnd>;
+  /** Notes on the sandbox itself which job it gets, before the job is written. @throws {ToolError} if somebody else has given it one */
+  assign?(jobId: string): Promise<void>;
+  /**
+   * A layer of packages as it is sent to this sandbox with the job that wants it. Absent: the sandbox sees all layers by itself, below `PACKAGES_FOLDER`.
+   * @throws {ToolError} `too_large`, if it has no room for that; `unavailable`, if there is no such layer any more
+   */
+  packLayer?(key: string): Promise<PackedLayer>;
+  /** Whether the kernel has ended a process in it for its memory, where the supervisor does not see that. Never rejects. @default the supervisor sees it */
+  isOutOfMemory?(): Promise<boolean>;
+  /** Kills all processes in it and removes what is left of it. Resolves when they are gone; idempotent. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** How a sandbox ended that has not said so itself. */
+export interface SandboxEnd {
+  /** Its memory was used up. */
+  readonly isOutOfMemory: boolean;
+  /** What the answer is if the script was cut off by this. */
+  readonly error: ToolError;
+}
+
+export interface MakeSandboxOptions {
+  readonly signal: AbortSignal;
+  /** The job that it is made for, where it is made for one: a maker that takes up jobs names the sandbox after it. */
+  readonly jobId?: string | undefined;
+}
+
+/** Makes sandboxes of one kind. Disposal removes all that it has made; where it can `find`, those with a job stay for whoever looks for them. */
+export interface SandboxMaker extends AsyncDisposable {
+  readonly kind: string;
+  /** Which bounds this platform does not hold, and what is so instead, in words for the operator. @default it holds all */
+  readonly notHeld?: readonly string[] | undefined;
+  /** @throws {ToolError} that says why there can be none now */
+  make(options: MakeSandboxOptions): Promise<Sandbox>;
+  /** The sandbox that a job was given to, by whomever; its frames come from the first on. Absent: none outlives the process that made it. */
+  find?(jobId: string, options: { readonly signal: AbortSignal }): Promise<Sandbox | undefined>;
+}

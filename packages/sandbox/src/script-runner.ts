@@ -1,0 +1,85 @@
+import { ToolError } from "@rockbot/contracts";
+import type { PackageLayer } from "./layer/package-layer.ts";
+
+/** One script to run, once. */
+export interface ScriptJob {
+  /** Of one tool call, and the same whoever takes it up: 32 hex digits of a hash of its effective caller and its `toolCallId`. */
+  readonly id: string;
+  /** Python source. */
+  readonly script: string;
+  /** Reaches the script on stdin, and as `ROCKBOT_INPUT` where a variable may be so long. */
+  readonly input?: string | undefined;
+  /** How long the script may run, from its first line on, as far as its call has the time. */
+  readonly timeoutMs: number;
+  /** What was installed for it. */
+  readonly packages?: PackageLayer | undefined;
+}
+
+/** The bounds that ended a script. */
+export const ScriptLimit = {
+  Time: "time",
+  Memory: "memory",
+  Processes: "processes",
+} as const;
+export type ScriptLimit = (typeof ScriptLimit)[keyof typeof ScriptLimit];
+
+/** What became of a script that ran. */
+export interface ScriptOutcome {
+  /** At most as many bytes as are kept; bytes that are no UTF-8 are replaced. */
+  readonly stdout: string;
+  readonly stderr: string;
+  /** How many bytes came after those that are kept. */
+  readonly droppedBytes: { readonly stdout: number; readonly stderr: number };
+  /** Null if a signal or a limit ended the script. */
+  readonly exitCode: number | null;
+  /** Such as SIGSEGV. */
+  readonly signal: string | null;
+  readonly limit: ScriptLimit | null;
+  /** How long it might run: less than its job says where its call had not the time. */
+  readonly timeoutMs: number;
+  readonly durations: {
+    /** From the job's arrival at the runner to a sandbox for it. */
+    readonly waitMs: number;
+    /** From the script's first line to its end. */
+    readonly runMs: number;
+  };
+  /** The sandbox was there before the job. */
+  readonly isWarm: boolean;
+}
+
+export interface RunScriptOptions {
+  /**
+   * Ends the script with all that it has started. A reason that is no ToolError means that this process stops: where the runner is
+   * resumable the script then goes on, for whoever takes the job up.
+   */
+  readonly signal: AbortSignal;
+  /**
+   * When an outcome is of no use any more, on the clock of `performance.now()`, whatever was waited for. The script has what is left when it begins, less
+   * what the way of its outcome takes: what it prints by then is not lost.
+   */
+  readonly deadline: number;
+  /** The job may have been given to a runner before: it is looked for, and taken up where it is. @default false */
+  readonly mayHaveBegun?: boolean | undefined;
+}
+
+/** Whether a script whose signal is this goes on for whoever takes its job up. */
+export function goesOn({ isResumable }: Pick<ScriptRunner, "isResumable">, { aborted, reason }: AbortSignal): boolean {
+  return isResumable && aborted && !(reason instanceof ToolError);
+}
+
+/**
+ * Runs Python scripts, each in a sandbox of its own that has no network, no credentials and no more than its share of the machine,
+ * and that is thrown away after it. Disposal ends what runs, or, where the runner is resumable, leaves it to whoever takes it up.
+ */
+export interface ScriptRunner extends AsyncDisposable {
+  /** Such as "local", for people. */
+  readonly kind: string;
+  /** Whether a job that another process was given is taken up, and never begun twice: then a call that was cut off may be run again. */
+  readonly isResumable: boolean;
+  /**
+   * Runs a job. A script that fails has an outcome too; only what is not its doing is thrown.
+   * @throws {ToolError} `overloaded` if there is no sandbox in time, `unavailable` if there can be none now, `execution_failed` with
+   * `details.reason` for a sandbox that broke
+   */
+  run(job: ScriptJob, options: RunScriptOptions): Promise<ScriptOutcome>;
+}
