@@ -3,8 +3,9 @@ import type { Channel } from "amqplib";
 import { deadLetterProperties, readParked } from "./dead-letter.ts";
 import type { Link } from "./link.ts";
 import type { Publisher } from "./publisher.ts";
+import { DEAD_LETTER_EXCHANGE, oldParkedName, queueName } from "./queue-plan.ts";
 import { reasonOf } from "./refusal.ts";
-import { DEAD_LETTER_EXCHANGE, look, oldParkedName, onScratchChannel, queueName } from "./topology.ts";
+import { look, onScratchChannel } from "./topology.ts";
 
 export interface MoveParkedOptions {
   readonly subscription: string;

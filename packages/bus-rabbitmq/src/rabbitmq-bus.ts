@@ -24,9 +24,10 @@ import { Inspector } from "./inspector.ts";
 import type { Link, TlsOptions } from "./link.ts";
 import { countLostConnection } from "./metrics.ts";
 import { Publisher } from "./publisher.ts";
+import { EXCHANGE, queueName } from "./queue-plan.ts";
 import { isRefusal, reasonOf } from "./refusal.ts";
 import { Subscription, subscribeError } from "./subscription.ts";
-import { declareExchanges, EXCHANGE, queueName } from "./topology.ts";
+import { declareExchanges } from "./topology.ts";
 import { visitParked } from "./visit-parked.ts";
 
 export interface ConnectBusOptions {

@@ -23,10 +23,11 @@ import { countDropped, countParked, countRefused, observePrefetched } from "./me
 import { moveParked } from "./move-parked.ts";
 import { isOwnDeadLetter, isStraight } from "./provenance.ts";
 import type { Publisher } from "./publisher.ts";
+import { DEAD_LETTER_EXCHANGE, diedName, queueName, spareQueueName } from "./queue-plan.ts";
 import type { IncomingMessage } from "./read-frames.ts";
 import { isRefusal, reasonOf } from "./refusal.ts";
 import { Slots } from "./slots.ts";
-import { DEAD_LETTER_EXCHANGE, declareCopy, declareExchanges, declareResult, declareService, diedName, queueName, spareQueueName } from "./topology.ts";
+import { declareCopy, declareExchanges, declareResult, declareService } from "./topology.ts";
 
 export interface SubscriptionOptions {
   /** Where dead letters are published. */

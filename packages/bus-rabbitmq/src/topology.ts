@@ -1,42 +1,23 @@
-import { PARKED_BYTES, PARKED_MESSAGES, PARKED_MS, type QueuePart, RESULT_QUEUE_EXPIRES_MS } from "@rockbot/bus";
 import type { Channel } from "amqplib";
 import { type Link, NoAnswerError } from "./link.ts";
+import {
+  COPY_NAMES,
+  copyArguments,
+  copyName,
+  DEAD_LETTER_EXCHANGE,
+  EXCHANGE,
+  type QueueArguments,
+  queueName,
+  resultArguments,
+  serviceQueues,
+  spareQueueName,
+} from "./queue-plan.ts";
 import { NOT_FOUND, RESOURCE_LOCKED } from "./refusal.ts";
 
-/** Where messages are published. It has no alternate exchange, which would swallow what `mandatory` should return. */
-export const EXCHANGE = "rockbot";
-/** By queue name. A topic exchange, since its keys are the only ones that a broker grants one by one: of a direct one a service could bind and write others'. */
-export const DEAD_LETTER_EXCHANGE = "rockbot.dlx.v1";
-/** More deaths of consumers over a message than this, and it goes to the lone retry. */
-const DELIVERY_LIMIT = 10;
-/** A quorum queue counts each look at a parked message as a delivery, and from RabbitMQ 4 on drops one after twenty where nothing is said. */
-const LOOKS_LIMIT = 2 ** 31 - 1;
 /** Has no factor in common with COPY_NAMES: all of them are tried. */
 const COPY_STRIDE = 89;
 /** What a classic queue may take to say that it is there. One whose node is down says nothing, for as long as that is so. */
 const CLASSIC_MS = 1_500;
-
-/** The name on the broker of the queue behind a subscription of kind `service` or `result`. */
-export function queueName(subscription: string, part: QueuePart = "main"): string {
-  if (part === "parked" || part === "retry") return `rockbot.${subscription}.v2.${part}`;
-  const main = `rockbot.${subscription}.v1`;
-  return part === "main" ? main : `${main}.${part}`;
-}
-
-/** Where the broker puts what dies in the main queue of a service: of consumers, or of its time to live. */
-export const diedName = (subscription: string): string => `rockbot.${subscription}.v1.retry`;
-
-/** Takes answers while the node that has the main queue of a subscription of kind `result` is down. */
-export const spareQueueName = (subscription: string): string => `rockbot.${subscription}.v1.spare`;
-
-/** How many queues for copies a user may have where senders are verified. */
-export const COPY_NAMES = 256;
-
-/** The name of a queue for copies where senders are verified: a user who lets the broker make names could have as many queues as it likes. */
-export const copyName = (user: string, number: number | "*"): string => `rockbot.copy.${user}.${number}`;
-
-/** Where messages were parked before; also the key under which the broker parks what it moves from the dlq. */
-export const oldParkedName = (subscription: string): string => `rockbot.${subscription}.v1.parked`;
 
 const declaring = new WeakMap<Link, Promise<boolean>>();
 
@@ -68,32 +49,12 @@ async function declareMissingExchanges(link: Link): Promise<boolean> {
   }
 }
 
-/**
- * Declares the queues of a service. What dies in the main queue is sorted: its time was over, or it goes to `retry`, from there to `dlq`,
- * from there, once answered, to `parked`. All are quorum queues: the loss of a node costs none. Lengths of live queues are no
- * arguments, since those can never be changed: they come as policies.
- */
+/** Declares the queues of a service. */
 export async function declareService(link: Link, subscription: string, topics: readonly string[]): Promise<void> {
-  const parts: Record<QueuePart, Record<string, unknown>> = {
-    parked: {
-      "x-queue-type": "quorum",
-      "x-delivery-limit": LOOKS_LIMIT,
-      "x-message-ttl": PARKED_MS,
-      "x-max-length": PARKED_MESSAGES,
-      "x-max-length-bytes": PARKED_BYTES,
-      "x-overflow": "drop-head",
-    },
-    dlq: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(oldParkedName(subscription)) },
-    retry: { "x-queue-type": "quorum", "x-delivery-limit": 1, ...deadLettersTo(queueName(subscription, "dlq")) },
-    main: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(diedName(subscription)) },
-  };
   await onScratchChannel(link, async (channel) => {
-    // The last station first: no message may die on its way to a queue that is not there yet.
-    for (const part of ["parked", "dlq", "retry", "died", "main"] as const) {
-      const queue = part === "died" ? diedName(subscription) : queueName(subscription, part);
-      await declare(link, channel, queue, parts[part === "died" ? "retry" : part]);
-      if (part !== "main") await link.answer("queue.bind", channel.bindQueue(queue, DEAD_LETTER_EXCHANGE, queue));
-      if (part === "parked") await link.answer("queue.bind", channel.bindQueue(queue, DEAD_LETTER_EXCHANGE, oldParkedName(subscription)));
+    for (const queue of serviceQueues(subscription)) {
+      await declare(link, channel, queue.name, queue.arguments);
+      for (const key of queue.deadLetterKeys) await link.answer("queue.bind", channel.bindQueue(queue.name, DEAD_LETTER_EXCHANGE, key));
     }
     await bind(link, channel, queueName(subscription), topics);
   });
@@ -121,8 +82,6 @@ export async function declareResult(link: Link, subscription: string, topics: re
   await unbind(link, main, topics); // while it is bound the broker refuses answers, as one of their queues cannot take them
   return [spare];
 }
-
-const resultArguments = { "x-queue-type": "classic", "x-expires": RESULT_QUEUE_EXPIRES_MS };
 
 /** @returns whether a result queue is there now; if not, the node that has it is down @throws {Error} if the broker refuses it for another reason */
 async function isDeclared(link: Link, queue: string): Promise<boolean> {
@@ -184,21 +143,11 @@ async function declareNumbered(link: Link, user: string): Promise<string> {
 /** @param name "" for one that the broker makes */
 const declareOwn = (link: Link, name: string): Promise<string> =>
   onScratchChannel(link, async (channel) => {
-    const options = { exclusive: true, autoDelete: true, durable: false, arguments: { "x-queue-type": "classic" } };
+    const options = { exclusive: true, autoDelete: true, durable: false, arguments: copyArguments };
     return (await link.answer("queue.declare", channel.assertQueue(name, options))).queue;
   });
 
-/** At-least-once: the broker keeps a dead letter until the next queue has it, which needs that overflow setting. */
-function deadLettersTo(queue: string): Record<string, unknown> {
-  return {
-    "x-dead-letter-exchange": DEAD_LETTER_EXCHANGE,
-    "x-dead-letter-routing-key": queue,
-    "x-dead-letter-strategy": "at-least-once",
-    "x-overflow": "reject-publish",
-  };
-}
-
-async function declare(link: Link, channel: Channel, queue: string, args: Record<string, unknown>): Promise<void> {
+async function declare(link: Link, channel: Channel, queue: string, args: QueueArguments): Promise<void> {
   await link.answer("queue.declare", channel.assertQueue(queue, { durable: true, arguments: args }));
 }
 

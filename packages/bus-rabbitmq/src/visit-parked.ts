@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BusUnavailableError, type ParkedVisitor, type VisitParkedOptions } from "@rockbot/bus";
 import { readParked } from "./dead-letter.ts";
 import type { Link } from "./link.ts";
+import { queueName } from "./queue-plan.ts";
 import { NOT_FOUND, reasonOf } from "./refusal.ts";
-import { look, queueName } from "./topology.ts";
+import { look } from "./topology.ts";
 
 /** What the broker may take to put back what was looked at. */
 const GIVEN_BACK_MS = 2_000;

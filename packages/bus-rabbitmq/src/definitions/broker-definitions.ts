@@ -1,6 +1,6 @@
 import { RESULT_QUEUE_EXPIRES_MS } from "@rockbot/bus";
 import type { BusRights } from "@rockbot/policy";
-import { DEAD_LETTER_EXCHANGE, EXCHANGE } from "../topology.ts";
+import { DEAD_LETTER_EXCHANGE, EXCHANGE } from "../queue-plan.ts";
 import { brokerRights } from "./broker-rights.ts";
 import { passwordHash } from "./password-hash.ts";
 

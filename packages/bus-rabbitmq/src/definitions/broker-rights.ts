@@ -1,6 +1,6 @@
 import { MAX_INSTANCES } from "@rockbot/contracts";
 import type { BusRights } from "@rockbot/policy";
-import { COPY_NAMES, copyName, DEAD_LETTER_EXCHANGE, diedName, EXCHANGE, oldParkedName, queueName, spareQueueName } from "../topology.ts";
+import { COPY_NAMES, copyName, DEAD_LETTER_EXCHANGE, diedName, EXCHANGE, oldParkedName, queueName, spareQueueName } from "../queue-plan.ts";
 
 /** What RabbitMQ lets one user do: regular expressions over names of queues and exchanges, and over keys of topic exchanges. */
 export interface BrokerRights extends Access {

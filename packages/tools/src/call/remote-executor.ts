@@ -16,6 +16,7 @@ import { CallState } from "@rockbot/records/journal";
 import type { ToolContext, ToolExecutor } from "../define/tool-executor.ts";
 import type { FoundTool, ToolDirectory } from "../discover/tool-directory.ts";
 import { inTime } from "../layers/deadline.ts";
+import { CANCEL_TTL_MS } from "../limits.ts";
 import type { Identity } from "../messages/identity.ts";
 import { answerOf, misaddressed } from "../messages/reply.ts";
 import { type Station, scriptResultTopic } from "./caller-station.ts";
@@ -23,8 +24,6 @@ import { overloaded, toCallError, unavailable } from "./remote-errors.ts";
 
 /** Its answers have a topic of their own. */
 const SCRIPT_TOPIC = "script.invoke";
-/** A cancel that nobody has taken by then finds no call to cancel. */
-const CANCEL_TTL_MS = 60_000;
 
 export interface RemoteExecutorOptions {
   readonly bus: Bus;

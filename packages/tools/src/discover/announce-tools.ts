@@ -13,6 +13,7 @@ import {
   type ToolGuide,
   type ToolListChange,
 } from "@rockbot/contracts";
+import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS, MAX_PAGE_BYTES } from "../limits.ts";
 import type { Identity } from "../messages/identity.ts";
 import { METERED } from "../messages/message-meter.ts";
 import { AnswerAllowance } from "./answer-allowance.ts";
@@ -24,14 +25,9 @@ export const PROBE_TOPIC = "tool.announce.probe";
 export const listTopic = (service: string): string => `tool.announce.list.${service}`;
 /** No service may have this name: its announcements would be probes. */
 export const RESERVED_SERVICE = "probe";
-/** An instance says this often that it is there. */
-export const HEARTBEAT_MS = 1_000;
 
-const MAX_PAGE_BYTES = 256 * 1024;
 /** Changes within this time are told together. */
 const TOGETHER_MS = 20;
-/** An announcement is of use for as long as it takes to be repeated. */
-const TTL_MS = 10_000;
 
 /** Everything that a service serves. */
 export interface AnnouncedList {
@@ -68,7 +64,7 @@ export async function announceTools(bus: Bus, { service, list, identity, log }: 
 
   async function send(topic: string, type: string, body: Uint8Array, headers: Record<string, string> = {}): Promise<void> {
     try {
-      await bus.publish(createEnvelope({ topic, type, source: service, ttlMs: TTL_MS, headers, body }), { timeoutMs: HEARTBEAT_MS });
+      await bus.publish(createEnvelope({ topic, type, source: service, ttlMs: ANNOUNCEMENT_TTL_MS, headers, body }), { timeoutMs: HEARTBEAT_MS });
     } catch (error) {
       log.debug({ service, error: String(error) }, "announcement not sent"); // the next heartbeat comes, and callers ask again
     }

@@ -17,13 +17,12 @@ import {
   type ToolHeartbeat,
   type ToolListChange,
 } from "@rockbot/contracts";
+import { HEARTBEAT_MS, LEASE_MS, MAX_LIST_BYTES } from "../limits.ts";
 import type { Identity } from "../messages/identity.ts";
 import { METERED } from "../messages/message-meter.ts";
-import { announceTopic, HEARTBEAT_MS, listTopic, PROBE_TOPIC } from "./announce-tools.ts";
+import { announceTopic, listTopic, PROBE_TOPIC } from "./announce-tools.ts";
 import { ServiceLiveness } from "./service-liveness.ts";
 
-/** An instance that has not been heard of for this long may be gone: the bus is asked. */
-const LEASE_MS = 3 * HEARTBEAT_MS;
 /** A name that was announced within this time and is not now is `unavailable`, not unknown. */
 const REMEMBER_MS = 10 * 60_000;
 /** Services that are there have this long to answer the probe at the start, and longer where the bus takes long. */
@@ -47,8 +46,6 @@ const MAX_ASK_AGAIN_MS = 4_000;
 const MAX_SERVICES = 1_000;
 const MAX_REMEMBERED = 10_000;
 const MAX_UNFINISHED = 256;
-/** Of one service's list, with the changes since it came whole; as much as a service answers at once. */
-const MAX_LIST_BYTES = 32 * 1024 * 1024;
 /** Of all lists that are not complete. */
 const MAX_UNFINISHED_BYTES = 2 * MAX_LIST_BYTES;
 /** Of one service, that are kept while its list is on its way. */

@@ -1,6 +1,4 @@
-/** So many updates of one call are handed on as they come; beyond that they are this far apart. */
-const BURST = 10;
-const INTERVAL_MS = 200;
+import { PROGRESS_BURST, PROGRESS_INTERVAL_MS } from "../limits.ts";
 
 export interface UpdatePace<Update> {
   report(this: void, update: Update): void;
@@ -8,9 +6,9 @@ export interface UpdatePace<Update> {
   end(): void;
 }
 
-/** Hands on a call's updates in order: at once, unless many come, of which the newest is handed on each INTERVAL_MS. The last one always is. */
+/** Hands on a call's updates in order: at once, unless many come, of which the newest is handed on each PROGRESS_INTERVAL_MS. The last one always is. */
 export function paceUpdates<Update>(send: (update: Update) => void): UpdatePace<Update> {
-  /** When BURST may be handed on at once again. */
+  /** When PROGRESS_BURST may be handed on at once again. */
   let restedAt = 0;
   let newest: { readonly update: Update } | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -23,14 +21,14 @@ export function paceUpdates<Update>(send: (update: Update) => void): UpdatePace<
     newest = undefined;
     if (held === undefined) return;
     send(held.update);
-    restedAt = Math.max(restedAt, performance.now()) + INTERVAL_MS;
+    restedAt = Math.max(restedAt, performance.now()) + PROGRESS_INTERVAL_MS;
   }
 
   return {
     report(update) {
       if (isOver) return;
       newest = { update };
-      const heldMs = restedAt - performance.now() - (BURST - 1) * INTERVAL_MS;
+      const heldMs = restedAt - performance.now() - (PROGRESS_BURST - 1) * PROGRESS_INTERVAL_MS;
       if (heldMs <= 0) sendNewest();
       else timer ??= setTimeout(sendNewest, heldMs);
     },

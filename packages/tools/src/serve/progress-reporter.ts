@@ -2,10 +2,9 @@ import { redact } from "@rockbot/base/redaction";
 import type { Bus } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, messages, type ToolInvokeRequest } from "@rockbot/contracts";
 import type { ProgressUpdate } from "../define/tool-executor.ts";
+import { PROGRESS_TTL_MS } from "../limits.ts";
 import { paceUpdates, type UpdatePace } from "./pace-updates.ts";
 
-/** An update that cannot be delivered at once is of no use. */
-const TTL_MS = 5_000;
 const MAX_MESSAGE = 1_024;
 
 /** The topic for the progress of calls that are answered on `resultTopic`; undefined for the shared default topic. */
@@ -40,8 +39,8 @@ function reportTo(topic: string, bus: Bus, source: string, { toolCallId, toolNam
       total: total ?? null,
       message: message == null ? null : redact(message).slice(0, MAX_MESSAGE),
     });
-    const envelope = createEnvelope({ topic, type: messages.ToolProgress.type, source, body, correlationId: toolCallId, ttlMs: TTL_MS });
-    bus.publish(envelope, { timeoutMs: TTL_MS }).catch(() => {}); // progress may be lost
+    const envelope = createEnvelope({ topic, type: messages.ToolProgress.type, source, body, correlationId: toolCallId, ttlMs: PROGRESS_TTL_MS });
+    bus.publish(envelope, { timeoutMs: PROGRESS_TTL_MS }).catch(() => {}); // progress may be lost
   });
   return {
     ...pace,

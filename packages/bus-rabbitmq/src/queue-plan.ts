@@ -1,0 +1,98 @@
+import { PARKED_BYTES, PARKED_MESSAGES, PARKED_MS, type QueuePart, RESULT_QUEUE_EXPIRES_MS } from "@rockbot/bus";
+
+/** Where messages are published. It has no alternate exchange, which would swallow what `mandatory` should return. */
+export const EXCHANGE = "rockbot";
+/** By queue name. A topic exchange, since its keys are the only ones that a broker grants one by one: of a direct one a service could bind and write others'. */
+export const DEAD_LETTER_EXCHANGE = "rockbot.dlx.v1";
+/** More deaths of consumers over a message than this, and it goes to the lone retry. */
+const DELIVERY_LIMIT = 10;
+/** A quorum queue counts each look at a parked message as a delivery, and from RabbitMQ 4 on drops one after twenty where nothing is said. */
+const LOOKS_LIMIT = 2 ** 31 - 1;
+
+/** What a queue is declared with. Another declaration of the same name must have the same. */
+export type QueueArguments = Readonly<Record<string, string | number>>;
+
+/** One queue of a service. All of them are durable. */
+export interface PlannedQueue {
+  /** `died`: where the broker puts what dies in the main queue. */
+  readonly part: QueuePart | "died";
+  readonly name: string;
+  readonly arguments: QueueArguments;
+  /** Its binding keys at the exchange of dead letters. */
+  readonly deadLetterKeys: readonly string[];
+}
+
+/** The name on the broker of the queue behind a subscription of kind `service` or `result`. */
+export function queueName(subscription: string, part: QueuePart = "main"): string {
+  if (part === "parked" || part === "retry") return `rockbot.${subscription}.v2.${part}`;
+  const main = `rockbot.${subscription}.v1`;
+  return part === "main" ? main : `${main}.${part}`;
+}
+
+/** Where the broker puts what dies in the main queue of a service: of consumers, or of its time to live. */
+export const diedName = (subscription: string): string => `rockbot.${subscription}.v1.retry`;
+
+/** Takes answers while the node that has the main queue of a subscription of kind `result` is down. */
+export const spareQueueName = (subscription: string): string => `rockbot.${subscription}.v1.spare`;
+
+/** How many queues for copies a user may have where senders are verified. */
+export const COPY_NAMES = 256;
+
+/** The name of a queue for copies where senders are verified: a user who lets the broker make names could have as many queues as it likes. */
+export const copyName = (user: string, number: number | "*"): string => `rockbot.copy.${user}.${number}`;
+
+/** Where messages were parked before; also the key under which the broker parks what it moves from the dlq. */
+export const oldParkedName = (subscription: string): string => `rockbot.${subscription}.v1.parked`;
+
+/** Of a queue for answers, which is durable. */
+export const resultArguments: QueueArguments = { "x-queue-type": "classic", "x-expires": RESULT_QUEUE_EXPIRES_MS };
+
+/** Of a queue for copies, which is exclusive, deleted with its consumer, and not durable. */
+export const copyArguments: QueueArguments = { "x-queue-type": "classic" };
+
+/**
+ * The queues of a service, in the order of declaring them: the last station first, as no message may die on its way to a queue that is not there yet.
+ * What dies in the main queue is sorted: its time was over, or it goes to `retry`, from there to `dlq`, from there, once answered, to `parked`. All are
+ * quorum queues: the loss of a node costs none. Lengths of live queues are no arguments, since those can never be changed: they come as policies.
+ */
+export function serviceQueues(subscription: string): readonly PlannedQueue[] {
+  const parked = queueName(subscription, "parked");
+  const dlq = queueName(subscription, "dlq");
+  const died = diedName(subscription);
+  const old = oldParkedName(subscription);
+  const loneTry = { "x-queue-type": "quorum", "x-delivery-limit": 1, ...deadLettersTo(dlq) };
+  return [
+    {
+      part: "parked",
+      name: parked,
+      arguments: {
+        "x-queue-type": "quorum",
+        "x-delivery-limit": LOOKS_LIMIT,
+        "x-message-ttl": PARKED_MS,
+        "x-max-length": PARKED_MESSAGES,
+        "x-max-length-bytes": PARKED_BYTES,
+        "x-overflow": "drop-head",
+      },
+      deadLetterKeys: [parked, old],
+    },
+    { part: "dlq", name: dlq, arguments: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(old) }, deadLetterKeys: [dlq] },
+    { part: "retry", name: queueName(subscription, "retry"), arguments: loneTry, deadLetterKeys: [queueName(subscription, "retry")] },
+    { part: "died", name: died, arguments: loneTry, deadLetterKeys: [died] },
+    {
+      part: "main",
+      name: queueName(subscription),
+      arguments: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(died) },
+      deadLetterKeys: [],
+    },
+  ];
+}
+
+/** At-least-once: the broker keeps a dead letter until the next queue has it, which needs that overflow setting. */
+function deadLettersTo(queue: string): QueueArguments {
+  return {
+    "x-dead-letter-exchange": DEAD_LETTER_EXCHANGE,
+    "x-dead-letter-routing-key": queue,
+    "x-dead-letter-strategy": "at-least-once",
+    "x-overflow": "reject-publish",
+  };
+}
