@@ -4,8 +4,9 @@ export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./a
 
 // Values.
 export { canonicalJson } from "./canonical-json.ts";
-export { type Decoded, decodeMessage, encodeMessage, type MessageFault, type MessageName } from "./decode.ts";
 // Validation in words.
+export { ConfigError } from "./config-error.ts";
+export { type Decoded, decodeMessage, encodeMessage, type MessageFault, type MessageName } from "./decode.ts";
 export { describeFaults, type Fault, faultsText, nearestName } from "./describe-faults.ts";
 export { encodeData, UncarriableError } from "./encode-data.ts";
 // Envelopes: how messages are addressed.
@@ -52,3 +53,4 @@ export type { SchemaError, Validator } from "./validator.ts";
 // Texts of strangers.
 export { visibleText } from "./visible-text.ts";
 export { fromWire, readTtlMs, toWire, type WireProperties } from "./wire.ts";
+export { yamlFaults } from "./yaml-faults.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { metrics } from "@opentelemetry/api";
 import { startLoop } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { ConfigError } from "@rockbot/config";
+import { ConfigError } from "@rockbot/contracts";
 import { createPolicy, type Policy } from "./policy.ts";
 import { policyNotes } from "./policy-notes.ts";
 import { defaultPolicySource, type PolicySource, readPolicy } from "./read-policy.ts";

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { ConfigError, yamlFaults } from "@rockbot/config";
-import { canonicalJson, describeFaults } from "@rockbot/contracts";
+import { ConfigError, canonicalJson, describeFaults, yamlFaults } from "@rockbot/contracts";
 import { isNode, LineCounter, parseDocument } from "yaml";
 import { type ArgumentRules, compileArgumentRules, noArgumentRules } from "./argument-rules.ts";
 import { documentFaults } from "./document-faults.ts";

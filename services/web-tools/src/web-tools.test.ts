@@ -1,5 +1,5 @@
 import { createMemoryBus } from "@rockbot/bus";
-import { ConfigError, loadConfig } from "@rockbot/config";
+import { ConfigError, loadConfig } from "@rockbot/process/config";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { checkWebToolsConfig } from "./check-web-tools-config.ts";

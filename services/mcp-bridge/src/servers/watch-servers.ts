@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import { ConfigError } from "@rockbot/config";
+import { ConfigError } from "@rockbot/process/config";
 import { readServerFile } from "./read-servers.ts";
 
 export interface WatchServersOptions {

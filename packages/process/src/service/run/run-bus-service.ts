@@ -1,7 +1,7 @@
 import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { exitOnConfigError } from "@rockbot/config";
 import { openPolicy, type PolicyHolder } from "@rockbot/policy";
+import { exitOnConfigError } from "@rockbot/process/config";
 import { type AuditLog, openAuditLog } from "@rockbot/records/audit";
 import type { RateStore } from "@rockbot/records/rates";
 import { SharedRecords } from "@rockbot/records/shared";

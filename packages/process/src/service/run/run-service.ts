@@ -1,6 +1,6 @@
 import { routeConsole } from "@rockbot/base/redaction";
-import { exitOnConfigError } from "@rockbot/config";
 import { ToolError } from "@rockbot/contracts";
+import { exitOnConfigError } from "@rockbot/process/config";
 import { type Log, type LogFormat, type LogLevel, startTelemetry } from "../../telemetry/index.ts";
 import { exitOnCrash } from "../exit-on-crash.ts";
 import { onShutdown } from "../on-shutdown.ts";

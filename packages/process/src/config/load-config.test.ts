@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { redact } from "@rockbot/base/redaction";
 import type { Validator } from "@rockbot/contracts";
+import { ConfigError } from "@rockbot/contracts";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
-import { ConfigError } from "./config-error.ts";
 import type { ConfigSchema } from "./config-schema.ts";
 import { loadConfig } from "./load-config.ts";
 

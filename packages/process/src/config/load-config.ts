@@ -1,6 +1,5 @@
 import { registerSecret, registerUrlSecret } from "@rockbot/base/redaction";
-import { describeFaults } from "@rockbot/contracts";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError, describeFaults } from "@rockbot/contracts";
 import { type ConfigSchema, type PropertySchema, propertiesOf } from "./config-schema.ts";
 import { type ConfigSection, sectionOf } from "./config-section.ts";
 import { readConfigFile } from "./read-config-file.ts";

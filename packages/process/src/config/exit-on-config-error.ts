@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError } from "@rockbot/contracts";
 
 /**
  * What `load` returns, or resolves to. A ConfigError becomes its message on standard error and exit code 2: wrong usage, for

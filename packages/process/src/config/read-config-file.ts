@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
+import { yamlFaults } from "@rockbot/contracts";
 import { LineCounter, parseDocument } from "yaml";
 import type { Settings } from "./setting.ts";
-import { yamlFaults } from "./yaml-faults.ts";
 
 const MAX_BYTES = 1024 * 1024;
 /** Enough for a hand-written file; stops a file whose aliases multiply. */

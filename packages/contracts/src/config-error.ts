@@ -1,4 +1,4 @@
-import { maskLikelySecrets } from "@rockbot/contracts";
+import { maskLikelySecrets } from "./mask-likely-secrets.ts";
 
 /** A configuration cannot be used. The message lists every fault, one a line, and no value that may be a secret. */
 export class ConfigError extends Error {
