@@ -40,8 +40,19 @@ export { MAX_REQUEST_BYTES } from "./max-request-bytes.ts";
 export { type McpCall, mcpCallEnvelope } from "./mcp-call-envelope.ts";
 export { mcpServerSummary } from "./mcp-server-summary.ts";
 export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp-topics.ts";
-export { checkName, isInstanceNumber, isName, isReplyTopic, isReplyTopicOf, isSessionId, MAX_INSTANCES, replyRoots } from "./names.ts";
-export { isTooDeepToCarry, MAX_DATA_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./parse-json.ts";
+export {
+  checkName,
+  isInstanceNumber,
+  isName,
+  isReplyTopic,
+  isReplyTopicOf,
+  isSessionId,
+  MAX_INSTANCES,
+  namePattern,
+  replyRoots,
+  replyTopicPattern,
+} from "./names.ts";
+export { isTooDeepToCarry, MAX_DATA_DEPTH, MAX_JSON_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./parse-json.ts";
 export { printable, printableJson } from "./printable.ts";
 export { isInexactText, quoteInexact } from "./scan-json.ts";
 // Errors: what a call fails with.
