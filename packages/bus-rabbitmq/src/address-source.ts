@@ -37,7 +37,7 @@ export class AddressSource {
       this.#trouble = undefined;
     } catch (error) {
       const reason = reasonOf(error);
-      if (reason !== this.#trouble) this.#log.error({ broker: this.#current.label, reason }, "the broker's address cannot be read anew, the last one is used");
+      if (reason !== this.#trouble) this.#log.error({ broker: this.#current.label, reason }, "could not reload the broker's address, and uses the last one");
       this.#trouble = reason;
     }
     this.#current = this.#nodes[this.#turn++ % this.#nodes.length] ?? this.#nodes[0];

@@ -232,13 +232,13 @@ export class ConnectionSupervisor {
     const { log, name, onReady } = this.#options;
     if (this.#stop.signal.aborted) return;
     if (reason === undefined) {
-      if (this.#state === "blocked") log.info({ connection: name }, "the broker takes messages again");
+      if (this.#state === "blocked") log.info({ connection: name }, "the broker accepts messages again");
       this.#state = "ready";
       onReady?.(link);
     } else {
       this.#state = "blocked";
       this.#blockedBecause = reason;
-      log.warn({ connection: name, reason }, "the broker takes no messages now");
+      log.warn({ connection: name, reason }, "the broker accepts no messages now");
     }
   }
 

@@ -28,10 +28,10 @@ export async function moveParked(link: Link, publisher: Publisher, { subscriptio
       await link.answer("queue.unbind", channel.unbindQueue(from, DEAD_LETTER_EXCHANGE, from));
       const moved = await moveAll(link, channel, publisher, { subscription, user });
       await link.answer("queue.delete", channel.deleteQueue(from, { ifEmpty: true }));
-      log.info({ from, moved }, "moved parked messages to the queue that has them now");
+      log.info({ from, moved }, "moved parked messages to their new queue");
     });
   } catch (error) {
-    if (!link.signal.aborted) log.warn({ from, reason: reasonOf(error) }, "parked messages of before could not be moved yet");
+    if (!link.signal.aborted) log.warn({ from, reason: reasonOf(error) }, "could not move parked messages to their new queue yet");
   }
 }
 

@@ -21,7 +21,7 @@ test.each([
   await using sender = await rawSender();
   lines.splice(0);
   await sender.publish("tool.invoke.poisoned", flag, value);
-  await expect.poll(() => lines, { timeout: 20_000 }).toEqual(["message discarded: neither it nor its dead letter can be handled"]);
+  await expect.poll(() => lines, { timeout: 20_000 }).toEqual(["discarded a message that can be neither handled nor answered"]);
 });
 
 test("a message with a time that is no whole number is put aside without it", { timeout: 60_000 }, async () => {

@@ -241,7 +241,7 @@ class RabbitMqBus implements Bus {
   #hurt(reason: string): void {
     const isNews = !this.#isHurt;
     this.#isHurt = true;
-    if (isNews) this.#log.error({ reason }, "what was declared at the broker is not all there");
+    if (isNews) this.#log.error({ reason }, "queues or bindings are missing at the broker");
   }
 
   /** Attaches a new subscription to the connection, and to the next one if that is lost meanwhile. */

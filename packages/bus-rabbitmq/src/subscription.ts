@@ -193,7 +193,7 @@ export class Subscription {
       handle: this.#user === undefined ? handle : this.#refusingStrays(station, this.#user),
       onUnreadable: () => this.#discard("its headers cannot be read"),
       onInterrupted: (reason) => {
-        this.#log.warn({ subscription: this.#options.name, queue: station.queue(), reason }, "the broker ended a consumer");
+        this.#log.warn({ subscription: this.#options.name, queue: station.queue(), reason }, "the broker cancelled a consumer");
         this.#trouble = `the broker ended a consumer of "${station.queue()}" (${reason})`;
         void this.#repair(link, 0);
       },
@@ -243,7 +243,7 @@ export class Subscription {
 
   #refused(error: unknown): void {
     this.#trouble = subscribeError(this.#options.name, error).message;
-    this.#log.error({ subscription: this.#options.name, reason: this.#trouble }, "a subscription gets no messages");
+    this.#log.error({ subscription: this.#options.name, reason: this.#trouble }, "a subscription receives no messages");
   }
 
   async #dispose(drainMs: number): Promise<void> {
@@ -253,7 +253,7 @@ export class Subscription {
     const consumers = this.#stations.flatMap(({ consumer }) => consumer ?? []);
     await Promise.all(consumers.map((consumer) => consumer.stop()));
     await within(drainMs, this.#idle(), () => new Error("drain time is over")).catch(() => {
-      this.#log.warn({ subscription: name, running: this.#running, drainMs }, "handlers are still running at the end of the drain time");
+      this.#log.warn({ subscription: name, running: this.#running, drainMs }, "the drain time is over, and handlers still run");
     });
     this.#abort.abort(new BusClosedError(`The subscription "${name}" has ended`));
     await within(ABORTED_MS, this.#idle(), () => new Error("handlers do not end")).catch(() => {});
@@ -283,7 +283,7 @@ export class Subscription {
   /** What becomes of a message when neither its handler nor its way to the dead letters has settled it. */
   async #unsettled(error: unknown): Promise<Verdict> {
     if (error instanceof RangeError) return this.#discard(`what its sender wrote cannot be passed on: ${error.message}`);
-    this.#log.error({ subscription: this.#options.name, reason: reasonOf(error) }, "a message could not be settled, it comes again");
+    this.#log.error({ subscription: this.#options.name, reason: reasonOf(error) }, "could not acknowledge a message, so the broker delivers it again");
     await sleep(AGAIN_AFTER_MS, undefined, { signal: this.#abort.signal }).catch(() => {});
     return "again";
   }
@@ -295,7 +295,7 @@ export class Subscription {
     return (message, receivedAt, settle) => {
       if (part === "main" ? isStraight(message, topics) : isOwnDeadLetter(message, queue(), user, own)) return handle(message, receivedAt, settle);
       countRefused(subscriptionLabel(this.#options));
-      this.#log.warn({ subscription: name, user: message.properties.userId }, "message dropped: it came past the rights of its sender");
+      this.#log.warn({ subscription: name, user: message.properties.userId }, "dropped a message whose sender has no right to send it");
       queueMicrotask(() => settle("done")); // not at once: strays in a row would settle inside each other
     };
   }
@@ -320,7 +320,7 @@ export class Subscription {
     if (this.#abort.signal.aborted) return "again";
     if (this.#options.kind !== "service") return this.#drop(envelope, error);
     if (error instanceof DeadLetterError) return this.#die(message, envelope, "rejected", error.message);
-    this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a handler failed, its message is tried once more");
+    this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a handler failed, and its message is retried once");
     return this.#lastTry(message, envelope, receivedAt, maybeHandledSince(message, receivedAt) ?? receivedAt);
   }
 
@@ -372,7 +372,7 @@ export class Subscription {
       const lastWord = this.#options.onDeadLetter?.(envelope, death);
       if (lastWord !== undefined) await within(LAST_WORD_MS, lastWord, () => new Error(`no end after ${LAST_WORD_MS} ms`));
     } catch (error) {
-      this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a dead letter could not be answered");
+      this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "could not answer a dead letter");
     }
   }
 
@@ -398,12 +398,12 @@ export class Subscription {
   async #park(message: IncomingMessage, envelope: Envelope, reason: ParkingReason, why?: string): Promise<Verdict> {
     if (isTooLargeToPark(envelope)) {
       countDropped(this.#options.name);
-      this.#log.warn({ ...this.#about(envelope), reason, bytes: envelope.body.byteLength }, "message dropped: it is too large to be parked");
+      this.#log.warn({ ...this.#about(envelope), reason, bytes: envelope.body.byteLength }, "dropped a message that is too large to park");
       return "done";
     }
     await this.#passOn(message, envelope, queueName(this.#options.name, "parked"), reason, why);
     countParked(this.#options.name, reason);
-    this.#log.warn({ ...this.#about(envelope), reason }, "message parked");
+    this.#log.warn({ ...this.#about(envelope), reason }, "parked a message");
     return "done";
   }
 
@@ -423,14 +423,14 @@ export class Subscription {
 
   #drop(envelope: Envelope, error: unknown): Verdict {
     countDropped(this.#options.name);
-    this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "message dropped: its handler failed");
+    this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "dropped a message whose handler failed");
     return "done";
   }
 
   /** Lets go of a message that would come again for ever. */
   #discard(why: string): Verdict {
     countDropped(subscriptionLabel(this.#options));
-    this.#log.error({ subscription: this.#options.name, why }, "message discarded: neither it nor its dead letter can be handled");
+    this.#log.error({ subscription: this.#options.name, why }, "discarded a message that can be neither handled nor answered");
     return "done";
   }
 

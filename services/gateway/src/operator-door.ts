@@ -30,7 +30,7 @@ export function operatorDoor(operator: HttpApp, { policy, admit, log, ...names }
     if (operatorTokens(policy.current().document).size === 0) return next();
     let answer: Response | undefined;
     const refused = await check(c, async () => {
-      log.info({ operator: c.get("caller"), method: c.req.method, path: c.req.path }, "an operator's request");
+      log.info({ operator: c.get("caller"), method: c.req.method, path: c.req.path }, "an operator sent a request");
       await admit(c, async () => {
         answer = await operator.fetch(withBody(c.req.raw, c.get("body")), c.env);
         c.res = answer;

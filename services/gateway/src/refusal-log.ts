@@ -80,7 +80,7 @@ export class RefusalLog implements Disposable {
   }
 
   #tell(fields: Pick<RefusedRequests, "address" | "caller" | "outcome" | "count">): void {
-    this.#options.log.warn(fields, "requests were refused at the front door");
+    this.#options.log.warn(fields, "the gateway refused requests");
     void this.#options.audit?.write({ event: "refused", service: SERVICE, ...fields });
   }
 }

@@ -97,6 +97,6 @@ function register({ tools }: ToolCaller, tool: Tool, log: Logger): void {
     tools.register(registration, withLocalLayers(tool));
   } catch (error) {
     if (!(error instanceof DuplicateToolError)) throw error;
-    log.warn({ tool: name }, "a service has announced a tool of this name: the agent's own is not offered");
+    log.warn({ tool: name }, "does not offer an agent's tool whose name a service has announced");
   }
 }

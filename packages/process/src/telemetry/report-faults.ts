@@ -14,7 +14,7 @@ export function reportFaults(log: Log): void {
       leftOut += 1;
       return;
     }
-    log.warn({ err: error, ...(details.length > 0 ? { details } : {}), leftOut }, "Telemetry is incomplete");
+    log.warn({ err: error, ...(details.length > 0 ? { details } : {}), leftOut }, "telemetry is incomplete");
     quietUntil = performance.now() + QUIET_MS;
     leftOut = 0;
   }

@@ -75,7 +75,7 @@ export async function startTelemetry({ service, version, logLevel, logTo = "stdo
     try {
       await within(FLUSH_MS, sdk.shutdown(), () => new Error(`The collector has not taken it in ${FLUSH_MS} ms`));
     } catch (error) {
-      log.warn({ reason: (error as Error).message }, "The last telemetry is lost");
+      log.warn({ reason: (error as Error).message }, "lost the last telemetry");
     }
     for (const api of [trace, metrics, logs, context, propagation, diag]) api.disable();
   }

@@ -10,10 +10,10 @@ function textLogInMemory(format: "text" | "colours" = "text") {
 
 test("a line for a terminal has time, level, service, event and fields", () => {
   const { log, texts } = textLogInMemory();
-  log.warn({ tool: "web_browse", bytes: 12, reason: "two words", list: [1, { a: true }] }, "A call failed");
+  log.warn({ tool: "web_browse", bytes: 12, reason: "two words", list: [1, { a: true }] }, "a call failed");
 
   expect(texts).toEqual([
-    expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} WARN {2}web-tools A call failed tool=web_browse bytes=12 reason="two words" list=\[1,\{"a":true\}\]\n$/),
+    expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} WARN {2}web-tools a call failed tool=web_browse bytes=12 reason="two words" list=\[1,\{"a":true\}\]\n$/),
   ]);
 });
 

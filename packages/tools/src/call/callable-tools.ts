@@ -86,7 +86,7 @@ export class CallableTools implements AsyncDisposable {
   #add(bus: Bus, tool: FoundTool): void {
     const { agent, identity, station, log } = this.#options;
     if (this.registry.getExecutor(tool.name) !== undefined) {
-      log.warn({ tool: tool.name, newcomer: tool.service }, "a tool's name is taken by one of this process: the newcomer is not listed");
+      log.warn({ tool: tool.name, newcomer: tool.service }, "left out a tool whose name a tool of this process has taken");
       return;
     }
     const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, service } = tool;

@@ -66,6 +66,6 @@ async function leaseOrWarn(journals: JournalStore, agent: string, log: Logger): 
   } catch (error) {
     reason = error instanceof Error ? error.message : String(error);
   }
-  log.error({ agent, reason }, "no instance's name could be leased: the answers of calls that are out when this process ends will be lost");
+  log.error({ agent, reason }, "could not lease an instance name: answers to calls in flight are lost when this process ends");
   return undefined;
 }
