@@ -2,9 +2,9 @@ import { DeadLetterError } from "@rockbot/bus";
 import { sharedAmqpUrl } from "@rockbot/testing";
 import { connect } from "amqplib";
 import { expect, test } from "vitest";
-import { internalsOf, numberOf } from "./amqplib-internals.ts";
-import { endBodyFrame, startBodyFrame } from "./frames.ts";
 import { connectBus } from "./rabbitmq-bus.ts";
+import { internalsOf, numberOf } from "./wire/amqplib-internals.ts";
+import { endBodyFrame, startBodyFrame } from "./wire/frames.ts";
 
 const url = await sharedAmqpUrl();
 

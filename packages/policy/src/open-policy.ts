@@ -3,9 +3,9 @@ import { metrics } from "@opentelemetry/api";
 import { startLoop } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ConfigError } from "@rockbot/contracts";
+import { policyNotes } from "./document/policy-notes.ts";
+import { defaultPolicySource, type PolicySource, readPolicy } from "./document/read-policy.ts";
 import { createPolicy, type Policy } from "./policy.ts";
-import { policyNotes } from "./policy-notes.ts";
-import { defaultPolicySource, type PolicySource, readPolicy } from "./read-policy.ts";
 
 export interface OpenPolicyOptions {
   readonly log?: Logger | undefined;
