@@ -1,11 +1,13 @@
 /**
  * Checks the repository itself, all steps at once, and reports every fault: format and lint, types, generated files, layers
- * and cycles, dead code, manifests and lockfile, paths of one machine. Exit 0 if all is well, 1 if anything is not.
+ * and cycles, dead code, manifests and lockfile, paths of one machine, links and English of documents. Exit 0 if all is well, 1 if anything is not.
  */
 import { dirname } from "node:path";
 import { checkLayers } from "./check/check-layers.ts";
 import { checkManifests } from "./check/check-manifests.ts";
 import { checkPaths } from "./check/check-paths.ts";
+import { checkEnglish } from "./check/docs/check-english.ts";
+import { checkLinks } from "./check/docs/check-links.ts";
 import { runTool } from "./check/run-tool.ts";
 
 interface Step {
@@ -27,6 +29,8 @@ const steps: readonly Step[] = [
   { name: "dead code", run: () => runTool(root, "knip", ["--no-progress", "--treat-config-hints-as-errors"]) },
   { name: "manifests", run: () => checkManifests(root) },
   { name: "paths", run: () => checkPaths(root) },
+  { name: "links", run: () => checkLinks(root) },
+  { name: "English", run: () => checkEnglish(root) },
 ];
 
 const startedAt = performance.now();
