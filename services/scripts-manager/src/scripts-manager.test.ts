@@ -1,4 +1,5 @@
 import { type Bus, createMemoryBus, silentLogger } from "@rockbot/bus";
+import { loadConfig } from "@rockbot/config";
 import {
   createEnvelope,
   decodeMessage,
@@ -10,7 +11,6 @@ import {
   type ScriptInvokeResponse,
 } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
-import { loadConfig } from "@rockbot/process/config";
 import { createMemoryRateStore } from "@rockbot/records/rates";
 import { pooledRunner } from "@rockbot/sandbox";
 import { type TestMaker, testMaker } from "@rockbot/sandbox/test-sandboxes";

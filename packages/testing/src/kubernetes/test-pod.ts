@@ -1,4 +1,4 @@
-import type { Pod, PodSpec } from "./store/objects.ts";
+import type { Pod, PodSpec } from "./objects.ts";
 
 interface TestPodOptions {
   readonly command?: readonly string[];
