@@ -1,11 +1,11 @@
 /** The services of the demonstration as a process of their own: `node abused-service.ts JSON`. Says "ready" on stdout. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { loadConfig } from "@rockbot/config";
 import type { ToolDefinition, Validator } from "@rockbot/contracts";
 import { configSchema, startMcpBridge } from "@rockbot/mcp-bridge";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { onShutdown } from "@rockbot/process";
+import { loadConfig } from "@rockbot/process/config";
 import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { defineTool, serveTools, type Tool } from "@rockbot/tools";
 import type { AbusedOptions } from "./abused-options.ts";

@@ -4,7 +4,7 @@ import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { openRawChannel } from "../broker/raw-channel.ts";
 import { startVerifiedBroker, type VerifiedBroker } from "../broker/verified-broker.ts";
 import { connect } from "../broker/verified-system.ts";
-import { type SettledCall, settleCall } from "../faults/settle-calls.ts";
+import { type SettledCall, settleCall } from "../faults/agent/settle-calls.ts";
 import { startProgram, untilReady } from "../services/start-service.ts";
 import type { AbusedOptions } from "./abused-options.ts";
 import type { AbusiveAgentOptions } from "./abusive-agent-service.ts";

@@ -10,13 +10,13 @@ import { startOwnBroker, startOwnRedis } from "@rockbot/testing";
 import { seededRandom } from "../broker/seeded-random.ts";
 import type { Load, LoopOptions, LoopResult } from "./closed-loop.ts";
 import { contenders } from "./contenders.ts";
-import { installContenders } from "./install-contenders.ts";
 import { type BenchOptions, readOptions, usage } from "./options.ts";
-import { preparePlace } from "./prepare-place.ts";
-import { findErlangNode, treeCpuUs } from "./processor-time.ts";
-import { type Run, toCases, toMarkdown } from "./report.ts";
+import { installContenders } from "./place/install-contenders.ts";
+import { preparePlace } from "./place/prepare-place.ts";
+import { findErlangNode, treeCpuUs } from "./place/processor-time.ts";
+import { type Run, toCases, toMarkdown } from "./report/report.ts";
+import type { Round } from "./report/summary.ts";
 import { type Peer, startPeer } from "./start-peer.ts";
-import type { Round } from "./summary.ts";
 
 interface Running {
   readonly name: string;

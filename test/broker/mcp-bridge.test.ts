@@ -29,7 +29,7 @@ test("with the rights of the policy alone an agent uses the bridge, is told of s
     POLICY_FILE: folder.write("policy.yaml", POLICY),
   };
   await using bridge = startNodeProgram(BRIDGE, { env: { ...env, AUDIT_FILE: auditFile } });
-  await expect.poll(bridge.stdout, { timeout: 30_000 }).toContain("MCP server connected");
+  await expect.poll(bridge.stdout, { timeout: 30_000 }).toContain("connected to an MCP server");
 
   await using writer = await connect(broker, "writer");
   const overheard: string[] = [];

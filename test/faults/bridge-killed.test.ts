@@ -1,8 +1,8 @@
 import { faultServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { type SettledCall, settleCall, tally, unharmed } from "./agent/settle-calls.ts";
 import { atScale, record } from "./figures.ts";
 import { type McpScene, openMcpScene } from "./mcp-scene.ts";
-import { type SettledCall, settleCall, tally, unharmed } from "./settle-calls.ts";
 
 /** Pairs of an older and a younger bridge, in each of which the older one is killed and the next one started, again and again. */
 const PAIRS = atScale(1, 4);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sharedRedisUrl, startOwnBroker } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { countOutcomes, settleCall, tally } from "./agent/settle-calls.ts";
+import { brokenRules, summary } from "./effects/ledger.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { atScale, record } from "./figures.ts";
-import { brokenRules, summary } from "./ledger.ts";
 import { startLoad } from "./load.ts";
 import { openScene } from "./scene.ts";
-import { countOutcomes, settleCall, tally } from "./settle-calls.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const redisUrl = await sharedRedisUrl();
 

@@ -1,9 +1,9 @@
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { countOutcomes, settleCall } from "./agent/settle-calls.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { atScale, record } from "./figures.ts";
 import { openScene } from "./scene.ts";
-import { countOutcomes, settleCall } from "./settle-calls.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const ROUNDS = atScale(1, 5);
 /** In each round; one caller may have 256 calls out. */

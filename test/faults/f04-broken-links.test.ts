@@ -2,12 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { sharedAmqpUrl, sharedRedisUrl, startTcpFaultProxy } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { brokenRules, summary } from "./effects/ledger.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { atScale, record } from "./figures.ts";
-import { brokenRules, summary } from "./ledger.ts";
 import { startLoad } from "./load.ts";
 import { openScene } from "./scene.ts";
 import { spread } from "./spread.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const PER_SECOND = 50;
 const RESETS = atScale(3, 30);

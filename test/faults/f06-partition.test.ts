@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Direction, sharedAmqpUrl, sharedRedisUrl, startTcpFaultProxy } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { brokenRules, summary } from "./effects/ledger.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { atScale, record } from "./figures.ts";
-import { brokenRules, summary } from "./ledger.ts";
 import { startLoad } from "./load.ts";
 import { openScene } from "./scene.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const PER_SECOND = atScale(20, 50);
 /** Longer than the broker waits for a heartbeat; the soak adds one that is longer than any timeout. */

@@ -1,8 +1,8 @@
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { atScale, record } from "./figures.ts";
-import { type KillMatrixRow, killServiceAt } from "./kill-matrix.ts";
-import { killPoints } from "./kill-point.ts";
+import { type KillMatrixRow, killServiceAt } from "./kills/kill-matrix.ts";
+import { killPoints } from "./kills/kill-point.ts";
 
 /** Of each kind, over which one service dies at one point. */
 const CALLS_PER_KIND = atScale(20, 100);

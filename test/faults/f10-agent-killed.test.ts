@@ -1,12 +1,12 @@
 import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import type { AgentOptions } from "./agent-options.ts";
+import type { AgentOptions } from "./agent/agent-options.ts";
+import { settleCall, tally, unharmed } from "./agent/settle-calls.ts";
+import { agentReport, startAgent } from "./agent/start-agent.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { record } from "./figures.ts";
 import { openScene } from "./scene.ts";
-import { settleCall, tally, unharmed } from "./settle-calls.ts";
-import { agentReport, startAgent } from "./start-agent.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const CALLS = 100;
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);

@@ -1,9 +1,9 @@
 import { sharedAmqpUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { countOutcomes, settleCall, tally } from "./agent/settle-calls.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { record } from "./figures.ts";
 import { openScene } from "./scene.ts";
-import { countOutcomes, settleCall, tally } from "./settle-calls.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const CONCURRENCY = 4;
 const FLOOD = 300;

@@ -1,9 +1,9 @@
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { countOutcomes, settleCall, tally } from "./agent/settle-calls.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { record } from "./figures.ts";
 import { openScene } from "./scene.ts";
-import { countOutcomes, settleCall, tally } from "./settle-calls.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 /** Longer than the lease of a claim, and than the broker waits for a heartbeat. */
 const BLOCK_MS = 14_000;

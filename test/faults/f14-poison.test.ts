@@ -1,9 +1,9 @@
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { countOutcomes, settleCall } from "./agent/settle-calls.ts";
+import { keepEffectService, startEffectService } from "./effects/start-effect-service.ts";
 import { record } from "./figures.ts";
 import { openScene } from "./scene.ts";
-import { countOutcomes, settleCall } from "./settle-calls.ts";
-import { keepEffectService, startEffectService } from "./start-effect-service.ts";
 
 const INNOCENTS = 9;
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);

@@ -1,9 +1,9 @@
 import { createEnvelope, encodeMessage, Header, messages, newId } from "@rockbot/contracts";
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { atScale, record } from "./figures.ts";
 import { openScene } from "./scene.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const CALLS = atScale(100, 1_000);
 const COPIES = 5;

@@ -1,9 +1,9 @@
 import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
 import { sharedAmqpUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { record } from "./figures.ts";
 import { openScene } from "./scene.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const busUrl = await sharedAmqpUrl();
 

@@ -1,10 +1,10 @@
 import { sharedAmqpUrl, startOwnRedis, type TestRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { countOutcomes, settleCall } from "./agent/settle-calls.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { atScale, record } from "./figures.ts";
 import { startRedisSwitch } from "./redis-switch.ts";
 import { openScene } from "./scene.ts";
-import { countOutcomes, settleCall } from "./settle-calls.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const CALLS = atScale(20, 200);
 const POLL = { timeout: 30_000, interval: 100 };

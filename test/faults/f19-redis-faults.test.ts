@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { sharedAmqpUrl, startOwnRedis } from "@rockbot/testing";
 import { expect, test, vi } from "vitest";
+import { countOutcomes, type SettledCall, settleCall } from "./agent/settle-calls.ts";
+import type { LedgerFile } from "./effects/ledger-file.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { atScale, record } from "./figures.ts";
-import type { LedgerFile } from "./ledger-file.ts";
 import { openScene } from "./scene.ts";
-import { countOutcomes, type SettledCall, settleCall } from "./settle-calls.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const CALLS = 20;
 /** Of all ages. */

@@ -5,11 +5,11 @@ import { sharedAmqpUrl, sharedRedisUrl, startOwnBroker, startTcpFaultProxy } fro
 import { expect, test } from "vitest";
 import { textMessage, textOf, uniqueName } from "../broker/messages.ts";
 import { openRawChannel } from "../broker/raw-channel.ts";
+import { settleCall, tally, unharmed } from "./agent/settle-calls.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { atScale, record } from "./figures.ts";
 import { openScene } from "./scene.ts";
-import { settleCall, tally, unharmed } from "./settle-calls.ts";
 import { spread } from "./spread.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const WAIT = { timeout: 20_000, interval: 10 };
 const DELETIONS = atScale(2, 20);

@@ -1,11 +1,11 @@
 import { sharedAmqpUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { tally, unharmed } from "./agent/settle-calls.ts";
+import { agentReport, startAgent } from "./agent/start-agent.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { atScale, record } from "./figures.ts";
 import { openScene } from "./scene.ts";
-import { tally, unharmed } from "./settle-calls.ts";
 import { spread } from "./spread.ts";
-import { agentReport, startAgent } from "./start-agent.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const CALLS = atScale(2_000, 10_000);
 /** More would be calls that keep what they need no more; how much it is exactly is recorded. */

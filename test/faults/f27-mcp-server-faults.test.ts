@@ -1,9 +1,9 @@
 import { faultServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { countOutcomes, type SettledCall, settleCall } from "./agent/settle-calls.ts";
 import { atScale, record } from "./figures.ts";
 import { checkOutcomes, compared, DEADLINE_MS, durations, durationsWhile, type McpFault, untilBack } from "./mcp-faults.ts";
 import { openMcpScene } from "./mcp-scene.ts";
-import { countOutcomes, type SettledCall, settleCall } from "./settle-calls.ts";
 
 /** Of each kind of fault. */
 const FAULTS = atScale(1, 64);

@@ -1,8 +1,8 @@
 import type { ScriptRunner } from "@rockbot/sandbox";
 import { describe, expect, test } from "vitest";
 import { noOwnCluster, uniqueJob } from "../scripts/scripts-cluster.ts";
-import { type FaultyCluster, openFaultyCluster } from "./faulty-cluster.ts";
 import { atScale, record } from "./figures.ts";
+import { type FaultyCluster, openFaultyCluster } from "./scripts/faulty-cluster.ts";
 
 type Fault = FaultyCluster["api"]["faults"][number];
 

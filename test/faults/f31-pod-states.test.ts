@@ -2,8 +2,8 @@ import { ToolError } from "@rockbot/contracts";
 import type { ScriptRunner } from "@rockbot/sandbox";
 import { describe, expect, test } from "vitest";
 import { jobOf, noOwnCluster, uniqueJob } from "../scripts/scripts-cluster.ts";
-import { type FaultyCluster, openFaultyCluster } from "./faulty-cluster.ts";
 import { atScale, record } from "./figures.ts";
+import { type FaultyCluster, openFaultyCluster } from "./scripts/faulty-cluster.ts";
 
 /** Pods that end in each of the ways. */
 const ROUNDS = atScale(1, 20);

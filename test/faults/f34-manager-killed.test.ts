@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { jobOf, noOwnCluster, runCold, uniqueJob } from "../scripts/scripts-cluster.ts";
 import { startProgram } from "../services/start-service.ts";
-import { type FaultyCluster, openFaultyCluster } from "./faulty-cluster.ts";
 import { atScale, record, seed } from "./figures.ts";
-import type { ScriptsRunnerOptions } from "./scripts-runner-options.ts";
+import { type FaultyCluster, openFaultyCluster } from "./scripts/faulty-cluster.ts";
+import type { ScriptsRunnerOptions } from "./scripts/scripts-runner-options.ts";
 
 /** Managers that are killed. */
 const KILLS = atScale(5, 100);
@@ -101,7 +101,7 @@ describe.skipIf(noOwnCluster.isSo)(`F34: a manager that is killed${noOwnCluster.
 });
 
 /** A manager's runner as a process; disposal kills it. */
-const startRunner = (options: ScriptsRunnerOptions) => startProgram("test/faults/scripts-runner-service.ts", { args: [JSON.stringify(options)] });
+const startRunner = (options: ScriptsRunnerOptions) => startProgram("test/faults/scripts/scripts-runner-service.ts", { args: [JSON.stringify(options)] });
 
 /** As a manager of long ago has left it. */
 function oldPod(name: string): object {

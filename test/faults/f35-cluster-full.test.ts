@@ -1,9 +1,9 @@
 import { ToolError } from "@rockbot/contracts";
 import { describe, expect, test } from "vitest";
 import { noOwnCluster, uniqueJob } from "../scripts/scripts-cluster.ts";
-import { openFaultyCluster } from "./faulty-cluster.ts";
+import { peakMemoryMb } from "./effects/peak-memory.ts";
 import { atScale, record } from "./figures.ts";
-import { peakMemoryMb } from "./peak-memory.ts";
+import { openFaultyCluster } from "./scripts/faulty-cluster.ts";
 
 const SCRIPTS = atScale(12, 50);
 /** As many pods as the quota grants. */

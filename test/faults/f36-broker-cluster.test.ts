@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BrokerCluster, type PartitionHandling, sharedRedisUrl, startBrokerCluster, whyNoBrokerCluster } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { brokenRules, type LedgerReport, summary } from "./effects/ledger.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { atScale, record } from "./figures.ts";
-import { brokenRules, type LedgerReport, summary } from "./ledger.ts";
 import { startLoad } from "./load.ts";
 import { openScene } from "./scene.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const isSoak = atScale(0, 1) > 0;
 const whyNot = await whyNoBrokerCluster();

@@ -1,5 +1,5 @@
-import type { ToolKind } from "./effect-tools.ts";
-import { Ledger, type LedgerReport } from "./ledger.ts";
+import type { ToolKind } from "./effects/effect-tools.ts";
+import { Ledger, type LedgerReport } from "./effects/ledger.ts";
 import type { Scene } from "./scene.ts";
 
 export interface LoadOnSceneOptions {

@@ -1,8 +1,8 @@
 import { ToolError } from "@rockbot/contracts";
 import type { ToolCaller } from "@rockbot/tools";
 import { expect } from "vitest";
+import type { SettledCall } from "./agent/settle-calls.ts";
 import type { McpScene } from "./mcp-scene.ts";
-import type { SettledCall } from "./settle-calls.ts";
 
 /** What calls get whose fault ends by itself, and those of a server without faults. */
 export const DEADLINE_MS = 20_000;

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import type { RunningProcess } from "../services/start-service.ts";
+import { countOutcomes, settleCall, tally } from "./agent/settle-calls.ts";
+import { agentReport, startAgent } from "./agent/start-agent.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { record } from "./figures.ts";
 import { openScene } from "./scene.ts";
-import { countOutcomes, settleCall, tally } from "./settle-calls.ts";
-import { agentReport, startAgent } from "./start-agent.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const PER_SECOND = 100;
 /** Of each call: who is stopped while it waits for its sockets reads them first anyway. */

@@ -1,12 +1,12 @@
 import { startOwnBroker, startOwnRedis, startTcpFaultProxy } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { seededRandom } from "../broker/seeded-random.ts";
+import { brokenRules, summary } from "./effects/ledger.ts";
+import { keepEffectService } from "./effects/start-effect-service.ts";
 import { atScale, record, seed } from "./figures.ts";
-import { brokenRules, summary } from "./ledger.ts";
 import { startLoad } from "./load.ts";
 import { type Fault, planFaults, playFaults } from "./nemesis.ts";
 import { openScene } from "./scene.ts";
-import { keepEffectService } from "./start-effect-service.ts";
 
 const STEPS = atScale(4, 20);
 const PER_SECOND = 50;

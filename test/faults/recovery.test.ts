@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sharedRedisUrl, startOwnBroker } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { tally, unharmed } from "./agent/settle-calls.ts";
+import { agentReport, startAgent } from "./agent/start-agent.ts";
+import { startEffectService } from "./effects/start-effect-service.ts";
 import { atScale, record } from "./figures.ts";
 import { openScene } from "./scene.ts";
-import { tally, unharmed } from "./settle-calls.ts";
 import { spread } from "./spread.ts";
-import { agentReport, startAgent } from "./start-agent.ts";
-import { startEffectService } from "./start-effect-service.ts";
 
 const AGENTS = 10;
 const KILLS = atScale(1, 5);

@@ -3,9 +3,9 @@ import { connectBus } from "@rockbot/bus-rabbitmq";
 import { ageClaims } from "@rockbot/records/claims/age";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { uniqueName } from "../broker/messages.ts";
-import type { EffectServiceOptions } from "./effect-service-options.ts";
-import type { ToolKind } from "./effect-tools.ts";
-import { createLedgerFile, type LedgerFile } from "./ledger-file.ts";
+import type { EffectServiceOptions } from "./effects/effect-service-options.ts";
+import type { ToolKind } from "./effects/effect-tools.ts";
+import { createLedgerFile, type LedgerFile } from "./effects/ledger-file.ts";
 
 /** What a fault happens to: a service that is not started yet, its ledger, and a caller of its tools. */
 export interface Scene extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { loadConfig } from "@rockbot/config";
 import { configSchema, startMcpBridge } from "@rockbot/mcp-bridge";
+import { loadConfig } from "@rockbot/process/config";
 import { startTelemetry } from "@rockbot/process/telemetry";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";

@@ -19,7 +19,7 @@ test("the agent of the original, made from the wire contract alone, drives the b
   await using broker = await startOwnBroker(); // the bridges of other tests would take calls from a shared one
   const { url } = broker;
   await using bridge = startNodeProgram(BRIDGE, { env: { BUS_URL: url, MCP_CONFIG: file } });
-  await expect.poll(() => bridge.stdout().match(/MCP server connected/g)?.length, { timeout: 60_000 }).toBe(2);
+  await expect.poll(() => bridge.stdout().match(/connected to an MCP server/g)?.length, { timeout: 60_000 }).toBe(2);
   await using agent = await startOriginalAgent(url, AGENT);
   const invoke = (toolName: string, args: string | null, headers: Record<string, string> = {}) =>
     agent.ask(

@@ -35,7 +35,7 @@ test("servers that nobody here wrote, over RabbitMQ with two bridges: each tool 
   const env = { BUS_URL: url, REDIS_URL: await sharedRedisUrl(), MCP_CONFIG: join(folder, "mcp.json"), LOG_LEVEL: "info" };
   await using first = startNodeProgram(BRIDGE, { env });
   await using second = startNodeProgram(BRIDGE, { env });
-  const connected = (log: string): number => log.match(/MCP server connected/g)?.length ?? 0;
+  const connected = (log: string): number => log.match(/connected to an MCP server/g)?.length ?? 0;
   const both = () => [first, second].map((bridge) => connected(bridge.stdout()));
   await expect.poll(both, { timeout: 120_000, interval: 200 }).toEqual([6, 6]);
   await using bus = await connectBus(url);

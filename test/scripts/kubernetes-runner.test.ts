@@ -3,7 +3,7 @@ import { canaryTargets, checkNetwork, runJob, type Sandbox, type ScriptJob } fro
 import { kubernetesMaker } from "@rockbot/sandbox/kubernetes";
 import { kubeconfigOf, startTcpFaultProxy, writeKubeconfig } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
-import { openFaultyCluster } from "../faults/faulty-cluster.ts";
+import { openFaultyCluster } from "../faults/scripts/faulty-cluster.ts";
 import { jobOf, noCluster, noOwnCluster, openScriptsCluster, runCold, type ScriptsCluster, uniqueJob } from "./scripts-cluster.ts";
 
 const { signal } = new AbortController();

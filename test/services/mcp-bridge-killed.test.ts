@@ -17,13 +17,13 @@ test("a call whose bridge is killed ends as of unknown outcome, and does not run
   await using bus = await connectBus(broker.url);
   await using caller = await createToolCaller(bus, { agent: "mcp-killer", results: "copy" });
   await using first = startNodeProgram(BRIDGE, { env });
-  await expect.poll(first.stdout, { timeout: 30_000 }).toContain("MCP server connected");
+  await expect.poll(first.stdout, { timeout: 30_000 }).toContain("connected to an MCP server");
   await expect.poll(() => caller.tools.getExecutor("effects__note_and_hang"), { timeout: 10_000 }).toBeDefined();
 
   const call = caller.call("effects__note_and_hang", { file: ledger }, { timeoutMs: 60_000 }).catch((error: unknown) => error);
   await expect.poll(() => runs(ledger), { timeout: 10_000 }).toBe(1);
   await using second = startNodeProgram(BRIDGE, { env });
-  await expect.poll(second.stdout, { timeout: 30_000 }).toContain("MCP server connected");
+  await expect.poll(second.stdout, { timeout: 30_000 }).toContain("connected to an MCP server");
   first.kill("SIGKILL");
 
   expect(await call).toMatchObject({ code: "outcome_unknown", isRetryable: false, details: { mayHaveRun: true } });

@@ -49,7 +49,7 @@ test.skipIf(!canMakeCertificates())(
     const server = { name: "acting", url: `https://localhost:${tls.port}/mcp` };
     {
       await using strict = startNodeProgram(BRIDGE, { env });
-      await expect.poll(strict.stdout, WAIT).toContain("MCP server connected");
+      await expect.poll(strict.stdout, WAIT).toContain("connected to an MCP server");
       await expect.poll(() => caller.tools.getExecutor("mcp_register_server"), WAIT).toBeDefined();
       await expect(caller.call("mcp_register_server", server)).rejects.toMatchObject({ code: "denied", message: expect.stringContaining("public Internet") });
       expect(peer.authorizations).toEqual([]); // nobody has connected
@@ -62,7 +62,7 @@ test.skipIf(!canMakeCertificates())(
       await using two = startNodeProgram(BRIDGE, { env: open });
       for (const bridge of [one, two]) await expect.poll(bridge.stdout, WAIT).toContain('"files"');
       expect(await caller.call("mcp_register_server", server)).toMatchObject({ content: expect.stringContaining("1 tool(s) available.") });
-      for (const bridge of [one, two]) await expect.poll(bridge.stdout, WAIT).toMatch(/"server":"acting".*MCP server connected/);
+      for (const bridge of [one, two]) await expect.poll(bridge.stdout, WAIT).toMatch(/"server":"acting".*connected to an MCP server/);
       await expect.poll(async () => (await caller.call("mcp_list_services", {})).content, WAIT).toContain("acting");
       expect(await caller.call("mcp_invoke_tool", { server_name: "acting", tool_name: "act" })).toMatchObject({ content: "fine" });
       peer.answer = httpFaults.redirect("http://169.254.169.254/latest/meta-data");
@@ -73,7 +73,7 @@ test.skipIf(!canMakeCertificates())(
       for (const bridge of [one, two]) bridge.kill("SIGKILL");
     }
     await using again = startNodeProgram(BRIDGE, { env: open });
-    await expect.poll(again.stdout, WAIT).toMatch(/"server":"acting".*MCP server connected/);
+    await expect.poll(again.stdout, WAIT).toMatch(/"server":"acting".*connected to an MCP server/);
     expect((await caller.call("mcp_unregister_server", { server_name: "acting" })).content).toContain("removed successfully");
     await expect.poll(async () => (await caller.call("mcp_list_services", {})).content, WAIT).not.toContain("acting");
   },

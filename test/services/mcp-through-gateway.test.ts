@@ -3,11 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createMemoryBus } from "@rockbot/bus";
-import { loadConfig } from "@rockbot/config";
 import { createEnvelope, decodeMessage, encodeMessage, type McpServersIndexed, messages } from "@rockbot/contracts";
 import { configSchema as gatewaySchema, startGateway } from "@rockbot/gateway";
 import { configSchema as bridgeSchema, startMcpBridge } from "@rockbot/mcp-bridge";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
+import { loadConfig } from "@rockbot/process/config";
 import { faultServer, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 

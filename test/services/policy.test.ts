@@ -45,6 +45,6 @@ callers:
   await expect.poll(async () => new Set(await Promise.all(Array.from({ length: 8 }, () => browse(busy)))), { timeout: 20_000 }).toEqual(new Set(["denied"]));
 
   folder.write("policy.yaml", "callers: { busy: { dny: [web_browse] } }");
-  await expect.poll(() => one.stdout() + one.stderr(), { timeout: 20_000 }).toContain("the changed policy file cannot be used");
+  await expect.poll(() => one.stdout() + one.stderr(), { timeout: 20_000 }).toContain("refused the changed policy file");
   expect(await browse(busy)).toBe("denied");
 });

@@ -1,6 +1,6 @@
 import { readTtlMs } from "@rockbot/contracts";
-import type { MessageProperties } from "./frames.ts";
-import type { IncomingMessage } from "./read-frames.ts";
+import type { MessageProperties } from "./wire/frames.ts";
+import type { IncomingMessage } from "./wire/read-frames.ts";
 
 /** On a message that was sent before and never confirmed: how long before, at most, in milliseconds. The broker may have both. */
 const COPY_OF = "x-rockbot-sent-before-ms";

@@ -18,17 +18,17 @@ import {
   type VisitParkedOptions,
 } from "@rockbot/bus";
 import { type Envelope, toWire } from "@rockbot/contracts";
-import { AddressSource } from "./address-source.ts";
-import { ConnectionSupervisor } from "./connection-supervisor.ts";
-import { Inspector } from "./inspector.ts";
-import type { Link, TlsOptions } from "./link.ts";
+import { AddressSource } from "./connection/address-source.ts";
+import { ConnectionSupervisor } from "./connection/connection-supervisor.ts";
+import { Inspector } from "./connection/inspector.ts";
+import type { Link, TlsOptions } from "./connection/link.ts";
+import { isRefusal, reasonOf } from "./connection/refusal.ts";
+import { Subscription, subscribeError } from "./consume/subscription.ts";
 import { countLostConnection } from "./metrics.ts";
-import { Publisher } from "./publisher.ts";
+import { visitParked } from "./parked/visit-parked.ts";
+import { Publisher } from "./publish/publisher.ts";
 import { EXCHANGE, queueName } from "./queue-plan.ts";
-import { isRefusal, reasonOf } from "./refusal.ts";
-import { Subscription, subscribeError } from "./subscription.ts";
 import { declareExchanges } from "./topology.ts";
-import { visitParked } from "./visit-parked.ts";
 
 export interface ConnectBusOptions {
   /** Who connects, for the operator of the broker to see. @default "rockbot" */
@@ -241,7 +241,7 @@ class RabbitMqBus implements Bus {
   #hurt(reason: string): void {
     const isNews = !this.#isHurt;
     this.#isHurt = true;
-    if (isNews) this.#log.error({ reason }, "what was declared at the broker is not all there");
+    if (isNews) this.#log.error({ reason }, "queues or bindings are missing at the broker");
   }
 
   /** Attaches a new subscription to the connection, and to the next one if that is lost meanwhile. */

@@ -1,5 +1,6 @@
 import type { Channel } from "amqplib";
-import { type Link, NoAnswerError } from "./link.ts";
+import { type Link, NoAnswerError } from "./connection/link.ts";
+import { NOT_FOUND, RESOURCE_LOCKED } from "./connection/refusal.ts";
 import {
   COPY_NAMES,
   copyArguments,
@@ -12,7 +13,6 @@ import {
   serviceQueues,
   spareQueueName,
 } from "./queue-plan.ts";
-import { NOT_FOUND, RESOURCE_LOCKED } from "./refusal.ts";
 
 /** Has no factor in common with COPY_NAMES: all of them are tried. */
 const COPY_STRIDE = 89;

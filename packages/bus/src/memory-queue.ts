@@ -149,7 +149,7 @@ export class MemoryQueue {
 
   readonly #firstFailed: OnFailure = async (consumer, waiting, error) => {
     if (!this.#consumers.includes(consumer)) this.#giveBack(waiting);
-    else if (this.kind !== "service") this.#log.warn({ subscription: this.#name, error: text(error) }, "message dropped: its handler failed");
+    else if (this.kind !== "service") this.#log.warn({ subscription: this.#name, error: text(error) }, "dropped a message whose handler failed");
     else if (error instanceof DeadLetterError) await this.#die(waiting.message, { reason: "rejected", message: error.message });
     else await this.#run(consumer, { ...waiting, isRedelivered: true }, performance.now(), this.#secondFailed);
   };
@@ -169,7 +169,7 @@ export class MemoryQueue {
     try {
       await this.#consumers[0]?.options.onDeadLetter?.(message, death);
     } catch (error) {
-      this.#log.warn({ subscription: this.#name, error: text(error) }, "a dead letter could not be answered");
+      this.#log.warn({ subscription: this.#name, error: text(error) }, "could not answer a dead letter");
     }
     this.#park(message, death.reason, death.message);
   }
@@ -178,10 +178,10 @@ export class MemoryQueue {
     if (this.kind !== "service") return;
     const about = { subscription: this.#name, topic: message.topic, messageId: message.messageId, reason };
     if (message.body.byteLength > MAX_PARKED_BODY_BYTES) {
-      this.#log.warn(about, "message dropped: it is too large to be parked");
+      this.#log.warn(about, "dropped a message that is too large to park");
       return;
     }
-    this.#log.warn(about, "message parked");
+    this.#log.warn(about, "parked a message");
     this.parked.add({ message, reason, why, parkedAt: Date.now() });
   }
 }

@@ -51,7 +51,7 @@ test("rockbot up --audit writes a line for each call, and starts whatever the fi
 
   appendFileSync(file, "hello\n");
   await using up = await startUp(options, ["--audit", file]);
-  expect(up.stderr()).toContain("put aside");
+  expect(up.stderr()).toContain("is set aside");
   const aside = `${file}.000000000004`;
   expect(await runCli(["audit", "verify", file, aside], options)).toMatchObject({
     code: 1,

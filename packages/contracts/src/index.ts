@@ -4,8 +4,9 @@ export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./a
 
 // Values.
 export { canonicalJson } from "./canonical-json.ts";
-export { type Decoded, decodeMessage, encodeMessage, type MessageFault, type MessageName } from "./decode.ts";
 // Validation in words.
+export { ConfigError } from "./config-error.ts";
+export { type Decoded, decodeMessage, encodeMessage, type MessageFault, type MessageName } from "./decode.ts";
 export { describeFaults, type Fault, faultsText, nearestName } from "./describe-faults.ts";
 export { encodeData, UncarriableError } from "./encode-data.ts";
 // Envelopes: how messages are addressed.
@@ -39,8 +40,19 @@ export { MAX_REQUEST_BYTES } from "./max-request-bytes.ts";
 export { type McpCall, mcpCallEnvelope } from "./mcp-call-envelope.ts";
 export { mcpServerSummary } from "./mcp-server-summary.ts";
 export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp-topics.ts";
-export { checkName, isInstanceNumber, isName, isReplyTopic, isReplyTopicOf, isSessionId, MAX_INSTANCES, replyRoots } from "./names.ts";
-export { isTooDeepToCarry, MAX_DATA_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./parse-json.ts";
+export {
+  checkName,
+  isInstanceNumber,
+  isName,
+  isReplyTopic,
+  isReplyTopicOf,
+  isSessionId,
+  MAX_INSTANCES,
+  namePattern,
+  replyRoots,
+  replyTopicPattern,
+} from "./names.ts";
+export { isTooDeepToCarry, MAX_DATA_DEPTH, MAX_JSON_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./parse-json.ts";
 export { printable, printableJson } from "./printable.ts";
 export { isInexactText, quoteInexact } from "./scan-json.ts";
 // Errors: what a call fails with.
@@ -52,3 +64,4 @@ export type { SchemaError, Validator } from "./validator.ts";
 // Texts of strangers.
 export { visibleText } from "./visible-text.ts";
 export { fromWire, readTtlMs, toWire, type WireProperties } from "./wire.ts";
+export { yamlFaults } from "./yaml-faults.ts";

@@ -1,7 +1,7 @@
 /** The grammar of every name that we create: agents, services, instances. Stricter than a topic word, so that no name can reach another's topic. */
-const created = /^[a-z0-9][a-z0-9-]{0,38}$/;
+export const namePattern = /^[a-z0-9][a-z0-9-]{0,38}$/;
 
-export const isName = (text: string): boolean => created.test(text);
+export const isName = (text: string): boolean => namePattern.test(text);
 
 /** Whether `text` may name a session: 1 to 256 visible ASCII characters, as a header can carry them. */
 export const isSessionId = (text: string): boolean => /^[\x21-\x7e]{1,256}$/.test(text);
@@ -21,10 +21,10 @@ export const isInstanceNumber = (text: string): boolean => /^(?:0|[1-9]\d?)$/.te
 /** Topics under which an answer may be asked for. */
 export const replyRoots: readonly string[] = ["tool.result", "script.result", "mcp.manage.response"];
 /** A reply root, alone or followed by one or two names as peers bring them, compared exactly. */
-const replyTopic = /^(?:tool\.result|script\.result|mcp\.manage\.response)(?:\.[A-Za-z0-9_-]{1,64}){0,2}$/;
+export const replyTopicPattern = /^(?:tool\.result|script\.result|mcp\.manage\.response)(?:\.[A-Za-z0-9_-]{1,64}){0,2}$/;
 
 /** Whether an answer may be sent to `topic`. */
-export const isReplyTopic = (topic: string): boolean => replyTopic.test(topic);
+export const isReplyTopic = (topic: string): boolean => replyTopicPattern.test(topic);
 
 /** Whether answers to the user may be sent to `topic`: a reply root followed by the user's name, alone or with that of an instance. */
 export const isReplyTopicOf = (user: string, topic: string): boolean =>

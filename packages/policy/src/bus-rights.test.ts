@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { busRights } from "./bus-rights.ts";
-import { readPolicy } from "./read-policy.ts";
+import { readPolicy } from "./document/read-policy.ts";
 
 const rightsOf = async (yaml: string) =>
   Object.fromEntries(busRights((await readPolicy(yaml, "of the test")).document).map(({ user, ...rights }) => [user, rights]));

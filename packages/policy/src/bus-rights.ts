@@ -1,5 +1,5 @@
 import { MCP_MANAGE_SUBSCRIPTION, mcpTopics, replyRoots } from "@rockbot/contracts";
-import { entries } from "./document-place.ts";
+import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
 import { globCovers, globsMeet } from "./tool-glob.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { readPolicy } from "./document/read-policy.ts";
 import { mayUseSome } from "./may-use-some.ts";
 import { createPolicy } from "./policy.ts";
-import { readPolicy } from "./read-policy.ts";
 
 test.each([
   ["{ allow: ['*'] }", true],

@@ -1,4 +1,4 @@
-import { entries } from "./document-place.ts";
+import { entries } from "./document/document-place.ts";
 import type { Policy } from "./policy.ts";
 import { globCovers, globsMeet } from "./tool-glob.ts";
 

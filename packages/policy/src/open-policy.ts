@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { metrics } from "@opentelemetry/api";
 import { startLoop } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { ConfigError } from "@rockbot/config";
+import { ConfigError } from "@rockbot/contracts";
+import { policyNotes } from "./document/policy-notes.ts";
+import { defaultPolicySource, type PolicySource, readPolicy } from "./document/read-policy.ts";
 import { createPolicy, type Policy } from "./policy.ts";
-import { policyNotes } from "./policy-notes.ts";
-import { defaultPolicySource, type PolicySource, readPolicy } from "./read-policy.ts";
 
 export interface OpenPolicyOptions {
   readonly log?: Logger | undefined;
@@ -28,7 +28,7 @@ export interface PolicyHolder extends AsyncDisposable {
  */
 export async function openPolicy(file: string | undefined, { log = silentLogger, everyMs = 1_000 }: OpenPolicyOptions = {}): Promise<PolicyHolder> {
   if (file === undefined) {
-    log.warn({}, "there is no policy file: every caller may use every tool but the dangerous ones, as often as it likes. Set one, to say who may do what");
+    log.warn({}, "there is no policy file: every caller may use every tool except the dangerous ones, without a limit. Set POLICY_FILE");
     return holdPolicy(createPolicy(defaultPolicySource()));
   }
   const reloads = metrics.getMeter("@rockbot/policy").createCounter("rockbot.policy.reloads", { description: "Times the policy file changed, by outcome." });
@@ -39,14 +39,14 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
   let seen = used;
   /** Why what is there now cannot be used, and what that is if it could be read. */
   let trouble: { readonly message: string; readonly text?: string } | undefined;
-  log.info({ file, revision: policy.revision, notes: policyNotes(policy.document) }, "policy loaded");
+  log.info({ file, revision: policy.revision, notes: policyNotes(policy.document) }, "loaded the policy");
 
   function refuse(error: unknown, text?: string): void {
     const message = error instanceof Error ? error.message : String(error);
     if (message === trouble?.message) return;
     trouble = { message, ...(text === undefined ? {} : { text }) };
     reloads.add(1, { outcome: "refused" });
-    log.error({ file, revision: policy.revision, reason: message }, "the changed policy file cannot be used: what was loaded before holds on");
+    log.error({ file, revision: policy.revision, reason: message }, "refused the changed policy file, and keeps the policy loaded before");
   }
 
   async function take(text: string): Promise<void> {
@@ -56,7 +56,7 @@ export async function openPolicy(file: string | undefined, { log = silentLogger,
     used = text;
     trouble = undefined;
     if (next.revision === policy.revision) return; // another form of the same
-    log.info({ file, revision: next.revision, before: policy.revision, notes: policyNotes(next.document) }, "policy changed");
+    log.info({ file, revision: next.revision, before: policy.revision, notes: policyNotes(next.document) }, "loaded the changed policy");
     policy = next;
     reloads.add(1, { outcome: "changed" });
     for (const listener of [...listeners]) listener(policy);

@@ -1,4 +1,4 @@
-import { entries } from "./document-place.ts";
+import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
 import { findGlob } from "./tool-glob.ts";
 

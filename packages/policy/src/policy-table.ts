@@ -1,5 +1,5 @@
 import { tools } from "@rockbot/contracts";
-import { entries } from "./document-place.ts";
+import { entries } from "./document/document-place.ts";
 import type { Decision, Policy } from "./policy.ts";
 
 /**

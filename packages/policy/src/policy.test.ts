@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { defaultPolicySource, readPolicy } from "./document/read-policy.ts";
+import { unnamedCallers } from "./document/unnamed-callers.ts";
 import { createPolicy, type Decision, type Policy } from "./policy.ts";
-import { defaultPolicySource, readPolicy } from "./read-policy.ts";
-import { unnamedCallers } from "./unnamed-callers.ts";
 
 const policyOf = async (text: string): Promise<Policy> => createPolicy(await readPolicy(text, "test.yaml"));
 

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { RecentMap } from "@rockbot/base";
 import { dangerousToolNames } from "@rockbot/contracts";
-import type { ArgumentRule } from "./argument-rules.ts";
-import { entries, type PolicyPath } from "./document-place.ts";
+import type { ArgumentRule } from "./document/argument-rules.ts";
+import { entries, type PolicyPath } from "./document/document-place.ts";
+import type { PolicySource } from "./document/read-policy.ts";
 import type { PolicyCaller, PolicyDocument, PolicyEveryone, PolicyQueue, PolicyRule } from "./generated/policy.ts";
 import { type MessageKind, type MessageLimits, messageKinds, messageLimits } from "./message-limits.ts";
-import type { PolicySource } from "./read-policy.ts";
 import { findGlob } from "./tool-glob.ts";
 
 /** Who asks to use what. */

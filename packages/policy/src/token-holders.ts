@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { entries } from "./document-place.ts";
+import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyToken } from "./generated/policy.ts";
 
 /** Who holds which bearer tokens. */

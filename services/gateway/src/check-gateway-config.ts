@@ -1,5 +1,5 @@
-import { type LoadConfigOptions, urlFaults } from "@rockbot/config";
 import { addressFaults } from "@rockbot/edge/inbound";
+import { type LoadConfigOptions, urlFaults } from "@rockbot/process/config";
 import type { GatewayConfig } from "./generated/config.ts";
 import { isLoopback } from "./is-loopback.ts";
 

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { RequestOptions } from "node:http";
 import { connect } from "node:net";
 import { UnroutableError } from "@rockbot/bus";
-import { ConfigError } from "@rockbot/config";
 import { createEnvelope } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
+import { ConfigError } from "@rockbot/process/config";
 import { expect, test } from "vitest";
 import { type Answer, startTestGateway } from "./test-gateway.ts";
 

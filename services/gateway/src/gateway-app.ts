@@ -7,19 +7,19 @@ import { aliveAnswer, readyAnswer } from "@rockbot/process";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import packageJson from "../package.json" with { type: "json" };
-import { admission } from "./admission.ts";
-import { createAuthenticator } from "./authenticate.ts";
-import { describeCall } from "./describe-call.ts";
-import { type GatewayEnv, guard } from "./guard.ts";
-import { answerError, HttpErrorCode } from "./http-error.ts";
-import type { HttpApp } from "./http-server.ts";
-import { invoke } from "./invoke.ts";
+import { describeCall } from "./calls/describe-call.ts";
+import { invoke } from "./calls/invoke.ts";
+import { RunningKeys } from "./calls/running-keys.ts";
+import { admission } from "./door/admission.ts";
+import { createAuthenticator } from "./door/authenticate.ts";
+import { type GatewayEnv, guard } from "./door/guard.ts";
+import type { RefusalLog } from "./door/refusal-log.ts";
+import { answerError, HttpErrorCode } from "./http/http-error.ts";
+import type { HttpApp } from "./http/http-server.ts";
+import { traceRequests } from "./http/trace-requests.ts";
 import { isListening, MCP_PATH, mcpDoor } from "./mcp/mcp-door.ts";
 import { openApiDocument } from "./open-api.ts";
-import { OPERATOR_PATH, operatorDoor } from "./operator-door.ts";
-import type { RefusalLog } from "./refusal-log.ts";
-import { RunningKeys } from "./running-keys.ts";
-import { traceRequests } from "./trace-requests.ts";
+import { OPERATOR_PATH, operatorDoor } from "./operators/operator-door.ts";
 
 export interface GatewayAppOptions {
   /** When given, every request but health probes must carry it as `Authorization: Bearer …`, unless the policy has tokens. */

@@ -7,16 +7,16 @@ import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { JournalStore } from "@rockbot/records/journal";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import { RunningKeys } from "./calls/running-keys.ts";
+import { RefusalLog } from "./door/refusal-log.ts";
 import { connectionsOf, createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";
-import { type HttpApp, serveHttp } from "./http-server.ts";
+import { type HttpApp, serveHttp } from "./http/http-server.ts";
 import { isLoopback } from "./is-loopback.ts";
 import { GatewayEndpoint } from "./mcp/gateway-endpoint.ts";
-import { CALLS_PATH, createCallsApp } from "./operator-calls.ts";
-import { createPolicyApp, POLICY_PATH } from "./operator-policy.ts";
-import { operatorRoutes } from "./operator-routes.ts";
-import { RefusalLog } from "./refusal-log.ts";
-import { RunningKeys } from "./running-keys.ts";
+import { CALLS_PATH, createCallsApp } from "./operators/operator-calls.ts";
+import { createPolicyApp, POLICY_PATH } from "./operators/operator-policy.ts";
+import { operatorRoutes } from "./operators/operator-routes.ts";
 
 export interface StartGatewayOptions {
   readonly log?: Logger | undefined;

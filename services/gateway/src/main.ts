@@ -1,4 +1,4 @@
-import { loadConfig } from "@rockbot/config";
+import { loadConfig } from "@rockbot/process/config";
 import { runBusService } from "@rockbot/process/run-on-bus";
 import { checkGatewayConfig } from "./check-gateway-config.ts";
 import { startGateway } from "./gateway.ts";

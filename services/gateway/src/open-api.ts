@@ -1,7 +1,7 @@
 import { ToolErrorCode } from "@rockbot/contracts";
 import { CallState } from "@rockbot/records/journal";
 import type { ListedTool } from "@rockbot/tools";
-import { HttpErrorCode, statusOf } from "./http-error.ts";
+import { HttpErrorCode, statusOf } from "./http/http-error.ts";
 
 export interface OpenApiOptions {
   readonly version: string;

@@ -1,9 +1,9 @@
 import { request as httpRequest, type RequestOptions } from "node:http";
 import { connect } from "node:net";
 import { type Bus, createMemoryBus } from "@rockbot/bus";
-import { loadConfig } from "@rockbot/config";
 import { type ToolDefinition, ToolError, tools, type Validator } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
+import { loadConfig } from "@rockbot/process/config";
 import type { AuditLog } from "@rockbot/records/audit";
 import { defineTool, serveTools, type Tool } from "@rockbot/tools";
 import { checkGatewayConfig } from "./check-gateway-config.ts";

@@ -20,7 +20,7 @@ test("a wrong configuration or a wrong file of servers ends the process with cod
 test("it serves until SIGTERM, and ends with code 0 although a server heeds nobody", async () => {
   using folder = temporaryFolder();
   await using main = startMain({ MCP_CONFIG: folder.write("mcp.json", { mcpServers: { faulty: faultServer("heedless") } }) });
-  await expect.poll(main.stdout, { timeout: 15_000 }).toContain("MCP server connected");
+  await expect.poll(main.stdout, { timeout: 15_000 }).toContain("connected to an MCP server");
   main.kill("SIGTERM");
   expect([await main.ended, main.stderr()]).toEqual([0, ""]);
 });

@@ -1,5 +1,5 @@
-import { exitOnConfigError, loadConfig } from "@rockbot/config";
 import { MCP_BRIDGE } from "@rockbot/contracts";
+import { exitOnConfigError, loadConfig } from "@rockbot/process/config";
 import { runBusService } from "@rockbot/process/run-on-bus";
 import { checkMcpBridgeConfig } from "./check-mcp-bridge-config.ts";
 import { configSchema } from "./generated/config.ts";

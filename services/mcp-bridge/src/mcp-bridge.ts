@@ -117,13 +117,10 @@ export async function startMcpBridge(
   const lockFile = mcpLockFile === undefined ? undefined : openFileTrustStore(mcpLockFile);
   const store = trustStore ?? lockFile ?? started.use(createMemoryTrustStore());
   if (store.where === "memory" && pin !== "off")
-    log.warn(
-      {},
-      "what is approved of MCP servers is kept in this process only: after a restart every server is seen for the first time. Set REDIS_URL or MCP_LOCK_FILE",
-    );
+    log.warn({}, "only this process knows which MCP tools are approved, and forgets it at a restart. Set REDIS_URL or MCP_LOCK_FILE");
   const trust = started.use(new ToolTrust({ store, filed: trustStore === undefined ? undefined : lockFile, pin, log }));
   const pool = started.use(new ServerPool({ initConcurrency, drainMs: shutdownGraceMs, stateful, trust, log }));
-  if (mcpConfig === undefined) log.warn({}, "There are no MCP servers: set MCP_CONFIG to a file that names them");
+  if (mcpConfig === undefined) log.warn({}, "there are no MCP servers. Set MCP_CONFIG to a file that names them");
   const sources = new ServerSources(pool);
   let catalogue: readonly BridgedServerOptions[] = [];
   const registrar = new ServerRegistrar(config, { store, pool, sources, trust, catalogue: () => catalogue, env, log });
@@ -142,7 +139,7 @@ export async function startMcpBridge(
     const applyFile = (content: ReturnType<typeof readServerFile>): void => {
       catalogue = content.catalogue;
       sources.apply(content.servers);
-      void registrar.sync().catch((error: unknown) => log.warn({ reason: String(error) }, "which servers agents have registered cannot be read now"));
+      void registrar.sync().catch((error: unknown) => log.warn({ reason: String(error) }, "could not read which servers agents have registered"));
     };
     started.use(watchServers(mcpConfig, applyFile, { env, log }));
   }
@@ -183,21 +180,21 @@ export async function startMcpBridge(
       waiting: () => readWaiting(store),
       async approve(approval, by) {
         const outcome = await approve(store, approval, by);
-        log.info({ operator: by, ...outcome }, "an operator has approved what MCP servers offer");
+        log.info({ operator: by, ...outcome }, "an operator approved tools or servers");
         await takeIn();
         return outcome;
       },
       rejected: () => readRejected(store),
       async reject(rejection, by) {
         const outcome = await reject(store, rejection, by);
-        log.info({ operator: by, ...outcome }, "an operator has refused what MCP servers offer, or servers that agents ask for");
+        log.info({ operator: by, ...outcome }, "an operator rejected tools or servers");
         await takeIn();
         return outcome;
       },
       registered: () => readRegistered(store),
       async remove(servers, by) {
         const outcome = await removeServers(store, servers, by);
-        log.info({ operator: by, ...outcome }, "an operator has taken away MCP servers that agents have registered");
+        log.info({ operator: by, ...outcome }, "an operator removed registered servers");
         await takeIn();
         return outcome;
       },

@@ -1,9 +1,9 @@
 import { createRequire } from "node:module";
 import { type Bus, createMemoryBus, createRequester } from "@rockbot/bus";
-import { loadConfig } from "@rockbot/config";
 import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
 import type { TrustStore } from "@rockbot/mcp/trust";
 import type { PolicyHolder } from "@rockbot/policy";
+import { loadConfig } from "@rockbot/process/config";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { LeaseStore } from "@rockbot/records/leases";
 import { type FaultServerBehaviour, faultServer, type TemporaryFolder, temporaryFolder } from "@rockbot/testing";

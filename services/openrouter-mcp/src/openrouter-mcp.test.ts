@@ -1,5 +1,5 @@
-import { loadConfig } from "@rockbot/config";
 import { McpServer } from "@rockbot/mcp";
+import { loadConfig } from "@rockbot/process/config";
 import { freePort, type OpenRouterFault, startFakeOpenRouter } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { configSchema, type OpenrouterMcpConfig } from "./generated/config.ts";

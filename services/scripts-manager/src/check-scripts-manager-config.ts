@@ -1,4 +1,4 @@
-import { type LoadConfigOptions, urlFaults } from "@rockbot/config";
+import { type LoadConfigOptions, urlFaults } from "@rockbot/process/config";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say. */

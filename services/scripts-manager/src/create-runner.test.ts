@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { silentLogger } from "@rockbot/bus";
-import { loadConfig } from "@rockbot/config";
+import { loadConfig } from "@rockbot/process/config";
 import {
   canRunContainers,
   hasBubblewrap,

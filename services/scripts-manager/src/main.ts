@@ -1,4 +1,4 @@
-import { loadConfig } from "@rockbot/config";
+import { loadConfig } from "@rockbot/process/config";
 import { runBusService } from "@rockbot/process/run-on-bus";
 import { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
 import { createRunner, createRunnerPackages } from "./create-runner.ts";

@@ -1,5 +1,4 @@
 import { type Bus, createMemoryBus, silentLogger } from "@rockbot/bus";
-import { loadConfig } from "@rockbot/config";
 import {
   createEnvelope,
   decodeMessage,
@@ -11,6 +10,7 @@ import {
   type ScriptInvokeResponse,
 } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
+import { loadConfig } from "@rockbot/process/config";
 import { createMemoryRateStore } from "@rockbot/records/rates";
 import { pooledRunner } from "@rockbot/sandbox";
 import { type TestMaker, testMaker } from "@rockbot/sandbox/test-sandboxes";

@@ -56,10 +56,10 @@ export async function startScriptsManager(
   if (mustNotReach !== undefined) await refuseReach(runner, mustNotReach, { log, signal });
   const python = await readPythonFacts(runner, { signal: signal ?? new AbortController().signal, withinMs: FACTS_WITHIN_MS }).catch((error: unknown) => {
     signal?.throwIfAborted();
-    log.warn({ kind: runner.kind, error: String(error) }, "no script could be run at the start: calls are taken all the same");
+    log.warn({ kind: runner.kind, error: String(error) }, "could not run a script at the start, and accepts calls all the same");
     return undefined;
   });
-  log.info({ kind: runner.kind, ...python }, "scripts are run");
+  log.info({ kind: runner.kind, ...python }, "ready to run scripts");
   started.use(
     await serveTools(bus, scriptToolSet(config, { runner, packages, python, rates }), {
       service: SCRIPTS_MANAGER,
@@ -85,6 +85,6 @@ async function refuseReach(
   { log, signal = new AbortController().signal }: { readonly log: Logger; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
   const { verdicts, refusal } = await checkNetwork(runner, targets, { signal });
-  log.info({ kind: runner.kind, verdicts }, "tried what scripts reach");
+  log.info({ kind: runner.kind, verdicts }, "tried which addresses scripts reach");
   if (refusal !== undefined) throw new ToolError(ToolErrorCode.Unavailable, refusal, { details: { reason: "network", verdicts } });
 }

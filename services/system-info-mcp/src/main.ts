@@ -1,4 +1,4 @@
-import { loadConfig } from "@rockbot/config";
+import { loadConfig } from "@rockbot/process/config";
 import { runService } from "@rockbot/process/run";
 import { checkSystemInfoMcpConfig } from "./check-system-info-mcp-config.ts";
 import { configSchema } from "./generated/config.ts";

@@ -1,7 +1,7 @@
 import { networkInterfaces, totalmem } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "@rockbot/config";
 import { McpServer, type McpServerAddress, type McpTool } from "@rockbot/mcp";
+import { loadConfig } from "@rockbot/process/config";
 import { freePort, startNodeProgram } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
 import { configSchema } from "./generated/config.ts";

@@ -1,5 +1,5 @@
-import { type LoadConfigOptions, urlFaults } from "@rockbot/config";
 import { addressFault } from "@rockbot/edge/outbound";
+import { type LoadConfigOptions, urlFaults } from "@rockbot/process/config";
 import type { WebToolsConfig } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say, such as each entry of `allowAddresses` that cannot be read. */

@@ -1,4 +1,4 @@
-import { loadConfig } from "@rockbot/config";
+import { loadConfig } from "@rockbot/process/config";
 import { runBusService } from "@rockbot/process/run-on-bus";
 import { checkWebToolsConfig } from "./check-web-tools-config.ts";
 import { configSchema } from "./generated/config.ts";

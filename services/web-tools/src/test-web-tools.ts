@@ -1,5 +1,5 @@
 import { createMemoryBus } from "@rockbot/bus";
-import { loadConfig } from "@rockbot/config";
+import { loadConfig } from "@rockbot/process/config";
 import { type Page, startFakeBrave, startPageServer } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { configSchema } from "./generated/config.ts";

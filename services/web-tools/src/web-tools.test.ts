@@ -1,5 +1,5 @@
 import { createMemoryBus } from "@rockbot/bus";
-import { ConfigError, loadConfig } from "@rockbot/config";
+import { ConfigError, loadConfig } from "@rockbot/process/config";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { checkWebToolsConfig } from "./check-web-tools-config.ts";
@@ -19,8 +19,8 @@ test("both tools are offered, with a guide", async () => {
 
 test("without a key web_search is not offered, and the guide, the log and the configuration say why", async () => {
   const config = loadConfig(configSchema, { env: {} });
-  const logged: string[] = [];
-  const log = { debug() {}, info: (_: object, message: string) => logged.push(message), warn() {}, error() {} };
+  const logged: object[] = [];
+  const log = { debug() {}, info: (fields: object) => logged.push(fields), warn() {}, error() {} };
   await using bus = createMemoryBus();
   await using _web = await startWebTools(bus, config, { log });
   await using caller = await createToolCaller(bus, { agent: "tester" });
@@ -30,7 +30,7 @@ test("without a key web_search is not offered, and the guide, the log and the co
   expect(caller.tools.getExecutor("web_search")).toBeUndefined();
   await expect(caller.call("web_search", { query: "x" })).rejects.toMatchObject({ code: "unavailable" });
   expect((await caller.getGuides())[0]?.document).toContain("BRAVE_API_KEY");
-  expect(logged).toContainEqual(expect.stringContaining("set BRAVE_API_KEY"));
+  expect(logged).toContainEqual({ tool: "web_search", reason: expect.stringContaining("set BRAVE_API_KEY") });
   expect(webToolsOff(config)).toEqual([{ tool: "web_search", reason: expect.stringContaining("BRAVE_API_KEY") }]);
 });
 

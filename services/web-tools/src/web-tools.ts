@@ -32,7 +32,7 @@ export async function startWebTools(
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
   const set = started.use(webToolSet(config));
-  for (const { tool, reason } of set.off) log.info({ tool }, `The tool is off. ${reason}`);
+  for (const { tool, reason } of set.off) log.info({ tool, reason }, "a tool is off");
   started.use(
     await serveTools(bus, set, {
       service: "web-tools",

@@ -8,8 +8,8 @@ import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { connectRedisRateStore } from "@rockbot/records/rates/redis";
 import { serveTools } from "@rockbot/tools";
-import { DEPLOYED_AGENT, DEPLOYED_SERVICE, DEPLOYED_TOOL } from "../bench-policy.ts";
 import type { Caller, Place } from "../contender.ts";
+import { DEPLOYED_AGENT, DEPLOYED_SERVICE, DEPLOYED_TOOL } from "../place/bench-policy.ts";
 import { echoSet } from "./echo-tool.ts";
 import { connectToolCaller } from "./tool-caller.ts";
 

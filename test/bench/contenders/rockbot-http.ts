@@ -1,7 +1,7 @@
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { loadConfig } from "@rockbot/config";
 import type { ToolInvokeResponse } from "@rockbot/contracts";
 import { configSchema, startGateway } from "@rockbot/gateway";
+import { loadConfig } from "@rockbot/process/config";
 import { startTelemetry } from "@rockbot/process/telemetry";
 import { serveTools } from "@rockbot/tools";
 import { Pool } from "undici";

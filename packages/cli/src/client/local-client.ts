@@ -1,7 +1,7 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
-import { loadConfig } from "@rockbot/config";
 import { allToolNames, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { openPolicy, type PolicyHolder } from "@rockbot/policy";
+import { loadConfig } from "@rockbot/process/config";
 import { checkScriptsManagerConfig, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
 import { createToolCaller } from "@rockbot/tools";
 import { checkWebToolsConfig, configSchema, startWebTools, webToolsOff } from "@rockbot/web-tools";

@@ -1,8 +1,8 @@
 import { createMemoryBus } from "@rockbot/bus";
-import { loadConfig } from "@rockbot/config";
 import type { McpServerSummary } from "@rockbot/contracts";
 import { readIndex } from "@rockbot/mcp/for-agents";
 import { type BridgedServerHealth, checkMcpBridgeConfig, configSchema, startMcpBridge } from "@rockbot/mcp-bridge";
+import { loadConfig } from "@rockbot/process/config";
 import { Agent, request } from "undici";
 import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";

@@ -1,9 +1,9 @@
 import { createServer } from "node:net";
 import { type Bus, silentLogger } from "@rockbot/bus";
 import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
-import { loadConfig } from "@rockbot/config";
 import { configSchema } from "@rockbot/gateway";
 import { openPolicy, policyNotes } from "@rockbot/policy";
+import { loadConfig } from "@rockbot/process/config";
 import { checkNetwork } from "@rockbot/sandbox";
 import { checkScriptsManagerConfig, createRunner, readPythonFacts, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
 import packageJson from "../../package.json" with { type: "json" };

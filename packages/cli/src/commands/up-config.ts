@@ -1,7 +1,7 @@
-import { ConfigError, type ConfigSchema, type LoadConfigOptions, loadConfig } from "@rockbot/config";
 import { nearestName } from "@rockbot/contracts";
 import { checkGatewayConfig, type GatewayConfig, configSchema as gatewaySchema } from "@rockbot/gateway";
 import { checkMcpBridgeConfig, type McpBridgeConfig, configSchema as mcpBridgeSchema } from "@rockbot/mcp-bridge";
+import { ConfigError, type ConfigSchema, type LoadConfigOptions, loadConfig } from "@rockbot/process/config";
 import { checkScriptsManagerConfig, type ScriptsManagerConfig, configSchema as scriptsManagerSchema } from "@rockbot/scripts-manager";
 import { checkWebToolsConfig, type WebToolsConfig, configSchema as webToolsSchema } from "@rockbot/web-tools";
 import { lockFileBeside } from "../client/lock-file.ts";

@@ -38,7 +38,7 @@ export async function up(options: UpOptions): Promise<void> {
 
   await using policy = await openPolicy(policyFile, { log });
   const { identity } = policy.current().document;
-  if (isMemory && identity === "verified") log.warn({}, "the policy wants verified senders, and the in-memory bus verifies nobody: all is one process");
+  if (isMemory && identity === "verified") log.warn({}, "the policy asks for verified senders, and the in-memory bus verifies none");
   await using audit = auditFile === undefined ? undefined : await openAudit(auditFile, { key: auditKey, log });
   await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log });
   const [webRedis, mcpRedis, scriptsRedis] = [webTools?.redisUrl, mcpBridge?.redisUrl, scriptsManager?.redisUrl];

@@ -335,7 +335,7 @@ export class McpServer implements AsyncDisposable {
       this.#connection = connection;
       this.#gone = gone;
       this.#watch = new ServerWatch(connection, this.#parts.watch ?? WATCH_TIMES);
-      this.#log.info({ server: this.name, protocolVersion: connection.protocolVersion, tools: this.tools.length }, "MCP server connected");
+      this.#log.info({ server: this.name, protocolVersion: connection.protocolVersion, tools: this.tools.length }, "connected to an MCP server");
       this.#setState("ready");
     } catch (error) {
       if (signal.aborted) return;
@@ -384,7 +384,7 @@ export class McpServer implements AsyncDisposable {
     if (JSON.stringify(leftOut) !== JSON.stringify(this.#leftOut)) {
       this.#leftOut = leftOut;
       if (leftOut.length > 0)
-        this.#log.warn({ server: this.name, leftOut: leftOut.slice(0, MAX_LOGGED) }, "of an MCP server tools are left out: rockbot mcp ls");
+        this.#log.warn({ server: this.name, leftOut: leftOut.slice(0, MAX_LOGGED) }, 'left out tools of an MCP server. "rockbot mcp ls" names them');
     }
     await this.#offered.take(tools);
   }
@@ -417,7 +417,7 @@ export class McpServer implements AsyncDisposable {
     // The end of what a program writes says why it ended.
     const said = diagnosis.length > MAX_FAILURE_TEXT ? `…${diagnosis.slice(-MAX_FAILURE_TEXT)}` : diagnosis;
     this.#lastFailure = said === "" ? failure : `${failure}\n${said}`;
-    this.#log.warn({ server: this.name, failures: this.#failures, reason: this.#lastFailure }, "MCP server fails");
+    this.#log.warn({ server: this.name, failures: this.#failures, reason: this.#lastFailure }, "an MCP server failed");
   }
 
   /** The connection, once there is one. @throws {ToolError} */

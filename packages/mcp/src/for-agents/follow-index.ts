@@ -29,7 +29,7 @@ export async function followIndex(bus: Bus, { agent, identity, hear, log }: Foll
       const body = encodeMessage("McpMetadataRefreshRequest", { serverName: null });
       const request = createEnvelope({ topic: mcpTopics.refresh, type: messages.McpMetadataRefreshRequest.type, source: agent, ttlMs: ASK_TTL_MS, body });
       await bus.publish(request).catch((error: unknown) => {
-        log.debug({ error: String(error) }, "the index of MCP servers was not asked for");
+        log.debug({ error: String(error) }, "could not ask for the index of MCP servers");
       });
     },
     [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose](),

@@ -12,7 +12,7 @@ import {
   toolErrorFrom,
 } from "@rockbot/contracts";
 import type { Identity } from "@rockbot/tools";
-import type { InvokeByServer } from "./mcp-invoke-tool.ts";
+import type { InvokeByServer } from "./tools/mcp-invoke-tool.ts";
 
 /** Calls a tool as agents of the .NET original do, for bridges that announce nothing: by the header that names the server. */
 export function invokeByServer(

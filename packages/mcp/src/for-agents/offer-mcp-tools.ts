@@ -5,12 +5,12 @@ import { createIdentity, DuplicateToolError, type Tool, type ToolCaller, withLoc
 import { followIndex } from "./follow-index.ts";
 import { invokeByServer } from "./invoke-by-server.ts";
 import { createManagementClient } from "./management-client.ts";
-import { mcpGetServiceDetails } from "./mcp-get-service-details.ts";
-import { mcpInvokeTool } from "./mcp-invoke-tool.ts";
-import { mcpListServices } from "./mcp-list-services.ts";
-import { mcpRegisterServer } from "./mcp-register-server.ts";
-import { mcpUnregisterServer } from "./mcp-unregister-server.ts";
 import { ServerIndex } from "./server-index.ts";
+import { mcpGetServiceDetails } from "./tools/mcp-get-service-details.ts";
+import { mcpInvokeTool } from "./tools/mcp-invoke-tool.ts";
+import { mcpListServices } from "./tools/mcp-list-services.ts";
+import { mcpRegisterServer } from "./tools/mcp-register-server.ts";
+import { mcpUnregisterServer } from "./tools/mcp-unregister-server.ts";
 import { visibleIndex } from "./visible-index.ts";
 
 export interface OfferMcpToolsOptions {
@@ -97,6 +97,6 @@ function register({ tools }: ToolCaller, tool: Tool, log: Logger): void {
     tools.register(registration, withLocalLayers(tool));
   } catch (error) {
     if (!(error instanceof DuplicateToolError)) throw error;
-    log.warn({ tool: name }, "a service has announced a tool of this name: the agent's own is not offered");
+    log.warn({ tool: name }, "does not offer an agent's tool whose name a service has announced");
   }
 }

@@ -1,6 +1,6 @@
-import { describeChange } from "./describe-change.ts";
-import { type HeldReason, type HeldTool, PIN_RECORDS, type PinRecord, pinRecordName } from "./pin.ts";
-import { readPinRecord } from "./read-pin-record.ts";
+import { describeChange } from "./pins/describe-change.ts";
+import { type HeldReason, type HeldTool, PIN_RECORDS, type PinRecord, pinRecordName } from "./pins/pin.ts";
+import { readPinRecord } from "./pins/read-pin-record.ts";
 import { Registrations } from "./registrations.ts";
 import { describeRequest } from "./requested-server.ts";
 import { type TrustStore, unchanged, updateRecord } from "./trust-store.ts";

@@ -15,12 +15,12 @@ export {
 export { openFileTrustStore } from "./file-trust-store.ts";
 export { createMemoryTrustStore } from "./memory-trust-store.ts";
 // Definitions of tools: pinned, or held.
-export type { HeldTool } from "./pin.ts";
-export { PinBook, type PinBookOptions, type Screened } from "./pin-book.ts";
+export type { HeldTool } from "./pins/pin.ts";
+export { PinBook, type PinBookOptions, type Screened } from "./pins/pin-book.ts";
+export type { PinMode } from "./pins/screen-tools.ts";
 // Servers that come while a bridge runs.
 export { type RegisteredServer, type RegistrationRecord, Registrations } from "./registrations.ts";
 export type { RequestedAddress, RequestedServer } from "./requested-server.ts";
-export type { PinMode } from "./screen-tools.ts";
 export type { TrustStore } from "./trust-store.ts";
 export {
   forgetWaiting,

@@ -1,6 +1,6 @@
 import { decideHeld, nameOf, type RejectedTool, readHeld, type ShownTool } from "./approvals.ts";
-import { pinRecordName } from "./pin.ts";
-import { readPinRecord } from "./read-pin-record.ts";
+import { pinRecordName } from "./pins/pin.ts";
+import { readPinRecord } from "./pins/read-pin-record.ts";
 import { isRejected, Registrations } from "./registrations.ts";
 import { describeRequest } from "./requested-server.ts";
 import { type TrustStore, unchanged, updateRecord } from "./trust-store.ts";

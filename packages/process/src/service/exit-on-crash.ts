@@ -8,7 +8,7 @@ import type { Logger } from "@rockbot/bus";
 export function exitOnCrash(log: Logger): void {
   process.on("uncaughtException", (error: unknown, origin) => {
     try {
-      log.error({ err: error, origin }, "The process ends: nobody caught this error");
+      log.error({ err: error, origin }, "the process ends because of an uncaught error");
     } finally {
       process.exit(1);
     }

@@ -149,7 +149,7 @@ test.each([
     console.log("up");
     ${source}`);
 
-  expect(await main.end()).toEqual({ code: 1, stdout: "up\nlate The process ends: nobody caught this error\n", stderr: "" });
+  expect(await main.end()).toEqual({ code: 1, stdout: "up\nlate the process ends because of an uncaught error\n", stderr: "" });
 });
 
 test("what a library writes to the console after a service was disposed of is a line of the log too, without a secret", async () => {

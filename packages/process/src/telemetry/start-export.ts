@@ -6,14 +6,14 @@ import type { IMetricReader, MetricProducer } from "@opentelemetry/sdk-metrics";
 import { NodeSDK } from "@opentelemetry/sdk-node";
 import { NoopSpanProcessor, ParentBasedSampler } from "@opentelemetry/sdk-trace";
 import { isExported } from "./is-exported.ts";
-import { LinkedContextManager } from "./linked-context.ts";
-import { isSentCumulated, otlpMetricReader } from "./otlp-metric-reader.ts";
-import { otlpSpanExporter } from "./otlp-span-exporter.ts";
-import { RateLimitedSampler } from "./rate-limited-sampler.ts";
-import { redactedSpans } from "./redacted-spans.ts";
+import { isSentCumulated, otlpMetricReader } from "./metrics/otlp-metric-reader.ts";
+import { views } from "./metrics/views.ts";
 import type { Durations } from "./tallies/durations.ts";
 import { TallyMeterProvider } from "./tallies/tally-meter-provider.ts";
-import { views } from "./views.ts";
+import { LinkedContextManager } from "./traces/linked-context.ts";
+import { otlpSpanExporter } from "./traces/otlp-span-exporter.ts";
+import { RateLimitedSampler } from "./traces/rate-limited-sampler.ts";
+import { redactedSpans } from "./traces/redacted-spans.ts";
 
 export interface StartExportOptions {
   readonly service: string;

@@ -2,12 +2,12 @@ import { context, metrics, propagation, trace } from "@opentelemetry/api";
 import { getBooleanFromEnv } from "@opentelemetry/core";
 import type { UndiciInstrumentation } from "@opentelemetry/instrumentation-undici";
 import { type IMetricReader, MeterProvider } from "@opentelemetry/sdk-metrics";
-import { IdTracerProvider } from "./id-tracer-provider.ts";
-import { LinkedContextManager } from "./linked-context.ts";
+import { views } from "./metrics/views.ts";
 import type { Durations } from "./tallies/durations.ts";
 import { TallyMeterProvider } from "./tallies/tally-meter-provider.ts";
-import { TraceContextPropagator } from "./trace-context-propagator.ts";
-import { views } from "./views.ts";
+import { IdTracerProvider } from "./traces/id-tracer-provider.ts";
+import { LinkedContextManager } from "./traces/linked-context.ts";
+import { TraceContextPropagator } from "./traces/trace-context-propagator.ts";
 
 export interface StartLocalOptions {
   readonly reader: IMetricReader;

@@ -358,7 +358,7 @@ test("a collector that is away is one warning, not one for each export", { timeo
   );
 
   expect(code).toBe(0);
-  expect(stdout.filter(({ msg }) => msg === "Telemetry is incomplete")).toHaveLength(1);
+  expect(stdout.filter(({ msg }) => msg === "telemetry is incomplete")).toHaveLength(1);
 });
 
 test("a secret of the process is in no span, and what shows the collector who we are is such a secret", async () => {

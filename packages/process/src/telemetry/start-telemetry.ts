@@ -3,15 +3,15 @@ import { getStringListFromEnv } from "@opentelemetry/core";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { within } from "@rockbot/base";
 import { registerSecret } from "@rockbot/base/redaction";
-import { createLog, type Log, type LogLevel } from "./create-log.ts";
 import { isExported } from "./is-exported.ts";
-import { logDestination } from "./log-destination.ts";
-import { formatFor, type LogFormat } from "./log-format.ts";
-import { traceOutgoingRequests } from "./outgoing-requests.ts";
-import { processMetrics } from "./process-metrics.ts";
-import { reportFaults } from "./report-faults.ts";
+import { createLog, type Log, type LogLevel } from "./log/create-log.ts";
+import { logDestination } from "./log/log-destination.ts";
+import { formatFor, type LogFormat } from "./log/log-format.ts";
+import { reportFaults } from "./log/report-faults.ts";
+import { processMetrics } from "./metrics/process-metrics.ts";
 import { startLocal } from "./start-local.ts";
 import { Durations } from "./tallies/durations.ts";
+import { traceOutgoingRequests } from "./traces/outgoing-requests.ts";
 
 export interface StartTelemetryOptions {
   /** The service's name in logs, metrics and traces; `OTEL_SERVICE_NAME` beats it in metrics and traces. */
@@ -75,7 +75,7 @@ export async function startTelemetry({ service, version, logLevel, logTo = "stdo
     try {
       await within(FLUSH_MS, sdk.shutdown(), () => new Error(`The collector has not taken it in ${FLUSH_MS} ms`));
     } catch (error) {
-      log.warn({ reason: (error as Error).message }, "The last telemetry is lost");
+      log.warn({ reason: (error as Error).message }, "lost the last telemetry");
     }
     for (const api of [trace, metrics, logs, context, propagation, diag]) api.disable();
   }

@@ -128,7 +128,7 @@ test.each<[string, (line: string) => string, number]>([
     await log.write(record(index));
   }
 
-  expect(scene.said).toContainEqual(expect.objectContaining({ level: "error", message: expect.stringContaining("put aside") }));
+  expect(scene.said).toContainEqual(expect.objectContaining({ level: "error", message: expect.stringContaining("set aside") }));
   expect(scene.lines().map((line) => JSON.parse(line) as object)).toMatchObject([
     { seq, event: "set_aside", file: expect.stringMatching(/^audit\.jsonl\.0000/), reason: expect.any(String) },
     { toolCallId: "call-3" },
@@ -190,7 +190,7 @@ test.skipIf(!existsSync("/dev/full"))(
     expect(log.isWriting).toBe(false);
     await Promise.all(Array.from({ length: 10_098 }, (_, index) => log.write(record(index + 1))));
     expect(scene.said.filter(({ level }) => level === "error")).toMatchObject([
-      { message: expect.stringContaining("calls are not audited now"), fields: { err: { code: "ENOSPC" } } },
+      { message: expect.stringContaining("could not write the audit file"), fields: { err: { code: "ENOSPC" } } },
     ]);
 
     rmSync(scene.file);
@@ -222,7 +222,7 @@ test("another's line in the file is noticed, told, and a fault of the chain", as
   await using log = await openAuditLog(scene.file, { log: scene.log });
   await log.write(record(1));
   appendFileSync(scene.file, `${scene.lines()[0]}\n`);
-  await expect.poll(() => scene.said.some(({ message }) => message.includes("changed by somebody else")), WAIT).toBe(true);
+  await expect.poll(() => scene.said.some(({ message }) => message.includes("another process has changed the audit file")), WAIT).toBe(true);
   await log.write(record(2));
 
   expect((await verifyAudit([scene.file])).faults[0]).toMatchObject({ line: 2 });

@@ -115,7 +115,7 @@ class AuditWriter implements AuditLog {
     this.#head = file.head;
     this.#written = file.head;
     this.#take(file);
-    this.#tell("calls are audited");
+    this.#tell("opened the audit log");
     this.#looking = setInterval(() => void this.#lookAfter(), LOOK_MS).unref();
   }
 
@@ -151,10 +151,10 @@ class AuditWriter implements AuditLog {
       if (!this.#isFlushing && !this.#isWriting) break; // the disk has just said no
     }
     this.#closed.abort();
-    if (this.#waiting.length > 0) this.#log.error({ path: this.#path, records: this.#waiting.length }, "audit records are lost: the disk has not taken them");
+    if (this.#waiting.length > 0) this.#log.error({ path: this.#path, records: this.#waiting.length }, "lost audit records that the disk has not taken");
     const { handle } = this.#file ?? {};
     await within(CLOSE_MS, finish(handle), () => new Error("The disk does not answer")).catch(() => {});
-    this.#tell("the audit log ends");
+    this.#tell("closed the audit log");
   }
 
   #take(file: AuditFile): void {
@@ -164,12 +164,12 @@ class AuditWriter implements AuditLog {
     if (setAside !== undefined) {
       this.#log.error(
         { path: this.#path, ...setAside },
-        'the audit file did not end in a line of an audit log: it is put aside, and the chain goes on in a new file. Look into both with "rockbot audit verify"',
+        'the audit file did not end in a line of an audit log. It is set aside, and the chain continues in a new file. Check both with "rockbot audit verify"',
       );
       this.#enqueue({ event: "set_aside", file: basename(setAside.file), reason: setAside.reason }, () => {});
     }
     if (droppedBytes > 0) {
-      this.#log.warn({ path: this.#path, droppedBytes }, "the audit file ended in the middle of a line, as after a crash: the rest of it is gone");
+      this.#log.warn({ path: this.#path, droppedBytes }, "removed the last line of the audit file, which a crash had cut off");
       this.#enqueue({ event: "recovered", droppedBytes }, () => {});
     }
   }
@@ -212,7 +212,7 @@ class AuditWriter implements AuditLog {
   async #lookAfter(): Promise<void> {
     this.#isToLook = true;
     void this.#flush();
-    if (performance.now() - this.#told.at >= TELL_MS && this.#told.seq !== this.#written.seq) this.#tell("the audit log stands here");
+    if (performance.now() - this.#told.at >= TELL_MS && this.#told.seq !== this.#written.seq) this.#tell("wrote audit records");
     if (this.#isSyncing) return;
     this.#isSyncing = true;
     await this.#file?.handle.datasync().catch(() => {}); // what is wrong with the disk shows when it is written to
@@ -258,7 +258,7 @@ class AuditWriter implements AuditLog {
   async #rotate(): Promise<void> {
     await putAside(this.#path, this.#written.seq);
     await this.#leave();
-    this.#tell("the audit file is put aside");
+    this.#tell("set the audit file aside");
     await this.#reopen();
   }
 
@@ -287,7 +287,7 @@ class AuditWriter implements AuditLog {
       await this.#reopen();
     } else if (ours.size !== this.#size) {
       const fields = { path: this.#path, expectedBytes: this.#size, bytes: ours.size };
-      this.#complain(fields, "the audit file was changed by somebody else, and its chain is broken there: one process writes to a file");
+      this.#complain(fields, "another process has changed the audit file, which breaks its chain. Give each process its own file");
       this.#size = ours.size;
     }
   }
@@ -295,8 +295,8 @@ class AuditWriter implements AuditLog {
   #fail(error: unknown): void {
     this.#isWriting = false;
     for (const { settle } of this.#waiting) settle(); // their calls go on; the lines stay
-    const fields = { err: error, path: this.#path, waiting: this.#waiting.length, lost: this.#lost };
-    this.#complain(fields, `calls are not audited now: ${MAX_WAITING} records wait for the disk, further ones are lost`);
+    const fields = { err: error, path: this.#path, waiting: this.#waiting.length, maxWaiting: MAX_WAITING, lost: this.#lost };
+    this.#complain(fields, "could not write the audit file. Records wait for the disk, and those above maxWaiting are lost");
   }
 
   #complain(fields: object, message: string): void {

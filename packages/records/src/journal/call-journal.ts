@@ -246,7 +246,7 @@ export class CallJournal implements AsyncDisposable {
   }
 
   #failed(error: unknown): void {
-    this.#log.debug({ caller: this.#caller, error: String(error) }, "the journal of calls could not be written");
+    this.#log.debug({ caller: this.#caller, error: String(error) }, "could not write the journal of calls");
   }
 }
 

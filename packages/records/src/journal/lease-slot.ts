@@ -30,7 +30,7 @@ export async function leaseSlot(store: JournalStore, agent: string, { log, lease
   const renewMs = leaseMs / 4;
   const slot = await findSlot(store, agent, { owner, leaseMs, renewMs });
   if (slot === undefined) return undefined;
-  log.info({ agent, instance: String(slot) }, "leased an instance's name");
+  log.info({ agent, instance: String(slot) }, "leased an instance name");
 
   const { promise: lost, resolve: lose } = Promise.withResolvers<void>();
   let isLost = false;
@@ -40,7 +40,7 @@ export async function leaseSlot(store: JournalStore, agent: string, { log, lease
     const isHeld = await store.holdSlot(agent, slot, { owner, leaseMs }).catch(() => true);
     if (isHeld) return;
     isLost = true;
-    log.error({ agent, instance: String(slot) }, "this process was silent for so long that its instance's name was taken by another: it takes a new one");
+    log.error({ agent, instance: String(slot) }, "lost the lease of the instance name to another process, and leases a new one");
     lose();
   });
   return {

@@ -251,7 +251,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
     this.#endHandshake?.();
     if (this.#isClosing || this.#trouble === this.#loggedTrouble) return;
     this.#loggedTrouble = this.#trouble;
-    this.#options.log.warn({ redis: this.#address.label, reason: this.#trouble }, `no connection to Redis: ${this.#options.whileAway}`);
+    this.#options.log.warn({ redis: this.#address.label, reason: this.#trouble, untilBack: this.#options.whileAway }, "no connection to Redis");
   }
 }
 

@@ -47,7 +47,7 @@ export function containerMaker(options: ContainerMakerOptions): SandboxMaker {
   const reaper = startLoop(REAP_EVERY_MS, async (signal) => {
     const live = new Set(sandboxes.keys());
     await reapContainers(api, { owner, process, live }, { signal, log }).catch((error: unknown) => {
-      if (!signal.aborted) log.warn({ error: String(error) }, "cannot look for containers for scripts that nobody looks after");
+      if (!signal.aborted) log.warn({ error: String(error) }, "could not look for orphaned containers");
     });
   });
 

@@ -43,7 +43,7 @@ export async function startContainerSandbox(api: EngineApi, options: ContainerSa
   } catch (error) {
     void remove(name);
     if (signal.aborted) throw signal.reason;
-    log.warn({ error: String(error), stderr: output?.stderr }, "cannot make a container for scripts");
+    log.warn({ error: String(error), stderr: output?.stderr }, "could not make a container");
     throw engineToolError(error, spec.image);
   }
 }
@@ -74,10 +74,10 @@ function sandboxOf(api: EngineApi, { name, since, streams, output, remove, log }
     await ended;
     try {
       const isMemory = await isOutOfMemory(api, name, since, disposed.signal);
-      if (output.stderr !== "") log.warn({ name, stderr: output.stderr }, "a container for scripts has ended with words of its own");
+      if (output.stderr !== "") log.warn({ name, stderr: output.stderr }, "a container ended with output of its own");
       return endOf(isMemory);
     } catch (error) {
-      if (!disposed.signal.aborted) log.warn({ error: String(error), name }, "cannot say why a container for scripts has ended");
+      if (!disposed.signal.aborted) log.warn({ error: String(error), name }, "could not find out why a container ended");
       return endOf(false);
     }
   }

@@ -49,7 +49,7 @@ export async function reapContainers(
   for (const container of listed) {
     const name = container.Names[0]?.replace(/^\//, "");
     if (name === undefined || own.live.has(name) || !isAbandoned(container, own, now)) continue;
-    log.info({ name, owner: container.Labels[label.Owner] }, "removing a container for scripts that nobody looks after");
+    log.info({ name, owner: container.Labels[label.Owner] }, "removes an orphaned container");
     await removeContainer(api, name, log);
   }
 }

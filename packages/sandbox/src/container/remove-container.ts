@@ -15,7 +15,7 @@ export async function removeContainer(api: EngineApi, name: string, log: Logger)
     } catch (error) {
       if (error instanceof EngineError && error.status === 404) return;
       if (failures === ATTEMPTS) {
-        log.warn({ error: String(error), name }, "cannot remove a container for scripts; it is tried again later");
+        log.warn({ error: String(error), name }, "could not remove a container, and retries later");
         return;
       }
     }

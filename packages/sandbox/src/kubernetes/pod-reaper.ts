@@ -83,7 +83,7 @@ export class PodReaper implements AsyncDisposable {
     try {
       await api.delete(pod, signal);
     } catch (error) {
-      log.warn({ pod: pod.name, error: String(error) }, "a pod could not be deleted: it is tried again");
+      log.warn({ pod: pod.name, error: String(error) }, "could not delete a pod, and retries");
     }
   }
 

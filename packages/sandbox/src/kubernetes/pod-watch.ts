@@ -118,7 +118,7 @@ export class PodWatch implements AsyncDisposable {
 
   /** Once, until it has worked again: a cluster may be away for long. */
   #noteFailure(error: unknown): void {
-    if (!this.#isFailing) this.#log.warn({ error: String(error) }, "the watch of the pods failed: it is begun anew");
+    if (!this.#isFailing) this.#log.warn({ error: String(error) }, "the watch of the pods failed, and is restarted");
     this.#isFailing = true;
   }
 

@@ -113,7 +113,7 @@ describe.runIf(noNamespaces === undefined)("where no cgroups can be made", { tim
 
   test("says so, where scripts are run and in its log, and nothing where they can", async () => {
     const said: unknown[] = [];
-    const log: Logger = { ...silentLogger, warn: (_: unknown, ...words: unknown[]) => void said.push(...words) };
+    const log: Logger = { ...silentLogger, warn: (fields) => void said.push(fields) };
     const open = (held: readonly ("memory" | "processors")[]) =>
       openLocalMaker({ log, limits, path, ways: [localWays.unshare], cgroups: { ...cgroups, held: new Set(held) } });
     await using none = await open([]);
@@ -121,7 +121,7 @@ describe.runIf(noNamespaces === undefined)("where no cgroups can be made", { tim
 
     expect(none.notHeld).toEqual([expect.stringMatching(/^memory is counted/), expect.stringMatching(/^processors are not held/)]);
     expect(all.notHeld).toEqual([]);
-    expect(said).toEqual(none.notHeld?.map((words) => `this machine does not hold all bounds of scripts: ${words}`));
+    expect(said).toEqual(none.notHeld?.map((bound) => ({ bound })));
   });
 });
 

@@ -56,7 +56,7 @@ export async function openLocalMaker(options: LocalMakerOptions): Promise<Sandbo
   const python = await findPython({ python: options.python, path });
   if (python === undefined) throw cannot(`there is no Python 3.9 or newer called ${options.python ?? "python3"}. Install it`);
   if (isUnsafe) {
-    log.warn({}, "scripts run WITHOUT a sandbox: each can read and change whatever this process can, and reach every network. For development only");
+    log.warn({}, "scripts run WITHOUT a sandbox. Each can read and change what this process can, and reach every network. For development only");
     return unsafeMaker(python, { ...options, path });
   }
   const faults: string[] = [];
@@ -65,7 +65,7 @@ export async function openLocalMaker(options: LocalMakerOptions): Promise<Sandbo
     const fault = await trial(maker, options.signal);
     if (fault === undefined) {
       if (options.command !== undefined) return await walledMaker(way, python, { ...options, path });
-      for (const bound of maker.notHeld) log.warn({}, `this machine does not hold all bounds of scripts: ${bound}`);
+      for (const bound of maker.notHeld) log.warn({ bound }, "this machine cannot enforce a limit on scripts");
       return maker;
     }
     faults.push(`${way.name}: ${fault}`);

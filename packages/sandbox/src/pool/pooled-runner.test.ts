@@ -277,7 +277,7 @@ describe("pooledRunner", () => {
     maker.made[0]?.fail("the node is lost");
 
     await expect(holding).rejects.toMatchObject({ code: "execution_failed", message: "the node is lost" });
-    expect(said).toEqual([[expect.objectContaining({ error: expect.stringContaining("the node is lost") }), "a sandbox broke under its script"]]);
+    expect(said).toEqual([[expect.objectContaining({ error: expect.stringContaining("the node is lost") }), "a sandbox broke while its script ran"]]);
     expect(maker.made.flatMap(({ assigned }) => assigned)).toHaveLength(1);
   });
 

@@ -73,7 +73,7 @@ export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions):
     try {
       return await Promise.race([following, left.promise]);
     } catch (error) {
-      if (!signal.aborted) log.error({ kind: maker.kind, job: job.id, error: String(error), cause: causeOf(error) }, "a sandbox broke under its script");
+      if (!signal.aborted) log.error({ kind: maker.kind, job: job.id, error: String(error), cause: causeOf(error) }, "a sandbox broke while its script ran");
       throw error;
     } finally {
       signal.removeEventListener("abort", end);

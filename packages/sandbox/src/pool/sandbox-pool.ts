@@ -150,7 +150,7 @@ export class SandboxPool implements AsyncDisposable {
     for (const waiter of this.#line.splice(0)) waiter.refuse(stoppingError());
     for (const sandbox of this.#warm.splice(0)) void this.#end(sandbox, SandboxFate.Idle);
     await within(ATTEMPTS_END_WITHIN_MS, Promise.all(this.#attempts), () => new Error("late")).catch(() =>
-      this.#options.log.error({ kind: this.#maker.kind }, "sandboxes are still being made, and nobody waits for them any more"),
+      this.#options.log.error({ kind: this.#maker.kind }, "stopped waiting for sandboxes that are still being made"),
     );
     while (this.#endings.size > 0) await Promise.all(this.#endings);
     this.#metrics[Symbol.dispose]();
@@ -312,7 +312,7 @@ export class SandboxPool implements AsyncDisposable {
     const { log } = this.#options;
     const lateError = () => new Error(`it has not ended within ${END_WITHIN_MS / 1_000} s`);
     const ending = within(END_WITHIN_MS, sandbox[Symbol.asyncDispose](), lateError)
-      .catch((error: unknown) => log.error({ error: String(error), kind: this.#maker.kind }, "a sandbox could not be removed"))
+      .catch((error: unknown) => log.error({ error: String(error), kind: this.#maker.kind }, "could not remove a sandbox"))
       .then(() => {
         this.#endings.delete(ending);
         this.#serve();
@@ -327,7 +327,7 @@ export class SandboxPool implements AsyncDisposable {
     this.#metrics.makingFailed();
     this.#options.log.warn(
       { kind: this.#maker.kind, code: error.code, error: String(thrown), nextInMs: Math.round(this.#pause.leftMs) },
-      "there is no new sandbox",
+      "could not make a sandbox",
     );
     return error;
   }

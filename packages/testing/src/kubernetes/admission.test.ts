@@ -2,8 +2,8 @@ import { ApiException, CoreV1Api, KubeConfig, type V1Pod } from "@kubernetes/cli
 import { describe, expect, test } from "vitest";
 import { scriptsManifests } from "./chart.ts";
 import { kubeconfigOf } from "./cluster-connection.ts";
-import type { Container, ContainerSecurityContext, KubeObject, Pod, PodSpec, Volume } from "./objects.ts";
 import { type KubernetesApi, startKubernetesApi } from "./start-kubernetes-api.ts";
+import type { Container, ContainerSecurityContext, KubeObject, Pod, PodSpec, Volume } from "./store/objects.ts";
 import { testPod } from "./test-pod.ts";
 
 const NAMESPACE = "rockbot-scripts";

@@ -4,8 +4,8 @@ import { request } from "node:https";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import type { KubeObject } from "./objects.ts";
 import { type KubernetesApi, startKubernetesApi } from "./start-kubernetes-api.ts";
+import type { KubeObject } from "./store/objects.ts";
 import { testPod } from "./test-pod.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";

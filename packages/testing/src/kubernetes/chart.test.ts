@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { kubernetesTool } from "../machine/kubernetes-tools.ts";
 import { podSecurityViolations } from "./admission/pod-security.ts";
 import { CHART, RELEASE_NAMESPACE, renderChart, scriptsManifests } from "./chart.ts";
-import type { KubeObject, Metadata, Pod, PodSpec } from "./objects.ts";
+import type { KubeObject, Metadata, Pod, PodSpec } from "./store/objects.ts";
 
 type Rendered = KubeObject & { readonly spec?: { readonly template?: { readonly metadata: Metadata; readonly spec: PodSpec } } };
 

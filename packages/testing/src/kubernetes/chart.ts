@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { run } from "../machine/run.ts";
-import type { KubeObject } from "./objects.ts";
+import type { KubeObject } from "./store/objects.ts";
 
 /** The repository's chart. */
 export const CHART = join(rootAbove(import.meta.dirname), "helm/rockbot");

@@ -1,5 +1,5 @@
-import { ApiFailure } from "./api-failure.ts";
 import { type Act, rightNameOf } from "./rights.ts";
+import { ApiFailure } from "./store/api-failure.ts";
 
 /** Which requests a fault befalls. */
 interface FaultTarget {

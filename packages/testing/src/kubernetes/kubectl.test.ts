@@ -6,8 +6,8 @@ import { temporaryFolder } from "../machine/temporary-folder.ts";
 import { MANAGER_ACCOUNT, RELEASE_NAMESPACE, scriptsManifests } from "./chart.ts";
 import { type ClusterConnection, writeKubeconfig } from "./cluster-connection.ts";
 import { whyNoPods } from "./kubelet/isolation.ts";
-import type { Pod } from "./objects.ts";
 import { type KubernetesApi, startKubernetesApi } from "./start-kubernetes-api.ts";
+import type { Pod } from "./store/objects.ts";
 import { testPod } from "./test-pod.ts";
 
 const NAMESPACE = "rockbot-scripts";

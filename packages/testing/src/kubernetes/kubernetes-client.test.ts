@@ -8,8 +8,8 @@ import { temporaryFolder } from "../machine/temporary-folder.ts";
 import { kubeconfigOf } from "./cluster-connection.ts";
 import { createControlGroup } from "./kubelet/control-group.ts";
 import { whyNoPods } from "./kubelet/isolation.ts";
-import type { KubeObject, Pod } from "./objects.ts";
 import { type KubernetesApi, startKubernetesApi } from "./start-kubernetes-api.ts";
+import type { KubeObject, Pod } from "./store/objects.ts";
 import { testPod } from "./test-pod.ts";
 
 const NAMESPACE = "rooms";

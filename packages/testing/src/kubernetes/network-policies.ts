@@ -1,5 +1,5 @@
-import type { ObjectStore } from "./object-store.ts";
-import type { KubeObject, Pod } from "./objects.ts";
+import type { ObjectStore } from "./store/object-store.ts";
+import type { KubeObject, Pod } from "./store/objects.ts";
 
 type NetworkPolicy = KubeObject & {
   readonly spec: {

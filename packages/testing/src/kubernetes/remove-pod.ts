@@ -1,5 +1,5 @@
-import type { ObjectStore } from "./object-store.ts";
-import { type Pod, timestamp } from "./objects.ts";
+import type { ObjectStore } from "./store/object-store.ts";
+import { type Pod, timestamp } from "./store/objects.ts";
 
 /** Removes a pod, unless finalizers hold it: then it is marked, and stays until the last of them is taken away. @returns the pod as it was last */
 export function removePod(store: ObjectStore, pod: Pod): Pod {

@@ -1,5 +1,5 @@
-import type { ObjectStore } from "./object-store.ts";
-import type { KubeObject } from "./objects.ts";
+import type { ObjectStore } from "./store/object-store.ts";
+import type { KubeObject } from "./store/objects.ts";
 
 /** One thing that somebody wants to do. */
 export interface Act {

@@ -1,8 +1,8 @@
 import { conditionOf } from "./kubelet/pod-status.ts";
 import type { TestNode } from "./kubelet/test-node.ts";
-import type { ObjectStore } from "./object-store.ts";
-import type { Pod } from "./objects.ts";
-import { amountOf } from "./quantity.ts";
+import type { ObjectStore } from "./store/object-store.ts";
+import type { Pod } from "./store/objects.ts";
+import { amountOf } from "./store/quantity.ts";
 
 /** Binds pods to nodes with room for what they ask for, and says of a pod why there is none. */
 export class Scheduler implements Disposable {

@@ -4,14 +4,14 @@ import { makeCertificate } from "../make-certificate.ts";
 import type { ClusterConnection } from "./cluster-connection.ts";
 import type { ApiFault } from "./faults.ts";
 import { TestNode } from "./kubelet/test-node.ts";
-import { loadManifests } from "./load-manifests.ts";
 import { isIsolated } from "./network-policies.ts";
-import { ObjectStore } from "./object-store.ts";
-import type { KubeObject, Pod } from "./objects.ts";
 import { RequestHandler } from "./requests/request-handler.ts";
 import type { LoggedRequest } from "./requests/request-log.ts";
 import { rightsOf, serviceAccountUser, type User } from "./rights.ts";
 import { Scheduler } from "./scheduler.ts";
+import { loadManifests } from "./store/load-manifests.ts";
+import { ObjectStore } from "./store/object-store.ts";
+import type { KubeObject, Pod } from "./store/objects.ts";
 import { Users } from "./users.ts";
 
 export interface StartKubernetesApiOptions {

@@ -4,8 +4,8 @@ import { run } from "../machine/run.ts";
 import { temporaryFolder } from "../machine/temporary-folder.ts";
 import { MANAGER_ACCOUNT, PRIORITY_CLASS, RELEASE_NAMESPACE, SCRIPT_ACCOUNT, scriptsManifests } from "./chart.ts";
 import type { ClusterConnection } from "./cluster-connection.ts";
-import type { Pod } from "./objects.ts";
 import { type KubernetesApi, type StartKubernetesApiOptions, startKubernetesApi } from "./start-kubernetes-api.ts";
+import type { Pod } from "./store/objects.ts";
 
 /** The variable that names a kubeconfig of a cluster that tests may use. It asks for somebody who may make namespaces. */
 const KUBECONFIG = "ROCKBOT_TEST_KUBECONFIG";

@@ -1,4 +1,4 @@
-import type { Pod, PodSpec } from "./objects.ts";
+import type { Pod, PodSpec } from "./store/objects.ts";
 
 interface TestPodOptions {
   readonly command?: readonly string[];

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { ApiFailure, forbidden } from "./api-failure.ts";
-import type { ObjectStore } from "./object-store.ts";
 import { type Act, isAllowed, rightNameOf, serviceAccountUser, type User } from "./rights.ts";
+import { ApiFailure, forbidden } from "./store/api-failure.ts";
+import type { ObjectStore } from "./store/object-store.ts";
 
 /** Verbs of streams into pods that nobody has, whatever a Role says. */
 const REFUSED_TO_ALL = ["exec", "portforward"];

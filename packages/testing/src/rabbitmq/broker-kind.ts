@@ -1,4 +1,4 @@
-import { decideServerKind, type ServerKind } from "../machine/server-kind.ts";
+import { decideServerKind, type ServerKind } from "../machine/servers/server-kind.ts";
 import { BROKER_IMAGE } from "./container-broker.ts";
 import { LOCAL_SERVER } from "./local-broker.ts";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../machine/free-port.ts";
 import { run } from "../machine/run.ts";
-import { createServerProcess } from "../machine/server-process.ts";
+import { createServerProcess } from "../machine/servers/server-process.ts";
 import { createControl } from "./control.ts";
 import type { TestBroker } from "./test-broker.ts";
 import { untilAmqpAnswers } from "./until-amqp-answers.ts";

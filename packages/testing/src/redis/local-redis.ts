@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../machine/free-port.ts";
 import { run } from "../machine/run.ts";
-import { createServerProcess } from "../machine/server-process.ts";
+import { createServerProcess } from "../machine/servers/server-process.ts";
 import { redisSettings } from "./redis-settings.ts";
 import type { StartOwnRedisOptions, TestRedis } from "./test-redis.ts";
 import { untilRedisAnswers } from "./until-redis-answers.ts";

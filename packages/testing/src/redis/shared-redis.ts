@@ -1,4 +1,4 @@
-import { offerSharedServer, type SharedServer, sharedServerUrl } from "../machine/shared-server.ts";
+import { offerSharedServer, type SharedServer, sharedServerUrl } from "../machine/servers/shared-server.ts";
 import { startOwnRedis } from "./start-own-redis.ts";
 
 const redis: SharedServer = {

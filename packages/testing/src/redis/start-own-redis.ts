@@ -1,4 +1,4 @@
-import { decideServerKind, type ServerKind } from "../machine/server-kind.ts";
+import { decideServerKind, type ServerKind } from "../machine/servers/server-kind.ts";
 import { REDIS_IMAGE, startContainerRedis } from "./container-redis.ts";
 import { LOCAL_REDIS, startLocalRedis } from "./local-redis.ts";
 import type { StartOwnRedisOptions, TestRedis } from "./test-redis.ts";

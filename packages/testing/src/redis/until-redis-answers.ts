@@ -1,4 +1,4 @@
-import { untilAnswers } from "../machine/until-answers.ts";
+import { untilAnswers } from "../machine/servers/until-answers.ts";
 
 /** Waits until the Redis on a port of 127.0.0.1 has loaded its data. */
 export function untilRedisAnswers(port: number, password: string, explain: () => Promise<string>): Promise<void> {

@@ -12,9 +12,9 @@ import { encodeReply } from "../messages/reply.ts";
 import { toToolError } from "../to-tool-error.ts";
 import { argumentsText } from "./arguments-text.ts";
 import type { CallOptions } from "./call-options.ts";
-import { ignoreProgress } from "./remote-executor.ts";
+import { decide } from "./find/usable-tools.ts";
+import { ignoreProgress } from "./remote/remote-executor.ts";
 import { endOf, type ResumedCalls } from "./resume-calls.ts";
-import { decide } from "./usable-tools.ts";
 
 export interface OutgoingCallsOptions {
   readonly agent: string;

@@ -68,10 +68,10 @@ async function takeUp({ caller, store, requester, journal, identity, log }: Resu
   try {
     records = await store.readOpen(caller);
   } catch (error) {
-    log.error({ caller, error: String(error) }, "the journal cannot be read: answers of calls that were out are not found");
+    log.error({ caller, error: String(error) }, "could not read the journal, so answers to earlier calls are not found");
     return [];
   }
-  if (records.length > 0) log.info({ caller, calls: records.length }, "waiting for the answers of calls that an earlier process made");
+  if (records.length > 0) log.info({ caller, calls: records.length }, "waits for answers to calls of an earlier process");
   return records.map((record) => {
     let isOpen = true;
     const answer = awaitAnswer(record, { requester, journal, identity }).finally(() => {

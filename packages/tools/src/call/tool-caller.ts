@@ -20,11 +20,11 @@ import { createIdentity } from "../messages/identity.ts";
 import { MessageMeter } from "../messages/message-meter.ts";
 import { decodeReply } from "../messages/reply.ts";
 import type { CallOptions } from "./call-options.ts";
-import { CallableTools } from "./callable-tools.ts";
-import type { StationOptions } from "./caller-station.ts";
-import { findingExecutor } from "./finding-executor.ts";
-import { type HeldStation, holdStation } from "./held-station.ts";
+import { CallableTools } from "./find/callable-tools.ts";
+import { findingExecutor } from "./find/finding-executor.ts";
 import { OutgoingCalls } from "./outgoing-calls.ts";
+import type { StationOptions } from "./remote/caller-station.ts";
+import { type HeldStation, holdStation } from "./remote/held-station.ts";
 import { type ResumedCall, resumeCalls } from "./resume-calls.ts";
 
 export interface ToolCallerOptions {

@@ -66,7 +66,7 @@ export async function announceTools(bus: Bus, { service, list, identity, log }: 
     try {
       await bus.publish(createEnvelope({ topic, type, source: service, ttlMs: ANNOUNCEMENT_TTL_MS, headers, body }), { timeoutMs: HEARTBEAT_MS });
     } catch (error) {
-      log.debug({ service, error: String(error) }, "announcement not sent"); // the next heartbeat comes, and callers ask again
+      log.debug({ service, error: String(error) }, "could not send an announcement"); // the next heartbeat comes, and callers ask again
     }
   }
 

@@ -247,7 +247,7 @@ export class ToolDirectory implements AsyncDisposable {
       const probe = createEnvelope({ topic, type: messages.ToolAnnounceProbe.type, source, replyTo: this.#replyTo, ttlMs: LEASE_MS, body });
       await this.#bus.publish(probe, { timeoutMs: HEARTBEAT_MS });
     } catch (error) {
-      this.#options.log.debug({ error: String(error) }, "probe not sent"); // heartbeats tell the same, later
+      this.#options.log.debug({ error: String(error) }, "could not send a probe"); // heartbeats tell the same, later
     }
   }
 
@@ -351,7 +351,7 @@ export class ToolDirectory implements AsyncDisposable {
     if (page.page >= list.pages.length) return;
     const more = bytes - (list.pages[page.page]?.bytes ?? 0);
     if (list.bytes + more > MAX_LIST_BYTES) {
-      this.#options.log.warn({ service: page.service, atMost: MAX_LIST_BYTES }, "a service's list of tools is too large: it is not taken");
+      this.#options.log.warn({ service: page.service, atMost: MAX_LIST_BYTES }, "refused a service's list of tools that is too large");
       this.#forgetPages(key);
       return;
     }
@@ -405,7 +405,7 @@ export class ToolDirectory implements AsyncDisposable {
   #mayOffer(service: string, tool: AnnouncedTool): boolean {
     if (this.#options.identity.mayOffer(service, tool)) return true;
     this.#quarantined.add(1, { service });
-    this.#options.log.warn({ tool: tool.name, service, topic: tool.topic }, "a tool is not one that the policy lets its service offer: it is not listed");
+    this.#options.log.warn({ tool: tool.name, service, topic: tool.topic }, "left out a tool that the policy does not let its service offer");
     return false;
   }
 
@@ -413,7 +413,7 @@ export class ToolDirectory implements AsyncDisposable {
     const holder = this.#holders.get(tool.name);
     if (holder !== undefined && holder.service !== service) {
       this.#quarantined.add(1, { service });
-      this.#options.log.warn({ tool: tool.name, holder: holder.service, newcomer: service }, "a tool's name is taken: the newcomer is not listed");
+      this.#options.log.warn({ tool: tool.name, holder: holder.service, newcomer: service }, "left out a tool whose name another service has taken");
       return;
     }
     if (holder !== undefined) this.#drop(service, tool.name);

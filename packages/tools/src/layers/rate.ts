@@ -60,7 +60,7 @@ export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
     if (bytes !== undefined)
       void store
         .charge({ ...bytes, cost: bytesOf(response) })
-        .catch((error: unknown) => context.log.warn({ error: String(error) }, "the bytes of a result could not be counted"));
+        .catch((error: unknown) => context.log.warn({ error: String(error) }, "could not count the bytes of a result"));
     return response;
   }
 }

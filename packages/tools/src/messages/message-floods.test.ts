@@ -2,7 +2,7 @@ import { createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, type Envelope, encodeMessage, MAX_REQUEST_BYTES, messages, newId } from "@rockbot/contracts";
 import { type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { expect, test, vi } from "vitest";
-import { progressListener } from "../call/progress-listener.ts";
+import { progressListener } from "../call/remote/progress-listener.ts";
 import { serveTools } from "../serve/serve-tools.ts";
 import { testPolicy, testSet, testTool } from "../test-tools.ts";
 import { MessageMeter } from "./message-meter.ts";

@@ -87,7 +87,7 @@ export class MessageMeter {
     if (dropped.count++ === 0) this.#dropped.set(key, dropped);
     const own: Charge = { key, amount: 1, perMs: LOG_EVERY_MS, cost: 1 };
     if (this.#loggable.take([own, LOGS_A_MINUTE]) !== undefined) return;
-    this.#log.warn({ kind, caller: caller.slice(0, 80), dropped: dropped.count }, "a caller sends more messages than are taken of it: they are dropped");
+    this.#log.warn({ kind, caller: caller.slice(0, 80), dropped: dropped.count }, "dropped messages of a caller above its limit");
     dropped.count = 0;
   }
 }

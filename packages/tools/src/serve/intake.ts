@@ -142,12 +142,9 @@ export class Intake implements AsyncDisposable {
     this.#crowdedAt = now;
     if (this.#more !== undefined || this.#isClosed) return;
     const { takeMore, log } = this.#options;
-    log.warn(
-      { caller: caller.slice(0, 80) },
-      "one caller crowds the service: more is taken than is handled, and callers have their turns in rotation, until that is over",
-    );
+    log.warn({ caller: caller.slice(0, 80) }, "one caller crowds the service, which reads ahead and serves callers in rotation until that ends");
     this.#more = takeMore().catch((error: unknown) => {
-      log.warn({ error: String(error) }, "no more messages can be taken than are handled: callers wait as long as the queue is");
+      log.warn({ error: String(error) }, "could not read ahead, so callers wait for the whole queue");
       return undefined;
     });
     this.#watch ??= setInterval(() => {

@@ -141,7 +141,7 @@ export class RequestHandler {
       if (delivery.signal.aborted) throw error;
       if (error instanceof SupersededError) return undefined;
       const toolError = toToolError(error, request.toolName);
-      if (toolError !== error) log.error({ toolName: request.toolName, toolCallId: request.toolCallId, error }, "tool failed unexpectedly");
+      if (toolError !== error) log.error({ toolName: request.toolName, toolCallId: request.toolCallId, error }, "a tool failed unexpectedly");
       return toolError;
     } finally {
       progress.end();

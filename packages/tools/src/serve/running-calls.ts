@@ -1,10 +1,8 @@
 import { type AbortSource, LightAbort, LinkedList, type ListEntry, RecentMap } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { claimKeyText } from "@rockbot/records/claims";
-import { MAX_TIMEOUT_MS } from "../limits.ts";
+import { MAX_TIMEOUT_MS, REMEMBERED_CANCELS } from "../limits.ts";
 
-/** At least as many calls of one caller that were cancelled, and that ended, are remembered: as many as it may have at once. What others do makes nobody's forgotten. */
-const MAX_REMEMBERED = 256;
 /** At least as many callers. */
 const MAX_CALLERS = 256;
 
@@ -58,7 +56,7 @@ class CallsOfCallers<Value> {
   }
 
   set(caller: string, key: string, value: Value): void {
-    const own = this.#callers.get(caller) ?? new RecentMap<string, Value>(MAX_REMEMBERED);
+    const own = this.#callers.get(caller) ?? new RecentMap<string, Value>(REMEMBERED_CANCELS);
     own.set(key, value);
     this.#callers.set(caller, own);
   }

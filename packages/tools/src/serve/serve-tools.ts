@@ -144,7 +144,7 @@ async function claimsFor(bus: Bus, started: AsyncDisposableStack, { service, sha
   if (hasEffects && !seesAll) {
     log.warn(
       { service },
-      "claims are kept in this process only: a call with effects that comes again ends in outcome_unknown unless this process knows it, and the same id asked of another process is another call. Share a claim store (REDIS_URL)",
+      "only this process knows its claims. A redelivered call with effects that it does not know ends in outcome_unknown. Set REDIS_URL to share claims",
     );
   }
   return new CallClaims(store ?? started.use(createMemoryClaimStore()), { seesAll });

@@ -26,6 +26,6 @@ export function takeCancels(bus: Bus, { service, identity, meter, running, claim
     running.cancel(key.caller, key.toolCallId, cancel.value.reason ?? "the caller gave it up");
     await claims
       ?.cancel(key)
-      .catch((error: unknown) => log.warn({ toolCallId: key.toolCallId, error: String(error) }, "a cancelled call could not be noted as such"));
+      .catch((error: unknown) => log.warn({ toolCallId: key.toolCallId, error: String(error) }, "could not record that a call is cancelled"));
   });
 }

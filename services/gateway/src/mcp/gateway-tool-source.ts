@@ -2,10 +2,10 @@ import type { Logger } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
 import type { ToolSource } from "@rockbot/mcp/serve";
 import { listTools, type ToolCaller } from "@rockbot/tools";
-import { asToolError } from "../as-tool-error.ts";
-import { callIdOf } from "../call-headers.ts";
-import type { RefusalLog } from "../refusal-log.ts";
-import type { RunningKeys } from "../running-keys.ts";
+import { asToolError } from "../calls/as-tool-error.ts";
+import { callIdOf } from "../calls/call-headers.ts";
+import type { RunningKeys } from "../calls/running-keys.ts";
+import type { RefusalLog } from "../door/refusal-log.ts";
 
 export interface GatewayToolSourceOptions {
   /** When a call does not say how long it may take. */

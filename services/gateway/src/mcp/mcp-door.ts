@@ -2,10 +2,10 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { ToolEndpoint } from "@rockbot/mcp/serve";
 import type { Handler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Authenticate } from "../authenticate.ts";
-import type { GatewayEnv } from "../guard.ts";
-import { errorBody } from "../http-error.ts";
-import { MessageTooLargeError, readMcpMessage } from "../read-body.ts";
+import type { Authenticate } from "../door/authenticate.ts";
+import type { GatewayEnv } from "../door/guard.ts";
+import { errorBody } from "../http/http-error.ts";
+import { MessageTooLargeError, readMcpMessage } from "../http/read-body.ts";
 import { sendStream } from "./send-stream.ts";
 
 export interface McpDoorOptions {

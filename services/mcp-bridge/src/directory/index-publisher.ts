@@ -74,7 +74,7 @@ export async function publishIndex(
       const envelope = createEnvelope({ topic: mcpTopics.index(agent), type, source: MCP_BRIDGE, ttlMs: TTL_MS, body, headers });
       await bus.publish(envelope, { timeoutMs: PUBLISH_TIMEOUT_MS });
     } catch (error) {
-      log.debug({ agent, error: String(error) }, "index of MCP servers not sent"); // an agent asks when it starts
+      log.debug({ agent, error: String(error) }, "could not send the index of MCP servers"); // an agent asks when it starts
     }
   }
 
@@ -122,7 +122,7 @@ export async function publishIndex(
     const isFirst = isTelling() && !wasTelling;
     wasTelling = isTelling();
     if (!isFirst) return;
-    log.info({ agents: agents.size }, "this bridge tells agents the index of MCP servers from now on");
+    log.info({ agents: agents.size }, "this bridge now sends agents the index of MCP servers");
     if (told.size > 0) tellAll();
   }
 

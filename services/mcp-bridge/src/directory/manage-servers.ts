@@ -54,7 +54,7 @@ export async function manageServers(bus: Bus, pool: ServerPool, { identity, requ
       throw new DeadLetterError("the request names no topic that an answer to its sender may go to");
     }
     const exchange = exchanges.find(({ request }) => messages[request].type === type);
-    if (exchange === undefined) return log.warn({ type: type.slice(0, 80) }, "a request about MCP servers has a type that nobody knows");
+    if (exchange === undefined) return log.warn({ type: type.slice(0, 80) }, "ignored a request about MCP servers of an unknown type");
     const { response, body } = waitMs === undefined ? await exchange.answer(message, sender) : exchange.refuse(message, tooMany(waitMs));
     const headers = { [Header.ContentTrust]: "tool-output", [Header.ToolProvider]: "mcp" };
     const reply = createEnvelope({

@@ -82,7 +82,7 @@ export class ServerRequests {
     entry: { readonly tool: string; readonly caller: string; readonly decision: Decision | undefined; readonly outcome: string; readonly receivedAt: number },
   ): Promise<void> {
     const { tool, caller, decision, outcome, receivedAt } = entry;
-    this.#parts.log.info({ tool, caller, outcome }, "an agent has asked to add or remove an MCP server");
+    this.#parts.log.info({ tool, caller, outcome }, "an agent asked to add or remove an MCP server");
     await this.#parts.audit?.write({
       service: MCP_BRIDGE,
       caller,

@@ -1,5 +1,5 @@
 import { redact } from "@rockbot/base/redaction";
-import { ConfigError } from "@rockbot/config";
+import { ConfigError } from "@rockbot/process/config";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { variable } from "../test-bridge.ts";

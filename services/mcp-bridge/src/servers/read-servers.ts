@@ -1,6 +1,6 @@
 import { registerSecret } from "@rockbot/base/redaction";
-import { ConfigError, loadConfig } from "@rockbot/config";
 import { type CallLimitOptions, cleanEnvironment, type McpServerAddress, type OAuthOptions } from "@rockbot/mcp";
+import { ConfigError, loadConfig } from "@rockbot/process/config";
 import { type McpBridgeServers, type ServerEntry, serversSchema } from "../generated/servers.ts";
 import type { BridgedServerOptions } from "./bridged-server.ts";
 import { expandVariables } from "./expand-variables.ts";

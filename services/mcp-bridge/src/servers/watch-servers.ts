@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import { ConfigError } from "@rockbot/config";
+import { ConfigError } from "@rockbot/process/config";
 import { readServerFile } from "./read-servers.ts";
 
 export interface WatchServersOptions {
@@ -33,10 +33,10 @@ export function watchServers(
     try {
       const content = readServerFile(file, env);
       apply(content);
-      if (!isFirst) log.info({ file, servers: content.servers.length }, "the MCP servers were read anew");
+      if (!isFirst) log.info({ file, servers: content.servers.length }, "reloaded the file of MCP servers");
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      log.error({ file, faults: error.faults }, "the MCP servers stay as they are: their file has faults");
+      log.error({ file, faults: error.faults }, "refused the changed file of MCP servers, and keeps the servers loaded before");
     }
   });
 }

@@ -184,7 +184,7 @@ export class StatefulServer implements BridgedServer {
   /** The connection may be there already: the lease ran out, and nobody has taken it. */
   #takeOver(): void {
     if (this.#own !== undefined) return;
-    this.#parts.log.info({ server: this.name }, "this replica has the server with state from now on");
+    this.#parts.log.info({ server: this.name }, "this replica now runs the stateful server");
     this.#own = this.#parts.connect();
     this.#own.onChange(() => this.#changed());
     this.#noteTag = "";
@@ -194,7 +194,7 @@ export class StatefulServer implements BridgedServer {
     const own = this.#own;
     if (own === undefined) return;
     this.#own = undefined;
-    this.#parts.log.warn({ server: this.name }, "this replica was silent for so long that another has the server with state now: its calls here are ended");
+    this.#parts.log.warn({ server: this.name }, "lost the lease of a stateful server to another replica, and ended its calls here");
     const left = own[Symbol.asyncDispose]().finally(() => this.#leaving.delete(left));
     this.#leaving.add(left);
   }
@@ -220,7 +220,7 @@ export class StatefulServer implements BridgedServer {
         this.#changed();
       }
     } catch (error) {
-      this.#parts.log.debug({ server: this.name, error: String(error) }, "what is known of a server with state was not shared");
+      this.#parts.log.debug({ server: this.name, error: String(error) }, "could not share what is known of a stateful server");
     }
   }
 

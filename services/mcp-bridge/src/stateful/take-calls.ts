@@ -47,7 +47,7 @@ export async function takeCalls(bus: Bus, { instance, identity, call, drainMs, l
     seen.set(toolCallId, true);
     const cancel = new AbortController();
     const done = run(message, request.value, message.replyTo, cancel.signal)
-      .catch((error: unknown) => log.warn({ error: String(error) }, "the answer to a call that was handed over could not be sent"))
+      .catch((error: unknown) => log.warn({ error: String(error) }, "could not send the answer to a forwarded call"))
       .finally(() => running.delete(toolCallId));
     running.set(toolCallId, { cancel, done });
   }

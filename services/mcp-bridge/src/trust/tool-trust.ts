@@ -69,7 +69,7 @@ export class ToolTrust implements Disposable {
     this.#unreadable.delete(server);
     this.#book.forget(server);
     void forgetWaiting(this.#store, server).catch((error: unknown) =>
-      this.#log.warn({ server, reason: String(error) }, "what waits of a server that is gone stays"),
+      this.#log.warn({ server, reason: String(error) }, "could not remove what waits for approval of a server that is gone"),
     );
   }
 
@@ -129,7 +129,7 @@ export class ToolTrust implements Disposable {
       return offered;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      if (!this.#unreadable.has(server)) this.#log.error({ server, reason: error.message }, "nothing of an MCP server is offered: its pins cannot be read");
+      if (!this.#unreadable.has(server)) this.#log.error({ server, reason: error.message }, "offers nothing of an MCP server whose pins cannot be read");
       this.#unreadable.add(server);
       return undefined;
     }
@@ -137,7 +137,7 @@ export class ToolTrust implements Disposable {
 
   #alert(server: string, { name: tool, reason, renamedFrom, suspicions }: HeldTool): void {
     this.#quarantined.add(1, { server, reason });
-    this.#log.warn({ server, tool, reason, renamedFrom, suspicions }, "a tool of an MCP server is held until an operator approves it: rockbot mcp approve");
+    this.#log.warn({ server, tool, reason, renamedFrom, suspicions }, 'holds a tool of an MCP server until an operator runs "rockbot mcp approve"');
   }
 
   readonly #observe = (result: ObservableResult): void => {

@@ -163,7 +163,7 @@ async function install({ options, source, shelf, requirements, request, signal }
     if (signal.aborted) throw signal.reason;
     if (timeout.aborted)
       throw failure("timeout", `it took longer than ${Math.round(timeoutMs / 1000)} s. Take fewer or smaller ones`, "install_slow", { cause: error });
-    log.warn({ error: String(error) }, "cannot install packages for scripts");
+    log.warn({ error: String(error) }, "could not install packages for scripts");
     throw error instanceof ToolError ? error : failure("execution_failed", "the installer did not do as it should", "installer_broken", { cause: error });
   }
 }

@@ -35,9 +35,7 @@ export async function takeScriptSeconds(
     giveBack(unused) {
       const back = Math.min(cost, Math.max(0, unused));
       if (back === 0) return;
-      rates
-        .charge({ ...limit, cost: -back })
-        .catch((error: unknown) => log.warn({ error: String(error) }, "script seconds that were not used could not be given back"));
+      rates.charge({ ...limit, cost: -back }).catch((error: unknown) => log.warn({ error: String(error) }, "could not give back unused script seconds"));
     },
   };
 }

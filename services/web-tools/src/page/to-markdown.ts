@@ -1,16 +1,16 @@
 import { visibleText } from "@rockbot/contracts";
 import { type CheerioAPI, load } from "cheerio/slim";
-import { boundTree } from "./bound-tree.ts";
 import { createTurndown } from "./create-turndown.ts";
-import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./dom.ts";
-import { flattenTables } from "./flatten-tables.ts";
-import { markCode } from "./mark-code.ts";
-import { numberItems } from "./number-items.ts";
 import { PageTooComplexError } from "./page-too-complex-error.ts";
-import { pickRoot } from "./pick-root.ts";
-import { removeHidden } from "./remove-hidden.ts";
-import { removeNoise } from "./remove-noise.ts";
-import { baseOf, resolveLinks } from "./resolve-links.ts";
+import { boundTree } from "./tree/bound-tree.ts";
+import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren, textOf } from "./tree/dom.ts";
+import { flattenTables } from "./tree/flatten-tables.ts";
+import { markCode } from "./tree/mark-code.ts";
+import { numberItems } from "./tree/number-items.ts";
+import { pickRoot } from "./tree/pick-root.ts";
+import { removeHidden } from "./tree/remove-hidden.ts";
+import { removeNoise } from "./tree/remove-noise.ts";
+import { baseOf, resolveLinks } from "./tree/resolve-links.ts";
 
 export interface MarkdownPage {
   readonly title: string | null;

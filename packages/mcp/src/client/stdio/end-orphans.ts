@@ -30,6 +30,6 @@ export async function endOrphans({ log = silentLogger }: { readonly log?: Logger
     }
     await sleep(POLL_MS);
   }
-  if (ended.size > 0) log.warn({ processes: ended.size }, "MCP servers were left behind by a process that was killed: they are ended");
+  if (ended.size > 0) log.warn({ processes: ended.size }, "ended MCP servers that a killed process left behind");
   return ended.size;
 }

@@ -29,7 +29,7 @@ export async function runServedTool(tool: ServedTool, args: unknown, { signal, l
     const failure =
       error instanceof ToolError ? error : new ToolError(ToolErrorCode.ExecutionFailed, `"${tool.name}" failed. The operator finds more in its log.`);
     status = failure.code;
-    log.warn({ tool: tool.name, code: failure.code, err: error }, "A call failed");
+    log.warn({ tool: tool.name, code: failure.code, err: error }, "a call failed");
     return failed(failure);
   } finally {
     duration ??= metrics

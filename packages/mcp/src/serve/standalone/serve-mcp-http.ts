@@ -50,10 +50,10 @@ const ANSWER_MS = 30_000;
 export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOptions): Promise<McpHttpServer> {
   const { host, port, maxConcurrent, strangersPerAddress, proxies, drainMs, signal, log = silentLogger } = options;
   const refusalOf = createDoor({ ...options, allowedHosts: [...options.allowedHosts, isIPv6(host) ? `[${host}]` : host] });
-  const refused = tallyByAddress((address, status, count) => log.warn({ address, status, count }, "requests were refused"));
+  const refused = tallyByAddress((address, status, count) => log.warn({ address, status, count }, "the server refused requests"));
   const handler = createMcpHandler(() => toolServer(served, log), {
     maxSubscriptions: 0, // the tools never change
-    onerror: (error) => log.debug({ err: error }, "A request was not understood"),
+    onerror: (error) => log.debug({ err: error }, "could not read a request"),
   });
   const admission = new Admission({ maxRunning: maxConcurrent, waiting: new WaitingRoom(maxConcurrent), answerMs: ANSWER_MS });
   const listener = getRequestListener(

@@ -18,7 +18,7 @@ export function serveMcpStdio(served: ServedTools, { input, output, log = silent
   const door = new StdioDoor({ input, output });
   const handle = serveStdio(() => toolServer(served, log), {
     transport: door,
-    onerror: (error) => log.debug({ err: error }, "A message was not understood"),
+    onerror: (error) => log.debug({ err: error }, "could not read a message"),
   });
   return { ended: door.ended, [Symbol.asyncDispose]: () => handle.close() };
 }

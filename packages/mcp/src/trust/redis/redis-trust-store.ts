@@ -28,7 +28,7 @@ class RedisTrustStore implements TrustStore {
       log,
       ca,
       purpose: "mcp-trust",
-      whileAway: "what is approved of MCP servers stays as this process has read it, and servers it has not read of offer nothing, until it is back",
+      whileAway: "approvals of MCP servers stay as this process has read them, and other servers offer nothing",
       scripts: commands,
     });
   }

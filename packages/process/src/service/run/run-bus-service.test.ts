@@ -33,7 +33,5 @@ test.each([
   const { code, stderr, lines } = await runToolSet(set, service);
 
   expect({ code, stderr, count: lines.length }).toEqual({ code: 1, stderr: "", count: 1 });
-  const line = JSON.parse(lines[0] ?? "") as { readonly msg: string };
-  expect(line.msg).toMatch(/^The service does not start: /);
-  expect(line.msg.replace(/^The service does not start: /, "")).toMatch(words);
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ msg: "the service cannot start", err: { message: expect.stringMatching(words) } });
 });

@@ -1,7 +1,7 @@
 import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { exitOnConfigError } from "@rockbot/config";
 import { openPolicy, type PolicyHolder } from "@rockbot/policy";
+import { exitOnConfigError } from "@rockbot/process/config";
 import { type AuditLog, openAuditLog } from "@rockbot/records/audit";
 import type { RateStore } from "@rockbot/records/rates";
 import { SharedRecords } from "@rockbot/records/shared";
@@ -46,7 +46,7 @@ export function runBusService<Config extends BusServiceConfig>(options: RunServi
     async start({ config, log, signal, stack, unreadyWhile }) {
       const { busUrl, busHeartbeatSeconds: heartbeatSeconds, busSilenceMs: silenceMs, policyFile, auditFile, auditKey } = config;
       const { redisUrl, redisKeepsAll: keepsAll } = config;
-      if (busUrl === "memory:") log.warn({}, "The bus is in this process's memory, where no other process can join: set BUS_URL to amqp://…");
+      if (busUrl === "memory:") log.warn({}, "the bus is in this process's memory, and no other process can join it. Set BUS_URL to amqp://…");
       const policy = stack.use(await exitOnConfigError(() => openPolicy(policyFile, { log })));
       const { identity } = policy.current().document;
       const audit = auditFile === undefined ? undefined : stack.use(await openAuditLog(auditFile, { key: auditKey, log }));

@@ -1,6 +1,6 @@
 import { routeConsole } from "@rockbot/base/redaction";
-import { exitOnConfigError } from "@rockbot/config";
 import { ToolError } from "@rockbot/contracts";
+import { exitOnConfigError } from "@rockbot/process/config";
 import { type Log, type LogFormat, type LogLevel, startTelemetry } from "../../telemetry/index.ts";
 import { exitOnCrash } from "../exit-on-crash.ts";
 import { onShutdown } from "../on-shutdown.ts";
@@ -52,8 +52,8 @@ export async function runService<Config extends ServiceConfig>({ service, load, 
   try {
     stack.use(await start({ config, log, signal: shutdown.signal, stack, unreadyWhile: (reason) => reasons.push(reason) }));
   } catch (error) {
-    const fields = error instanceof ToolError ? { code: error.code, details: error.details } : { err: error };
-    log.error(fields, `The service does not start: ${error instanceof Error ? error.message : String(error)}`);
+    const fields = error instanceof ToolError ? { code: error.code, reason: error.message, details: error.details } : { err: error };
+    log.error(fields, "the service cannot start");
     process.exitCode = 1;
     return;
   }

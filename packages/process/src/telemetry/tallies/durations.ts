@@ -1,8 +1,8 @@
 import { type Attributes, diag, type Histogram, ValueType } from "@opentelemetry/api";
 import { emptyResource } from "@opentelemetry/resources";
 import { AggregationTemporality, type CollectionResult, DataPointType, type MetricData, type MetricProducer } from "@opentelemetry/sdk-metrics";
-import { type HrTime, toHrTime } from "../hr-time.ts";
-import { DURATION_BUCKETS_MS } from "../views.ts";
+import { type HrTime, toHrTime } from "../metrics/hr-time.ts";
+import { DURATION_BUCKETS_MS } from "../metrics/views.ts";
 import { AttributeCells, NO_ATTRIBUTES } from "./attribute-cells.ts";
 
 export interface DurationOptions {

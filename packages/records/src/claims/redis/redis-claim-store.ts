@@ -53,7 +53,7 @@ class RedisClaimStore implements ClaimStore {
       log,
       ca,
       purpose: "claims",
-      whileAway: "no claim can be made until it is back",
+      whileAway: "no claim can be made",
       scripts: transitions,
       needsFacts: !this.#keepsAll,
       prepare: async (redis, facts) => {
@@ -150,11 +150,10 @@ class RedisClaimStore implements ClaimStore {
     this.#isForgetful = mayEvict || (run === undefined && !this.#keepsAll);
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    const warn = (what: string) => this.#log.warn({ redis: this.#label }, what);
-    const cost = "a call that comes again, and of which nothing is known, ends in outcome_unknown";
-    if (isLogged === false) warn(`Redis keeps no append-only file, so a restart forgets which calls have run: ${cost}. Set \`appendonly yes\``);
-    if (mayEvict) warn(`Redis drops claims when its memory is full, so that at all times ${cost}. Set \`maxmemory-policy noeviction\``);
-    if (run === undefined && !this.#keepsAll) warn(`Redis does not say when it was started (run_id of INFO), so that at all times ${cost}`);
+    const about = { redis: this.#label, cost: "a redelivered call without a claim ends in outcome_unknown" };
+    if (isLogged === false) this.#log.warn(about, "Redis keeps no append-only file, so a restart loses claims. Set `appendonly yes`");
+    if (mayEvict) this.#log.warn(about, "Redis may evict claims when its memory is full. Set `maxmemory-policy noeviction`");
+    if (run === undefined && !this.#keepsAll) this.#log.warn(about, "Redis does not say when it started (run_id of INFO), so it may have lost claims");
   }
 }
 

@@ -27,7 +27,7 @@ class RedisJournalStore implements JournalStore {
       log,
       ca,
       purpose: "journal",
-      whileAway: "calls are remembered in this process only until it is back",
+      whileAway: "only this process remembers its calls",
       scripts: commands,
     });
   }

@@ -45,7 +45,7 @@ class RedisLeaseStore implements LeaseStore {
       log,
       ca,
       purpose: "leases",
-      whileAway: "what one process at a time may do rests until it is back",
+      whileAway: "what needs a lease pauses",
       scripts: commands,
     });
   }

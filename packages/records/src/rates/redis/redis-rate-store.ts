@@ -31,7 +31,7 @@ class RedisRateStore implements RateStore {
       log,
       ca,
       purpose: "rates",
-      whileAway: "how often callers call is counted by each process alone until it is back",
+      whileAway: "each process counts the calls of callers alone",
       scripts: commands,
     });
   }

@@ -1,6 +1,6 @@
-import { forbidden, invalid } from "../api-failure.ts";
-import type { ObjectStore } from "../object-store.ts";
-import type { KubeObject, Pod } from "../objects.ts";
+import { forbidden, invalid } from "../store/api-failure.ts";
+import type { ObjectStore } from "../store/object-store.ts";
+import type { KubeObject, Pod } from "../store/objects.ts";
 import { defaultPod } from "./default-pod.ts";
 import { POD_SECURITY_LABEL, podSecurityViolations } from "./pod-security.ts";
 import { checkLimits, checkQuota, withLimitDefaults } from "./quota.ts";

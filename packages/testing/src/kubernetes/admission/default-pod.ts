@@ -1,4 +1,4 @@
-import type { Container, Pod } from "../objects.ts";
+import type { Container, Pod } from "../store/objects.ts";
 
 /** What the API server fills in where a pod says nothing. */
 export function defaultPod(pod: Pod): Pod {

@@ -1,4 +1,4 @@
-import type { Container, Pod, Volume } from "../objects.ts";
+import type { Container, Pod, Volume } from "../store/objects.ts";
 
 export const POD_SECURITY_LABEL = "pod-security.kubernetes.io/enforce";
 

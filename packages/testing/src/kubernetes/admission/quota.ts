@@ -1,7 +1,7 @@
-import { forbidden } from "../api-failure.ts";
-import type { ObjectStore } from "../object-store.ts";
-import type { KubeObject, Pod } from "../objects.ts";
-import { amountOf } from "../quantity.ts";
+import { forbidden } from "../store/api-failure.ts";
+import type { ObjectStore } from "../store/object-store.ts";
+import type { KubeObject, Pod } from "../store/objects.ts";
+import { amountOf } from "../store/quantity.ts";
 
 type Amounts = Readonly<Record<string, string>>;
 type LimitRange = KubeObject & {

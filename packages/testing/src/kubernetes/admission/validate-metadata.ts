@@ -1,5 +1,5 @@
-import type { FieldFault } from "../api-failure.ts";
-import type { Metadata } from "../objects.ts";
+import type { FieldFault } from "../store/api-failure.ts";
+import type { Metadata } from "../store/objects.ts";
 
 const MAX_NAME = 253;
 const MAX_LABEL = 63;

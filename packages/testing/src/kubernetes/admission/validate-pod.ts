@@ -1,6 +1,6 @@
-import type { FieldFault } from "../api-failure.ts";
-import type { Container, Pod, PodSpec, Volume } from "../objects.ts";
-import { amountOf } from "../quantity.ts";
+import type { FieldFault } from "../store/api-failure.ts";
+import type { Container, Pod, PodSpec, Volume } from "../store/objects.ts";
+import { amountOf } from "../store/quantity.ts";
 import { dnsLabelFaults, invalidValue, metadataFaults, requiredValue } from "./validate-metadata.ts";
 
 const RESTART_POLICIES = ["Always", "OnFailure", "Never"];

@@ -1,5 +1,5 @@
-import type { Container, Pod, Volume, VolumeMount } from "../objects.ts";
-import { amountOf } from "../quantity.ts";
+import type { Container, Pod, Volume, VolumeMount } from "../store/objects.ts";
+import { amountOf } from "../store/quantity.ts";
 import type { ContainerOptions, Mount } from "./container-process.ts";
 
 const DEFAULT_VOLUME_BYTES = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { type Condition, type Container, type ContainerState, type ContainerStatus, type Pod, type PodStatus, timestamp } from "../objects.ts";
+import { type Condition, type Container, type ContainerState, type ContainerStatus, type Pod, type PodStatus, timestamp } from "../store/objects.ts";
 
 /** What a kubelet reports of a pod, from the states of its containers. */
 export function statusOf(pod: Pod, states: ReadonlyMap<string, ContainerState>, end: Partial<Pick<PodStatus, "reason" | "message">> = {}): PodStatus {

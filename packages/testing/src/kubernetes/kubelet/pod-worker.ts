@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
-import type { Container, ContainerState, Pod, PodStatus, TerminatedState } from "../objects.ts";
-import { timestamp } from "../objects.ts";
+import type { Container, ContainerState, Pod, PodStatus, TerminatedState } from "../store/objects.ts";
+import { timestamp } from "../store/objects.ts";
 import { ContainerLog } from "./container-log.ts";
 import { configurationFault, containerOptionsOf, type NodeFacts } from "./container-options.ts";
 import { type ContainerProcess, startContainerProcess } from "./container-process.ts";

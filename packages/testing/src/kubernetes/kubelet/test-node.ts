@@ -1,9 +1,9 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Change, ObjectStore } from "../object-store.ts";
-import { type Pod, timestamp } from "../objects.ts";
 import { removePod } from "../remove-pod.ts";
+import type { Change, ObjectStore } from "../store/object-store.ts";
+import { type Pod, timestamp } from "../store/objects.ts";
 import type { NodeFacts } from "./container-options.ts";
 import { conditionOf } from "./pod-status.ts";
 import { type PodEnding, PodWorker, type RunningContainer, type StartFault } from "./pod-worker.ts";

@@ -1,5 +1,5 @@
-import { noSuchResource } from "../api-failure.ts";
-import { apiVersionOf, resources } from "../resources.ts";
+import { noSuchResource } from "../store/api-failure.ts";
+import { apiVersionOf, resources } from "../store/resources.ts";
 
 const VERBS = ["create", "delete", "get", "list", "patch", "watch"];
 

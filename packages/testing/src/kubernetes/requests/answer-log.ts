@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
-import { ApiFailure, badRequest } from "../api-failure.ts";
 import type { RunningContainer } from "../kubelet/pod-worker.ts";
 import type { TestNode } from "../kubelet/test-node.ts";
-import type { Pod } from "../objects.ts";
+import { ApiFailure, badRequest } from "../store/api-failure.ts";
+import type { Pod } from "../store/objects.ts";
 
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 

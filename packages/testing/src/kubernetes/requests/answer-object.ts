@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { ApiFailure } from "../api-failure.ts";
-import type { ObjectStore } from "../object-store.ts";
-import type { KubeObject } from "../objects.ts";
+import { ApiFailure } from "../store/api-failure.ts";
+import type { ObjectStore } from "../store/object-store.ts";
+import type { KubeObject } from "../store/objects.ts";
 import { asTable, wantsTable } from "./as-table.ts";
 import { asList, asSent, readPage } from "./read-objects.ts";
 import type { ApiRequest } from "./request-of.ts";

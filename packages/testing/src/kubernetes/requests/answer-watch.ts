@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
-import { type ApiFailure, expired } from "../api-failure.ts";
 import type { ApiFault } from "../faults.ts";
-import type { Change, ObjectStore } from "../object-store.ts";
-import type { KubeObject } from "../objects.ts";
-import { apiVersionOf } from "../resources.ts";
-import { selectorOf } from "../selectors.ts";
+import { type ApiFailure, expired } from "../store/api-failure.ts";
+import type { Change, ObjectStore } from "../store/object-store.ts";
+import type { KubeObject } from "../store/objects.ts";
+import { apiVersionOf } from "../store/resources.ts";
+import { selectorOf } from "../store/selectors.ts";
 import { asSent } from "./read-objects.ts";
 import type { ApiRequest } from "./request-of.ts";
 

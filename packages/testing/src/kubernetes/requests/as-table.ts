@@ -1,4 +1,4 @@
-import { type KubeObject, type Pod, timestamp } from "../objects.ts";
+import { type KubeObject, type Pod, timestamp } from "../store/objects.ts";
 
 interface Column {
   readonly name: string;

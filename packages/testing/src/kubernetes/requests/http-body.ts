@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ApiFailure, badRequest } from "../api-failure.ts";
+import { ApiFailure, badRequest } from "../store/api-failure.ts";
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 

@@ -1,8 +1,8 @@
-import { badRequest, expired } from "../api-failure.ts";
-import type { ObjectStore } from "../object-store.ts";
-import type { KubeObject } from "../objects.ts";
-import { apiVersionOf, type Resource } from "../resources.ts";
-import { selectorOf } from "../selectors.ts";
+import { badRequest, expired } from "../store/api-failure.ts";
+import type { ObjectStore } from "../store/object-store.ts";
+import type { KubeObject } from "../store/objects.ts";
+import { apiVersionOf, type Resource } from "../store/resources.ts";
+import { selectorOf } from "../store/selectors.ts";
 import type { ApiRequest } from "./request-of.ts";
 
 export interface Page {

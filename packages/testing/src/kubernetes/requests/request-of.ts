@@ -1,6 +1,6 @@
-import { noSuchResource } from "../api-failure.ts";
-import { type Resource, resourceNamed } from "../resources.ts";
 import type { Act } from "../rights.ts";
+import { noSuchResource } from "../store/api-failure.ts";
+import { type Resource, resourceNamed } from "../store/resources.ts";
 
 /** What an HTTP request asks for, of a resource. */
 export interface ApiRequest {

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { admitPod } from "../admission/admit-pod.ts";
 import { metadataFaults } from "../admission/validate-metadata.ts";
-import { ApiFailure, badRequest, conflict, invalid } from "../api-failure.ts";
-import { createNamespace, removeNamespace } from "../namespaces.ts";
-import type { ObjectStore } from "../object-store.ts";
-import { type KubeObject, type Pod, timestamp } from "../objects.ts";
-import { patchObject } from "../patch-object.ts";
 import { removePod } from "../remove-pod.ts";
-import { apiVersionOf } from "../resources.ts";
+import { ApiFailure, badRequest, conflict, invalid } from "../store/api-failure.ts";
+import { createNamespace, removeNamespace } from "../store/namespaces.ts";
+import type { ObjectStore } from "../store/object-store.ts";
+import { type KubeObject, type Pod, timestamp } from "../store/objects.ts";
+import { patchObject } from "../store/patch-object.ts";
+import { apiVersionOf } from "../store/resources.ts";
 import type { ApiRequest } from "./request-of.ts";
 
 const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";

@@ -1,0 +1,25 @@
+import { AmqplibMismatchError } from "../wire/amqplib-internals.ts";
+
+/** The broker understands, and says no, or the library is another than this was written for: trying again at once is no use. */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof AmqplibMismatchError) return true;
+  const code = (error as Error & { readonly code?: unknown }).code;
+  if (typeof code === "number") return refusals.has(code);
+  return /ACCESS[-_]REFUSED|NOT[-_]ALLOWED|NOT[-_]FOUND/.test(error.message); // of the handshake there is only text
+}
+
+/** AMQP's code for what the broker does not let this user do. */
+export const NOT_ALLOWED = 530;
+/** AMQP's code for a queue or an exchange that is not there. */
+export const NOT_FOUND = 404;
+/** AMQP's code for another connection's own queue. */
+export const RESOURCE_LOCKED = 405;
+/** access-refused, not-found, resource-locked, precondition-failed, not-allowed. */
+const refusals: ReadonlySet<number> = new Set([403, NOT_FOUND, RESOURCE_LOCKED, 406, NOT_ALLOWED]);
+
+/** What went wrong, in words; Node gives no message where it tried several addresses of a host. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonOf).join(", ");
+  return error instanceof Error ? error.message || error.name : String(error);
+}

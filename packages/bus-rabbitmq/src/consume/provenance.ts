@@ -1,0 +1,28 @@
+import { matchesTopic } from "@rockbot/bus";
+import { deathsOf } from "../parked/dead-letter.ts";
+import type { IncomingMessage } from "../wire/read-frames.ts";
+
+type Readable = Pick<IncomingMessage, "properties"> & { readonly fields: Pick<IncomingMessage["fields"], "routingKey"> };
+
+/*
+ * Two ways lead past the topics that a broker grants a user, on all versions or on some: a queue of one's own whose dead
+ * letters go to any key of an exchange (all), and further keys in the headers CC and BCC (RabbitMQ 3). The sender's name
+ * stays true on both, and so do the traces by which such a message is told here.
+ */
+
+/** Whether its sender published the message to one of these topics. */
+export function isStraight({ fields, properties }: Readable, topics: readonly string[]): boolean {
+  return deathsOf(properties.headers).length === 0 && topics.some((topic) => matchesTopic(topic, fields.routingKey));
+}
+
+/**
+ * Whether the message came to a queue for dead letters from one of the service's own: moved by the broker, or published by
+ * the service itself.
+ * @param user as whom the service publishes
+ * @param own the names of its queues
+ */
+export function isOwnDeadLetter({ fields, properties }: Readable, queue: string, user: string, own: readonly string[]): boolean {
+  if (fields.routingKey !== queue) return false;
+  const [last] = deathsOf(properties.headers);
+  return last === undefined ? properties.userId === user : own.includes(String(last["queue"]));
+}

@@ -1,0 +1,461 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Buckets, backoffMs, type Charge, within } from "@rockbot/base";
+import {
+  BusClosedError,
+  BusUnavailableError,
+  type CheckedSubscribeOptions,
+  DeadLetterError,
+  type Death,
+  type Handler,
+  type Logger,
+  MAX_PARKED_BODY_BYTES,
+  type ParkingReason,
+  type QueuePart,
+  SubscriptionConflictError,
+  subscriptionLabel,
+} from "@rockbot/bus";
+import { type Envelope, fromWire } from "@rockbot/contracts";
+import type { Link } from "../connection/link.ts";
+import { isRefusal, reasonOf } from "../connection/refusal.ts";
+import { maybeHandledSince } from "../copies.ts";
+import { countDropped, countParked, countRefused, observePrefetched } from "../metrics.ts";
+import { deadLetterProperties, deathsOf, readDeadLetter } from "../parked/dead-letter.ts";
+import { moveParked } from "../parked/move-parked.ts";
+import type { Publisher } from "../publish/publisher.ts";
+import { DEAD_LETTER_EXCHANGE, diedName, queueName, spareQueueName } from "../queue-plan.ts";
+import { declareCopy, declareExchanges, declareResult, declareService } from "../topology.ts";
+import type { IncomingMessage } from "../wire/read-frames.ts";
+import { Consumer, type Handle, type Verdict } from "./consumer.ts";
+import { isOwnDeadLetter, isStraight } from "./provenance.ts";
+import { Slots } from "./slots.ts";
+
+export interface SubscriptionOptions {
+  /** Where dead letters are published. */
+  readonly publisher: Publisher;
+  /** As whom we publish, if the broker verifies that: then `userId` of a message says who sent it. */
+  readonly user: string | undefined;
+  readonly log: Logger;
+}
+
+/** One queue that a subscription consumes. */
+interface Station {
+  readonly part: QueuePart;
+  readonly queue: () => string;
+  readonly prefetch: number;
+  readonly slots: Slots;
+  readonly handle: Handle;
+  consumer: Consumer | undefined;
+}
+
+/** The least wait before what the broker has refused is tried again: it takes a person to change that. */
+const REFUSED_MS = 5_000;
+/** Few enough that each is acknowledged at once: one that is passed on, and kills the next, is not to come twice for want of that. */
+const DEAD_LETTERS_AT_ONCE = 8;
+/** A dead letter that cannot be passed on now is tried again after this long. */
+const AGAIN_AFTER_MS = 1_000;
+const DEAD_LETTER_TIMEOUT_MS = 10_000;
+const LAST_WORD_MS = 30_000;
+/** What disposal waits for a subscription that is being made at that moment. */
+const ATTACHING_MS = 1_000;
+/** What may be parked of one sender's messages that nobody took in time, in number and in bytes: they cost a copy each that stays for days, and nothing to make. */
+const EXPIRED: readonly Omit<Charge, "key" | "cost">[] = [
+  { amount: 1_000, perMs: 1_000_000 },
+  { amount: 64 * 1024 * 1024, perMs: 1_000_000 },
+];
+/** Once aborted, handlers have this long to end, so that what they have done is acknowledged. */
+const ABORTED_MS = 500;
+
+/** A subscription over all connections of its life: what it declares, what it consumes, and what becomes of each message. */
+export class Subscription {
+  readonly #options: CheckedSubscribeOptions;
+  readonly #handler: Handler;
+  readonly #publisher: Publisher;
+  readonly #user: string | undefined;
+  readonly #log: Logger;
+  readonly #stations: readonly Station[];
+  readonly #observed: Disposable;
+  readonly #abort = new AbortController();
+  #copy: string | undefined;
+  /** The queues that are there. */
+  #present: readonly string[] = [];
+  #oldParked: Promise<void> | undefined;
+  #running = 0;
+  #onIdle: (() => void) | undefined;
+  #isStopping = false;
+  #attaching: Promise<void> = Promise.resolve();
+  #repairing: Link | undefined;
+  #trouble: string | undefined;
+  readonly #expired = new Buckets({ maxBuckets: 10_000 });
+  #disposed: Promise<void> | undefined;
+
+  constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, user, log }: SubscriptionOptions) {
+    const { kind, name, concurrency, prefetch, isFurther } = options;
+    this.#options = options;
+    this.#handler = handler;
+    this.#publisher = publisher;
+    this.#user = user;
+    this.#log = log;
+    const slots = new Slots(concurrency);
+    this.#observed = observePrefetched(subscriptionLabel(options), () => slots.waiting);
+    const main: Station = {
+      part: "main",
+      queue: () => (kind === "copy" ? (this.#copy ?? "") : queueName(name)),
+      prefetch,
+      slots,
+      handle: (message, receivedAt, settle) => void this.#first(message, receivedAt, settle),
+      consumer: undefined,
+    };
+    if (isFurther) {
+      this.#stations = [main];
+      return;
+    }
+    if (kind !== "service") {
+      const spare: Station = { ...main, queue: () => spareQueueName(name) };
+      this.#stations = kind === "result" ? [main, spare] : [main];
+      return;
+    }
+    const retry = { part: "retry" as const, queue: () => queueName(name, "retry"), prefetch: 1, slots, consumer: undefined };
+    const dlq = {
+      part: "dlq" as const,
+      queue: () => queueName(name, "dlq"),
+      prefetch: DEAD_LETTERS_AT_ONCE,
+      slots: new Slots(DEAD_LETTERS_AT_ONCE),
+      consumer: undefined,
+    };
+    const died = {
+      part: "retry" as const,
+      queue: () => diedName(name),
+      prefetch: DEAD_LETTERS_AT_ONCE,
+      slots: new Slots(DEAD_LETTERS_AT_ONCE),
+      consumer: undefined,
+    };
+    this.#stations = [
+      { ...dlq, handle: (message, _receivedAt, settle) => void this.#lastWord(message).then(settle) },
+      { ...retry, handle: (message, receivedAt, settle) => void this.#retry(message, receivedAt).then(settle) },
+      { ...died, handle: (message, _receivedAt, settle) => void this.#sort(message).then(settle) },
+      main,
+    ];
+  }
+
+  /** Why messages do not flow although the connection is up: what the broker refuses. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Declares and consumes on a connection what is not yet consumed there. @throws {Error} if the broker refuses, or the connection is lost */
+  attach(link: Link): Promise<void> {
+    const attached = this.#attaching.then(() => this.#attach(link));
+    this.#attaching = attached.catch(() => {});
+    return attached;
+  }
+
+  /** Whether all its queues that are there are consumed. */
+  get #isAttached(): boolean {
+    return this.#stations.every((station) => station.consumer?.isOpen || !this.#present.includes(station.queue()));
+  }
+
+  /** As `attach`, but what the broker refuses is tried again later, and does not concern others. @throws {Error} if the connection is lost */
+  async restore(link: Link): Promise<void> {
+    try {
+      await this.attach(link);
+    } catch (error) {
+      if (link.signal.aborted || !isRefusal(error)) throw error;
+      this.#refused(error);
+      void this.#repair(link, REFUSED_MS);
+    }
+  }
+
+  /** Declares again what may have been deleted, as `restore` does, unless that is being tried already. @throws {Error} if the connection is lost */
+  async lookAfter(link: Link): Promise<void> {
+    if (this.#repairing !== link) await this.restore(link);
+  }
+
+  /** As the disposal of Bus.subscribe promises; takes its drain time, or `limitMs` if that is less, and little more. Idempotent. */
+  dispose(limitMs = Number.POSITIVE_INFINITY): Promise<void> {
+    this.#disposed ??= this.#dispose(Math.min(this.#options.drainMs, limitMs));
+    return this.#disposed;
+  }
+
+  async #attach(link: Link): Promise<void> {
+    if (this.#isStopping) return;
+    this.#present = await this.#declare(link);
+    const consuming = await Promise.allSettled(this.#stations.map((station) => this.#consume(link, station)));
+    for (const outcome of consuming) if (outcome.status === "rejected") throw outcome.reason;
+    this.#trouble = undefined;
+  }
+
+  async #consume(link: Link, station: Station): Promise<void> {
+    if (station.consumer?.isOpen || this.#isStopping || !this.#present.includes(station.queue())) return;
+    const { prefetch, slots, handle } = station;
+    const consumer = await Consumer.open(link, station.queue(), {
+      prefetch,
+      slots,
+      handle: this.#user === undefined ? handle : this.#refusingStrays(station, this.#user),
+      onUnreadable: () => this.#discard("its headers cannot be read"),
+      onInterrupted: (reason) => {
+        this.#log.warn({ subscription: this.#options.name, queue: station.queue(), reason }, "the broker cancelled a consumer");
+        this.#trouble = `the broker ended a consumer of "${station.queue()}" (${reason})`;
+        void this.#repair(link, 0);
+      },
+    });
+    if (this.#isStopping) await consumer.close();
+    else station.consumer = consumer;
+  }
+
+  /** @returns the queues that are there now */
+  async #declare(link: Link): Promise<readonly string[]> {
+    const { kind, name, topics, isFurther } = this.#options;
+    if (isFurther && this.#present.length === 0) return [queueName(name)]; // declared with the first subscription; on later connections who comes first declares it
+    await declareExchanges(link);
+    if (kind === "result") return declareResult(link, name, topics);
+    if (kind === "copy") {
+      this.#copy = await declareCopy(link, topics, { user: this.#user, existing: this.#stations[0]?.consumer?.isOpen ? this.#copy : undefined });
+      return [this.#copy];
+    }
+    await declareService(link, name, topics);
+    this.#oldParked ??= moveParked(link, this.#publisher, { subscription: name, user: this.#user, log: this.#log }).finally(() => {
+      this.#oldParked = undefined;
+    });
+    return this.#stations.map(({ queue }) => queue());
+  }
+
+  /** Attaches again on the same connection, until it succeeds or the connection is lost: then the next one is attached to anyway. */
+  async #repair(link: Link, firstWaitMs: number): Promise<void> {
+    if (this.#repairing === link) return;
+    this.#repairing = link;
+    const signal = AbortSignal.any([link.signal, this.#abort.signal]);
+    let waitMs = firstWaitMs;
+    for (let failures = 1; !signal.aborted && !this.#isStopping; failures++) {
+      try {
+        await sleep(waitMs, undefined, { signal });
+        await this.attach(link);
+        break;
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#refused(error);
+        waitMs = Math.max(isRefusal(error) ? REFUSED_MS : 0, backoffMs(failures));
+      }
+    }
+    if (this.#repairing === link) this.#repairing = undefined;
+    // One that ended while this was being finished has asked in vain.
+    if (!signal.aborted && !this.#isStopping && !this.#isAttached) void this.#repair(link, backoffMs(1));
+  }
+
+  #refused(error: unknown): void {
+    this.#trouble = subscribeError(this.#options.name, error).message;
+    this.#log.error({ subscription: this.#options.name, reason: this.#trouble }, "a subscription receives no messages");
+  }
+
+  async #dispose(drainMs: number): Promise<void> {
+    const { name } = this.#options;
+    this.#isStopping = true;
+    await within(ATTACHING_MS, this.#attaching, () => new Error("still attaching")).catch(() => {}); // it ends by itself
+    const consumers = this.#stations.flatMap(({ consumer }) => consumer ?? []);
+    await Promise.all(consumers.map((consumer) => consumer.stop()));
+    await within(drainMs, this.#idle(), () => new Error("drain time is over")).catch(() => {
+      this.#log.warn({ subscription: name, running: this.#running, drainMs }, "the drain time is over, and handlers still run");
+    });
+    this.#abort.abort(new BusClosedError(`The subscription "${name}" has ended`));
+    await within(ABORTED_MS, this.#idle(), () => new Error("handlers do not end")).catch(() => {});
+    await Promise.all(consumers.map((consumer) => consumer.close()));
+    this.#observed[Symbol.dispose]();
+  }
+
+  #idle(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#running === 0) resolve();
+      else this.#onIdle = resolve;
+    });
+  }
+
+  /** Runs whatever is done for one message; disposal waits for it. */
+  async #handling(work: () => Promise<Verdict>): Promise<Verdict> {
+    this.#running++;
+    try {
+      return await work();
+    } catch (error) {
+      return await this.#unsettled(error);
+    } finally {
+      if (--this.#running === 0) this.#onIdle?.();
+    }
+  }
+
+  /** What becomes of a message when neither its handler nor its way to the dead letters has settled it. */
+  async #unsettled(error: unknown): Promise<Verdict> {
+    if (error instanceof RangeError) return this.#discard(`what its sender wrote cannot be passed on: ${error.message}`);
+    this.#log.error({ subscription: this.#options.name, reason: reasonOf(error) }, "could not acknowledge a message, so the broker delivers it again");
+    await sleep(AGAIN_AFTER_MS, undefined, { signal: this.#abort.signal }).catch(() => {});
+    return "again";
+  }
+
+  /** Handles what came by a right of its sender; all else is dropped and counted, whatever it says. */
+  #refusingStrays({ queue, part, handle }: Station, user: string): Station["handle"] {
+    const { name, topics } = this.#options;
+    const own = [queueName(name), diedName(name), queueName(name, "retry"), queueName(name, "dlq")];
+    return (message, receivedAt, settle) => {
+      if (part === "main" ? isStraight(message, topics) : isOwnDeadLetter(message, queue(), user, own)) return handle(message, receivedAt, settle);
+      countRefused(subscriptionLabel(this.#options));
+      this.#log.warn({ subscription: name, user: message.properties.userId }, "dropped a message whose sender has no right to send it");
+      queueMicrotask(() => settle("done")); // not at once: strays in a row would settle inside each other
+    };
+  }
+
+  /** A message on its way. What succeeds, which nearly all do, has no frame but this one. */
+  async #first(message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void): Promise<void> {
+    const { fields, properties, content } = message;
+    const envelope = this.#seen(fromWire(fields.routingKey, properties, content));
+    let verdict: Verdict = "done";
+    this.#running++;
+    try {
+      const { signal } = this.#abort;
+      await this.#handler(envelope, { signal, receivedAt, isRedelivered: fields.redelivered, maybeHandledSince: maybeHandledSince(message, receivedAt) });
+    } catch (error) {
+      verdict = await this.#firstFailed(message, envelope, receivedAt, error).catch((unsettled: unknown) => this.#unsettled(unsettled));
+    }
+    if (--this.#running === 0) this.#onIdle?.();
+    settle(verdict);
+  }
+
+  async #firstFailed(message: IncomingMessage, envelope: Envelope, receivedAt: number, error: unknown): Promise<Verdict> {
+    if (this.#abort.signal.aborted) return "again";
+    if (this.#options.kind !== "service") return this.#drop(envelope, error);
+    if (error instanceof DeadLetterError) return this.#die(message, envelope, "rejected", error.message);
+    this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a handler failed, and its message is retried once");
+    return this.#lastTry(message, envelope, receivedAt, maybeHandledSince(message, receivedAt) ?? receivedAt);
+  }
+
+  /** A message that has died in the main queue: its time was over before anybody took it, or consumers have died over it. */
+  #sort(message: IncomingMessage): Promise<Verdict> {
+    return this.#handling(async () => {
+      const dead = readDeadLetter(message, queueName(this.#options.name));
+      const envelope = this.#seen(dead.envelope);
+      if (dead.isExpired) return this.#parkExpired(message, envelope);
+      await this.#passOn(message, envelope, queueName(this.#options.name, "retry"), "crashed", undefined);
+      return "done";
+    });
+  }
+
+  /** A message that consumers have died over. It is tried alone: nobody else is to die with it, nor be blamed for it. */
+  #retry(message: IncomingMessage, receivedAt: number): Promise<Verdict> {
+    return this.#handling(async () => {
+      const { envelope } = readDeadLetter(message, queueName(this.#options.name));
+      return this.#lastTry(message, this.#seen(envelope), receivedAt, Number.NEGATIVE_INFINITY);
+    });
+  }
+
+  async #lastTry(message: IncomingMessage, envelope: Envelope, receivedAt: number, triedSince: number): Promise<Verdict> {
+    const { signal } = this.#abort;
+    try {
+      await this.#handler(envelope, { signal, receivedAt, isRedelivered: true, maybeHandledSince: triedSince });
+      return "done";
+    } catch (error) {
+      if (signal.aborted) return "again";
+      return error instanceof DeadLetterError ? this.#die(message, envelope, "rejected", error.message) : this.#die(message, envelope, "failed", undefined);
+    }
+  }
+
+  /** A message given up. */
+  #lastWord(message: IncomingMessage): Promise<Verdict> {
+    const [last] = deathsOf(message.properties.headers);
+    // Its consumers died while it was sorted, over another one: it has not been tried alone.
+    if (last?.["queue"] === diedName(this.#options.name)) return this.#sort(message);
+    return this.#handling(async () => {
+      const { envelope: read, death } = readDeadLetter(message, queueName(this.#options.name));
+      const envelope = this.#seen(read);
+      await this.#sayLastWord(envelope, death);
+      return this.#park(message, envelope, death.reason, death.message);
+    });
+  }
+
+  async #sayLastWord(envelope: Envelope, death: Death): Promise<void> {
+    try {
+      const lastWord = this.#options.onDeadLetter?.(envelope, death);
+      if (lastWord !== undefined) await within(LAST_WORD_MS, lastWord, () => new Error(`no end after ${LAST_WORD_MS} ms`));
+    } catch (error) {
+      this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "could not answer a dead letter");
+    }
+  }
+
+  async #die(message: IncomingMessage, envelope: Envelope, reason: Death["reason"], why: string | undefined): Promise<Verdict> {
+    if (isTooLargeToPark(envelope)) {
+      await this.#sayLastWord(envelope, { reason, message: why });
+      return this.#park(message, envelope, reason, why);
+    }
+    await this.#passOn(message, envelope, queueName(this.#options.name, "dlq"), reason, why);
+    return "done";
+  }
+
+  async #parkExpired(message: IncomingMessage, envelope: Envelope): Promise<Verdict> {
+    const sender = envelope.userId ?? envelope.source;
+    const costs = [1, message.content.byteLength];
+    if (this.#expired.take(EXPIRED.map((bucket, i) => ({ ...bucket, key: `${i} ${sender}`, cost: costs[i] as number }))) === undefined) {
+      return this.#park(message, envelope, "expired");
+    }
+    countDropped(this.#options.name);
+    return "done";
+  }
+
+  async #park(message: IncomingMessage, envelope: Envelope, reason: ParkingReason, why?: string): Promise<Verdict> {
+    if (isTooLargeToPark(envelope)) {
+      countDropped(this.#options.name);
+      this.#log.warn({ ...this.#about(envelope), reason, bytes: envelope.body.byteLength }, "dropped a message that is too large to park");
+      return "done";
+    }
+    await this.#passOn(message, envelope, queueName(this.#options.name, "parked"), reason, why);
+    countParked(this.#options.name, reason);
+    this.#log.warn({ ...this.#about(envelope), reason }, "parked a message");
+    return "done";
+  }
+
+  async #passOn(message: IncomingMessage, envelope: Envelope, queue: string, reason: ParkingReason, why: string | undefined): Promise<void> {
+    await this.#publisher.publish({
+      exchange: DEAD_LETTER_EXCHANGE,
+      routingKey: queue,
+      body: message.content,
+      properties: {
+        ...deadLetterProperties(message, envelope, queueName(this.#options.name), reason, why),
+        ...(this.#user === undefined ? {} : { userId: this.#user }),
+      },
+      mandatory: true,
+      timeoutMs: DEAD_LETTER_TIMEOUT_MS,
+    });
+  }
+
+  #drop(envelope: Envelope, error: unknown): Verdict {
+    countDropped(this.#options.name);
+    this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "dropped a message whose handler failed");
+    return "done";
+  }
+
+  /** Lets go of a message that would come again for ever. */
+  #discard(why: string): Verdict {
+    countDropped(subscriptionLabel(this.#options));
+    this.#log.error({ subscription: this.#options.name, why }, "discarded a message that can be neither handled nor answered");
+    return "done";
+  }
+
+  #seen(envelope: Envelope): Envelope {
+    return this.#user !== undefined || envelope.userId === undefined ? envelope : { ...envelope, userId: undefined };
+  }
+
+  #about({ topic, messageId }: Envelope): object {
+    return { subscription: this.#options.name, topic, messageId };
+  }
+}
+
+const isTooLargeToPark = ({ body }: Envelope): boolean => body.byteLength > MAX_PARKED_BODY_BYTES;
+
+/** Why a subscription could not be made, as Bus.subscribe promises. */
+export function subscribeError(name: string, error: unknown): Error {
+  const reason = reasonOf(error).replace(/^Operation failed: /, "");
+  const conflict = /inequivalent arg '([^']*)' for queue '([^']*)'.*?: (received .*)"?$/.exec(reason);
+  if (conflict !== null) {
+    const [, argument, queue, difference] = conflict;
+    return new SubscriptionConflictError(
+      `Cannot subscribe as "${name}": the queue "${queue}" exists with another "${argument}" (${difference?.replace(/"$/, "")}). Delete that queue, or use another name`,
+      { cause: error },
+    );
+  }
+  if (error instanceof BusClosedError || error instanceof BusUnavailableError) return error;
+  return new BusUnavailableError(`Cannot subscribe as "${name}": ${isRefusal(error) ? `the broker refuses (${reason})` : reason}`, { cause: error });
+}

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { BusUnavailableError, type ParkedVisitor, type VisitParkedOptions } from "@rockbot/bus";
+import type { Link } from "../connection/link.ts";
+import { NOT_FOUND, reasonOf } from "../connection/refusal.ts";
+import { queueName } from "../queue-plan.ts";
+import { look } from "../topology.ts";
+import { readParked } from "./dead-letter.ts";
+
+/** What the broker may take to put back what was looked at. */
+const GIVEN_BACK_MS = 2_000;
+const LOOK_EVERY_MS = 10;
+
+/**
+ * As Bus.visitParked promises. Messages are fetched one by one on a channel of their own, and what is not removed stays
+ * unacknowledged until that channel is closed: then the broker puts all of it back where it was, as it does when we die.
+ */
+export async function visitParked(
+  link: Link,
+  name: string,
+  visit: ParkedVisitor,
+  { limit = Number.POSITIVE_INFINITY, signal }: VisitParkedOptions,
+): Promise<number | undefined> {
+  const queue = queueName(name, "parked");
+  const ask = async <T>(what: string, answer: () => Promise<T>): Promise<T> => {
+    try {
+      return await link.answer(what, answer());
+    } catch (error) {
+      throw new BusUnavailableError(`Cannot look at the parked messages of "${name}": ${reasonOf(error)}. What was removed so far is gone, all else is kept`, {
+        cause: error,
+      });
+    }
+  };
+  const channel = await ask("channel.open", () => link.openChannel());
+  channel.on("error", () => {}); // the answer that does not come says the same
+  let shown = 0;
+  let kept = 0;
+  let last = limit;
+  try {
+    while (shown < last) {
+      signal?.throwIfAborted();
+      const message = await ask("basic.get", async () => channel.get(queue));
+      if (message === false) break;
+      // What is parked during the visit is not part of it: a message played again may come back.
+      if (shown === 0) last = Math.min(limit, message.fields.messageCount + 1);
+      shown++;
+      kept++;
+      if ((await visit(readParked(message, queueName(name)))) !== "remove") continue;
+      await ask("basic.ack", async () => channel.ack(message));
+      kept--;
+    }
+  } catch (error) {
+    if (shown === 0 && ((error as Error).cause as { readonly code?: unknown } | undefined)?.code === NOT_FOUND) return undefined;
+    throw error;
+  } finally {
+    // Waited for: whoever looks next is to find what was given back. Fails if the broker has closed the channel already.
+    await link.answer("channel.close", (async () => channel.close())()).catch(() => {});
+    await untilThere(link, queue, kept);
+  }
+  return shown;
+}
+
+/** A quorum queue has back what a channel held a moment after that is closed; it may be less, if somebody else removes some meanwhile. */
+async function untilThere(link: Link, queue: string, count: number): Promise<void> {
+  const end = performance.now() + GIVEN_BACK_MS;
+  while (count > 0 && !link.signal.aborted && performance.now() < end) {
+    const messages = await look(link, queue).catch(() => undefined);
+    if (messages === undefined || messages >= count) return;
+    await sleep(LOOK_EVERY_MS);
+  }
+}

@@ -1,8 +1,0 @@
-export { ConfigError } from "./config-error.ts";
-export type { ConfigSchema } from "./config-schema.ts";
-export type { ConfigSection } from "./config-section.ts";
-export { exitOnConfigError } from "./exit-on-config-error.ts";
-export { type LoadConfigOptions, loadConfig } from "./load-config.ts";
-export { envName } from "./read-env.ts";
-export { urlFaults } from "./url-faults.ts";
-export { yamlFaults } from "./yaml-faults.ts";

@@ -1,0 +1,20 @@
+/** A document as the parser `yaml` gives it, as far as its faults go. */
+export interface ParsedYaml {
+  readonly errors: readonly { readonly pos: readonly [number, number]; readonly message: string }[];
+}
+
+/** What knows the lines of its text: the parser's `LineCounter`. */
+export interface YamlLines {
+  linePos(offset: number): { readonly line: number; readonly col: number };
+}
+
+/**
+ * Why a text is no YAML, each with its place. The parser's words end where they would quote the text: what stands at a fault may be a
+ * secret that somebody has forgotten to quote.
+ */
+export function yamlFaults({ errors }: ParsedYaml, lines: YamlLines): string[] {
+  return errors.map(({ pos, message }) => {
+    const { line, col } = lines.linePos(pos[0]);
+    return `line ${line}, column ${col}: ${message.replace(/(?:: |(?<=escape sequence) ).*/s, "")}`;
+  });
+}

@@ -1,0 +1,27 @@
+import { nearestName, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { defineTool, type Tool } from "@rockbot/tools";
+import { knownServer } from "../known-server.ts";
+import type { ManagementClient } from "../management-client.ts";
+import type { VisibleIndex } from "../visible-index.ts";
+
+/** `mcp_get_service_details`: descriptions and schemas of those of a server's tools that the caller may use, or of one of them. */
+export function mcpGetServiceDetails(indexOf: (caller: string) => VisibleIndex, management: ManagementClient): Tool {
+  return defineTool(tools.mcpGetServiceDetails, async ({ server_name, tool_name }, { signal, deadline, caller }) => {
+    const index = indexOf(caller);
+    const { serverName } = knownServer(index, server_name);
+    const told = await management.details(serverName, { onBehalfOf: caller, timeoutMs: deadline - performance.now(), signal });
+    const all = told.filter(({ name }) => index.mayUse(serverName, name));
+    const chosen = tool_name === undefined ? all : all.filter(({ name }) => name.toLowerCase() === tool_name.toLowerCase());
+    if (tool_name !== undefined && chosen.length === 0) {
+      const nearest = nearestName(
+        tool_name,
+        all.map(({ name }) => name),
+      );
+      throw new ToolError(
+        ToolErrorCode.ToolNotFound,
+        `The MCP server "${serverName}" offers no tool "${tool_name}"${nearest === undefined ? "." : `; did you mean "${nearest}"?`}`,
+      );
+    }
+    return { content: JSON.stringify(chosen), structured: { tools: [...chosen] } };
+  });
+}

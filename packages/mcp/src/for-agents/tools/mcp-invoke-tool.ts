@@ -1,0 +1,53 @@
+import { announcedMcpName, nearestName, parseArguments, ToolError, ToolErrorCode, type ToolInvokeResponse, tools } from "@rockbot/contracts";
+import { defineTool, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
+import { knownServer } from "../known-server.ts";
+import type { VisibleIndex } from "../visible-index.ts";
+
+/** Calls a tool by its server, where no announcement says how. */
+export type InvokeByServer = (serverName: string, toolName: string, args: object, context: ToolContext) => Promise<ToolInvokeResponse>;
+
+/** `mcp_invoke_tool`: a call within the call that asks for it, whose caller, deadline, cancellation and progress are the same. */
+export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, caller: Pick<ToolCaller, "call" | "tools">, invokeByServer: InvokeByServer): Tool {
+  return defineTool(tools.mcpInvokeTool, async ({ server_name, tool_name, arguments: given }, context) => {
+    const { caller: onBehalfOf } = context;
+    const index = indexOf(onBehalfOf);
+    const { serverName, toolNames = [] } = knownServer(index, server_name);
+    // What the index does not name may have come since, or be held for an operator: the bridge says which, or which name is nearest.
+    const toolName = toolNames.find((name) => name === tool_name) ?? toolNames.find((name) => name.toLowerCase() === tool_name.toLowerCase()) ?? tool_name;
+    const args = argumentsOf(given);
+    if (!index.mayUse(serverName, toolName))
+      throw new ToolError(
+        ToolErrorCode.Denied,
+        `"${onBehalfOf}" may not use "${toolName}" of the MCP server "${serverName}": the policy forbids it. Do without it; calling again changes nothing.`,
+        { details: { reason: "policy" } },
+      );
+    const announced = announcedMcpName(serverName, toolName);
+    const isAnnounced = caller.tools.getExecutor(announced) !== undefined;
+    const { content, isError, structured, trust } = isAnnounced
+      ? await caller.call(announced, args, { parent: context, onBehalfOf, onProgress: context.progress })
+      : await invokeByServer(serverName, toolName, args, context).catch((error: unknown) => {
+          throw withNearest(error, toolName, toolNames);
+        });
+    return { content: content ?? "", isError, structured, trust: trust ?? { level: "untrusted", origin: `mcp:${serverName}` } };
+  });
+}
+
+/** The bridge names no other tool, as it does not know which of them its asker may know of. */
+function withNearest(error: unknown, toolName: string, toolNames: readonly string[]): unknown {
+  const nearest = nearestName(toolName, [...toolNames]);
+  if (!(error instanceof ToolError) || error.code !== ToolErrorCode.ToolNotFound || nearest === undefined) return error;
+  return new ToolError(error.code, `${error.message} Did you mean "${nearest}"?`, { cause: error, details: { ...error.details, nearest } });
+}
+
+/** Models give the arguments as an object, or as the text of one. */
+function argumentsOf(given: object | string | null | undefined): object {
+  if (given == null || (typeof given === "string" && given.trim() === "")) return {};
+  const value = typeof given === "string" ? parsed(given) : given;
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new ToolError(ToolErrorCode.InvalidArguments, 'Cannot call "mcp_invoke_tool": arguments: expected an object, or a JSON object as text');
+}
+
+function parsed(text: string): unknown {
+  const given = parseArguments(text);
+  return given.ok ? given.value : undefined;
+}

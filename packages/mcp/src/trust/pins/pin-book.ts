@@ -1,0 +1,95 @@
+import { canonicalJson } from "@rockbot/contracts";
+import { StoreUnavailableError } from "@rockbot/records";
+import { type TrustStore, unchanged, updateRecord } from "../trust-store.ts";
+import { type HeldTool, type Pin, type PinRecord, pinRecordName, type SeenTool } from "./pin.ts";
+import { readPinRecord } from "./read-pin-record.ts";
+import { type PinMode, screenTools } from "./screen-tools.ts";
+
+export interface PinBookOptions {
+  readonly store: TrustStore;
+  /** Holds pins that count as well, and is only read: the operator's file beside a Redis. */
+  readonly filed?: Pick<TrustStore, "read"> | undefined;
+  /** @default the process's clock */
+  readonly now?: (() => Date) | undefined;
+}
+
+export interface Screened<Tool> {
+  readonly offered: readonly Tool[];
+  readonly held: readonly HeldTool[];
+  /** Those of them that were not held before, for whoever alerts. */
+  readonly newlyHeld: readonly HeldTool[];
+}
+
+/**
+ * The pins of all servers. What this process has read or pinned it holds to: while the store is away or cannot be written, and if the store has
+ * lost it, in which case it is written anew.
+ */
+export class PinBook {
+  readonly #store: TrustStore;
+  readonly #filed: Pick<TrustStore, "read"> | undefined;
+  readonly #now: () => Date;
+  /** By name of the record. Bounded by the servers there are. */
+  readonly #known = new Map<string, PinRecord>();
+
+  constructor({ store, filed, now = () => new Date() }: PinBookOptions) {
+    this.#store = store;
+    this.#filed = filed;
+    this.#now = now;
+  }
+
+  /**
+   * Which of the tools that a server lists now may be used: see `screenTools`. What is pinned or held anew is written before this resolves, if it can be.
+   * @throws {StoreUnavailableError} if the store cannot be read and nothing is known of the server
+   */
+  async screen<Tool extends SeenTool>(server: string, tools: readonly Tool[], mode: PinMode): Promise<Screened<Tool>> {
+    const name = pinRecordName(server);
+    const known = this.#known.get(name);
+    const now = this.#now().toISOString();
+    const filed = await this.#filedPins(name);
+    let offered: readonly Tool[] = [];
+    const screen = (value: unknown): PinRecord | undefined => {
+      const screening = screenTools(readPinRecord(name, value) ?? known, tools, { server, mode, filed, now });
+      offered = screening.offered;
+      return screening.record;
+    };
+    let record: PinRecord | undefined;
+    try {
+      await updateRecord(this.#store, name, (value) => {
+        record = screen(value);
+        return record === undefined || canonicalJson(record) === canonicalJson(value ?? null) ? unchanged : record;
+      });
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      if (record === undefined) {
+        if (known === undefined) throw error;
+        record = screen(known);
+      }
+    }
+    if (record !== undefined) this.#known.set(name, record);
+    const before = new Set(known?.held.map(({ hash }) => hash));
+    const held = record?.held ?? [];
+    return { offered, held, newlyHeld: held.filter(({ hash }) => !before.has(hash)) };
+  }
+
+  /** Takes in what others have pinned and held of a server. @throws {StoreUnavailableError} */
+  async look(server: string): Promise<void> {
+    const name = pinRecordName(server);
+    const record = readPinRecord(name, (await this.#store.read(name)).value);
+    if (record !== undefined) this.#known.set(name, record);
+  }
+
+  /** What is held of a server, as far as this process has screened it or looked. */
+  held(server: string): readonly HeldTool[] {
+    return this.#known.get(pinRecordName(server))?.held ?? [];
+  }
+
+  /** Of a server that is not there any more nothing is kept in mind; what is stored stays. */
+  forget(server: string): void {
+    this.#known.delete(pinRecordName(server));
+  }
+
+  async #filedPins(name: string): Promise<readonly Pin[]> {
+    if (this.#filed === undefined) return [];
+    return readPinRecord(name, (await this.#filed.read(name)).value)?.pins ?? [];
+  }
+}

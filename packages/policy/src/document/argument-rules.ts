@@ -1,0 +1,60 @@
+import type { Validator } from "@rockbot/contracts";
+import type { Options } from "ajv";
+import type { PolicyDocument, PolicyRule } from "../generated/policy.ts";
+import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
+
+/** What narrows the arguments of a tool for a caller. */
+export interface ArgumentRule {
+  readonly schema: object;
+  readonly validate: Validator<unknown>;
+}
+
+/** The compiled argument rules of a policy, by the rule of the document that they stand in. */
+export type ArgumentRules = ReadonlyMap<PolicyRule, ArgumentRule>;
+
+export const noArgumentRules: ArgumentRules = new Map();
+
+/**
+ * Compiles the argument rules of a policy, once for all calls. Their patterns are matched in linear time, as what they are
+ * matched with comes from callers; patterns that cannot be (back references, look-around) are faults.
+ */
+export async function compileArgumentRules(document: PolicyDocument): Promise<{ readonly rules: ArgumentRules; readonly faults: readonly DocumentFault[] }> {
+  const found = rulesOf(document).filter(({ rule }) => rule.arguments !== undefined);
+  if (found.length === 0) return { rules: noArgumentRules, faults: [] };
+  const ajv = await createAjv();
+  const rules = new Map<PolicyRule, ArgumentRule>();
+  const faults: DocumentFault[] = [];
+  for (const { rule, path } of found) {
+    const schema = rule.arguments as object;
+    try {
+      rules.set(rule, { schema, validate: ajv.compile(schema) as Validator<unknown> });
+    } catch (error) {
+      faults.push({ path: [...path, "arguments"], message: `is no JSON Schema that can be used: ${error instanceof Error ? error.message : String(error)}` });
+    }
+  }
+  return { rules, faults };
+}
+
+/** Loaded when a policy has such rules: most have none, and a process starts faster without. */
+async function createAjv() {
+  const [{ Ajv }, formats, { RE2JS }] = await Promise.all([import("ajv"), import("ajv-formats"), import("re2js")]);
+  const linear = (pattern: string) => {
+    const compiled = RE2JS.compile(pattern);
+    return { test: (text: string) => compiled.matcher(text).find() };
+  };
+  // No defaults: a rule that is only to narrow must not write into arguments.
+  const options: Options = {
+    allErrors: true,
+    strict: true,
+    strictRequired: false,
+    strictTypes: false,
+    allowUnionTypes: true,
+    code: { regExp: Object.assign(linear, { code: "linear" }) },
+  };
+  return formats.default.default(new Ajv(options));
+}
+
+function rulesOf({ callers, everyone }: PolicyDocument): { readonly rule: PolicyRule; readonly path: PolicyPath }[] {
+  const named = entries(callers).flatMap(([name, { rules }]) => rules.map((rule, i) => ({ rule, path: ["callers", name, "rules", i] })));
+  return [...everyone.rules.map((rule, i) => ({ rule, path: ["everyone", "rules", i] })), ...named];
+}

@@ -1,0 +1,56 @@
+import type { PolicyDocument } from "../generated/policy.ts";
+import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
+
+/** What is wrong with a policy that its schema cannot know: what has to be unique and is not, what is missing for something else, and who would be believed too much. */
+export function documentFaults({ identity, callers, services, operators, delegates, legacyPeers }: PolicyDocument): DocumentFault[] {
+  const tokens = [
+    ...entries(callers).map(([name, { tokens }]) => ({ path: ["callers", name, "tokens"], tokens })),
+    ...operators.map(({ tokens }, i) => ({ path: ["operators", i, "tokens"], tokens })),
+  ];
+  return [
+    ...(identity === "verified" && entries(services).length === 0 ? [servicesMissing] : []),
+    ...repeated(
+      tokens.flatMap(({ path, tokens }) => tokens.map(({ hash }, i): Named => [[...path, i, "hash"], hash])),
+      "a token belongs to one caller or operator",
+      "it",
+    ),
+    ...repeated(
+      entries(callers).flatMap(([name, { user = name }]): Named[] => (user === null ? [] : [[["callers", name], user]])),
+      "a broker user belongs to one caller",
+    ),
+    ...repeated(
+      entries(services).map(([name, { user = name }]): Named => [["services", name], user]),
+      "a broker user belongs to one service",
+    ),
+    ...repeated(
+      entries(services).map(([name, { topic }]): Named => [["services", name, "topic"], topic]),
+      "a topic has one service",
+    ),
+    ...repeated(
+      operators.map(({ name }, i): Named => [["operators", i, "name"], name]),
+      "an operator is named once",
+    ),
+    ...legacyPeers.flatMap((name, i) => {
+      const isDelegate = delegates.includes(name) || operators.some((operator) => operator.name === name);
+      const message = `"${name}" may call on behalf of others: so could whoever sends under that name, as nobody verifies a legacy peer`;
+      return isDelegate ? [{ path: ["legacyPeers", i], message }] : [];
+    }),
+  ];
+}
+
+const servicesMissing: DocumentFault = {
+  path: ["identity"],
+  message: '"verified" needs the property "services": without it nobody knows whose answers count',
+};
+
+type Named = readonly [path: PolicyPath, name: string];
+
+/** @param what the words for a name that is not to be told */
+function repeated(names: readonly Named[], rule: string, what?: string): DocumentFault[] {
+  const first = new Map<string, PolicyPath>();
+  return names.flatMap(([path, name]) => {
+    const before = first.get(name);
+    if (before === undefined) first.set(name, path);
+    return before === undefined ? [] : [{ path, message: `${what ?? `"${name}"`} stands at ${before.join(".")} already: ${rule}` }];
+  });
+}

@@ -1,0 +1,23 @@
+import { maskLikelySecrets } from "@rockbot/contracts";
+import type { PolicyDocument } from "../generated/policy.ts";
+import { entries } from "./document-place.ts";
+import { unnamedCallers } from "./unnamed-callers.ts";
+
+/**
+ * What the operator of a policy should know of it, in words that hold no token.
+ * @param now Unix milliseconds
+ */
+export const policyNotes = (document: PolicyDocument, now: number = Date.now()): string[] =>
+  [...unnamedCallers(document), ...endedTokens(document, now)].map(maskLikelySecrets);
+
+function endedTokens({ callers, operators }: PolicyDocument, now: number): string[] {
+  const holders = [...entries(callers), ...operators.map((operator) => [`the operator ${operator.name}`, operator] as const)];
+  return holders.flatMap(([name, { tokens }]) => {
+    const ended = tokens.flatMap(({ expires }) => (expires !== undefined && Date.parse(expires) <= now ? [expires] : []));
+    if (ended.length === 0) return [];
+    const rest = ended.length === tokens.length ? "and has no other" : `and has ${tokens.length - ended.length} more`;
+    return [
+      `${name} has ${ended.length === 1 ? "a token that ended" : `${ended.length} tokens that ended, the last`} on ${ended.sort().at(-1)}, ${rest}: it is refused`,
+    ];
+  });
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import { ConfigError, canonicalJson, describeFaults, yamlFaults } from "@rockbot/contracts";
+import { isNode, LineCounter, parseDocument } from "yaml";
+import { type PolicyDocument, policySchema } from "../generated/policy.ts";
+import { type ArgumentRules, compileArgumentRules, noArgumentRules } from "./argument-rules.ts";
+import { documentFaults } from "./document-faults.ts";
+import type { PolicyPath } from "./document-place.ts";
+
+/** What a policy file says, with all defaults, and where it says so. */
+export interface PolicySource {
+  readonly document: PolicyDocument;
+  /** The first 12 hex digits of the SHA-256 of what the file says, whatever its form; `default` without a file. */
+  readonly revision: string;
+  /** The compiled argument rules of the document. */
+  readonly argumentRules: ArgumentRules;
+  /** The line of the file where the value under this path stands, counted from 1. */
+  lineOf(path: PolicyPath): number | undefined;
+}
+
+const MAX_POLICY_BYTES = 1024 * 1024;
+/** Enough for a hand-written file; stops a file whose aliases multiply. */
+const MAX_ALIASES = 100;
+const MAX_FAULTS = 200;
+
+/** What holds without a file: every caller may use every tool but the dangerous ones. */
+export function defaultPolicySource(): PolicySource {
+  const document = { everyone: { allow: ["*"] } };
+  policySchema.validate(document);
+  return { document: document as unknown as PolicyDocument, revision: "default", argumentRules: noArgumentRules, lineOf: () => undefined };
+}
+
+/**
+ * Reads the text of a policy file, YAML or JSON.
+ * @param name what the file is called in faults
+ * @throws {ConfigError} with all faults at once, each with its line
+ */
+export async function readPolicy(text: string, name: string): Promise<PolicySource> {
+  const failed = (faults: readonly string[]) => new ConfigError(faults, `the policy ${name}`);
+  if (Buffer.byteLength(text) > MAX_POLICY_BYTES) throw failed([`it is larger than ${MAX_POLICY_BYTES} bytes`]);
+  const lines = new LineCounter();
+  const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
+  if (yaml.errors.length > 0) {
+    throw failed(yamlFaults(yaml, lines));
+  }
+  let value: unknown;
+  try {
+    value = yaml.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
+  } catch {
+    throw failed([`it has more than ${MAX_ALIASES} aliases, or aliases that cannot be resolved`]);
+  }
+
+  function lineOf(path: PolicyPath): number | undefined {
+    for (let length = path.length; length > 0; length--) {
+      const node = yaml.getIn(path.slice(0, length), true);
+      if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+    }
+    return undefined;
+  }
+  function located(path: PolicyPath, message: string): string {
+    const line = lineOf(path);
+    const where = [...(path.length === 0 ? [] : [path.join(".")]), ...(line === undefined ? [] : [`line ${line}`])].join(", ");
+    return where === "" ? message : `${where}: ${message}`;
+  }
+
+  const revision = createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 12);
+  if (!policySchema.validate(value)) {
+    const described = (quoteValues: boolean) => describeFaults(policySchema.validate, policySchema.schema, value, { maxFaults: MAX_FAULTS, quoteValues });
+    const unquoted = described(false);
+    throw failed(
+      described(true).map(({ path, message }, i) => located(pathOf(path, value), isOfTokens(path) ? (unquoted[i]?.message ?? "is not valid") : message)),
+    );
+  }
+  const compiled = await compileArgumentRules(value);
+  const faults = [...documentFaults(value), ...compiled.faults];
+  if (faults.length > 0) throw failed(faults.slice(0, MAX_FAULTS).map(({ path, message }) => located(path, message)));
+  return { document: value, revision, argumentRules: compiled.rules, lineOf };
+}
+
+/** Whether a value there may be a token itself, put where its hash belongs. */
+const isOfTokens = (pointer: string): boolean => pointer.split("/").includes("tokens");
+
+/** The steps of a JSON pointer; a step into a list is a number. */
+function pathOf(pointer: string, root: unknown): PolicyPath {
+  let at = root;
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => {
+      const step = part.replaceAll("~1", "/").replaceAll("~0", "~");
+      const key = Array.isArray(at) ? Number(step) : step;
+      at = (at as Record<string | number, unknown> | undefined)?.[key];
+      return key;
+    });
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { yamlFaults } from "@rockbot/contracts";
+import { LineCounter, parseDocument } from "yaml";
+import type { Settings } from "./setting.ts";
+
+const MAX_BYTES = 1024 * 1024;
+/** Enough for a hand-written file; stops a file whose aliases multiply. */
+const MAX_ALIASES = 100;
+
+/** What the YAML or JSON file at `path` sets. */
+export function readConfigFile(path: string): Settings {
+  const source = `the file ${path}`;
+  const failed = (reason: string): Settings => ({ settings: new Map(), faults: [`${source}: ${reason}`] });
+
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    return failed(`cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}). Give a readable file or none`);
+  }
+  if (text.length > MAX_BYTES) return failed(`is larger than ${MAX_BYTES} characters`);
+
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
+  if (document.errors.length > 0) {
+    return { settings: new Map(), faults: yamlFaults(document, lines).map((fault) => `${source}: ${fault}`) };
+  }
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch {
+    return failed(`has more than ${MAX_ALIASES} aliases, or aliases that cannot be resolved`);
+  }
+  if (value === null) return { settings: new Map(), faults: [] };
+  if (typeof value !== "object" || Array.isArray(value)) return failed("expected a mapping of names to values at the top");
+  return { settings: new Map(Object.entries(value).map(([name, it]) => [name, { value: it, source }])), faults: [] };
+}

@@ -1,0 +1,105 @@
+import type { Bus, Logger } from "@rockbot/bus";
+import type { ToolGuide } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
+import type { ToolExecutor } from "../../define/tool-executor.ts";
+import { createToolRegistry, type ToolRegistration, type ToolRegistry } from "../../define/tool-registry.ts";
+import { type FoundTool, ToolDirectory } from "../../discover/tool-directory.ts";
+import { withLocalLayers } from "../../layers/layers.ts";
+import type { Identity } from "../../messages/identity.ts";
+import { type RemoteExecutorOptions, remoteExecutor } from "../remote/remote-executor.ts";
+import { guideFor } from "./guide-for.ts";
+import { guideTools } from "./guide-tools.ts";
+import { usableBy, usableTools } from "./usable-tools.ts";
+
+export interface CallableToolsOptions {
+  readonly agent: string;
+  /** On whose behalf its calls are, unless they say so. */
+  readonly self: string;
+  readonly identity: Identity;
+  readonly policy: PolicyHolder | undefined;
+  readonly station: RemoteExecutorOptions["station"];
+  readonly log: Logger;
+}
+
+/** The tools that a caller can call now: those that services announce, those that its process registers, and the two guide tools. */
+export class CallableTools implements AsyncDisposable {
+  readonly registry: ToolRegistry = createToolRegistry();
+  /** The registry, with what the caller itself may use. */
+  readonly usable: ToolRegistry;
+  readonly directory: ToolDirectory;
+  readonly #options: CallableToolsOptions;
+  /** Of the tools that are listed because a service announced them; others are this process's own. */
+  readonly #remote = new Map<string, ToolExecutor>();
+
+  constructor(bus: Bus, options: CallableToolsOptions) {
+    const { agent, self, identity, policy, log } = options;
+    this.#options = options;
+    this.usable = policy === undefined ? this.registry : usableTools(this.registry, policy, self);
+    this.directory = new ToolDirectory(bus, {
+      source: agent,
+      identity,
+      log,
+      onFound: (tool) => this.#add(bus, tool),
+      onLost: (name) => this.#remove(name),
+    });
+    for (const tool of guideTools((caller) => this.guidesFor(caller))) {
+      const { name, description, inputSchema, outputSchema, readOnly, idempotent } = tool.definition;
+      this.registry.register(
+        { name, description, parametersSchema: JSON.stringify(inputSchema), outputSchema: JSON.stringify(outputSchema), readOnly, idempotent, source: "local" },
+        withLocalLayers(tool),
+      );
+    }
+  }
+
+  open(): Promise<void> {
+    return this.directory.open();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.directory[Symbol.asyncDispose]();
+  }
+
+  /** The executor of a tool that a service offers, unless this process has a tool of that name. */
+  remote(name: string): ToolExecutor | undefined {
+    const executor = this.#remote.get(name);
+    return executor !== undefined && executor === this.registry.getExecutor(name) ? executor : undefined;
+  }
+
+  /** Those that the caller may use on whose behalf a call is made. */
+  of(caller: string): readonly ToolRegistration[] {
+    const { policy, self } = this.#options;
+    return caller === self || policy === undefined ? this.usable.getTools() : usableBy(caller, policy.current(), this.registry.getTools());
+  }
+
+  mayUse(tool: string, caller: string): boolean {
+    return this.#options.policy?.current().decide({ caller, tool }).isAllowed ?? true;
+  }
+
+  /** See ToolCaller.getGuides. */
+  async guidesFor(caller: string): Promise<readonly ToolGuide[]> {
+    await this.directory.discovered();
+    const tools = this.of(caller);
+    const services = new Set(tools.map(({ source }) => source));
+    return this.directory.guidesOf((service) => services.has(service)).map((guide) => guideFor(guide, tools));
+  }
+
+  #add(bus: Bus, tool: FoundTool): void {
+    const { agent, identity, station, log } = this.#options;
+    if (this.registry.getExecutor(tool.name) !== undefined) {
+      log.warn({ tool: tool.name, newcomer: tool.service }, "left out a tool whose name a tool of this process has taken");
+      return;
+    }
+    const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, service } = tool;
+    const output = outputSchema == null ? {} : { outputSchema };
+    const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, source: service };
+    const executor = remoteExecutor(tool, { bus, station, directory: this.directory, identity, source: agent });
+    this.registry.register(registration, executor);
+    this.#remote.set(name, executor);
+  }
+
+  #remove(name: string): void {
+    const isListed = this.remote(name) !== undefined;
+    this.#remote.delete(name);
+    if (isListed) this.registry.unregister(name);
+  }
+}

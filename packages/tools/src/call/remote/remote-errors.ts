@@ -1,0 +1,36 @@
+import { BusClosedError, BusUnavailableError, MessageTooLargeError, QueueFullError, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
+import { ToolError, ToolErrorCode, timeoutError } from "@rockbot/contracts";
+import type { FoundTool } from "../../discover/tool-directory.ts";
+
+/** When a queue or a broker that is full may have room again: a guess, so that callers do not come back at once. */
+const RETRY_AFTER_MS = 1_000;
+
+/** No instance of the tool's service runs. */
+export const unavailable = (tool: FoundTool, cause?: unknown): ToolError =>
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    `"${tool.name}" cannot be called now: the service "${tool.service}" that offers it is not running. Try again later.`,
+    { cause },
+  );
+
+/** @param why what has no room */
+export const overloaded = (tool: FoundTool, why: string, cause?: unknown): ToolError =>
+  new ToolError(ToolErrorCode.Overloaded, `"${tool.name}" cannot be called now: ${why}. Try again later.`, { cause, retryAfterMs: RETRY_AFTER_MS });
+
+/** What an error of the bus means for a call; any other stays as it is. */
+export function toCallError(tool: FoundTool, error: unknown): unknown {
+  if (error instanceof RequestTimeoutError) {
+    const isRepeatSafe = tool.readOnly || tool.idempotent;
+    return timeoutError(`"${tool.name}"`, { mayHaveRun: true, isRepeatSafe, cause: error });
+  }
+  if (error instanceof UnroutableError) return unavailable(tool, error);
+  if (error instanceof BusClosedError) {
+    return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called: this process has closed its bus`, { cause: error, isRetryable: false });
+  }
+  if (error instanceof BusUnavailableError) {
+    return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called now: the message bus does not answer. Try again later.`, { cause: error });
+  }
+  if (error instanceof QueueFullError) return overloaded(tool, `too many calls wait for "${tool.service}"`, error);
+  if (error instanceof MessageTooLargeError) return new ToolError(ToolErrorCode.TooLarge, error.message, { cause: error });
+  return error;
+}

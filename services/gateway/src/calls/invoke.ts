@@ -1,0 +1,102 @@
+import type { ServerResponse } from "node:http";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { Logger } from "@rockbot/bus";
+import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { ToolCaller } from "@rockbot/tools";
+import type { Context } from "hono";
+import type { GatewayEnv } from "../door/guard.ts";
+import type { RefusalLog } from "../door/refusal-log.ts";
+import { openEventStream } from "../http/event-stream.ts";
+import { answerError, errorBody } from "../http/http-error.ts";
+import { readArguments } from "../http/read-body.ts";
+import { asToolError } from "./as-tool-error.ts";
+import { readCallHeaders } from "./call-headers.ts";
+import type { RunningKeys } from "./running-keys.ts";
+
+export interface InvokeOptions {
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  /** How often a comment is sent on an event stream. */
+  readonly keepAliveMs: number;
+  /** Headers of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly keys: RunningKeys;
+  readonly refusals: RefusalLog | undefined;
+  /** Aborts when the process stops and running calls are not waited for any longer. */
+  readonly signal: AbortSignal | undefined;
+  readonly log: Logger;
+}
+
+/** Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked otherwise. */
+export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }: InvokeOptions) {
+  /** The calls that end with their clients, and with this process: one listener for all of them. */
+  const bound = new Set<AbortController>();
+  signal?.addEventListener("abort", () => bound.forEach((gone) => void gone.abort(signal.reason)), { once: true });
+
+  return async (c: Context<GatewayEnv, "/v1/tools/:name/invoke">): Promise<Response> => {
+    const { incoming, outgoing } = c.env;
+    const toolName = c.req.param("name");
+    const onBehalfOf = c.get("caller");
+    const hasKey = c.req.header("idempotency-key") !== undefined;
+    const receivedAt = performance.now();
+    let args: object | undefined;
+    let isSent = false;
+    const failed = async (error: unknown): Promise<ToolError> => {
+      const toolError = asToolError(error, toolName, { signal, log });
+      if (!isSent) await refusals?.call({ ...call, caller: onBehalfOf ?? caller.agent, args, error: toolError, receivedAt });
+      return toolError;
+    };
+    let call = { toolCallId: newId(), toolName: toolName.slice(0, 256) };
+    const gone = new AbortController();
+    try {
+      if (toolName.length > 256) throw new ToolError(ToolErrorCode.ToolNotFound, "Cannot call the tool: no tool has a name of more than 64 characters");
+      const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), { timeoutMs, maxTimeoutMs, caller: onBehalfOf });
+      call = { toolCallId, toolName };
+      args = readArguments(c.get("body"), incoming.headers);
+      using _key = hasKey ? keys.hold(toolCallId, toolName) : undefined;
+
+      outgoing.once("close", () => {
+        if (!outgoing.writableFinished)
+          gone.abort(new ToolError(ToolErrorCode.Cancelled, `Cannot finish the call of "${toolName}": the client closed the connection`));
+      });
+      const options = {
+        toolCallId,
+        timeoutMs: asked.timeoutMs,
+        sessionId,
+        onBehalfOf,
+        keepAnswer: hasKey,
+        onSent: () => {
+          isSent = true;
+        },
+        // A call that goes on without its client is left for the next gateway, if there is a journal.
+        signal: asked.goesOn ? undefined : gone.signal,
+      };
+      if (!asked.goesOn) bound.add(gone);
+      if (signal?.aborted) gone.abort(signal.reason);
+      if (!accepts(c.req.header("accept"), "text/event-stream")) return sendJson(outgoing, await caller.call(toolName, args, options), headers);
+
+      const events = openEventStream(outgoing, { keepAliveMs, headers });
+      try {
+        events.end("result", await caller.call(toolName, args, { ...options, onProgress: (update) => events.send("progress", { ...call, ...update }) }));
+      } catch (error) {
+        events.end("error", errorBody(await failed(error), call));
+      }
+      return RESPONSE_ALREADY_SENT;
+    } catch (error) {
+      return answerError(c, await failed(error), call);
+    } finally {
+      bound.delete(gone);
+    }
+  };
+}
+
+/** Answers past the Response of the web, which is another object with another stream: head and body go out in one write. */
+function sendJson(outgoing: ServerResponse, value: unknown, headers: Readonly<Record<string, string>>): Response {
+  const body = Buffer.from(JSON.stringify(value));
+  outgoing.writeHead(200, { ...headers, "content-type": "application/json", "content-length": body.length }).end(body);
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** Whether an Accept header names the media type itself; `*` does not ask for it. */
+const accepts = (header: string | undefined, type: string): boolean =>
+  (header ?? "").split(",").some((part) => part.split(";", 1)[0]?.trim().toLowerCase() === type);

@@ -1,0 +1,32 @@
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type Admission, GaveWayError, NoPlaceError } from "@rockbot/edge/inbound";
+import type { Context } from "hono";
+import { createMiddleware } from "hono/factory";
+import { HttpErrorCode } from "../http/http-error.ts";
+import { hasBody, receiveBody } from "../http/read-body.ts";
+import { MCP_PATH } from "../mcp/mcp-door.ts";
+import type { GatewayEnv } from "./guard.ts";
+
+/** Lets a request run once its body is there, as far as there are places; handlers find the body, and the request's visit, in their context. */
+export function admission(admissionOf: (c: Context<GatewayEnv>) => Admission) {
+  return createMiddleware<GatewayEnv>(async (c, next) => {
+    const { incoming, outgoing } = c.env;
+    try {
+      const visit = admissionOf(c).begin(outgoing, c.get("caller"));
+      c.set("visit", visit);
+      if (hasBody(incoming)) c.set("body", await visit.receive(() => receiveBody(incoming, c.req.path === MCP_PATH)));
+      visit.run();
+    } catch (error) {
+      throw asRefusal(error);
+    }
+    await next();
+  });
+}
+
+function asRefusal(error: unknown): unknown {
+  if (error instanceof NoPlaceError) {
+    return new ToolError(ToolErrorCode.Overloaded, `Cannot take the request: ${error.message}. Try again in a second`, { retryAfterMs: 1000 });
+  }
+  if (error instanceof GaveWayError) return new ToolError(HttpErrorCode.RequestTimeout, `Cannot read the request: ${error.message}. Send it faster`);
+  return error;
+}

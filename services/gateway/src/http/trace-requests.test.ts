@@ -1,0 +1,26 @@
+import { startTelemetry } from "@rockbot/process/telemetry";
+import { startOtlpCollector } from "@rockbot/testing";
+import { expect, test, vi } from "vitest";
+import { startTestGateway } from "../test-gateway.ts";
+
+test("a request is a span of its client's trace, named by its route, and the call's spans lie below it", async () => {
+  await using collector = await startOtlpCollector();
+  for (const [name, value] of Object.entries(collector.env)) vi.stubEnv(name, value);
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  {
+    await using telemetry = await startTelemetry({ service: "gateway", logLevel: "silent" });
+    await using gateway = await startTestGateway();
+    await gateway.invoke("echo", {}, { traceparent: `00-${traceId}-b7ad6b7169203331-01` });
+    await gateway.invoke("echo", {}, { traceparent: "00-nonsense", accept: "text/event-stream" });
+    expect(await telemetry.metricsText()).toMatch(
+      /rockbot_gateway_request_duration\w*_count\{[^}]*route="\/v1\/tools\/:name\/invoke"[^}]*status="200"[^}]*\} 2/,
+    );
+  }
+  vi.unstubAllEnvs();
+  const spans = collector.spans().filter((span) => span.traceId === traceId);
+  const root = spans.find(({ name }) => name === "POST /v1/tools/:name/invoke");
+
+  expect(root).toMatchObject({ parentSpanId: "b7ad6b7169203331" });
+  expect(spans.filter(({ parentSpanId }) => parentSpanId === root?.spanId).length).toBeGreaterThan(0);
+  expect(collector.spans().filter(({ name }) => name === "POST /v1/tools/:name/invoke")).toHaveLength(2);
+});

@@ -1,0 +1,34 @@
+import type { ToolCaller } from "@rockbot/tools";
+import type { HttpApp } from "../http/http-server.ts";
+import { noSuchOperatorPath } from "./operator-routes.ts";
+
+/** Where an operator reads calls, on a socket or by an operator's token only. */
+export const CALLS_PATH = "/operator/calls";
+export const MAX_LISTED_CALLS = 1_000;
+
+/** What `rockbot calls` asks for, the calls of all callers in this process: `GET /operator/calls?limit=N` and `GET /operator/calls/{toolCallId}`. */
+export function createCallsApp(journals: readonly ToolCaller["journal"][]): HttpApp {
+  return {
+    async fetch({ url, method }) {
+      const { pathname, searchParams } = new URL(url);
+      const toolCallId = decoded(/^\/operator\/calls\/([^/]+)$/.exec(pathname)?.[1]);
+      if (method !== "GET" || (toolCallId === undefined && pathname !== CALLS_PATH)) return noSuchOperatorPath();
+      if (toolCallId !== undefined) {
+        const found = await Promise.all(journals.map((journal) => journal.find(toolCallId)));
+        return Response.json({ call: found.find((call) => call !== undefined) ?? null });
+      }
+      const limit = Math.min(Math.max(Number(searchParams.get("limit")) || 1, 1), MAX_LISTED_CALLS);
+      const calls = (await Promise.all(journals.map((journal) => journal.recent(limit)))).flat();
+      return Response.json({ calls: calls.sort((a, b) => (b.steps[0]?.at ?? 0) - (a.steps[0]?.at ?? 0)).slice(0, limit) });
+    },
+  };
+}
+
+/** Undefined too if it is no text that was encoded for an address. */
+function decoded(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

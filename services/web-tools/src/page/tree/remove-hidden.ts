@@ -1,0 +1,202 @@
+import type { CheerioAPI } from "cheerio/slim";
+import { pixels, rgbOf, withPixels, withVariables } from "../css/css-values.ts";
+import { type DeclaredStyle, declaredStyles } from "../css/declared-style.ts";
+import { type Element, elementsBelow, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
+
+/** Red, green, blue and opacity; "unknown" where only a sheet that is not read, or a picture, could tell. */
+type Colour = readonly [number, number, number, number] | "unknown";
+
+/** What a text has from the elements around it. */
+interface Inherited {
+  readonly isVisible: boolean;
+  readonly isTiny: boolean;
+  readonly colour: Colour;
+  readonly background: Colour;
+  readonly variables: ReadonlyMap<string, string>;
+}
+
+const BLACK: Colour = [0, 0, 0, 1];
+const WHITE: Colour = [255, 255, 255, 1];
+/** Further than that from its place nothing is seen of an element. */
+const FAR_PX = 500;
+const MAX_VARIABLES = 2_000;
+
+/**
+ * Removes what a person who looks at the page does not see: what is not displayed, transparent, elsewhere, cut off, tiny, or in the colour
+ * of what it stands on. Such text is where a page that wants to mislead a model speaks to it.
+ * @param withSheets whether the page's sheets count, or only style attributes @default true
+ */
+export function removeHidden($: CheerioAPI, options: { readonly withSheets?: boolean } = {}): void {
+  const root = $.root()[0] as ParentNode;
+  const styles = declaredStyles($, root, options);
+  const start: Inherited = { isVisible: true, isTiny: false, colour: BLACK, background: styles.isIncomplete ? "unknown" : WHITE, variables: new Map() };
+  const open: [ParentNode, Inherited][] = [[root, start]];
+  const controls: Element[] = [];
+  /** Boxes without height that have an id: whether they are closed or hidden shows once all controls are known. */
+  let closed: [Element, Inherited][] = [];
+  for (let entry = open.pop(); entry !== undefined; entry = open.pop() ?? nextOpened()) {
+    const [parent, around] = entry;
+    const isSeen = around.isVisible && !around.isTiny && !isSame(around.colour, around.background);
+    const kept = parent.children.filter((child) => {
+      if (isText(child)) return isSeen || child.data.trim() === "";
+      if (!isElement(child)) {
+        if (isParent(child)) open.push([child, around]);
+        return isParent(child);
+      }
+      const variables = variablesOf(styles.of(child), around.variables);
+      const style = resolved(styles.of(child), variables);
+      if ("hidden" in child.attribs || ("popover" in child.attribs && !style.has("display")) || isTakenAway(style)) return false;
+      const isCut = hasNoRoom(style);
+      if (isCut && !child.attribs["id"]) return false;
+      if ("aria-expanded" in child.attribs && "aria-controls" in child.attribs) controls.push(child);
+      (isCut ? closed : open).push([child, inherit(child, style, { ...around, variables })]);
+      return true;
+    });
+    if (kept.length < parent.children.length) setChildren(parent, kept);
+  }
+  for (const [box] of closed)
+    if (box.parent !== null)
+      setChildren(
+        box.parent,
+        box.parent.children.filter((child) => child !== box),
+      );
+
+  /** A box that a control opens which people see: who clicks it reads the text. */
+  function nextOpened(): [ParentNode, Inherited] | undefined {
+    const shut = new Set(closed.map(([box]) => box));
+    const seen = controls.filter((it) => textOf(it).trim() !== "" && !elementsBelow(it).some((inner) => shut.has(inner)));
+    const ids = new Set(seen.flatMap(({ attribs }) => (attribs["aria-controls"] ?? "").split(/\s+/)));
+    const isOpened = ([{ attribs }]: [Element, Inherited]): boolean => ids.has(attribs["id"] ?? "");
+    open.push(...closed.filter(isOpened));
+    closed = closed.filter((entry) => !isOpened(entry));
+    return open.pop();
+  }
+}
+
+function variablesOf(style: DeclaredStyle, around: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const own = [...style].filter(([name]) => name.startsWith("--"));
+  return own.length === 0 ? around : new Map([...around, ...own].slice(-MAX_VARIABLES));
+}
+
+function resolved(style: DeclaredStyle, variables: ReadonlyMap<string, string>): DeclaredStyle {
+  if (![...style.values()].some((value) => value.includes("var("))) return style;
+  return new Map(
+    [...style]
+      .flatMap(([name, value]) => (name.startsWith("--") ? [] : [[name, withVariables(value, variables)] as const]))
+      .filter((entry): entry is readonly [string, string] => entry[1] !== undefined),
+  );
+}
+
+/** Whether nothing of the element is seen, whatever its children say of themselves. */
+function isTakenAway(style: DeclaredStyle): boolean {
+  if (style.size === 0) return false;
+  const of = (name: string): string => style.get(name) ?? "";
+  if (of("display") === "none" || of("content-visibility") === "hidden") return true;
+  // What an animation shows later begins like that.
+  const isAnimated = style.has("animation") || style.has("animation-name");
+  const isClear = (opacity: string): boolean => numberIn(opacity) <= 0.05;
+  if (!isAnimated && (isClear(of("opacity")) || /\bopacity\(\s*0*\.?0+%?\s*\)/.test(of("filter")))) return true;
+
+  const isPlaced = /^(?:absolute|fixed)$/.test(of("position"));
+  const isFar = (value: string): boolean => pixels(value) <= -FAR_PX;
+  if (isPlaced && ["left", "top", "right", "bottom"].some((side) => isFar(of(side)))) return true;
+  // What is fixed does not come into view by scrolling; what is that far to the right or below is not scrolled to.
+  const limit = of("position") === "fixed" ? 1000 : 1500;
+  const isRelative = (value: string): boolean => /%|v[whib]|vm/.test(value);
+  if (isPlaced && ["left", "top", "right", "bottom"].some((side) => pixels(of(side)) >= (isRelative(of(side)) ? limit : 5 * limit))) return true;
+  // Layouts of a fixed width are moved by half of it to the middle, and boxes by a share of their own size.
+  if (isFar(of("text-indent")) || ["margin-left", "margin-top"].some((side) => pixels(of(side)) <= -3 * FAR_PX)) return true;
+  if (isGone(of("transform"), of("rotate")) || (of("zoom") !== "" && numberIn(of("zoom")) <= 0.05)) return true;
+  const moved = withPixels(`${of("transform")} ${of("translate")}`.replaceAll(/[-+]?[\d.]+%/g, "0px")); // a share of its own size
+  if ((moved.match(/-[\d.]+px/g) ?? []).some(isFar) || /\bscale[xy]?\(\s*0*\.?0+\s*[,)]/.test(moved) || /^0*\.?0+$/.test(of("scale"))) return true;
+
+  if (isPlaced && /^rect\(\s*(?:[01](?:px)?[\s,]+){3}[01](?:px)?\s*\)$/.test(of("clip"))) return true;
+  if (/^(?:inset\(\s*(?:[5-9]\d|\d{3,})(?:\.\d+)?%|circle\(\s*0(?:px|%)?[\s)])/.test(of("clip-path"))) return true;
+  return false;
+}
+
+/** Whether what is inside is cut off, as the box is of no size. */
+function hasNoRoom(style: DeclaredStyle): boolean {
+  if (style.size === 0) return false;
+  const of = (name: string): string => style.get(name) ?? "";
+  const isCut = /hidden|clip/.test(of("overflow") + of("overflow-x") + of("overflow-y"));
+  // A box without height that is padded, as for pictures, has room all the same.
+  const hasRoom = ["min-height", "padding", "padding-top", "padding-bottom"].some((name) => /[1-9]/.test(of(name)));
+  return isCut && !hasRoom && ["width", "height", "max-width", "max-height"].some((side) => Math.abs(pixels(of(side))) <= 1);
+}
+
+/** Whether a transform leaves no area: seen from the side, or scaled to nothing. */
+function isGone(transform: string, rotate: string): boolean {
+  const turned = [...transform.matchAll(/\brotate[xy]\(\s*([^()]+)\)/g)].map(([, angle = ""]) => angle).concat(/^[xy]\s/.test(rotate) ? rotate.slice(2) : []);
+  if (turned.some((angle) => Math.abs(Math.cos(radians(angle))) <= 0.02)) return true;
+  const [, inner] = /\bmatrix\(([^()]+)\)/.exec(transform) ?? [];
+  if (inner !== undefined) {
+    const [a = 1, b = 0, c = 0, d = 1, x = 0, y = 0] = inner.split(/[\s,]+/).map(Number);
+    if (Math.abs(a * d - b * c) <= 0.001 || x <= -2 * FAR_PX || y <= -2 * FAR_PX) return true;
+  }
+  return [...transform.matchAll(/\bscale(?:[xy]|3d)?\(([^()]+)\)/g)].some(([, scales = ""]) =>
+    scales
+      .split(",")
+      .slice(0, 2)
+      .some((scale) => Math.abs(numberIn(scale.trim())) <= 0.02),
+  );
+}
+
+function radians(angle: string): number {
+  const [, number, unit = ""] = /^(-?[\d.]+)(deg|grad|rad|turn)?$/.exec(angle.trim()) ?? [];
+  return Number(number) * ({ deg: Math.PI / 180, grad: Math.PI / 200, turn: 2 * Math.PI }[unit] ?? 1);
+}
+
+/** A number or a share; NaN if it is neither. */
+function numberIn(value: string): number {
+  const worked = /^[-+.\d]/.test(value) ? value : withPixels(value).replace("px", "");
+  const [, number, percent] = /^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%?)$/.exec(worked) ?? [];
+  return number === undefined ? Number.NaN : Number(number) * (percent === "%" ? 0.01 : 1);
+}
+
+function inherit(element: Element, style: DeclaredStyle, around: Inherited): Inherited {
+  const { variables } = around;
+  if (style.size === 0) return around;
+  const visibility = style.get("visibility");
+  const size = style.get("font-size") ?? /(?:^|\s)([\d.]+(?:px|pt|r?em|%)?)(?:\/|\s)/.exec(style.get("font") ?? "")?.[1];
+  return {
+    isVisible: visibility === undefined || visibility === "inherit" ? around.isVisible : visibility === "visible",
+    isTiny: size === undefined || size === "inherit" ? around.isTiny : isTinySize(size),
+    colour: colourOf(style, around, element),
+    background: backgroundOf(style, around),
+    variables,
+  };
+}
+
+function isTinySize(size: string): boolean {
+  if (/^[-+]?[\d.]+(?:e[-+]?\d+)?(?:%|r?em)$/.test(size)) return Number.parseFloat(size) <= (size.endsWith("%") ? 10 : 0.1);
+  return pixels(size) <= 2;
+}
+
+function colourOf(style: DeclaredStyle, around: Inherited, { name }: Element): Colour {
+  if (/\btext\b/.test(`${style.get("background-clip") ?? ""} ${style.get("-webkit-background-clip") ?? ""}`)) return "unknown"; // the background is the text's colour
+  const value = style.get("-webkit-text-fill-color") ?? style.get("color");
+  if (value === undefined) return name === "a" ? "unknown" : around.colour; // a link has a colour of its own
+  return value === "inherit" || value === "currentcolor" ? around.colour : parseColour(value);
+}
+
+function backgroundOf(style: DeclaredStyle, around: Inherited): Colour {
+  const shorthand = style.get("background") ?? "";
+  if (/url\(|gradient\(|var\(|image\(/.test(`${shorthand} ${style.get("background-image") ?? ""}`)) return "unknown";
+  const words = style.get("background-color") ?? shorthand;
+  const value = (words.match(/[a-z-]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\S+/g) ?? []).find((word) => parseColour(word) !== "unknown");
+  if (value === undefined) return words === "" || /^(?:none|inherit|initial|unset)\b/.test(words) ? around.background : "unknown";
+  const colour = parseColour(value);
+  if (colour === "unknown" || colour[3] >= 0.95) return colour;
+  return colour[3] <= 0.05 ? around.background : "unknown"; // one shines through the other
+}
+
+const parseColour = (value: string): Colour => rgbOf(value) ?? "unknown";
+
+/** So near that nobody reads one on the other. */
+function isSame(colour: Colour, background: Colour): boolean {
+  if (colour === "unknown") return false;
+  if (colour[3] <= 0.05) return true;
+  if (background === "unknown") return false;
+  return [0, 1, 2].every((part) => Math.abs((colour[part] ?? 0) - (background[part] ?? 0)) <= 8);
+}

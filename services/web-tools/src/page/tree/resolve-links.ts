@@ -1,0 +1,35 @@
+import { PageTooComplexError } from "../page-too-complex-error.ts";
+import { elementsBelow, type ParentNode } from "./dom.ts";
+
+/** A longer base is no address that a server would answer, and each of the page's links would repeat it. */
+const MAX_BASE_LENGTH = 2_048;
+
+/**
+ * Makes every link absolute. A link that leads nowhere readable becomes its text.
+ * @param base what relative links are relative to
+ * @throws {PageTooComplexError} if the links together are longer than `maxLength`
+ */
+export function resolveLinks(root: ParentNode, base: URL, { maxLength }: { readonly maxLength: number }): void {
+  let length = 0;
+  for (const { attribs } of elementsBelow(root, "a")) {
+    const href = attribs["href"]?.trim();
+    const target = href === undefined || href.startsWith("#") ? null : URL.parse(href, base.href);
+    if (target !== null && readable.has(target.protocol)) {
+      // A parenthesis or space in a destination would end it early.
+      attribs["href"] = target.href.replaceAll(/[() <>\\]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+      length += attribs["href"].length;
+      if (length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters of links`);
+    } else {
+      delete attribs["href"];
+    }
+  }
+}
+
+const readable: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
+
+/** What the page's relative links are relative to: its `base` element, itself relative to where the page came from. */
+export function baseOf(document: ParentNode, url: string): URL {
+  const href = elementsBelow(document, "base").find(({ attribs }) => attribs["href"] !== undefined)?.attribs["href"];
+  const base = URL.parse(href === undefined || href.length > MAX_BASE_LENGTH ? "" : href, url);
+  return base !== null && readable.has(base.protocol) ? base : new URL(url);
+}

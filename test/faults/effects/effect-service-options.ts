@@ -1,0 +1,18 @@
+import type { KillPoint } from "../kills/kill-point.ts";
+
+export interface EffectServiceOptions {
+  readonly busUrl: string;
+  /** Where its claims are; without it they are in its process. */
+  readonly redis?: { readonly url: string; readonly prefix: string } | undefined;
+  /** Its name. Its tools are called `read_{service}`, `repeat_{service}`, `effect_{service}`: many share a bus. */
+  readonly service: string;
+  /** The file that it appends to. */
+  readonly ledger: string;
+  /** Serves as a deployment does: by a policy, to verified senders, limits counted in Redis, with an audit log, traces and metrics by the process's environment. */
+  readonly deployed?: { readonly policyFile: string; readonly auditFile: string } | undefined;
+  readonly concurrency?: number | undefined;
+  readonly heartbeatSeconds?: number | undefined;
+  /** Where it kills itself, once so many calls are there. */
+  readonly killAt?: KillPoint | undefined;
+  readonly killCalls?: number | undefined;
+}
