@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Parser } from "@asyncapi/parser";
-import { mcpTopics, messages } from "@rockbot/contracts";
+import { MAX_REQUEST_BYTES, mcpTopics, messages, ToolErrorCode } from "@rockbot/contracts";
+import { HEARTBEAT_MS, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "@rockbot/tools/limits";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 
 test("the AsyncAPI document is one that its own parser accepts, and has every message", async () => {
   const text = await readFile(join(import.meta.dirname, "../packages/contracts/asyncapi.yaml"), "utf8");
@@ -59,4 +61,15 @@ test("what replicas of the bridge say to each other is in the document, with whe
     .all()
     .find((operation) => operation.id() === "sendToolInvokeRequest-mcp-owner-instance");
   expect(asking?.reply()?.channel()?.address()).toBe(mcpTopics.handedOver("{instance}"));
+});
+
+test("the document says the queue arguments, numbers and patterns that the code goes by, and its words have no name without a value", async () => {
+  const text = await readFile(join(import.meta.dirname, "../packages/contracts/asyncapi.yaml"), "utf8");
+  const contract = parse(text)["x-rockbot"];
+  const [main] = contract.serviceQueues.slice(-1);
+  expect(main).toMatchObject({ name: "rockbot.{subscription}.v1", arguments: { "x-queue-type": "quorum", "x-delivery-limit": 10 } });
+  expect(contract.values).toMatchObject({ HEARTBEAT_MS, MAX_REQUEST_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS });
+  expect(contract.errorCodes).toEqual(Object.values(ToolErrorCode));
+  expect(text).not.toMatch(/\$[A-Z][A-Z_]+/);
+  expect(text).toContain("every 1 s, from when it takes calls on");
 });

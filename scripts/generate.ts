@@ -8,7 +8,7 @@ import { globSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { parse } from "yaml";
-import { asyncApiDocument } from "./generate/async-api.ts";
+import { asyncApiDocument, type ContractWords } from "./generate/async-api.ts";
 import { chartSchema } from "./generate/chart-schema.ts";
 import { configModule, pascalCase } from "./generate/config-module.ts";
 import { contractsModules } from "./generate/contracts-modules.ts";
@@ -34,7 +34,6 @@ const files = new Map<string, string>();
 for (const [name, text] of Object.entries(await contractsModules(definitions))) {
   files.set(join(contracts, "src/generated", name), text);
 }
-files.set(join(contracts, "asyncapi.yaml"), asyncApiDocument(definitions));
 files.set("docs/reference/tools.md", referenceDocument(definitions));
 const settings = parse(await readFile("services/settings.yaml", "utf8")) as Record<string, object>;
 const configs = new Map<string, JsonSchema>();
@@ -63,13 +62,17 @@ let count = 0;
 await settle(files);
 // The code that makes these is generated itself: it is loaded only now. Where it is stale, so may they be.
 if (!isCheck || stale.length === 0) {
-  const [{ policyReference }, { brokerRightsReference }] = await Promise.all([
+  const [{ policyReference }, { brokerRightsReference }, { contractValues, withValues }] = await Promise.all([
     import("./generate/policy-reference.ts"),
     import("./generate/broker-rights-reference.ts"),
+    import("./generate/contract-values.ts"),
   ]);
+  const contractFile = `${contracts}/schema/service/contract.yaml`;
+  const words = parse(await readFile(contractFile, "utf8")) as ContractWords;
   const example = "docs/examples/policy.yaml";
   await settle(
     new Map([
+      [join(contracts, "asyncapi.yaml"), asyncApiDocument(definitions, { words, values: contractValues, withValues })],
       ["docs/reference/policy.md", await policyReference(example)],
       ["docs/reference/broker-rights.md", await brokerRightsReference(example)],
     ]),

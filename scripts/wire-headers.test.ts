@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Header } from "@rockbot/contracts";
+import { createEnvelope, Header, toWire } from "@rockbot/contracts";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 
+type Described = Readonly<Record<string, { readonly headers?: { readonly properties: Readonly<Record<string, unknown>> } }>>;
+
 interface AsyncApi {
-  readonly components: { readonly messages: Readonly<Record<string, { readonly headers?: { readonly properties: Readonly<Record<string, unknown>> } }>> };
+  readonly components: { readonly messages: Described; readonly messageTraits: Described };
 }
 
 test("each header that we write is described in the AsyncAPI document, by its name on the wire", () => {
@@ -17,4 +19,10 @@ test("each header that we write is described in the AsyncAPI document, by its na
       .map((name) => `rb-${name}`)
       .sort(),
   );
+});
+
+test("each header that every message has, or may have, is described in the document", () => {
+  const { components } = parse(readFileSync(join(dirname(import.meta.dirname), "packages/contracts/asyncapi.yaml"), "utf8")) as AsyncApi;
+  const always = Object.keys(toWire(createEnvelope({ topic: "t", type: "t", source: "s", destination: "d", body: new Uint8Array() })).headers);
+  expect(Object.keys(components.messageTraits["all"]?.headers?.properties ?? {})).toEqual([...always, "rb-traceparent", "rb-tracestate"]);
 });

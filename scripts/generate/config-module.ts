@@ -25,12 +25,12 @@ export async function configModule({ file, name, type }: ConfigModuleNames, sche
   return {
     [`${name}.ts`]: [
       banner,
-      `import type { ConfigSchema } from "@rockbot/config";`,
+      `import type { Validator } from "@rockbot/contracts";`,
       `import { validate } from "./${name}-validator.js";`,
       "",
       types.trim(),
       "",
-      `export const ${name}Schema: ConfigSchema<${type}> = { schema: ${JSON.stringify(resolved(top, definitions))}, validate };`,
+      `export const ${name}Schema: { readonly schema: object; readonly validate: Validator<${type}> } = { schema: ${JSON.stringify(resolved(top, definitions))}, validate };`,
       "",
     ].join("\n"),
     [`${name}-validator.js`]: `${banner}\n${await validatorsModule({ validate: inlined(top, definitions) })}`,

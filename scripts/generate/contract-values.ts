@@ -1,0 +1,91 @@
+import {
+  DEFAULT_CONCURRENCY,
+  DEFAULT_DRAIN_MS,
+  HEALED_WITHIN_MS,
+  MAX_BODY_BYTES,
+  MAX_HEADER_BYTES,
+  MAX_PARKED_BODY_BYTES,
+  PARKED_BYTES,
+  PARKED_MESSAGES,
+  PARKED_MS,
+  RESULT_QUEUE_EXPIRES_MS,
+} from "@rockbot/bus";
+import { COPY_NAMES, copyArguments, DEAD_LETTER_EXCHANGE, EXCHANGE, resultArguments, serviceQueues } from "@rockbot/bus-rabbitmq/queue-plan";
+import { MAX_JSON_DEPTH, MAX_REQUEST_BYTES, namePattern, replyTopicPattern, ToolErrorCode } from "@rockbot/contracts";
+import { defaultPolicySource } from "@rockbot/policy";
+import { MAX_REPLY_BYTES, REPLY_KEPT_MS } from "@rockbot/records/claims";
+import * as limits from "@rockbot/tools/limits";
+
+/** What the code goes by, and the contract's words name as $NAME. */
+const values: Readonly<Record<string, number | string>> = {
+  ...limits,
+  DEFAULT_CONCURRENCY,
+  DRAIN_MS: DEFAULT_DRAIN_MS,
+  HEALED_WITHIN_MS,
+  MAX_BODY_BYTES,
+  MAX_HEADER_BYTES,
+  MAX_PARKED_BODY_BYTES,
+  PARKED_BYTES,
+  PARKED_MESSAGES,
+  PARKED_MS,
+  RESULT_QUEUE_EXPIRES_MS,
+  MAX_JSON_DEPTH,
+  MAX_REQUEST_BYTES,
+  MAX_REPLY_BYTES,
+  REPLY_KEPT_MS,
+};
+
+const texts: Readonly<Record<string, string | number>> = {
+  EXCHANGE,
+  DEAD_LETTER_EXCHANGE,
+  LAST_COPY: COPY_NAMES - 1,
+  NAME_PATTERN: namePattern.source,
+  REPLY_TOPIC_PATTERN: replyTopicPattern.source,
+  DELEGATES: defaultPolicySource().document.delegates.join("` and `"),
+  ANNOUNCEMENT_TTL_VALUE: limits.ANNOUNCEMENT_TTL_MS,
+  PROGRESS_TTL_VALUE: limits.PROGRESS_TTL_MS,
+};
+
+/** The text with each $NAME replaced by the value that the code has, with its unit. @throws {Error} for a name that stands for nothing */
+export const withValues = (text: string): string =>
+  text.replaceAll(/\$([A-Z][A-Z_]+)/g, (_, name: string) => {
+    const value = texts[name] ?? values[name];
+    if (value === undefined) throw new Error(`Cannot generate: the contract names $${name}, which scripts/generate/contract-values.ts does not have`);
+    return typeof value === "string" || name in texts ? String(value) : inWords(name, value);
+  });
+
+/** The same values for programs: what is declared at the broker, numbers, patterns and codes. */
+export const contractValues = {
+  exchanges: [EXCHANGE, DEAD_LETTER_EXCHANGE].map((name) => ({ name, type: "topic", durable: true })),
+  serviceQueues: serviceQueues("{subscription}").map(({ part, name, arguments: args, deadLetterKeys }) => ({
+    part,
+    name,
+    durable: true,
+    arguments: args,
+    bindings: part === "main" ? [{ exchange: EXCHANGE, key: "tool.invoke.{service}" }] : deadLetterKeys.map((key) => ({ exchange: DEAD_LETTER_EXCHANGE, key })),
+  })),
+  copyQueue: { name: "", exclusive: true, autoDelete: true, durable: false, arguments: copyArguments },
+  resultQueue: { name: "rockbot.result.{agent}.{instance}.v1", durable: true, arguments: resultArguments, note: "Of callers. A service declares none." },
+  values,
+  patterns: { name: namePattern.source, replyTopic: replyTopicPattern.source },
+  errorCodes: Object.values(ToolErrorCode),
+};
+
+const BYTES = [
+  [1024 * 1024, "MiB"],
+  [1024, "KiB"],
+  [1, "bytes"],
+] as const;
+const TIMES = [
+  [24 * 3_600_000, "days"],
+  [60_000, "minutes"],
+  [1_000, "s"],
+  [1, "ms"],
+] as const;
+
+/** In the largest unit of which it is a whole number, two at least of days and minutes. */
+function inWords(name: string, value: number): string {
+  const units = name.endsWith("_BYTES") ? BYTES : name.endsWith("_MS") ? TIMES : undefined;
+  const found = units?.find(([size, unit]) => value % size === 0 && (value > size || !(unit === "days" || unit === "minutes")));
+  return found === undefined ? String(value) : `${value / found[0]} ${found[1]}`;
+}
