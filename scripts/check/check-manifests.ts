@@ -5,13 +5,14 @@ import { parse } from "yaml";
 
 interface Manifest {
   readonly name: string;
+  readonly version?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
 /**
- * Each library has one exact version, in the catalog; each package names it by `catalog:`, and ours by `workspace:*`. The
- * lockfile holds hashes and no addresses, so that it is the same behind every registry.
+ * Each library has one exact version, in the catalog; each package names it by `catalog:`, and ours by `workspace:*`. RockBot
+ * has one version, in the manifest at the root. The lockfile holds hashes and no addresses, so that it is the same behind every registry.
  *
  * @returns a line that says what was looked at
  * @throws {Error} with one line for each fault
@@ -32,9 +33,12 @@ export async function checkManifests(root: string): Promise<string> {
       ...(used.some((use) => use.name === name) ? [] : [`pnpm-workspace.yaml: no package uses ${name}: remove it from the catalog`]),
     ]),
     ...used.flatMap(({ file, name, version }) => {
-      const wanted = name.startsWith("@rockbot/") ? "workspace:*" : "catalog:";
+      const wanted = /^(@rockbot\/.+|rockbot)$/.test(name) ? "workspace:*" : "catalog:";
       return version === wanted ? [] : [`${file}: ${name} is at "${version}": write "${wanted}"`];
     }),
+    ...manifests.flatMap(({ file, manifest }) =>
+      file === "package.json" || manifest.version === undefined ? [] : [`${file}: remove its version: all of RockBot has that of package.json at the root`],
+    ),
     ...addresses.map((line) => `pnpm-lock.yaml: "${line.trim()}" holds the address of a registry: install once more with the registry's addresses left out`),
   ];
   if (faults.length > 0) throw new Error(faults.join("\n"));

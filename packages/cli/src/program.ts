@@ -1,5 +1,5 @@
+import { version } from "@rockbot/base/version";
 import { Command } from "commander";
-import packageJson from "../package.json" with { type: "json" };
 import { addAuditCommand } from "./audit-command.ts";
 import { addBrokerCommand } from "./broker-command.ts";
 import { addCallsCommand } from "./calls-command.ts";
@@ -16,7 +16,7 @@ const DLQ_POLICY = "whose messages are whose, where the broker verifies senders;
 export function createProgram(): Command {
   const program = new Command("rockbot")
     .description("Tools for LLM agents, each behind a message bus. Start the system, or call a tool from the shell.")
-    .version(packageJson.version)
+    .version(version)
     .exitOverride()
     .showHelpAfterError("(rockbot --help shows the commands)")
     .addHelpText(

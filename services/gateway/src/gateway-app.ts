@@ -1,3 +1,4 @@
+import { version } from "@rockbot/base/version";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { Admission, SPARE_CONNECTIONS, WaitingRoom } from "@rockbot/edge/inbound";
@@ -6,7 +7,6 @@ import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/process";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import packageJson from "../package.json" with { type: "json" };
 import { describeCall } from "./calls/describe-call.ts";
 import { invoke } from "./calls/invoke.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
@@ -131,9 +131,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   app.get("/v1/calls/:toolCallId", async (c) => c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))));
   app.get("/openapi.json", async (c) => {
     await caller.discovered();
-    return c.json(
-      openApiDocument(toolsOf(c.get("caller")), { version: packageJson.version, needsToken: c.req.header("authorization") !== undefined, maxTimeoutMs }),
-    );
+    return c.json(openApiDocument(toolsOf(c.get("caller")), { version, needsToken: c.req.header("authorization") !== undefined, maxTimeoutMs }));
   });
 
   for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/v1/calls/:toolCallId", "/openapi.json"]) app.all(path, onlyMethod("GET"));

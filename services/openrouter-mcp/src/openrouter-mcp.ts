@@ -1,3 +1,4 @@
+import { version } from "@rockbot/base/version";
 import type { Logger } from "@rockbot/bus";
 import { type McpHttpServer, serveMcpHttp } from "@rockbot/mcp/standalone";
 import type { OpenrouterMcpConfig } from "./generated/config.ts";
@@ -19,7 +20,7 @@ export async function startOpenrouterMcp(config: Readonly<OpenrouterMcpConfig>, 
   const api = createOpenRouterApi({ baseUrl: openrouterBaseUrl, apiKey: openrouterApiKey, timeoutMs: requestTimeoutMs });
   const served = {
     name: "openrouter",
-    version: "0.1.0",
+    version,
     instructions:
       "What an OpenRouter account says of itself: its credits, keys, models and what its generations cost. Everything is read only, and given as JSON.",
     tools: openRouterTools(api, { modelsCacheMs }),

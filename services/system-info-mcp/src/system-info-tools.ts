@@ -1,3 +1,4 @@
+import { version } from "@rockbot/base/version";
 import type { ServedTool, ServedTools } from "@rockbot/mcp/standalone";
 import { diskInfo } from "./tools/disk-info.ts";
 import { networkInfo } from "./tools/network-info.ts";
@@ -7,7 +8,7 @@ import { type Runtime, systemInfo } from "./tools/system-info.ts";
 export function systemInfoTools(runtime: Runtime): ServedTools {
   return {
     name: "system-info",
-    version: "0.1.0",
+    version,
     instructions: "The machine that this server runs on: its system, processors, memory, disks and networks. Everything is read only, and given as JSON.",
     tools: [
       reading("system_info", "The machine's operating system, processors, load, memory, time since its start, and the runtime of this server.", async () =>

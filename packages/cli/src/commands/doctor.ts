@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+import { version } from "@rockbot/base/version";
 import { type Bus, silentLogger } from "@rockbot/bus";
 import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
 import { configSchema } from "@rockbot/gateway";
@@ -47,7 +48,7 @@ export async function doctor({ bus, policy: option, json = false }: DoctorOption
     ...(url === MEMORY_BUS ? [running.finding] : []),
     await port(env, running.isRunning),
   ];
-  if (json) console.log(JSON.stringify({ version: packageJson.version, findings }, undefined, 2));
+  if (json) console.log(JSON.stringify({ version, findings }, undefined, 2));
   else for (const { what, state, message } of findings) console.log(terminalText(`${state.padEnd(8)} ${what.padEnd(15)} ${message}`, process.stdout));
   process.exitCode = findings.some(({ state }) => state === "broken") ? ExitCode.Failed : ExitCode.Ok;
 }

@@ -1,6 +1,6 @@
+import { version } from "@rockbot/base/version";
 import { silentLogger } from "@rockbot/bus";
 import { serveToolsOverStdio } from "@rockbot/mcp/serve";
-import packageJson from "../../package.json" with { type: "json" };
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { offeredTools } from "../client/offered-tools.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
@@ -25,7 +25,7 @@ export async function serveMcp({ bus, mcpConfig, policy, allowAddress = [] }: Mc
     input: stdin,
     output: stdout,
     onChange: (listener) => client.onChange(listener),
-    version: packageJson.version,
+    version,
     log: silentLogger,
   });
   console.error(`rockbot: an MCP server on stdin and stdout; the tools are run by ${client.where}`);

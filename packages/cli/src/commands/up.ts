@@ -1,3 +1,4 @@
+import { version } from "@rockbot/base/version";
 import { createMemoryBus, type Logger } from "@rockbot/bus";
 import { type Gateway, type OperatorParts, startGateway } from "@rockbot/gateway";
 import { offerMcpTools } from "@rockbot/mcp/for-agents";
@@ -9,7 +10,6 @@ import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot
 import { SharedRecords } from "@rockbot/records/shared";
 import { createToolCaller } from "@rockbot/tools";
 import { startWebTools, webToolsOff } from "@rockbot/web-tools";
-import packageJson from "../../package.json" with { type: "json" };
 import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { type LocalScripts, startScripts } from "../client/start-scripts.ts";
 import { CommandError } from "../command-error.ts";
@@ -29,7 +29,7 @@ export async function up(options: UpOptions): Promise<void> {
 
   using shutdown = onShutdown({ graceMs });
   const { logLevel, logFormat } = gateway ?? webTools ?? mcpBridge ?? scriptsManager ?? {};
-  await using telemetry = await startTelemetry({ service: "rockbot", version: packageJson.version, logLevel, logFormat, logTo: "stderr" });
+  await using telemetry = await startTelemetry({ service: "rockbot", version, logLevel, logFormat, logTo: "stderr" });
   const { log } = telemetry;
   exitOnCrash(log);
   const socket = isMemory ? ownSocket(process.env) : undefined;
@@ -129,7 +129,7 @@ function describe(
   const names = Object.entries({ "web-tools": webTools, "mcp-bridge": mcpBridge, "scripts-manager": scriptsManager, gateway }).flatMap(([name, config]) =>
     config === undefined ? [] : [name],
   );
-  const lines = [`rockbot ${packageJson.version}: ${new Intl.ListFormat("en", { style: "long" }).format(names)} over ${displayBusUrl(busUrl)}`];
+  const lines = [`rockbot ${version}: ${new Intl.ListFormat("en", { style: "long" }).format(names)} over ${displayBusUrl(busUrl)}`];
   if (running !== undefined) lines.push(`  gateway   ${running.url}, ${running.access}; for MCP clients ${running.url}/mcp`);
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
   if (mcpBridge?.mcpConfig !== undefined) lines.push(`  mcp       the servers of ${mcpBridge.mcpConfig}: rockbot mcp ls`);

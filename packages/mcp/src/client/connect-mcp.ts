@@ -1,5 +1,6 @@
 import { Client, type Client as ClientType, type PriorDiscovery, SdkError, type Tool, type Transport } from "@modelcontextprotocol/client";
 import { startLoop, unlessAborted, within } from "@rockbot/base";
+import { version } from "@rockbot/base/version";
 import { boundedSchemaValidator } from "../schema/bounded-schema-validator.ts";
 import { cleanSchema } from "../text/clean-schema.ts";
 import { cleanText } from "../text/clean-text.ts";
@@ -66,7 +67,7 @@ export interface McpListing {
   readonly leftOut: readonly LeftOut[];
 }
 
-const CLIENT = { name: "rockbot", version: "0.1.0" };
+const CLIENT = { name: "rockbot", version };
 /** A server that says nothing to a question of the newer era by then is of the older one. Programs may have to be fetched first. */
 const PROBE_TIMEOUT_MS = 10_000;
 const MAX_DESCRIPTION = 8 * 1024;

@@ -1,8 +1,8 @@
+import { version } from "@rockbot/base/version";
 import type { Logger } from "@rockbot/bus";
 import type { EndpointLoad, SessionLimits, ToolEndpoint } from "@rockbot/mcp/serve";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";
-import packageJson from "../../package.json" with { type: "json" };
 import { type GatewayToolSourceOptions, gatewayToolSource } from "./gateway-tool-source.ts";
 import { observeLoad } from "./observe-load.ts";
 
@@ -51,7 +51,7 @@ export class GatewayEndpoint implements AsyncDisposable {
     const { ChangeWatch, ToolEndpoint } = await import("@rockbot/mcp/serve");
     const { policy, sessions, log } = this.#options;
     const sourceOf = (by: string | undefined) => gatewayToolSource(this.#caller, by, this.#options);
-    const endpoint = this.#stack.use(new ToolEndpoint({ sourceOf, version: packageJson.version, log, ...sessions }));
+    const endpoint = this.#stack.use(new ToolEndpoint({ sourceOf, version, log, ...sessions }));
     const watch = this.#stack.use(new ChangeWatch(() => endpoint.tell()));
     this.#stack.defer(this.#caller.tools.onChange(() => watch.note()));
     if (policy !== undefined) this.#stack.defer(policy.onChange(() => watch.note()));
