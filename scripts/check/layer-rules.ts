@@ -6,7 +6,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["packages/bus", "packages/edge"],
   ["packages/policy", "packages/records", "packages/sandbox"],
   ["packages/bus-rabbitmq", "packages/tools"],
-  ["packages/mcp", "packages/process"],
+  ["packages/mcp", "packages/process", "packages/rockbot"],
   ["services/[^/]+"],
   ["packages/cli"],
 ];
@@ -28,7 +28,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   },
   { modules: "cheerio|domhandler|turndown", owners: ["services/web-tools"] },
   { modules: "commander", owners: ["packages/cli"] },
-  { modules: "ajv|ajv-formats", owners: ["packages/policy", "scripts", "test"] },
+  { modules: "ajv|ajv-formats", owners: ["packages/policy", "packages/rockbot", "scripts", "test"] },
   { modules: "re2js", owners: ["packages/policy"] },
   { modules: "json-schema-to-typescript|@asyncapi/parser|esbuild", owners: ["scripts", "test"] },
   { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "(packages|services)/[^/]+/src/.*conformance"] },
@@ -51,8 +51,11 @@ export const layerRules: IForbiddenRuleType[] = [
     to: {},
   },
   {
-    name: "adapters and telemetry are named in a main.ts or the CLI only",
-    from: { path: "^(packages|services)/", pathNot: `^packages/(cli|testing)/|/src/main\\.ts$|${TESTS}|${ADAPTERS}` },
+    name: "adapters and telemetry are named in a main.ts, the CLI, or a subpath of the library only",
+    from: {
+      path: "^(packages|services)/",
+      pathNot: `^packages/(cli|testing)/|/src/main\\.ts$|^packages/rockbot/src/(rabbitmq|redis)\\.ts$|${TESTS}|${ADAPTERS}`,
+    },
     to: { path: ADAPTERS },
   },
   {

@@ -3,6 +3,7 @@ import type { ClaimStore } from "../claims/index.ts";
 import type { JournalStore } from "../journal/index.ts";
 import type { LeaseStore } from "../leases/index.ts";
 import type { RateStore } from "../rates/index.ts";
+import { orClientMissing } from "./redis-client-missing-error.ts";
 
 export interface SharedRecordsOptions {
   /** Where Redis is; without it nothing is shared, and each process has its own. */
@@ -16,6 +17,7 @@ export interface SharedRecordsOptions {
  * What processes remember together, in Redis: each store is opened when it is first asked for, and closed with this. Without an address
  * every store is undefined: who asks then keeps its own. The client of Redis is loaded with the first store.
  * @throws {StoreUnavailableError} from each opening that Redis refuses: a wrong password, missing rights
+ * @throws {RedisClientMissingError} from each opening where ioredis is not installed
  */
 export class SharedRecords implements AsyncDisposable {
   readonly #options: SharedRecordsOptions;
@@ -56,7 +58,12 @@ export class SharedRecords implements AsyncDisposable {
     if (redisUrl === undefined) return undefined;
     const known = this.#opened.get(name);
     if (known !== undefined) return known as Promise<Store>;
-    const opening = connect(redisUrl, { log }).then((store) => this.#stack.use(store));
+    const opening = connect(redisUrl, { log }).then(
+      (store) => this.#stack.use(store),
+      (error: unknown) => {
+        throw orClientMissing(error, name);
+      },
+    );
     this.#opened.set(name, opening);
     opening.catch(() => this.#opened.delete(name)); // who asks then tries anew
     return opening;

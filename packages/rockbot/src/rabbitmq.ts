@@ -1,0 +1,2 @@
+// The bus over RabbitMQ.
+export { type ConnectBusOptions, connectBus } from "@rockbot/bus-rabbitmq";
