@@ -3,13 +3,13 @@ import type { BrokerDefinitionsCommandOptions } from "./commands/broker-definiti
 
 /** Adds `rockbot broker` and its commands. */
 export function addBrokerCommand(program: Command): void {
-  const broker = program.command("broker").description("Rule the broker: its users, and what each may do there.");
+  const broker = program.command("broker").description("Write the users and permissions of the broker.");
 
   broker
     .command("definitions")
-    .description("Write what RabbitMQ imports, so that it grants what the policy does and nothing else.")
-    .option("--policy <file>", "the policy; else POLICY_FILE")
-    .option("--out <file>", "the file to write, readable by you alone; what is in the way is replaced unless others can read it")
+    .description("Write a definitions file for RabbitMQ, which grants exactly what the policy grants.")
+    .option("--policy <file>", "the policy file; default POLICY_FILE")
+    .option("--out <file>", "the file to write, readable by you alone; replaces an existing file unless other users can read it")
     .option("--vhost <name>", "the virtual host (default /)")
     .addHelpText(
       "after",
@@ -18,9 +18,9 @@ Examples:
   rockbot broker definitions --policy policy.yaml --out broker-definitions.json
   rabbitmqctl import_definitions broker-definitions.json
 
-Passwords come from the environment: ROCKBOT_PASSWORD_{USER} for the user, in capitals and with _ for -, or the path of a
-file that holds it in ROCKBOT_PASSWORD_{USER}_FILE. The file holds their hashes: keep it as you keep them, and commit
-neither. Importing it again adds and changes users; a user that the policy no longer names stays until it is deleted.`,
+Passwords come from the variables ROCKBOT_PASSWORD_{USER}, with the user in capitals and _ for -. A variable
+ROCKBOT_PASSWORD_{USER}_FILE names a file with the password instead. The written file holds password hashes: keep it
+secret, and do not commit it. A second import adds and changes users. It does not delete users that the policy no longer names.`,
     )
     .action(async (options: BrokerDefinitionsCommandOptions) => (await import("./commands/broker-definitions.ts")).writeBrokerDefinitions(options));
 }

@@ -6,37 +6,37 @@ import type { McpWithdrawOptions } from "./commands/mcp-withdraw.ts";
 import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
 
 /** What `--mcp-config` means, wherever it is an option. */
-export const MCP_CONFIG = "a file that names MCP servers, in the common mcpServers form; else MCP_CONFIG";
+export const MCP_CONFIG = "the file of MCP servers, in the common mcpServers form; default MCP_CONFIG";
 
-const REDIS = "of bridges that share this Redis, redis(s)://user:password@host:port/database, not of the running rockbot up";
+const REDIS = "act on the bridges that share this Redis, redis(s)://user:password@host:port/database, instead of the running rockbot up";
 
 /** Adds `rockbot mcp` and its commands. */
 export function addMcpCommand(program: Command): void {
-  const mcp = program.command("mcp").description("Look after MCP servers, or be one.");
+  const mcp = program.command("mcp").description("List and approve MCP servers, or serve the tools over MCP.");
 
   mcp
     .command("ls")
-    .description("List the MCP servers: state, transport, protocol, tools, and why one is away.")
-    .option("--bus <url>", `${BUS}; behind a broker, which servers there are, with their tools`)
-    .option("--policy <file>", "says whether the broker verifies senders, and as whom the bridge speaks; else POLICY_FILE")
-    .option("--mcp-config <file>", `${MCP_CONFIG}; tries its servers from here, whatever runs`)
+    .description("List the MCP servers: state, transport, protocol, tools, and the last error.")
+    .option("--bus <url>", `${BUS}; over a broker the list has servers and tools only`)
+    .option("--policy <file>", "the policy file, which says whether the broker verifies senders; default POLICY_FILE")
+    .option("--mcp-config <file>", `${MCP_CONFIG}; starts these servers in this process`)
     .option("--json", "print JSON")
     .addHelpText(
       "after",
       `
 Examples:
-  rockbot mcp ls                                  those of the running "rockbot up"
-  rockbot mcp ls --bus amqp://user@host/vhost     those behind a broker, as its bridge tells agents
-  rockbot mcp ls --mcp-config mcp.json            do these servers start, and what do they offer?
+  rockbot mcp ls                                  list the servers of the running "rockbot up"
+  rockbot mcp ls --bus amqp://user@host/vhost     list the servers behind a broker
+  rockbot mcp ls --mcp-config mcp.json            test whether these servers start
 
-What a server wrote to stderr before it failed is shown, cut. Exit code 1 if one is not ready. A bridge tells over the
-bus what servers offer, not how they stand, and tries those that are away again when it is asked.`,
+The list shows what a failed server last wrote to stderr, shortened. Exit code 1 if a server is not ready. Over a broker
+the bridge says what servers offer, not their state. The request makes the bridge reconnect to servers that are away.`,
     )
     .action(async (options: McpListOptions) => (await import("./commands/mcp-list.ts")).listMcpServers(options));
 
   mcp
     .command("serve")
-    .description("Be an MCP server on stdin and stdout: every tool and guide, for a desktop client or an agent that starts this command.")
+    .description("Serve every tool and guide over MCP on stdin and stdout, for a client that starts this command.")
     .option("--bus <url>", BUS)
     .option("--policy <file>", POLICY)
     .option("--mcp-config <file>", `${MCP_CONFIG}; only if no "rockbot up" runs`)
@@ -45,36 +45,34 @@ bus what servers offer, not how they stand, and tries those that are away again 
       "after",
       `
 Examples:
-  rockbot mcp serve                               the tools of the running "rockbot up", else started here
-  rockbot mcp serve --bus amqp://user@host/vhost  those behind a broker
+  rockbot mcp serve                               serve the tools of the running "rockbot up", or start them here
+  rockbot mcp serve --bus amqp://user@host/vhost  serve the tools behind a broker
 
 In a client's configuration: "rockbot": { "command": "/path/to/rockbot", "args": ["mcp", "serve"] }
-Ends when the client closes stdin. The gateway serves the same over HTTP, at /mcp.`,
+The command ends when the client closes stdin. The gateway serves the same tools over HTTP, at /mcp.`,
     )
     .action(async (options: McpServeOptions) => (await import("./commands/mcp-serve.ts")).serveMcp(options));
 
   mcp
     .command("approve")
-    .description(
-      "Show what waits for an approval, and approve it: definitions of tools that are new or have changed, servers that agents ask for, and such that were rejected.",
-    )
-    .argument("[server]", "approve what waits of this server; left out: only list")
-    .argument("[tool]", "this tool of it only")
-    .option("--yes", "approve what is shown without asking")
+    .description("List new or changed tools and requested servers that wait for approval, and approve them.")
+    .argument("[server]", "the server to approve (default: only list)")
+    .argument("[tool]", "approve only this tool of the server")
+    .option("--yes", "approve without a question")
     .option("--redis <url>", REDIS)
-    .option("--mcp-config <file>", `${MCP_CONFIG}; with nothing running, what waits of its servers, by the mcp.lock.json beside it`)
+    .option("--mcp-config <file>", `${MCP_CONFIG}; if no "rockbot up" runs, reads the mcp.lock.json beside it`)
     .option("--json", "print JSON")
     .addHelpText(
       "after",
       `
 Examples:
-  rockbot mcp approve                             what waits, and what has changed
-  rockbot mcp approve files                       all that waits of the server files, after a question
-  rockbot mcp approve files read_file --yes       one tool
+  rockbot mcp approve                             list what waits, and what has changed
+  rockbot mcp approve files                       approve everything of the server files, after a question
+  rockbot mcp approve files read_file --yes       approve one tool
 
-What is approved is what is shown: if it changes meanwhile, it waits again. A server that an agent asks for is shown
-with the exact command or address; the agent may have it once. To refuse: rockbot mcp reject SERVER [TOOL]. What was
-rejected or removed is shown as such, and is approved after all if nothing else of its name waits.`,
+The command approves exactly what it shows: a definition that changes meanwhile waits again. For a server that an agent
+asks for, it shows the exact command or address, and the agent may register it once. To refuse: rockbot mcp reject
+SERVER [TOOL]. The list marks what was rejected or removed; you can still approve it if nothing else of its name waits.`,
     )
     .action(async (server: string | undefined, tool: string | undefined, options: McpApproveOptions) =>
       (await import("./commands/mcp-approve.ts")).approveMcp(server, tool, options),
@@ -83,23 +81,25 @@ rejected or removed is shown as such, and is approved after all if nothing else 
   withdrawal(
     mcp,
     "reject",
-    "Refuse what waits for an approval: a tool that is held waits no more until it changes; of a server that it asks for, the agent may not have the same for a day.",
+    "Reject what waits for approval. A rejected tool waits again only when it changes; an agent may not request a rejected server again for a day.",
   )
-    .argument("[tool]", "this tool of it only")
+    .argument("[tool]", "reject only this tool of the server")
     .action(async (server: string, tool: string | undefined, options: McpWithdrawOptions) =>
       (await import("./commands/mcp-withdraw.ts")).rejectMcp(server, tool, options),
     );
-  withdrawal(mcp, "remove", "Take away a server that an agent has registered: all bridges leave it, and the agent may not have the same for a day.").action(
-    async (server: string, options: McpWithdrawOptions) => (await import("./commands/mcp-withdraw.ts")).removeMcp(server, options),
-  );
+  withdrawal(
+    mcp,
+    "remove",
+    "Remove a server that an agent has registered. All bridges disconnect from it, and the agent may not register it again for a day.",
+  ).action(async (server: string, options: McpWithdrawOptions) => (await import("./commands/mcp-withdraw.ts")).removeMcp(server, options));
 }
 
 function withdrawal(mcp: Command, name: "reject" | "remove", description: string): Command {
   return mcp
     .command(name)
     .description(description)
-    .argument("<server>", "its name")
-    .option("--yes", `${name} what is shown without asking`)
+    .argument("<server>", "the name of the server")
+    .option("--yes", `${name} without a question`)
     .option("--redis <url>", REDIS)
-    .option("--mcp-config <file>", `${MCP_CONFIG}; with nothing running, by the mcp.lock.json beside it`);
+    .option("--mcp-config <file>", `${MCP_CONFIG}; if no "rockbot up" runs, uses the mcp.lock.json beside it`);
 }
