@@ -20,7 +20,7 @@ export async function contractsModules(definitions: SchemaDocument["definitions"
     "validators.js": `${banner}\n${validators}`,
     "validators.d.ts": [
       banner,
-      `import type { Validator } from "../validator.ts";`,
+      `import type { Validator } from "../faults/validator.ts";`,
       `import type * as types from "./types.ts";`,
       ...Object.keys(validated).map((name) => `export declare const ${name}: Validator<types.${name.slice("validate".length)}>;`),
       "",
@@ -50,7 +50,7 @@ async function typesModule(definitions: SchemaDocument["definitions"]): Promise<
 function messagesModule(messages: { name: string; type: string; schema: JsonSchema | undefined }[]): string {
   return [
     banner,
-    `import type { Validator } from "../validator.ts";`,
+    `import type { Validator } from "../faults/validator.ts";`,
     `import type * as types from "./types.ts";`,
     `import * as validators from "./validators.js";`,
     "",

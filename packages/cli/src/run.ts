@@ -2,8 +2,8 @@ import { routeConsole } from "@rockbot/base/redaction";
 import { CommanderError } from "commander";
 import { CommandError } from "./command-error.ts";
 import { ExitCode } from "./exit-code.ts";
-import { createProgram } from "./program.ts";
-import { terminalText } from "./terminal-text.ts";
+import { createProgram } from "./program/program.ts";
+import { terminalText } from "./terminal/terminal-text.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Runs one command line. Results go to stdout, all else to stderr. @returns the exit code */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { decodeMessage, encodeMessage, type MessageName } from "./decode.ts";
 import { messages } from "./generated/messages.ts";
-import { fromWire, toWire } from "./wire.ts";
+import { decodeMessage, encodeMessage, type MessageName } from "./messages/decode.ts";
+import { fromWire, toWire } from "./messages/wire.ts";
 
 interface Golden {
   readonly topic: string;

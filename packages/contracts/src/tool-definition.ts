@@ -1,4 +1,4 @@
-import type { Validator } from "./validator.ts";
+import type { Validator } from "./faults/validator.ts";
 
 /** What a tool promises, generated from its schema. */
 export interface ToolDefinition<Input = unknown, Output = unknown> {

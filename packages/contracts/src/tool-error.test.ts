@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { decodeMessage, encodeMessage } from "./decode.ts";
+import { decodeMessage, encodeMessage } from "./messages/decode.ts";
+import { errorReply, toolErrorFrom } from "./messages/tool-messages.ts";
 import { ToolError, ToolErrorCode } from "./tool-error.ts";
-import { errorReply, toolErrorFrom } from "./tool-messages.ts";
 
 test("a tool error is the same on both sides of the bus, but for its cause", () => {
   const error = new ToolError(ToolErrorCode.RateLimited, "Come back later", { retryAfterMs: 12.3, details: { reason: "quota" }, cause: new Error("secret") });

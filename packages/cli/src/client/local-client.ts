@@ -6,7 +6,7 @@ import { checkScriptsManagerConfig, configSchema as scriptsSchema } from "@rockb
 import { createToolCaller } from "@rockbot/tools";
 import { checkWebToolsConfig, configSchema, startWebTools, webToolsOff } from "@rockbot/web-tools";
 import { MEMORY_BUS } from "../bus-url.ts";
-import { terminalText } from "../terminal-text.ts";
+import { terminalText } from "../terminal/terminal-text.ts";
 import { callerClient } from "./caller-client.ts";
 import { lockFileBeside } from "./lock-file.ts";
 import { type LocalScripts, startScripts } from "./start-scripts.ts";

@@ -1,6 +1,6 @@
 import { chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
-import { chooseMcpConfig } from "./choose-mcp-config.ts";
+import { chooseMcpConfig } from "./mcp/choose-mcp-config.ts";
 import type { ToolClient } from "./tool-client.ts";
 
 export interface OpenToolClientOptions {

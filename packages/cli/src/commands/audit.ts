@@ -2,8 +2,8 @@ import { parseJson, printable } from "@rockbot/contracts";
 import { type AuditFileReport, type AuditReport, createAuditKey, keyFileOf, readSecret, verifyAudit } from "@rockbot/records/audit";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
+import { readStdin } from "../terminal/read-stdin.ts";
 import { UsageError } from "../usage-error.ts";
-import { readStdin } from "./read-stdin.ts";
 
 export interface HashAuditOptions {
   readonly exact?: boolean;

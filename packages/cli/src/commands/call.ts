@@ -3,11 +3,11 @@ import { MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import { ExitCode } from "../exit-code.ts";
-import { terminalText } from "../terminal-text.ts";
+import { interruption } from "../terminal/interruption.ts";
+import { readStdin } from "../terminal/read-stdin.ts";
+import { showProgress } from "../terminal/show-progress.ts";
+import { terminalText } from "../terminal/terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
-import { interruption } from "./interruption.ts";
-import { readStdin } from "./read-stdin.ts";
-import { showProgress } from "./show-progress.ts";
 
 export interface CallCommandOptions {
   readonly bus?: string;

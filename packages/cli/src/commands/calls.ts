@@ -1,7 +1,7 @@
 import { printable } from "@rockbot/contracts";
 import { MAX_LISTED_CALLS } from "@rockbot/gateway";
 import { type CallRecord, isOpen } from "@rockbot/records/journal";
-import { openCallSource } from "../client/open-call-source.ts";
+import { openCallSource } from "../client/calls/open-call-source.ts";
 import { CommandError } from "../command-error.ts";
 import { UsageError } from "../usage-error.ts";
 

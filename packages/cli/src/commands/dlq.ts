@@ -6,8 +6,8 @@ import { type DlqFields, type DlqRequest, readDlqRequest } from "../dlq/dlq-requ
 import { openDlqClient } from "../dlq/open-dlq-client.ts";
 import type { ParkedRecord } from "../dlq/parked-record.ts";
 import { ExitCode } from "../exit-code.ts";
+import { interruption } from "../terminal/interruption.ts";
 import { UsageError } from "../usage-error.ts";
-import { interruption } from "./interruption.ts";
 
 export interface DlqCommandOptions {
   readonly bus?: string;

@@ -12,7 +12,7 @@ import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-ur
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
-import { terminalText } from "../terminal-text.ts";
+import { terminalText } from "../terminal/terminal-text.ts";
 
 /** One thing that was looked at. */
 interface Finding {

@@ -2,7 +2,7 @@ import { newId, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import { CommandError } from "../command-error.ts";
-import { terminalText } from "../terminal-text.ts";
+import { terminalText } from "../terminal/terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** `rockbot guide`: the tools' own guide tools, for people. */

@@ -1,6 +1,6 @@
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
-import { terminalText } from "../terminal-text.ts";
+import { terminalText } from "../terminal/terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface ListToolsOptions {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { tools } from "@rockbot/contracts";
 import { createPolicy, defaultPolicySource, entries, type Policy, policyNotes, policyTable, readPolicy, type Use } from "@rockbot/policy";
 import { CommandError } from "../command-error.ts";
-import { terminalText } from "../terminal-text.ts";
+import { terminalText } from "../terminal/terminal-text.ts";
 
 export interface PolicyOptions {
   readonly policy?: string;

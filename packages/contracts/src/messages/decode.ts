@@ -1,7 +1,7 @@
-import { describeFaults, type Fault, faultsText } from "./describe-faults.ts";
-import { encodeData } from "./encode-data.ts";
-import { type Messages, messages } from "./generated/messages.ts";
-import { type JsonFaultReason, parseData, parseJson } from "./parse-json.ts";
+import { describeFaults, type Fault, faultsText } from "../faults/describe-faults.ts";
+import { type Messages, messages } from "../generated/messages.ts";
+import { encodeData } from "../json/encode-data.ts";
+import { type JsonFaultReason, parseData, parseJson } from "../json/parse-json.ts";
 
 /** Why bytes are not the message they should be. `message` is for the sender. */
 export interface MessageFault {

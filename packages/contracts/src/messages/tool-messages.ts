@@ -1,5 +1,5 @@
-import type { ToolError as ToolErrorMessage, ToolInvokeRequest, ToolInvokeResponse } from "./generated/types.ts";
-import { ToolError } from "./tool-error.ts";
+import type { ToolError as ToolErrorMessage, ToolInvokeRequest, ToolInvokeResponse } from "../generated/types.ts";
+import { ToolError } from "../tool-error.ts";
 
 /** The answer to a tool request that failed: a ToolError in its form on the bus. */
 export function errorReply(request: Pick<ToolInvokeRequest, "toolCallId" | "toolName">, error: ToolError): ToolErrorMessage {

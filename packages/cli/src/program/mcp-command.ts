@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { McpApproveOptions } from "./commands/mcp-approve.ts";
-import type { McpListOptions } from "./commands/mcp-list.ts";
-import type { McpServeOptions } from "./commands/mcp-serve.ts";
-import type { McpWithdrawOptions } from "./commands/mcp-withdraw.ts";
+import type { McpApproveOptions } from "../commands/mcp/mcp-approve.ts";
+import type { McpListOptions } from "../commands/mcp/mcp-list.ts";
+import type { McpServeOptions } from "../commands/mcp/mcp-serve.ts";
+import type { McpWithdrawOptions } from "../commands/mcp/mcp-withdraw.ts";
 import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
 
 /** What `--mcp-config` means, wherever it is an option. */
@@ -32,7 +32,7 @@ Examples:
 The list shows what a failed server last wrote to stderr, shortened. Exit code 1 if a server is not ready. Over a broker
 the bridge says what servers offer, not their state. The request makes the bridge reconnect to servers that are away.`,
     )
-    .action(async (options: McpListOptions) => (await import("./commands/mcp-list.ts")).listMcpServers(options));
+    .action(async (options: McpListOptions) => (await import("../commands/mcp/mcp-list.ts")).listMcpServers(options));
 
   mcp
     .command("serve")
@@ -51,7 +51,7 @@ Examples:
 In a client's configuration: "rockbot": { "command": "/path/to/rockbot", "args": ["mcp", "serve"] }
 The command ends when the client closes stdin. The gateway serves the same tools over HTTP, at /mcp.`,
     )
-    .action(async (options: McpServeOptions) => (await import("./commands/mcp-serve.ts")).serveMcp(options));
+    .action(async (options: McpServeOptions) => (await import("../commands/mcp/mcp-serve.ts")).serveMcp(options));
 
   mcp
     .command("approve")
@@ -75,7 +75,7 @@ asks for, it shows the exact command or address, and the agent may register it o
 SERVER [TOOL]. The list marks what was rejected or removed; you can still approve it if nothing else of its name waits.`,
     )
     .action(async (server: string | undefined, tool: string | undefined, options: McpApproveOptions) =>
-      (await import("./commands/mcp-approve.ts")).approveMcp(server, tool, options),
+      (await import("../commands/mcp/mcp-approve.ts")).approveMcp(server, tool, options),
     );
 
   withdrawal(
@@ -85,13 +85,13 @@ SERVER [TOOL]. The list marks what was rejected or removed; you can still approv
   )
     .argument("[tool]", "reject only this tool of the server")
     .action(async (server: string, tool: string | undefined, options: McpWithdrawOptions) =>
-      (await import("./commands/mcp-withdraw.ts")).rejectMcp(server, tool, options),
+      (await import("../commands/mcp/mcp-withdraw.ts")).rejectMcp(server, tool, options),
     );
   withdrawal(
     mcp,
     "remove",
     "Remove a server that an agent has registered. All bridges disconnect from it, and the agent may not register it again for a day.",
-  ).action(async (server: string, options: McpWithdrawOptions) => (await import("./commands/mcp-withdraw.ts")).removeMcp(server, options));
+  ).action(async (server: string, options: McpWithdrawOptions) => (await import("../commands/mcp/mcp-withdraw.ts")).removeMcp(server, options));
 }
 
 function withdrawal(mcp: Command, name: "reject" | "remove", description: string): Command {

@@ -1,6 +1,6 @@
-import { encodeMessage } from "./decode.ts";
-import { createEnvelope, type Envelope, Header, newId } from "./envelope.ts";
-import { messages } from "./generated/messages.ts";
+import { messages } from "../generated/messages.ts";
+import { encodeMessage } from "../messages/decode.ts";
+import { createEnvelope, type Envelope, Header, newId } from "../messages/envelope.ts";
 
 export interface McpCall {
   /** Of an agent's call that of the bridge, between replicas that of the one that has the server. */

@@ -4,10 +4,10 @@ import { readIndex } from "@rockbot/mcp/for-agents";
 import { type BridgedServerHealth, checkMcpBridgeConfig, configSchema, startMcpBridge } from "@rockbot/mcp-bridge";
 import { loadConfig } from "@rockbot/process/config";
 import { Agent, request } from "undici";
-import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
-import { CommandError } from "../command-error.ts";
-import { connectRuled } from "../connect-broker.ts";
-import { MCP_PATH } from "../runtime/operator-mcp.ts";
+import { displayBusUrl, MEMORY_BUS } from "../../bus-url.ts";
+import { CommandError } from "../../command-error.ts";
+import { connectRuled } from "../../connect-broker.ts";
+import { MCP_PATH } from "../../runtime/operator-mcp.ts";
 
 const ANSWER_MS = 10_000;
 /** A bridge that is busy, or is just coming back to the broker, answers late. */

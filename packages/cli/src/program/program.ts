@@ -1,11 +1,11 @@
 import { version } from "@rockbot/base/version";
 import { Command } from "commander";
+import type { CallCommandOptions } from "../commands/call.ts";
+import type { DlqCommandOptions } from "../commands/dlq.ts";
+import type { UpOptions } from "../commands/up.ts";
 import { addAuditCommand } from "./audit-command.ts";
 import { addBrokerCommand } from "./broker-command.ts";
 import { addCallsCommand } from "./calls-command.ts";
-import type { CallCommandOptions } from "./commands/call.ts";
-import type { DlqCommandOptions } from "./commands/dlq.ts";
-import type { UpOptions } from "./commands/up.ts";
 import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
 import { addMcpCommand, MCP_CONFIG } from "./mcp-command.ts";
 import { addPolicyCommand } from "./policy-command.ts";
@@ -68,7 +68,7 @@ beats the file. The log is text at a terminal and JSON elsewhere; LOG_FORMAT=jso
 Over the in-memory bus, other commands reach this process through a unix socket. Its folder is $ROCKBOT_RUNTIME_DIR,
 else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}.`,
     )
-    .action(async (options: UpOptions) => (await import("./commands/up.ts")).up(options));
+    .action(async (options: UpOptions) => (await import("../commands/up.ts")).up(options));
 
   program
     .command("tools")
@@ -78,7 +78,7 @@ else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}.`,
     .option("--policy <file>", POLICY)
     .option("--json", "print JSON with the full schemas")
     .addHelpText("after", "\nExamples:\n  rockbot tools\n  rockbot tools --json | jq '.[].name'\n  rockbot tools --bus amqp://guest:guest@localhost")
-    .action(async (options) => (await import("./commands/list-tools.ts")).listTools(options));
+    .action(async (options) => (await import("../commands/list-tools.ts")).listTools(options));
 
   program
     .command("call")
@@ -104,7 +104,7 @@ Examples:
 With a broker's address the call goes to the services behind it; else to the running "rockbot up"; else the tool is
 started in this process. Ctrl-C cancels the call, wherever it runs.`,
     )
-    .action(async (name: string, args: string | undefined, options: CallCommandOptions) => (await import("./commands/call.ts")).call(name, args, options));
+    .action(async (name: string, args: string | undefined, options: CallCommandOptions) => (await import("../commands/call.ts")).call(name, args, options));
 
   program
     .command("guide")
@@ -113,7 +113,7 @@ started in this process. Ctrl-C cancels the call, wherever it runs.`,
     .option("--bus <url>", BUS)
     .option("--mcp-config <file>", `${MCP_CONFIG}; only if no "rockbot up" runs`)
     .addHelpText("after", "\nExamples:\n  rockbot guide\n  rockbot guide web-tools")
-    .action(async (name: string | undefined, options) => (await import("./commands/guide.ts")).guide(name, options));
+    .action(async (name: string | undefined, options) => (await import("../commands/guide.ts")).guide(name, options));
 
   addCallsCommand(program);
   addMcpCommand(program);
@@ -132,7 +132,7 @@ started in this process. Ctrl-C cancels the call, wherever it runs.`,
       "after",
       "\nExamples:\n  rockbot doctor\n  rockbot doctor --bus amqp://guest:guest@localhost\n\nExit code 1 if something is broken that RockBot needs, else 0.",
     )
-    .action(async (options) => (await import("./commands/doctor.ts")).doctor(options));
+    .action(async (options) => (await import("../commands/doctor.ts")).doctor(options));
 
   return program;
 }
@@ -143,7 +143,7 @@ function addDlq(program: Command): void {
   const run =
     (action: Action) =>
     async (service: string | undefined, id: string | undefined, options: DlqCommandOptions): Promise<void> =>
-      (await import("./commands/dlq.ts")).dlq(action, service, id, options);
+      (await import("../commands/dlq.ts")).dlq(action, service, id, options);
   const group = program
     .command("dlq")
     .description("List, replay or purge dead letters: messages that no service could handle. Each is kept for 7 days.")

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { PolicyOptions } from "./commands/policy.ts";
+import type { PolicyOptions } from "../commands/policy.ts";
 
 const FILE = "the policy file; default POLICY_FILE, else the rules that apply without a file";
 
@@ -23,7 +23,7 @@ Services reload the file when its content changes. They keep the old policy if "
     .description("Check a policy file, and list every fault with its line.")
     .argument("<file>", "the policy file, YAML or JSON")
     .addHelpText("after", "\nExamples:\n  rockbot policy check policy.yaml\n\nExit code 0 if the file is valid, 2 if not.")
-    .action(async (file: string) => (await import("./commands/policy.ts")).checkPolicy(file));
+    .action(async (file: string) => (await import("../commands/policy.ts")).checkPolicy(file));
   policy
     .command("explain")
     .description("Say whether a caller may use a tool, which line decides, and which limits apply.")
@@ -32,11 +32,11 @@ Services reload the file when its content changes. They keep the old policy if "
     .option("--policy <file>", FILE)
     .option("--json", "print the decision as JSON")
     .addHelpText("after", "\nExamples:\n  rockbot policy explain researcher web_search --policy policy.yaml")
-    .action(async (caller: string, tool: string, options: PolicyOptions) => (await import("./commands/policy.ts")).explainPolicy({ caller, tool }, options));
+    .action(async (caller: string, tool: string, options: PolicyOptions) => (await import("../commands/policy.ts")).explainPolicy({ caller, tool }, options));
   policy
     .command("table")
     .description("Print which callers may use which tools, as a Markdown table.")
     .argument("[file]", FILE)
     .addHelpText("after", "\nExamples:\n  rockbot policy table policy.yaml")
-    .action(async (file: string | undefined) => (await import("./commands/policy.ts")).showPolicyTable(file));
+    .action(async (file: string | undefined) => (await import("../commands/policy.ts")).showPolicyTable(file));
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CallsOptions } from "./commands/calls.ts";
+import type { CallsOptions } from "../commands/calls.ts";
 
 const REDIS = "read the journals in this Redis, redis(s)://user:password@host:port/database, instead of the running rockbot up";
 
@@ -23,7 +23,7 @@ Examples:
 The command lists calls of the running "rockbot up": of the last day, at most 10000 for each caller. It asks through a
 socket that only the same user can open. A gateway with REDIS_URL keeps its journal in Redis, across restarts.`,
     )
-    .action(async (options: CallsOptions) => (await import("./commands/calls.ts")).listCalls(options));
+    .action(async (options: CallsOptions) => (await import("../commands/calls.ts")).listCalls(options));
 
   calls
     .command("show")
@@ -31,5 +31,5 @@ socket that only the same user can open. A gateway with REDIS_URL keeps its jour
     .argument("<id>", 'the toolCallId, as "rockbot calls" prints it')
     .option("--json", "print JSON")
     .option("--redis <url>", REDIS)
-    .action(async (id: string, _: CallsOptions, command: Command) => (await import("./commands/calls.ts")).showCall(id, command.optsWithGlobals()));
+    .action(async (id: string, _: CallsOptions, command: Command) => (await import("../commands/calls.ts")).showCall(id, command.optsWithGlobals()));
 }

@@ -1,7 +1,7 @@
 import { CALLS_PATH } from "@rockbot/gateway";
 import type { CallRecord } from "@rockbot/records/journal";
 import { Agent, request } from "undici";
-import { CommandError } from "../command-error.ts";
+import { CommandError } from "../../command-error.ts";
 import type { CallSource } from "./call-source.ts";
 
 const ANSWER_MS = 10_000;

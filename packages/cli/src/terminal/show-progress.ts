@@ -1,6 +1,6 @@
 import type { WriteStream } from "node:tty";
 import type { ProgressUpdate } from "@rockbot/tools";
-import { terminalText } from "../terminal-text.ts";
+import { terminalText } from "./terminal-text.ts";
 
 /** Shows how a call goes on, on one line that is wiped at the end; nothing where nobody watches. */
 export function showProgress(stream: WriteStream): Disposable & { readonly show: (update: ProgressUpdate) => void } {

@@ -1,10 +1,10 @@
 import { printable } from "@rockbot/contracts";
 import type { Rejected, RejectedServer, RejectedTool, Waiting, WaitingServer, WaitingTool } from "@rockbot/mcp/trust";
-import { openApprovalSource } from "../client/approval-source.ts";
-import { chooseMcpConfig } from "../client/choose-mcp-config.ts";
-import { CommandError } from "../command-error.ts";
-import { ExitCode } from "../exit-code.ts";
-import { isConfirmed } from "./is-confirmed.ts";
+import { openApprovalSource } from "../../client/mcp/approval-source.ts";
+import { chooseMcpConfig } from "../../client/mcp/choose-mcp-config.ts";
+import { CommandError } from "../../command-error.ts";
+import { ExitCode } from "../../exit-code.ts";
+import { isConfirmed } from "../../terminal/is-confirmed.ts";
 
 export interface McpApproveOptions {
   readonly redis?: string;

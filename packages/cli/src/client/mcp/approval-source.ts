@@ -19,11 +19,11 @@ import {
 } from "@rockbot/mcp/trust";
 import { StoreUnavailableError } from "@rockbot/records";
 import { Agent, request } from "undici";
-import { CommandError } from "../command-error.ts";
-import { APPROVALS_PATH, REGISTRATIONS_PATH, REJECTIONS_PATH, REMOVALS_PATH } from "../runtime/operator-approvals.ts";
-import { ownSocket } from "../runtime/own-socket.ts";
-import { UsageError } from "../usage-error.ts";
-import { lockFileBeside } from "./lock-file.ts";
+import { CommandError } from "../../command-error.ts";
+import { APPROVALS_PATH, REGISTRATIONS_PATH, REJECTIONS_PATH, REMOVALS_PATH } from "../../runtime/operator-approvals.ts";
+import { ownSocket } from "../../runtime/own-socket.ts";
+import { UsageError } from "../../usage-error.ts";
+import { lockFileBeside } from "../lock-file.ts";
 
 /** Where it is read and decided what MCP servers may offer and which agents may have. All methods throw CommandError in words. */
 export interface ApprovalSource extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import type { CallRecord } from "@rockbot/records/journal";
 import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
-import { CommandError } from "../command-error.ts";
-import { UsageError } from "../usage-error.ts";
+import { CommandError } from "../../command-error.ts";
+import { UsageError } from "../../usage-error.ts";
 import type { CallSource } from "./call-source.ts";
 
 /** Reads the journals that callers keep in Redis. */

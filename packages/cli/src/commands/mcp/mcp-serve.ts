@@ -1,11 +1,11 @@
 import { version } from "@rockbot/base/version";
 import { silentLogger } from "@rockbot/bus";
 import { serveToolsOverStdio } from "@rockbot/mcp/serve";
-import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
-import { offeredTools } from "../client/offered-tools.ts";
-import { openToolClient } from "../client/open-tool-client.ts";
-import { UsageError } from "../usage-error.ts";
-import { interruption } from "./interruption.ts";
+import { busUrlFaults, chooseBusUrl } from "../../bus-url.ts";
+import { offeredTools } from "../../client/offered-tools.ts";
+import { openToolClient } from "../../client/open-tool-client.ts";
+import { interruption } from "../../terminal/interruption.ts";
+import { UsageError } from "../../usage-error.ts";
 
 export interface McpServeOptions {
   readonly bus?: string;

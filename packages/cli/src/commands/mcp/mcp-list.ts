@@ -1,12 +1,12 @@
 import { type McpServerSummary, printable } from "@rockbot/contracts";
 import type { BridgedServerHealth } from "@rockbot/mcp-bridge";
-import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
-import { chooseMcpConfig } from "../client/choose-mcp-config.ts";
-import { askMcpIndex, askMcpServers, tryMcpServers } from "../client/mcp-servers.ts";
-import { CommandError } from "../command-error.ts";
-import { ExitCode } from "../exit-code.ts";
-import { ownSocket } from "../runtime/own-socket.ts";
-import { UsageError } from "../usage-error.ts";
+import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../../bus-url.ts";
+import { chooseMcpConfig } from "../../client/mcp/choose-mcp-config.ts";
+import { askMcpIndex, askMcpServers, tryMcpServers } from "../../client/mcp/mcp-servers.ts";
+import { CommandError } from "../../command-error.ts";
+import { ExitCode } from "../../exit-code.ts";
+import { ownSocket } from "../../runtime/own-socket.ts";
+import { UsageError } from "../../usage-error.ts";
 
 export interface McpListOptions {
   readonly bus?: string;

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { BrokerDefinitionsCommandOptions } from "./commands/broker-definitions.ts";
+import type { BrokerDefinitionsCommandOptions } from "../commands/broker-definitions.ts";
 
 /** Adds `rockbot broker` and its commands. */
 export function addBrokerCommand(program: Command): void {
@@ -22,5 +22,5 @@ Passwords come from the variables ROCKBOT_PASSWORD_{USER}, with the user in capi
 ROCKBOT_PASSWORD_{USER}_FILE names a file with the password instead. The written file holds password hashes: keep it
 secret, and do not commit it. A second import adds and changes users. It does not delete users that the policy no longer names.`,
     )
-    .action(async (options: BrokerDefinitionsCommandOptions) => (await import("./commands/broker-definitions.ts")).writeBrokerDefinitions(options));
+    .action(async (options: BrokerDefinitionsCommandOptions) => (await import("../commands/broker-definitions.ts")).writeBrokerDefinitions(options));
 }

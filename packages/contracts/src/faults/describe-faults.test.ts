@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { tools } from "../generated/tools.ts";
 import { describeFaults, faultsText, nearestName } from "./describe-faults.ts";
-import { tools } from "./generated/tools.ts";
 
 function faultsOf(input: unknown, options = {}): string {
   const { validateInput, inputSchema } = tools.webSearch;

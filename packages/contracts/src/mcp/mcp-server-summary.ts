@@ -1,4 +1,4 @@
-import type { McpServerSummary } from "./generated/types.ts";
+import type { McpServerSummary } from "../generated/types.ts";
 
 const MAX_NAMED = 10;
 

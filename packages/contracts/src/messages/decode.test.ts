@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { messages } from "../generated/messages.ts";
 import { decodeMessage, encodeMessage, type MessageName } from "./decode.ts";
-import { messages } from "./generated/messages.ts";
 
 const names = Object.keys(messages) as MessageName[];
 
