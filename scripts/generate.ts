@@ -1,7 +1,8 @@
 /**
  * Generates, from `packages/contracts/schema/*.yaml` and `services/NAME/config.schema.yaml` with `services/settings.yaml`: TypeScript types, standalone
  * validators, the catalogue of messages and tools, the AsyncAPI document, each service's config module, or that of
- * another file it reads (`services/NAME/servers.schema.yaml`), and the policy's; the schema of the chart's values, from `helm/values.schema.yaml` too; from the programs that are handed to others, modules with their text.
+ * another file it reads (`services/NAME/servers.schema.yaml`), and the policy's; the schema of the chart's values, from `helm/values.schema.yaml` too; from the programs that are handed to others, modules with their text;
+ * from all of these and from the code, the pages of docs/reference, whose prose is in `generate/pages`.
  * `--check` writes nothing and fails when a committed file differs.
  */
 import { globSync } from "node:fs";
@@ -13,7 +14,6 @@ import { chartSchema } from "./generate/chart-schema.ts";
 import { configModule, pascalCase } from "./generate/config-module.ts";
 import { contractsModules } from "./generate/contracts-modules.ts";
 import { programModule } from "./generate/program-module.ts";
-import { referenceDocument } from "./generate/reference-document.ts";
 import type { JsonSchema, SchemaDocument } from "./generate/schema-document.ts";
 import { withSettings } from "./generate/with-settings.ts";
 
@@ -34,7 +34,6 @@ const files = new Map<string, string>();
 for (const [name, text] of Object.entries(await contractsModules(definitions))) {
   files.set(join(contracts, "src/generated", name), text);
 }
-files.set("docs/reference/tools.md", referenceDocument(definitions));
 const settings = parse(await readFile("services/settings.yaml", "utf8")) as Record<string, object>;
 const configs = new Map<string, JsonSchema>();
 for (const file of globSync("services/*/{config,servers}.schema.yaml").sort()) {
@@ -62,21 +61,13 @@ let count = 0;
 await settle(files);
 // The code that makes these is generated itself: it is loaded only now. Where it is stale, so may they be.
 if (!isCheck || stale.length === 0) {
-  const [{ policyReference }, { brokerRightsReference }, { contractValues, withValues }] = await Promise.all([
-    import("./generate/policy-reference.ts"),
-    import("./generate/broker-rights-reference.ts"),
+  const [{ referencePages }, { contractValues, withValues }] = await Promise.all([
+    import("./generate/reference/reference-pages.ts"),
     import("./generate/contract-values.ts"),
   ]);
-  const contractFile = `${contracts}/schema/service/contract.yaml`;
-  const words = parse(await readFile(contractFile, "utf8")) as ContractWords;
-  const example = "docs/examples/policy.yaml";
-  await settle(
-    new Map([
-      [join(contracts, "asyncapi.yaml"), asyncApiDocument(definitions, { words, values: contractValues, withValues })],
-      ["docs/reference/policy.md", await policyReference(example)],
-      ["docs/reference/broker-rights.md", await brokerRightsReference(example)],
-    ]),
-  );
+  const words = parse(await readFile(`${contracts}/schema/service/contract.yaml`, "utf8")) as ContractWords;
+  await settle(new Map([[join(contracts, "asyncapi.yaml"), asyncApiDocument(definitions, { words, values: contractValues, withValues })]]));
+  await settle(await referencePages({ definitions, configs }));
 }
 if (isCheck && stale.length > 0) {
   console.error(`Generated files are stale: ${stale.join(", ")}. Run: npm run generate`);

@@ -4,9 +4,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { marked, type Token, type Tokens } from "marked";
 
-/** The markdown files of the repository that git knows or would take, as paths below `root`. */
+/** The markdown files of the repository that git knows or would take, as paths below `root`; without templates of generated pages, which are checked as those. */
 export async function markdownFiles(root: string): Promise<readonly string[]> {
-  const { stdout } = await promisify(execFile)("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "*.md"], { cwd: root });
+  const { stdout } = await promisify(execFile)(
+    "git",
+    ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "*.md", ":!scripts/generate/pages"],
+    { cwd: root },
+  );
   const files = stdout.split("\0").filter(Boolean);
   const isThere = await Promise.all(
     files.map((file) =>

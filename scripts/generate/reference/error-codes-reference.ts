@@ -1,0 +1,31 @@
+import { readFile } from "node:fs/promises";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { code, fillPage, table } from "../fill-page.ts";
+import { errorReasons, literalsIn } from "../source/error-reasons.ts";
+import type { Source } from "../source/sources.ts";
+import { documentedMembers, readCatalogue } from "./catalogue.ts";
+
+interface Reason {
+  readonly meaning: string;
+  readonly do: string;
+  readonly codes?: readonly string[];
+}
+
+/** `docs/reference/error-codes.md`: every code and every `details.reason`, and what the caller does about it. */
+export async function errorCodesReference(sources: readonly Source[]): Promise<string> {
+  const found = new Map(errorReasons(sources, ToolErrorCode).map(({ reason, codes }) => [reason, codes]));
+  const reasons = await readCatalogue<Reason>("error-reasons", found.keys(), literalsIn(sources));
+  const members = documentedMembers(await readFile("packages/contracts/src/tool-error.ts", "utf8"));
+  const remedies = await readCatalogue<string>(
+    "error-codes",
+    members.map(({ value }) => value),
+  );
+  const codeRows = members.map(({ doc, value }) => [code(value), doc, new ToolError(value, "").isRetryable ? "yes" : "no", remedies[value] ?? ""]);
+  const reasonRows = Object.entries(reasons)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([reason, { meaning, do: remedy, codes }]) => [code(reason), (codes ?? found.get(reason) ?? []).map(code).join(" "), meaning, remedy]);
+  return fillPage("error-codes", "ToolErrorCode and the errors that packages and services throw", {
+    codes: table(["code", "meaning", "retryable", "what the caller does"], codeRows),
+    reasons: table(["`details.reason`", "code", "meaning", "what to do"], reasonRows),
+  });
+}

@@ -1,0 +1,36 @@
+import type { JsonSchema, SchemaDocument } from "../schema-document.ts";
+import { readSources } from "../source/sources.ts";
+import { brokerRightsReference } from "./broker-rights-reference.ts";
+import { cliReference } from "./cli-reference.ts";
+import { errorCodesReference } from "./error-codes-reference.ts";
+import { logEventsReference } from "./log-events-reference.ts";
+import { messagesReference } from "./messages-reference.ts";
+import { metricsReference } from "./metrics-reference.ts";
+import { policyReference } from "./policy-reference.ts";
+import { settingsReference } from "./settings-reference.ts";
+import { toolsReference } from "./tools-reference.ts";
+
+const EXAMPLE_POLICY = "docs/examples/policy.yaml";
+
+export interface ReferenceParts {
+  readonly definitions: SchemaDocument["definitions"];
+  /** The schema of each service's settings. */
+  readonly configs: ReadonlyMap<string, JsonSchema>;
+}
+
+/** The pages of `docs/reference` that are made of the schemas and of the code, by their files. */
+export async function referencePages({ definitions, configs }: ReferenceParts): Promise<ReadonlyMap<string, string>> {
+  const sources = await readSources();
+  const pages = {
+    "broker-rights": brokerRightsReference(EXAMPLE_POLICY),
+    cli: cliReference(sources),
+    "error-codes": errorCodesReference(sources),
+    "log-events": logEventsReference(sources),
+    messages: messagesReference(definitions),
+    metrics: metricsReference(sources),
+    policy: policyReference(EXAMPLE_POLICY),
+    settings: settingsReference(configs),
+    tools: toolsReference(definitions),
+  };
+  return new Map(await Promise.all(Object.entries(pages).map(async ([name, text]): Promise<[string, string]> => [`docs/reference/${name}.md`, await text])));
+}

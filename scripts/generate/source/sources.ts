@@ -1,0 +1,77 @@
+import { globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { parseSync } from "oxc-parser";
+
+/** A node of the syntax tree, as ESTree names its kinds and fields. */
+export interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [field: string]: unknown;
+}
+
+export interface Source {
+  readonly file: string;
+  readonly program: Node;
+}
+
+/** What runs in a deployment, parsed: the sources of packages and services without tests, test helpers and generated files. */
+export async function readSources(): Promise<readonly Source[]> {
+  const files = globSync(["packages/*/src/**/*.ts", "services/*/src/**/*.ts"], {
+    exclude: ["packages/testing/**", "**/generated/**", "**/conformance/**", "**/*.test.ts", "**/test-*.ts"],
+  }).sort();
+  return Promise.all(
+    files.map(async (file) => {
+      const { program, errors } = parseSync(file, await readFile(file, "utf8"));
+      if (errors[0] !== undefined) throw new Error(`Cannot generate: ${file} cannot be parsed: ${errors[0].message}`);
+      return { file, program: program as unknown as Node };
+    }),
+  );
+}
+
+/** Every node below `node` and itself, in the order of the text. */
+export function* nodesIn(node: Node): Generator<Node> {
+  yield node;
+  for (const value of Object.values(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) yield* nodesIn(child);
+  }
+}
+
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && typeof (value as Node).type === "string";
+
+/** The calls of functions and methods with one of these names. */
+export function callsOf(source: Source, names: ReadonlySet<string>): { readonly call: Node; readonly name: string; readonly args: readonly Node[] }[] {
+  return [...nodesIn(source.program)].flatMap((call) => {
+    if (call.type !== "CallExpression" && call.type !== "NewExpression") return [];
+    const name = nameOf(call["callee"] as Node);
+    return name !== undefined && names.has(name) ? [{ call, name, args: call["arguments"] as Node[] }] : [];
+  });
+}
+
+/** The last name of `a`, `a.b`, `a.#b` or `a?.b`, and of a call of it. */
+export function nameOf(node: Node | null | undefined): string | undefined {
+  if (!node) return undefined;
+  if (node.type === "Identifier" || node.type === "PrivateIdentifier") return String(node["name"]);
+  if (node.type === "MemberExpression") return nameOf(node["property"] as Node);
+  if (node.type === "CallExpression") return nameOf(node["callee"] as Node);
+  return undefined;
+}
+
+/** The text of a string; in that of a template `{…}` stands for each part that varies. */
+export function textOf(node: Node | undefined): string | undefined {
+  if (node?.type === "Literal" && typeof node["value"] === "string") return node["value"];
+  if (node?.type !== "TemplateLiteral") return undefined;
+  return (node["quasis"] as Node[]).map((part) => (part["value"] as { cooked: string }).cooked).join("{…}");
+}
+
+/** The properties of an object literal by name; those that are spread into it, or computed, are left out. */
+export function propertiesOf(node: Node | undefined): ReadonlyMap<string, Node> {
+  if (node?.type !== "ObjectExpression") return new Map();
+  return new Map(
+    (node["properties"] as Node[]).flatMap((property): [string, Node][] => {
+      if (property.type !== "Property" || property["computed"] === true) return [];
+      const key = property["key"] as Node;
+      return [[String(key["name"] ?? key["value"]), property["value"] as Node]];
+    }),
+  );
+}
