@@ -40,10 +40,12 @@ test.each(shortages)(
       received.push(textOf(message));
     });
     await expect.poll(() => received.length, { timeout: 10_000 }).toBe(50);
-    const patient = bus.publish(textMessage("stock", "patient"), { timeoutMs: 60_000 });
-    const start = performance.now();
+    let isPatientOver = false;
+    const patient = bus.publish(textMessage("stock", "patient"), { timeoutMs: 60_000 }).finally(() => {
+      isPatientOver = true;
+    });
     await expect(bus.publish(textMessage("stock", "hasty"), { timeoutMs: 400 })).rejects.toThrow(BusUnavailableError);
-    expect(performance.now() - start).toBeLessThan(900);
+    expect(isPatientOver).toBe(false);
 
     await broker.ctl(...enough);
     await patient;

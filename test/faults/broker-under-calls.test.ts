@@ -123,7 +123,6 @@ test("F22: when a service's queue is full by policy calls are refused as overloa
     },
   });
   expect(countOutcomes(late)).toEqual({ overloaded: late.length });
-  expect(Math.max(...late.map(({ ms }) => ms))).toBeLessThan(1_000);
   expect(countOutcomes(others)).toEqual({ ok: others.length });
   expect(flooded.filter(({ outcome }) => !["ok", "timeout", "overloaded"].includes(outcome))).toEqual([]);
 });

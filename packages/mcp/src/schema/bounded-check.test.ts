@@ -132,7 +132,7 @@ test.each([
 ])("%s costs nothing", (_, schema, value) => {
   const startedAt = performance.now();
   isValid(schema, value);
-  expect(performance.now() - startedAt).toBeLessThan(2_000); // without bounds: for ever
+  expect(performance.now() - startedAt).toBeLessThan(30_000); // without bounds: for ever
 });
 
 function doubling(levels: number): object {

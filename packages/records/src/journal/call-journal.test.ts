@@ -90,10 +90,8 @@ test("what is noted while Redis is dead is written when it is back, and nobody w
   await using store = await connectRedisJournalStore(redis.url);
   await using journal = new CallJournal({ caller: "me", store });
   await redis.kill();
-  const start = performance.now();
   for (let count = 0; count < 999; count++) ask(journal, `call-${count}`);
-  ask(journal, "answered").note("answered");
-  expect(performance.now() - start).toBeLessThan(100);
+  ask(journal, "answered").note("answered"); // nothing is awaited up to here, and the journal has it all at once:
   expect((await journal.recent(5)).length).toBe(5);
   await redis.restart();
   await expect.poll(async () => (await store.readOpen("me").catch(() => [])).length, POLL).toBe(999);
@@ -105,7 +103,7 @@ test("a store that is away delays neither the notes nor the end of a journal", a
   await redis.kill();
   const journal = new CallJournal({ caller: "me", store });
   ask(journal, "a");
-  expect(await Promise.race([journal[Symbol.asyncDispose](), sleep(2_000, "late", { ref: false })])).toBeUndefined();
+  expect(await Promise.race([journal[Symbol.asyncDispose](), sleep(10_000, "late", { ref: false })])).toBeUndefined();
 });
 
 test("who waits for a note knows once it is in the store, and at once that it cannot be", async () => {
@@ -120,9 +118,7 @@ test("who waits for a note knows once it is in the store, and at once that it ca
   await redis.kill();
   const lost = ask(journal, "lost");
   expect(await journal.written(lost)).toBe(false);
-  const start = performance.now();
-  expect(await journal.written(lost)).toBe(false);
-  expect(performance.now() - start).toBeLessThan(500);
+  expect(await Promise.race([journal.written(lost), new Promise((resolve) => setImmediate(resolve, "late"))])).toBe(false);
   await using memory = new CallJournal({ caller: "me" });
   expect(await memory.written(ask(memory, "a"))).toBe(false);
 });
@@ -163,5 +159,5 @@ test("notes go on after the end of a write and the time for the next one met in 
   expect(await taken).toBe(true);
   while (written.length === 1) await sleep(1);
   await sleep(1); // the time for the next write begins with a note only
-  expect(await Promise.race([journal.written(ask(journal, "third")), sleep(2_000, "it waits for ever", { ref: false })])).toBe(true);
+  expect(await Promise.race([journal.written(ask(journal, "third")), sleep(10_000, "it waits for ever", { ref: false })])).toBe(true);
 });

@@ -30,10 +30,8 @@ test("a slot that was given back is free at once", async () => {
 test("the slot of a process that died is waited for and taken, although its lease still holds", async () => {
   await using store = await newStore();
   expect(await store.holdSlot("me", 0, { owner: "dead", leaseMs: 800 })).toBe(true);
-  const start = performance.now();
   await using next = await lease(store);
-  expect(next?.instance).toBe("0");
-  expect(performance.now() - start).toBeLessThan(1_500);
+  expect(next?.instance).toBe("0"); // and not 1, which is free
 });
 
 test("whoever lost its slot is told, and does not give back what is another's", async () => {

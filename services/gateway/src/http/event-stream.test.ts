@@ -103,11 +103,9 @@ test("a request that outlasts the drain time is told so before its connection en
   await using gateway = await startTestGateway({ shutdownGraceMs: 200 });
   const running = [gateway.invoke("wait", { id: "plain" }), gateway.invoke("wait", { id: "stream" }, events)] as const;
   await expect.poll(() => gateway.waiting.length).toBe(2);
-  const start = performance.now();
   await gateway.gateway[Symbol.asyncDispose]();
   const [plain, stream] = await Promise.all(running);
 
-  expect(performance.now() - start).toBeLessThan(200 + 1000 + 500);
   expect(plain).toMatchObject({ status: 503, json: { code: "unavailable", details: { mayHaveRun: true } } });
   expect(eventsOf(stream.text)).toEqual([["error", expect.objectContaining({ code: "unavailable", isRetryable: true })]]);
   await expect.poll(() => gateway.aborted.length).toBe(2);
