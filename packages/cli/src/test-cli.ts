@@ -22,8 +22,8 @@ export interface CliOptions {
 
 /** How the command is started, for who starts it by itself. */
 export function cliCommand(args: readonly string[], { folder, env = {} }: CliOptions) {
-  const { PATH = "", HOME = "" } = process.env;
-  return { command: process.execPath, args: [main, ...args], env: { PATH, HOME, ROCKBOT_RUNTIME_DIR: join(folder, "run"), ...env } };
+  const { PATH = "", HOME = "", NODE_COMPILE_CACHE = "" } = process.env;
+  return { command: process.execPath, args: [main, ...args], env: { PATH, HOME, NODE_COMPILE_CACHE, ROCKBOT_RUNTIME_DIR: join(folder, "run"), ...env } };
 }
 
 /** The command as a real process. */
