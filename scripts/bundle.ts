@@ -1,18 +1,16 @@
 /**
- * Bundles one service, or each of them, into files that run with no node_modules: `scripts/bundle.ts web-tools` makes
- * `dist/web-tools/main.mjs` from `services/web-tools/src/main.ts`. `cli` is the command.
+ * Bundles one service of the list, or each of them, into files that run with no node_modules: `scripts/bundle.ts web-tools` makes
+ * `dist/web-tools/main.mjs`. `cli` is the command.
  */
-import { globSync } from "node:fs";
 import { dirname } from "node:path";
+import { services } from "@rockbot/services";
 import { bundleService, CLI } from "./bundle/bundle-service.ts";
 
 const root = dirname(import.meta.dirname);
 
-const known = globSync("services/*/src/main.ts", { cwd: root })
-  .map((file) => file.split("/")[1] ?? "")
-  .concat(CLI);
+const known = [...services.map(({ name }) => name), CLI];
 const asked = process.argv.slice(2);
-const unknown = asked.filter((service) => !known.includes(service));
+const unknown = asked.filter((service) => !known.some((name) => name === service));
 if (unknown.length > 0) {
   console.error(`Cannot bundle ${unknown.join(", ")}: no such service. There are: ${known.join(", ")}`);
   process.exit(2);

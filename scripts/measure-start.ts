@@ -2,9 +2,9 @@
  * Measures each bundled service, or those named: start to ready and idle memory, and what each library costs alone.
  * `scripts/measure-start.ts [--runs N] [SERVICE...]`; a table on stderr, JSON on stdout. For Linux, which has /proc.
  */
-import { globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { services } from "@rockbot/services";
 import { bundleService } from "./bundle/bundle-service.ts";
 import { measureImports } from "./measure/measure-imports.ts";
 import { measureService } from "./measure/measure-service.ts";
@@ -14,10 +14,10 @@ const root = dirname(import.meta.dirname);
 const { values, positionals } = parseArgs({ options: { runs: { type: "string", default: "9" } }, allowPositionals: true });
 const runs = Number(values.runs);
 if (!Number.isInteger(runs) || runs < 1) throw new RangeError(`Cannot measure: --runs must be a positive integer, not "${values.runs}"`);
-const services = positionals.length > 0 ? positionals : globSync("services/*/src/main.ts", { cwd: root }).map((file) => file.split("/")[1] ?? "");
+const asked = positionals.length > 0 ? positionals : services.map(({ name }) => name);
 
 const report: Record<string, unknown> = {};
-for (const service of services) {
+for (const service of asked) {
   const { file, bytes, metafile } = await bundleService(root, service);
   const measured = [];
   for (let run = 0; run < runs; run++) measured.push(await measureService(join(root, file)));

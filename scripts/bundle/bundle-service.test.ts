@@ -1,20 +1,19 @@
 import { fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { globSync } from "node:fs";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { services } from "@rockbot/services";
 import { expect, test } from "vitest";
 import { eagerFiles } from "../measure/eager-files.ts";
 import { measureService } from "../measure/measure-service.ts";
 import { bundleService } from "./bundle-service.ts";
 
 const root = dirname(dirname(import.meta.dirname));
-const services = globSync("services/*/src/main.ts", { cwd: root }).map((file) => file.split("/")[1] ?? "");
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
-test.for(services)("the bundle of %s starts, gets ready and stops in a folder that holds nothing else", async (service, { skip }) => {
+test.for(services.map(({ name }) => name))("the bundle of %s starts, gets ready and stops in a folder that holds nothing else", async (service, { skip }) => {
   skip(service === "scripts-manager" && !hasPython, "scripts-manager is not ready before Python is, and there is none");
   const folder = await mkdtemp(join(tmpdir(), "bundle-"));
   try {

@@ -1,6 +1,8 @@
 import { globSync } from "node:fs";
+import { basename } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { inlineGrpc } from "./inline-grpc.ts";
+import { onlyService } from "./only-service.ts";
 
 export interface Bundle {
   /** Relative to the repository's root, as is `file`. */
@@ -20,27 +22,29 @@ const REQUIRE = 'import { createRequire as __createRequire } from "node:module";
 export const CLI = "cli";
 
 /**
- * Writes `dist/{service}/main.mjs`, one file with all that `services/{service}/src/main.ts` imports, and the like beside it for
- * each program that the service runs in a process of its own: of any `{name}-main.ts` in a folder of `src`, `{name}-main.mjs`.
+ * Writes `dist/{service}/main.mjs`, one file with all that the service of the list needs, or the command, and the like beside it for
+ * each program that a service runs in a process of its own: of any `{name}-main.ts` in a folder of its `src`, `{name}-main.mjs`.
  *
  * @throws {Error} if a module is missing or cannot be bundled; esbuild has said on stderr which
  */
 export async function bundleService(root: string, service: string): Promise<Bundle> {
   const folder = `dist/${service}`;
-  const [source, owners] = service === CLI ? [`packages/${CLI}`, "*"] : [`services/${service}`, service];
-  const programs = globSync(`services/${owners}/src/*/*-main.ts`, { cwd: root });
+  const isCli = service === CLI;
+  const programs = globSync(`services/${isCli ? "*" : service}/src/*/*-main.ts`, { cwd: root });
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [`${source}/src/main.ts`, ...programs],
+    entryPoints: [
+      { in: isCli ? "packages/cli/src/main.ts" : "services/main.ts", out: "main" },
+      ...programs.map((file) => ({ in: file, out: basename(file, ".ts") })),
+    ],
     outdir: folder,
-    entryNames: "[name]",
     outExtension: { ".js": ".mjs" },
     bundle: true,
     platform: "node",
     target: "node24",
     format: "esm",
     banner: { js: REQUIRE },
-    plugins: [inlineGrpc],
+    plugins: isCli ? [inlineGrpc] : [inlineGrpc, onlyService(service)],
     mainFields: ["module", "main"],
     sourcemap: false,
     minifySyntax: true,

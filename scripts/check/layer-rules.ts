@@ -34,6 +34,8 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "(packages|services)/[^/]+/src/.*conformance"] },
 ];
 
+/** The list of services, and what runs one of it: above them all, below the CLI. */
+const LIST = "^services/[^/]+\\.ts$";
 const ADAPTERS = "^packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|shared)|records/src/[a-z]+/redis|mcp/src/trust/redis)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
@@ -51,13 +53,16 @@ export const layerRules: IForbiddenRuleType[] = [
     to: {},
   },
   {
-    name: "adapters and telemetry are named in a main.ts, the CLI, or a subpath of the library only",
-    from: {
-      path: "^(packages|services)/",
-      pathNot: `^packages/(cli|testing)/|/src/main\\.ts$|^packages/rockbot/src/(rabbitmq|redis)\\.ts$|${TESTS}|${ADAPTERS}`,
-    },
+    name: "adapters and telemetry are named in what runs the list of services, the CLI, or a subpath of the library only",
+    from: { path: "^(packages|services)/", pathNot: `^packages/(cli|testing)/|^packages/rockbot/src/(rabbitmq|redis)\\.ts$|${LIST}|${TESTS}|${ADAPTERS}` },
     to: { path: ADAPTERS },
   },
+  {
+    name: "the list of services is for the CLI, scripts and tests",
+    from: { path: "^(packages|services/[^/]+)/", pathNot: `^packages/cli/|${TESTS}` },
+    to: { path: LIST },
+  },
+  { name: "the list of services imports no CLI", from: { path: LIST }, to: { path: "^packages/cli/" } },
   {
     name: "packages/testing and test helpers are for tests only",
     from: { path: "^(packages|services|scripts)/", pathNot: `^packages/testing/|${TESTS}` },

@@ -1,10 +1,11 @@
 import type { Metafile } from "esbuild";
 
-/** The files that run at start: those to which static imports alone lead from `main.ts`. */
+/** The files that run at each start: those to which static imports alone lead from the main, or from the settings and the start of the one service that is bundled. */
 export function eagerFiles({ inputs, outputs }: Metafile): ReadonlySet<string> {
-  const reached = new Set(Object.values(outputs).flatMap(({ entryPoint }) => (entryPoint?.endsWith("/src/main.ts") ? entryPoint : [])));
+  const reached = new Set(Object.values(outputs).flatMap(({ entryPoint }) => (entryPoint?.endsWith("/main.ts") ? entryPoint : [])));
   for (const file of reached) {
-    for (const { path, kind } of inputs[file]?.imports ?? []) if (kind !== "dynamic-import") reached.add(path);
+    const isOfList = file.startsWith("services/") && file.split("/").length === 2;
+    for (const { path, kind } of inputs[file]?.imports ?? []) if (kind !== "dynamic-import" || isOfList) reached.add(path);
   }
   return reached;
 }

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { startVerifiedBroker } from "./verified-broker.ts";
 import { connect } from "./verified-system.ts";
 
-const BRIDGE = join(import.meta.dirname, "../../services/mcp-bridge/src/main.ts");
+const MAIN = join(import.meta.dirname, "../../services/main.ts");
 const CLI = join(import.meta.dirname, "../../packages/cli/src/main.ts");
 const POLICY = `
 identity: verified
@@ -28,7 +28,7 @@ test("with the rights of the policy alone an agent uses the bridge, is told of s
     MCP_CONFIG: folder.write("mcp.json", { mcpServers: { files: faultServer() } }),
     POLICY_FILE: folder.write("policy.yaml", POLICY),
   };
-  await using bridge = startNodeProgram(BRIDGE, { env: { ...env, AUDIT_FILE: auditFile } });
+  await using bridge = startNodeProgram(MAIN, { args: ["mcp-bridge"], env: { ...env, AUDIT_FILE: auditFile } });
   await expect.poll(bridge.stdout, { timeout: 30_000 }).toContain("connected to an MCP server");
 
   await using writer = await connect(broker, "writer");

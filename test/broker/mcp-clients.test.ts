@@ -29,7 +29,8 @@ test("MCP clients call over a broker that verifies senders: as who their token s
   const [who, secret] = [whoTool("echo_who"), whoTool("echo_secret")];
   await using _tools = await serveTools(bus, { tools: [...who.tools, ...secret.tools], guides: who.guides }, { service: "echoes", policy: broker.policy });
 
-  await using gateway = startNodeProgram(join(root, "services/gateway/src/main.ts"), {
+  await using gateway = startNodeProgram(join(root, "services/main.ts"), {
+    args: ["gateway"],
     env: { BUS_URL_FILE: folder.write("url", broker.urlOf("gateway")), POLICY_FILE: policyFile, PORT: "0" },
   });
   await expect.poll(gateway.stdout, { timeout: 60_000 }).toContain('"msg":"ready"');

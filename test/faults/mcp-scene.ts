@@ -63,7 +63,7 @@ export async function openMcpScene(
     lines,
     async startBridge(waitFor = []) {
       const settings = { BUS_URL: broker.url, MCP_CONFIG: file("mcp.json"), ...(redis === undefined ? {} : { REDIS_URL: redis.url }), ...cache };
-      const bridge = opened.use(startProgram("services/mcp-bridge/src/main.ts", { env: settings }));
+      const bridge = opened.use(startProgram("services/main.ts", { args: ["mcp-bridge"], env: settings }));
       await untilReady("mcp-bridge", bridge, '"msg":"ready"');
       const isConnected = (server: string) =>
         bridge

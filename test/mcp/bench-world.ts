@@ -38,7 +38,7 @@ export async function startBridge(amqpUrl: string, mcpServers: Readonly<Record<s
   const folder = mkdtempSync(join(tmpdir(), "rockbot-bench-"));
   writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers }));
   const startedAt = performance.now();
-  const bridge = startNodeProgram(join(root, "services/mcp-bridge/src/main.ts"), { env: { BUS_URL: amqpUrl, MCP_CONFIG: join(folder, "mcp.json") } });
+  const bridge = startNodeProgram(join(root, "services/main.ts"), { args: ["mcp-bridge"], env: { BUS_URL: amqpUrl, MCP_CONFIG: join(folder, "mcp.json") } });
   await until(() => (bridge.stdout().match(/connected to an MCP server/g)?.length ?? 0) >= Object.keys(mcpServers).length, bridge);
   return {
     pid: bridge.pid,

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { faultServer, startNodeProgram, startOwnBroker, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startOriginalAgent } from "./original-agent.ts";
 
-const BRIDGE = join(dirname(dirname(import.meta.dirname)), "services/mcp-bridge/src/main.ts");
+const MAIN = join(import.meta.dirname, "../../services/main.ts");
 const AGENT = "RockBot";
 const MANAGED = { replyTo: `mcp.manage.response.${AGENT}` };
 const tools = (name: string): string => `RockBot.Tools.${name}`;
@@ -18,7 +18,7 @@ test("the agent of the original, made from the wire contract alone, drives the b
   const file = folder.write("mcp.json", { mcpServers: { "Calendar-MCP": calendar, other } });
   await using broker = await startOwnBroker(); // the bridges of other tests would take calls from a shared one
   const { url } = broker;
-  await using bridge = startNodeProgram(BRIDGE, { env: { BUS_URL: url, MCP_CONFIG: file } });
+  await using bridge = startNodeProgram(MAIN, { args: ["mcp-bridge"], env: { BUS_URL: url, MCP_CONFIG: file } });
   await expect.poll(() => bridge.stdout().match(/connected to an MCP server/g)?.length, { timeout: 60_000 }).toBe(2);
   await using agent = await startOriginalAgent(url, AGENT);
   const invoke = (toolName: string, args: string | null, headers: Record<string, string> = {}) =>

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { sharedRedisUrl, startNodeProgram, startOwnBroker } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { everythingCalls, fileCalls, memoryCalls, type RealCall, startEverything, stdioServers, thinkingCalls } from "./real-servers.ts";
 
-const BRIDGE = join(dirname(dirname(import.meta.dirname)), "services/mcp-bridge/src/main.ts");
+const MAIN = join(import.meta.dirname, "../../services/main.ts");
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 test("servers that nobody here wrote, over RabbitMQ with two bridges: each tool is listed, and one call of each gives what it should", {
@@ -33,8 +33,8 @@ test("servers that nobody here wrote, over RabbitMQ with two bridges: each tool 
   await using broker = await startOwnBroker(); // the bridges of other tests would take calls from a shared one
   const { url } = broker;
   const env = { BUS_URL: url, REDIS_URL: await sharedRedisUrl(), MCP_CONFIG: join(folder, "mcp.json"), LOG_LEVEL: "info" };
-  await using first = startNodeProgram(BRIDGE, { env });
-  await using second = startNodeProgram(BRIDGE, { env });
+  await using first = startNodeProgram(MAIN, { args: ["mcp-bridge"], env });
+  await using second = startNodeProgram(MAIN, { args: ["mcp-bridge"], env });
   const connected = (log: string): number => log.match(/connected to an MCP server/g)?.length ?? 0;
   const both = () => [first, second].map((bridge) => connected(bridge.stdout()));
   await expect.poll(both, { timeout: 120_000, interval: 200 }).toEqual([6, 6]);

@@ -5,7 +5,7 @@ import { faultServer, startNodeProgram, startOwnBroker, startOwnRedis, temporary
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 
-const BRIDGE = join(import.meta.dirname, "../../services/mcp-bridge/src/main.ts");
+const MAIN = join(import.meta.dirname, "../../services/main.ts");
 
 test("a call whose bridge is killed ends as of unknown outcome, and does not run in the other bridge", { timeout: 120_000 }, async () => {
   using folder = temporaryFolder();
@@ -16,13 +16,13 @@ test("a call whose bridge is killed ends as of unknown outcome, and does not run
   const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MCP_CONFIG: config };
   await using bus = await connectBus(broker.url);
   await using caller = await createToolCaller(bus, { agent: "mcp-killer", results: "copy" });
-  await using first = startNodeProgram(BRIDGE, { env });
+  await using first = startNodeProgram(MAIN, { args: ["mcp-bridge"], env });
   await expect.poll(first.stdout, { timeout: 30_000 }).toContain("connected to an MCP server");
   await expect.poll(() => caller.tools.getExecutor("effects__note_and_hang"), { timeout: 10_000 }).toBeDefined();
 
   const call = caller.call("effects__note_and_hang", { file: ledger }, { timeoutMs: 60_000 }).catch((error: unknown) => error);
   await expect.poll(() => runs(ledger), { timeout: 10_000 }).toBe(1);
-  await using second = startNodeProgram(BRIDGE, { env });
+  await using second = startNodeProgram(MAIN, { args: ["mcp-bridge"], env });
   await expect.poll(second.stdout, { timeout: 30_000 }).toContain("connected to an MCP server");
   first.kill("SIGKILL");
 

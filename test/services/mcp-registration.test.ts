@@ -16,7 +16,7 @@ import {
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 
-const BRIDGE = join(import.meta.dirname, "../../services/mcp-bridge/src/main.ts");
+const MAIN = join(import.meta.dirname, "../../services/main.ts");
 const WAIT = { timeout: 30_000, interval: 100 };
 
 // The certificate that the bridge is told to trust is made by openssl.
@@ -48,7 +48,7 @@ test.skipIf(!canMakeCertificates())(
     await using _tools = await offerMcpTools(bus, caller, { agent: "registering-agent" });
     const server = { name: "acting", url: `https://localhost:${tls.port}/mcp` };
     {
-      await using strict = startNodeProgram(BRIDGE, { env });
+      await using strict = startNodeProgram(MAIN, { args: ["mcp-bridge"], env });
       await expect.poll(strict.stdout, WAIT).toContain("connected to an MCP server");
       await expect.poll(() => caller.tools.getExecutor("mcp_register_server"), WAIT).toBeDefined();
       await expect(caller.call("mcp_register_server", server)).rejects.toMatchObject({ code: "denied", message: expect.stringContaining("public Internet") });
@@ -58,8 +58,8 @@ test.skipIf(!canMakeCertificates())(
     }
     const open = { ...env, REGISTRATION_ALLOW_ADDRESSES: `localhost:${tls.port}` };
     {
-      await using one = startNodeProgram(BRIDGE, { env: open });
-      await using two = startNodeProgram(BRIDGE, { env: open });
+      await using one = startNodeProgram(MAIN, { args: ["mcp-bridge"], env: open });
+      await using two = startNodeProgram(MAIN, { args: ["mcp-bridge"], env: open });
       for (const bridge of [one, two]) await expect.poll(bridge.stdout, WAIT).toContain('"files"');
       expect(await caller.call("mcp_register_server", server)).toMatchObject({ content: expect.stringContaining("1 tool(s) available.") });
       for (const bridge of [one, two]) await expect.poll(bridge.stdout, WAIT).toMatch(/"server":"acting".*connected to an MCP server/);
@@ -72,7 +72,7 @@ test.skipIf(!canMakeCertificates())(
       peer.answer = httpFaults.ok;
       for (const bridge of [one, two]) bridge.kill("SIGKILL");
     }
-    await using again = startNodeProgram(BRIDGE, { env: open });
+    await using again = startNodeProgram(MAIN, { args: ["mcp-bridge"], env: open });
     await expect.poll(again.stdout, WAIT).toMatch(/"server":"acting".*connected to an MCP server/);
     expect((await caller.call("mcp_unregister_server", { server_name: "acting" })).content).toContain("removed successfully");
     await expect.poll(async () => (await caller.call("mcp_list_services", {})).content, WAIT).not.toContain("acting");

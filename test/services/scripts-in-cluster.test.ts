@@ -53,7 +53,7 @@ describe.skipIf(noCluster.isSo)(`scripts-manager with a cluster${noCluster.words
   test.skipIf(noOwnCluster.isSo)(`refuses to start where a policy is a text that nothing enforces${noOwnCluster.words}`, async () => {
     await using broker = await startOwnBroker();
     await using cluster = await openScriptsCluster({ enforcesNetworkPolicies: false });
-    await using manager = startProgram("services/scripts-manager/src/main.ts", { env: settings(cluster, broker.url) });
+    await using manager = startProgram("services/main.ts", { args: ["scripts-manager"], env: settings(cluster, broker.url) });
 
     expect(await manager.ended).not.toBe(0);
     expect(manager.stdout() + manager.stderr()).toMatch(/No scripts are run: a script reaches the API server, the broker.*NetworkPolicy/);

@@ -188,7 +188,7 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
       port: secrets.configFile.mark.length * 1e6,
     }),
   );
-  const main = (service: string, more: Record<string, string>) => startProgram(`services/${service}/src/main.ts`, { env: { ...env, ...more } });
+  const main = (service: string, more: Record<string, string>) => startProgram("services/main.ts", { args: [service], env: { ...env, ...more } });
   const cli = (args: string[], more: Record<string, string> = {}) =>
     startProgram("packages/cli/src/main.ts", { args, env: { ...env, ROCKBOT_RUNTIME_DIR: join(folder, "run"), ...more } });
   const processes = [

@@ -10,9 +10,9 @@ export type RunningProcess = NodeProgram;
 /** A program of this repository, named by its path in it. */
 export const startProgram = (main: string, options?: StartNodeProgramOptions): RunningProcess => startNodeProgram(join(root, main), options);
 
-/** A service's own main, once it says that it is ready. */
+/** A service of the list as a process of its own, once it says that it is ready. */
 export async function startService(service: string, env: Readonly<Record<string, string>>): Promise<RunningProcess> {
-  return untilReady(service, startProgram(`services/${service}/src/main.ts`, { env }), '"msg":"ready"');
+  return untilReady(service, startProgram("services/main.ts", { args: [service], env }), '"msg":"ready"');
 }
 
 /** The tool service of echo-service.ts; each line of its stdout after the first is one run of the tool. */

@@ -58,7 +58,7 @@ type GatewayAccess = "open to this machine" | "by the gateway's token" | "by the
 
 /**
  * Starts the front door: HTTP in, tool calls on the bus out. Disposal answers what runs, up to `shutdownGraceMs`. The
- * configuration is one that `checkGatewayConfig` has seen, else others might reach it without a token.
+ * configuration is one that `check` of its settings has seen, else others might reach it without a token.
  */
 export async function startGateway(
   bus: Bus,

@@ -2,7 +2,6 @@
 
 // Ids of calls that have a key of their client's choice.
 export { callIdOf } from "./calls/call-headers.ts";
-export { checkGatewayConfig } from "./check-gateway-config.ts";
 export { RefusalLog } from "./door/refusal-log.ts";
 export { type Gateway, type OperatorParts, type StartGatewayOptions, startGateway } from "./gateway.ts";
 // To serve the same protocol elsewhere, such as on a unix socket.

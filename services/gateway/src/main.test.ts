@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { startNodeProgram } from "@rockbot/testing";
 import { expect, test } from "vitest";
 
-const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "main.ts"), { env });
+const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["gateway"], env });
 
 test("a wrong configuration ends the process with code 2 and every fault", async () => {
   await using main = startMain({ HOST: "0.0.0.0", CALL_TIMEOUT_MS: "5000", MAX_CALL_TIMEOUT_MS: "1000" });

@@ -6,9 +6,9 @@ import type { PolicyHolder } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import type { AuditLog } from "@rockbot/records/audit";
 import { defineTool, serveTools, type Tool } from "@rockbot/tools";
-import { checkGatewayConfig } from "./check-gateway-config.ts";
 import { startGateway } from "./gateway.ts";
-import { configSchema, type GatewayConfig } from "./generated/config.ts";
+import type { GatewayConfig } from "./generated/config.ts";
+import { check, configSchema } from "./settings.ts";
 
 /** A definition that takes any arguments. */
 export function loose(name: string, inputSchema: object = { type: "object" }): ToolDefinition<Record<string, unknown>, never> {
@@ -66,7 +66,7 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}, p
     ],
   };
   started.use(await serveTools(bus, set, { service: "test-tools", audit }));
-  const config = loadConfig(configSchema, { env: {}, overrides: { port: 0, ...overrides }, check: checkGatewayConfig });
+  const config = loadConfig(configSchema, { env: {}, overrides: { port: 0, ...overrides }, check });
   const gateway = started.use(await startGateway(bus, config, { policy, audit }));
   const port = Number(new URL(gateway.url).port);
   const parts = started.move();

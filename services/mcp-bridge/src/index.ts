@@ -1,4 +1,3 @@
 // To run the service.
-export { checkMcpBridgeConfig } from "./check-mcp-bridge-config.ts";
 export { configSchema, type McpBridgeConfig } from "./generated/config.ts";
 export { type BridgeApprovals, type BridgedServerHealth, type McpBridge, type StartMcpBridgeOptions, startMcpBridge } from "./mcp-bridge.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { faultServer, isProcessAlive, startNodeProgram, startProtectedResource, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 
-const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "main.ts"), { env });
+const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["mcp-bridge"], env });
 
 test("a wrong configuration or a wrong file of servers ends the process with code 2 and every fault", { timeout: 60_000 }, async () => {
   using folder = temporaryFolder();

@@ -3,8 +3,8 @@ import { chmodSync, chownSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { canRunAs, type SpyReport, spy, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { checkMcpBridgeConfig } from "./check-mcp-bridge-config.ts";
 import type { McpBridgeConfig } from "./generated/config.ts";
+import { check } from "./settings.ts";
 
 const UID = 12_345;
 
@@ -17,7 +17,7 @@ async function reportOf(entry: { readonly uid?: number }): Promise<{ readonly re
   const file = join(folder.path, "report.json");
   const servers = { spy: { ...spy(file, secret), ...entry, cwd: "/", env: { OWN: "yes" } } };
   const env = { MCP_CONFIG: folder.write("mcp.json", { mcpServers: servers }), CANARY_SECRET: secret };
-  await using bridge = startNodeProgram(join(import.meta.dirname, "main.ts"), { env });
+  await using bridge = startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["mcp-bridge"], env });
   await expect.poll(() => existsSync(file), { timeout: 30_000 }).toBe(true);
   return { report: JSON.parse(readFileSync(file, "utf8")) as SpyReport, bridge: bridge.pid };
 }
@@ -45,7 +45,7 @@ test("a user that programs cannot be started as is a fault of the configuration,
   const { getuid } = process;
   const faultsAs = (own: number) => {
     process.getuid = () => own;
-    return checkMcpBridgeConfig({ busUrl: "memory:", registrationUid: UID } as McpBridgeConfig, () => false);
+    return check({ busUrl: "memory:", registrationUid: UID } as McpBridgeConfig, () => false);
   };
   try {
     expect([faultsAs(4_711), faultsAs(UID), faultsAs(0)]).toEqual([[expect.stringContaining("registrationUid: only a bridge that runs as root")], [], []]);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { startNodeProgram } from "@rockbot/testing";
 import { expect, test } from "vitest";
 
-const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "main.ts"), { env });
+const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["openrouter-mcp"], env });
 
 test("without a token and a key, or with wrong settings, the process ends with code 2 and every fault", async () => {
   await using bare = startMain({});

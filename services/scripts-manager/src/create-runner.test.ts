@@ -13,10 +13,10 @@ import {
   writeKubeconfig,
 } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
 import { createRunner, createRunnerPackages } from "./create-runner.ts";
 import { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
 import { pythonWithPip } from "./packages/test-installer-maker.ts";
+import { check } from "./settings.ts";
 
 interface RunnerOfMachine {
   readonly isThere: boolean;
@@ -52,7 +52,7 @@ for (const [runner, { isThere, settings }] of Object.entries(runners)) {
     const { fileName, bytes } = wheel("colors", "2.5");
     folder.write(fileName, bytes);
     const env = { RUNNER: runner, PIP_WHEELS: folder.path, PACKAGES_FOLDER: join(folder.path, "packages"), ...more.env };
-    const config = loadConfig<ScriptsManagerConfig>(configSchema, { env, check: checkScriptsManagerConfig });
+    const config = loadConfig<ScriptsManagerConfig>(configSchema, { env, check: check });
     const options = { log: silentLogger, env: process.env, signal: AbortSignal.timeout(200_000) };
     await using packages = await createRunnerPackages(config, options);
     await using created = await createRunner(config, options);

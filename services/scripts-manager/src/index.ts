@@ -1,5 +1,4 @@
 // To run the service.
-export { checkScriptsManagerConfig } from "./check-scripts-manager-config.ts";
 export { type CreatedRunner, type CreateRunnerOptions, createRunner, createRunnerPackages } from "./create-runner.ts";
 export { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
 // What scripts import besides what Python has.

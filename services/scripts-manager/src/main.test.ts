@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { startNodeProgram } from "@rockbot/testing";
 import { expect, test } from "vitest";
 
-const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "main.ts"), { env });
+const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["scripts-manager"], env });
 
 test("a wrong configuration ends the process with code 2 and every fault", { timeout: 60_000 }, async () => {
   await using main = startMain({ SANDBOX_FLOOR: "9", SANDBOX_CEILING: "3", RUNNER: "elsewhere" });

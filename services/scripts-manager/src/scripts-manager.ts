@@ -13,7 +13,7 @@ import { scriptRequestForm } from "./tool/script-request-form.ts";
 import type { ScriptPackages } from "./tool/script-tool.ts";
 
 /** Its name, and its subscription. */
-export const SCRIPTS_MANAGER = "scripts-manager";
+const SCRIPTS_MANAGER = "scripts-manager";
 const TOPIC = "script.invoke";
 /** How long the start waits for a first script, which says what scripts find. */
 const FACTS_WITHIN_MS = 15_000;

@@ -54,7 +54,7 @@ describe.each(kinds)("over %s", (_, start) => {
 });
 
 test("over HTTP it needs a token, says how it is, and serves until SIGTERM", async () => {
-  const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "main.ts"), { env });
+  const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["system-info-mcp"], env });
   const healthPort = await freePort();
   await using bare = startMain({});
   await using main = startMain({ PORT: "0", HEALTH_PORT: String(healthPort), MCP_TOKEN: TOKEN });

@@ -1,5 +1,4 @@
 // To run the service.
-export { checkWebToolsConfig } from "./check-web-tools-config.ts";
 export { configSchema, type WebToolsConfig } from "./generated/config.ts";
 // To look at its tools without a bus, and at what a configuration leaves out.
 export { type WebToolSet, webToolSet, webToolsOff } from "./web-tool-set.ts";

@@ -2,8 +2,8 @@ import { createMemoryBus } from "@rockbot/bus";
 import { ConfigError, loadConfig } from "@rockbot/process/config";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { checkWebToolsConfig } from "./check-web-tools-config.ts";
 import { configSchema } from "./generated/config.ts";
+import { check } from "./settings.ts";
 import { startTestWebTools } from "./test-web-tools.ts";
 import { webToolsOff } from "./web-tool-set.ts";
 import { startWebTools } from "./web-tools.ts";
@@ -35,7 +35,7 @@ test("without a key web_search is not offered, and the guide, the log and the co
 });
 
 test("every address exception that cannot be read is a fault of the configuration", () => {
-  const load = () => loadConfig(configSchema, { env: { ALLOW_ADDRESSES: "nonsense,127.0.0.1:80,10.0.0.0/99" }, check: checkWebToolsConfig });
+  const load = () => loadConfig(configSchema, { env: { ALLOW_ADDRESSES: "nonsense,127.0.0.1:80,10.0.0.0/99" }, check: check });
 
   expect(load).toThrow(ConfigError);
   expect(load).toThrow(/allowAddresses\.0: .*"nonsense".*allowAddresses\.2: .*"10\.0\.0\.0\/99"/s);

@@ -4,7 +4,7 @@ import type { AuditLog } from "@rockbot/records/audit";
 import type { RateStore } from "@rockbot/records/rates";
 import { type ServeToolsOptions, serveTools } from "@rockbot/tools";
 import type { WebToolsConfig } from "./generated/config.ts";
-import { webToolSet } from "./web-tool-set.ts";
+import { type WebToolSet, webToolSet } from "./web-tool-set.ts";
 
 export interface StartWebToolsOptions {
   /** Gets a line for each call. @default nobody */
@@ -20,6 +20,11 @@ export interface StartWebToolsOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The web tools, served. */
+export interface RunningWebTools extends AsyncDisposable {
+  readonly off: WebToolSet["off"];
+}
+
 /**
  * Serves the web tools from the bus. Disposal waits for running calls, at most `shutdownGraceMs`.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
@@ -28,7 +33,7 @@ export async function startWebTools(
   bus: Bus,
   config: Readonly<WebToolsConfig>,
   { audit, claims, log = silentLogger, policy, rates, signal }: StartWebToolsOptions = {},
-): Promise<AsyncDisposable> {
+): Promise<RunningWebTools> {
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
   const set = started.use(webToolSet(config));
@@ -47,5 +52,6 @@ export async function startWebTools(
       log,
     }),
   );
-  return started.move();
+  const running = started.move();
+  return { off: set.off, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

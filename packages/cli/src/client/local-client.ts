@@ -1,22 +1,21 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
-import { allToolNames, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { allToolNames, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { McpBridge } from "@rockbot/mcp-bridge";
 import { openPolicy, type PolicyHolder } from "@rockbot/policy";
-import { loadConfig } from "@rockbot/process/config";
-import { checkScriptsManagerConfig, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
+import { type BusService, busServices, type RunningService } from "@rockbot/services";
 import { createToolCaller } from "@rockbot/tools";
-import { checkWebToolsConfig, configSchema, startWebTools, webToolsOff } from "@rockbot/web-tools";
 import { MEMORY_BUS } from "../bus-url.ts";
 import { terminalText } from "../terminal/terminal-text.ts";
 import { callerClient } from "./caller-client.ts";
 import { lockFileBeside } from "./lock-file.ts";
-import { type LocalScripts, startScripts } from "./start-scripts.ts";
+import { startOrOff } from "./start-or-off.ts";
 import type { ToolClient } from "./tool-client.ts";
 
 export interface LocalClientOptions {
   readonly allowAddress: readonly string[];
   /** A file of MCP servers, whose tools are started as well. */
   readonly mcpConfig: string | undefined;
-  /** The one tool that is called, if it is one: another's sandboxes would only take time. */
+  /** The one tool that is called, if it is one: other services would only take time. */
   readonly tool?: string | undefined;
   readonly policyFile: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -25,18 +24,13 @@ export interface LocalClientOptions {
 /** Servers may have to be fetched before they start. */
 const SETTLE_MS = 60_000;
 
-/** Starts the tools' owner in this process, over a bus of its own. */
-export async function openLocalClient({ allowAddress, mcpConfig, tool, policyFile, env }: LocalClientOptions): Promise<ToolClient> {
-  const overrides = { busUrl: MEMORY_BUS, ...(allowAddress.length > 0 ? { allowAddresses: allowAddress } : {}) };
-  const config = loadConfig(configSchema, { env, overrides, check: checkWebToolsConfig });
+/** Starts the services that may have the tools in this process, over a bus of its own. */
+export async function openLocalClient({ tool, policyFile, ...options }: LocalClientOptions): Promise<ToolClient> {
+  const { mcpConfig } = options;
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const policy = started.use(await openPolicy(policyFile));
-  const mayRunScripts = tool === undefined || tool === tools.executePythonScript.name || !allToolNames.includes(tool);
-  const [webTools, scripts] = await Promise.all([startWebTools(bus, config, { policy }), mayRunScripts ? startLocalScripts(bus, { env, policy }) : undefined]);
-  started.use(webTools);
-  if (scripts !== undefined) started.use(scripts);
-  if (mcpConfig !== undefined) await startMcp(bus, mcpConfig, { env, policy, started });
+  const running = await Promise.all(mayHave(tool, mcpConfig).map((service) => startLocal(service, { ...options, bus, policy, started })));
   const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy", policy }));
   if (mcpConfig !== undefined) {
     const { offerMcpTools } = await import("@rockbot/mcp/for-agents");
@@ -46,32 +40,44 @@ export async function openLocalClient({ allowAddress, mcpConfig, tool, policyFil
   return {
     ...client,
     async call(name, args, options) {
-      const off = [...webToolsOff(config), ...(scripts?.off === undefined ? [] : [scripts.off])].find(({ tool }) => tool === name);
+      const off = running.flatMap(({ off = [] }) => off).find(({ tool }) => tool === name);
       if (off !== undefined) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": it is off. ${off.reason}`, { isRetryable: false });
       return await client.call(name, args, options);
     },
   };
 }
 
+/** The services that serve tools: of one that is known, its own; and those of MCP servers where somebody names a file of them. */
+function mayHave(tool: string | undefined, mcpConfig: string | undefined): readonly BusService[] {
+  const serving = busServices.filter(({ topic, needs }) => topic !== undefined && (needs === undefined || mcpConfig !== undefined));
+  const owners = tool === undefined || !allToolNames.includes(tool) ? [] : serving.filter(({ tools = [] }) => tools.some((glob) => isMatch(glob, tool)));
+  return owners.length === 0 ? serving : serving.filter((service) => owners.includes(service) || service.needs !== undefined);
+}
+
+const isMatch = (glob: string, name: string): boolean => new RegExp(`^${glob.replaceAll("*", ".*")}$`).test(name);
+
+interface LocalParts extends Omit<LocalClientOptions, "tool" | "policyFile"> {
+  readonly bus: Bus;
+  readonly policy: PolicyHolder;
+  readonly started: AsyncDisposableStack;
+}
+
 /** Nothing is kept warm for one command, nor does it wait for silent networks. */
-async function startLocalScripts(bus: Bus, { env, policy }: { readonly env: LocalClientOptions["env"]; readonly policy: PolicyHolder }): Promise<LocalScripts> {
-  const config = loadConfig(scriptsSchema, { env, overrides: { busUrl: MEMORY_BUS, sandboxFloor: 0 }, check: checkScriptsManagerConfig });
-  return startScripts(bus, config, { env, policy, triesLocal: false });
+async function startLocal(service: BusService, { allowAddress, mcpConfig, env, bus, policy, started }: LocalParts): Promise<RunningService> {
+  const settings: Readonly<Record<string, object>> = {
+    "web-tools": allowAddress.length > 0 ? { allowAddresses: allowAddress } : {},
+    "scripts-manager": { sandboxFloor: 0 },
+    "mcp-bridge": { mcpConfig, mcpLockFile: env["MCP_LOCK_FILE"] || (mcpConfig === undefined ? undefined : lockFileBeside(mcpConfig)) },
+  };
+  const load = await service.loader();
+  const config = load({ env, overrides: { busUrl: MEMORY_BUS, ...settings[service.name] } });
+  const running = started.use(await startOrOff(service, { bus, config, env, policy, triesLocal: false }));
+  if (service.name === "mcp-bridge") await settle(running as McpBridge);
+  return running;
 }
 
 /** Resolves once each server is connected or has failed. */
-async function startMcp(
-  bus: Bus,
-  mcpConfig: string,
-  { env, policy, started }: { readonly env: LocalClientOptions["env"]; readonly policy: PolicyHolder; readonly started: AsyncDisposableStack },
-): Promise<void> {
-  const { checkMcpBridgeConfig, configSchema: schema, startMcpBridge } = await import("@rockbot/mcp-bridge");
-  const config = loadConfig(schema, {
-    env,
-    overrides: { busUrl: MEMORY_BUS, mcpConfig, mcpLockFile: env["MCP_LOCK_FILE"] || lockFileBeside(mcpConfig) },
-    check: checkMcpBridgeConfig,
-  });
-  const bridge = started.use(await startMcpBridge(bus, config, { env, policy }));
+async function settle(bridge: McpBridge): Promise<void> {
   await bridge.settled(SETTLE_MS);
   for (const { name, state, lastFailure } of bridge.servers)
     if (state !== "ready")

@@ -1,12 +1,10 @@
 import { createServer } from "node:net";
 import { version } from "@rockbot/base/version";
-import { type Bus, silentLogger } from "@rockbot/bus";
+import type { Bus } from "@rockbot/bus";
 import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
-import { configSchema } from "@rockbot/gateway";
 import { openPolicy, policyNotes } from "@rockbot/policy";
-import { loadConfig } from "@rockbot/process/config";
-import { checkNetwork } from "@rockbot/sandbox";
-import { checkScriptsManagerConfig, createRunner, readPythonFacts, configSchema as scriptsSchema } from "@rockbot/scripts-manager";
+import { ConfigError } from "@rockbot/process/config";
+import { type BusService, busServices, type Finding } from "@rockbot/services";
 import packageJson from "../../package.json" with { type: "json" };
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
@@ -14,17 +12,7 @@ import { ExitCode } from "../exit-code.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
 import { terminalText } from "../terminal/terminal-text.ts";
 
-/** One thing that was looked at. */
-interface Finding {
-  readonly what: string;
-  /** `broken` is what RockBot cannot run without; `missing` costs a feature. */
-  readonly state: "ok" | "missing" | "broken";
-  /** What is so, and what it costs. */
-  readonly message: string;
-}
-
 const BROKER_MS = 5000;
-const SCRIPT_MS = 30_000;
 const TRUSTED = "trusted: whoever is on this bus can speak for any agent";
 
 export interface DoctorOptions {
@@ -39,14 +27,14 @@ export async function doctor({ bus, policy: option, json = false }: DoctorOption
   const url = chooseBusUrl(bus, env);
   const running = await findRunning(env);
   const policy = await readPolicyFile(option ?? (env["POLICY_FILE"] || undefined));
+  const examined = await Promise.all(busServices.map((service) => examine(service, url, env)));
   const findings: Finding[] = [
     node(),
     policy.finding,
     ...(await broker(url, policy.identity)),
-    key(env),
-    ...(await scripts(url, env)),
+    ...examined.flatMap(({ found }) => found),
     ...(url === MEMORY_BUS ? [running.finding] : []),
-    await port(env, running.isRunning),
+    ...(await Promise.all(examined.flatMap(({ listens }) => (listens === undefined ? [] : [port(listens, running.isRunning)])))),
   ];
   if (json) console.log(JSON.stringify({ version, findings }, undefined, 2));
   else for (const { what, state, message } of findings) console.log(terminalText(`${state.padEnd(8)} ${what.padEnd(15)} ${message}`, process.stdout));
@@ -120,35 +108,19 @@ async function readPolicyFile(file: string | undefined): Promise<{ readonly find
   }
 }
 
-function key({ BRAVE_API_KEY, BRAVE_API_KEY_FILE }: Readonly<Record<string, string | undefined>>): Finding {
-  const isSet = Boolean(BRAVE_API_KEY || BRAVE_API_KEY_FILE);
-  return {
-    what: "BRAVE_API_KEY",
-    state: isSet ? "ok" : "missing",
-    message: isSet ? "set" : "not set: there is no web_search. A key comes from the Brave Search API; web_browse needs none",
-  };
-}
+type Env = Readonly<Record<string, string | undefined>>;
 
-/** What the sandboxes give that the settings name, found out by a script. */
-async function scripts(busUrl: string, env: Readonly<Record<string, string | undefined>>): Promise<readonly Finding[]> {
-  const what = "scripts";
+/** What each service finds of itself, and whether its settings and its port can be used. */
+async function examine(service: BusService, busUrl: string, env: Env): Promise<{ readonly found: readonly Finding[]; readonly listens?: Listens }> {
   try {
-    const config = loadConfig(scriptsSchema, { env, overrides: { busUrl, sandboxFloor: 0 }, check: checkScriptsManagerConfig });
-    await using opened = await createRunner(config, { log: silentLogger, env });
-    const { runner, mustNotReach, notHeld } = opened;
-    const { signal } = new AbortController();
-    const unknown = { verdicts: {}, refusal: undefined };
-    const { verdicts, refusal } = mustNotReach === undefined ? unknown : await checkNetwork(runner, mustNotReach, { signal, timeoutMs: SCRIPT_MS });
-    if (refusal !== undefined) return [{ what, state: "missing", message: `there is no execute_python_script. ${refusal}` }];
-    const { version } = await readPythonFacts(runner, { signal, withinMs: SCRIPT_MS });
-    if (config.unsafeLocalScripts) return [{ what, state: "missing", message: `Python ${version}, WITHOUT a sandbox: UNSAFE_LOCAL_SCRIPTS is set` }];
-    const tried = Object.entries(verdicts).map(([target, verdict]) => `; ${target} ${verdict}`);
-    return [
-      { what, state: "ok", message: `Python ${version} in a sandbox (${runner.kind}), without network${tried.join("")}` },
-      ...notHeld.map((message): Finding => ({ what: "script bounds", state: "missing", message })),
-    ];
+    const [load, { checkFiles }] = await Promise.all([service.loader(), service.settings()]);
+    const config = load({ env, overrides: { busUrl } });
+    checkFiles?.(config, env);
+    const found = (await service.examine?.(config, env)) ?? [];
+    return service.port === undefined ? { found } : { found, listens: { name: service.name, ...(config as unknown as Omit<Listens, "name">) } };
   } catch (error) {
-    return [{ what, state: "missing", message: `there is no execute_python_script: ${error instanceof Error ? error.message : String(error)}` }];
+    if (!(error instanceof ConfigError)) throw error;
+    return { found: [{ what: service.name, state: "broken", message: `cannot start: ${error.faults.join("; ")}` }] };
   }
 }
 
@@ -172,12 +144,16 @@ async function findRunning(env: Readonly<Record<string, string | undefined>>): P
   }
 }
 
-async function port({ PORT, HOST }: Readonly<Record<string, string | undefined>>, isRunning: boolean): Promise<Finding> {
-  const defaults = loadConfig(configSchema, { env: {} });
-  const number = Number(PORT || defaults.port);
+interface Listens {
+  readonly name: string;
+  readonly port: number;
+  readonly host: string;
+}
+
+async function port({ name, port: number, host }: Listens, isRunning: boolean): Promise<Finding> {
   const what = `port ${number}`;
-  const fault = await listenFault(number, HOST || defaults.host);
-  if (fault === undefined) return { what, state: "ok", message: "free for the gateway" };
+  const fault = await listenFault(number, host);
+  if (fault === undefined) return { what, state: "ok", message: `free for the ${name}` };
   if (fault === "EADDRINUSE" && isRunning) return { what, state: "ok", message: 'taken, presumably by the running "rockbot up"' };
   return { what, state: "missing", message: `cannot be had (${fault}): start with --port N` };
 }
@@ -186,10 +162,6 @@ async function listenFault(number: number, host: string): Promise<string | undef
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const server = createServer();
   server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-  try {
-    server.listen(number, host, () => server.close(() => resolve(undefined)));
-  } catch (error) {
-    resolve((error as NodeJS.ErrnoException).code); // not a port at all
-  }
+  server.listen(number, host, () => server.close(() => resolve(undefined)));
   return await promise;
 }

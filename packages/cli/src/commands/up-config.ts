@@ -1,9 +1,6 @@
 import { nearestName } from "@rockbot/contracts";
-import { checkGatewayConfig, type GatewayConfig, configSchema as gatewaySchema } from "@rockbot/gateway";
-import { checkMcpBridgeConfig, type McpBridgeConfig, configSchema as mcpBridgeSchema } from "@rockbot/mcp-bridge";
-import { ConfigError, type ConfigSchema, type LoadConfigOptions, loadConfig } from "@rockbot/process/config";
-import { checkScriptsManagerConfig, type ScriptsManagerConfig, configSchema as scriptsManagerSchema } from "@rockbot/scripts-manager";
-import { checkWebToolsConfig, type WebToolsConfig, configSchema as webToolsSchema } from "@rockbot/web-tools";
+import { ConfigError } from "@rockbot/process/config";
+import { type BusService, busServices, type ServiceName } from "@rockbot/services";
 import { lockFileBeside } from "../client/lock-file.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -20,115 +17,123 @@ export interface UpOptions {
   readonly unsafeLocalScripts?: boolean;
 }
 
-/** What `rockbot up` starts. A service that is left out has no configuration. */
+/** The options that are a setting of one service. */
+const OWN_OPTIONS: readonly { readonly option: keyof UpOptions; readonly flag: string; readonly of: ServiceName; readonly setting: string }[] = [
+  { option: "port", flag: "--port", of: "gateway", setting: "port" },
+  { option: "host", flag: "--host", of: "gateway", setting: "host" },
+  { option: "allowAddress", flag: "--allow-address", of: "web-tools", setting: "allowAddresses" },
+  { option: "mcpConfig", flag: "--mcp-config", of: "mcp-bridge", setting: "mcpConfig" },
+  { option: "unsafeLocalScripts", flag: "--unsafe-local-scripts", of: "scripts-manager", setting: "unsafeLocalScripts" },
+];
+
+type Config = Awaited<ReturnType<Awaited<ReturnType<BusService["loader"]>>>>;
+
+/** One service that `rockbot up` starts. */
+export interface ChosenService {
+  readonly service: BusService;
+  readonly config: Config;
+}
+
+/** What `rockbot up` starts. */
 export interface UpConfig {
   readonly busUrl: string;
   readonly policyFile: string | undefined;
   /** Of all services: one process writes to a file. */
   readonly auditFile: string | undefined;
   readonly auditKey: string | undefined;
-  readonly webTools: Readonly<WebToolsConfig> | undefined;
-  /** Also left out if no file names servers. */
-  readonly mcpBridge: Readonly<McpBridgeConfig> | undefined;
-  readonly scriptsManager: Readonly<ScriptsManagerConfig> | undefined;
-  readonly gateway: Readonly<GatewayConfig> | undefined;
+  /** The one Redis of the services that count what callers use up. */
+  readonly redisUrl: string | undefined;
+  /** In the order of the list; without those that lack the setting they need. */
+  readonly chosen: readonly ChosenService[];
 }
 
-const services = ["web-tools", "mcp-bridge", "scripts-manager", "gateway"];
-const sections = ["webTools", "mcpBridge", "scriptsManager", "gateway"];
+const sections = busServices.map(({ name }) => sectionOf(name));
 
 /**
- * Reads the options, the file and the environment, as the services' own mains would.
+ * Reads the options, the file and the environment, as the services' own processes would.
  * @throws {UsageError} or {ConfigError} with all faults at once
  */
-export function readUpConfig(
-  { only, bus, port, host, allowAddress, config: file, mcpConfig, policy, audit, unsafeLocalScripts }: UpOptions,
-  env: Readonly<Record<string, string | undefined>>,
-): UpConfig {
-  const chosen = new Set(only === undefined ? services : only.split(",").map((name) => name.trim()));
-  const faults = [...chosen].filter((name) => !services.includes(name)).map((name) => unknownService(name));
-  if (!chosen.has("gateway")) {
-    for (const [option, value] of Object.entries({ "--port": port, "--host": host }))
-      if (value !== undefined) faults.push(`${option}: belongs to the gateway, which --only leaves out`);
-  }
-  if (!chosen.has("web-tools") && allowAddress !== undefined) faults.push("--allow-address: belongs to web-tools, which --only leaves out");
-  if (!chosen.has("mcp-bridge") && mcpConfig !== undefined) faults.push("--mcp-config: belongs to mcp-bridge, which --only leaves out");
-  if (!chosen.has("scripts-manager") && unsafeLocalScripts !== undefined)
-    faults.push("--unsafe-local-scripts: belongs to scripts-manager, which --only leaves out");
-  if (port !== undefined && !/^\d{1,5}$/.test(port)) faults.push(`--port: expected a whole number from 0 to 65535, got ${JSON.stringify(port)}`);
-  if (faults.length > 0) throw new UsageError(faults);
-
-  const busUrl = bus ?? (env["ROCKBOT_BUS"] || undefined);
-  // CONFIG_FILE is one service's whole file; here a file has a section for each.
-  const serviceEnv = { ...env, CONFIG_FILE: undefined };
-  const configFaults: string[] = [];
-  function load<T>(
-    schema: ConfigSchema<T>,
-    section: string,
-    overrides: Record<string, unknown>,
-    check: LoadConfigOptions<T>["check"],
-  ): Readonly<T> | undefined {
+export async function readUpConfig(options: UpOptions, env: Readonly<Record<string, string | undefined>>): Promise<UpConfig> {
+  const names = chosenNames(options);
+  const faults: string[] = [];
+  const loaded: ChosenService[] = [];
+  for (const service of busServices.filter(({ name }) => names.has(name))) {
+    const load = await service.loader();
     try {
-      return loadConfig(schema, {
-        env: serviceEnv,
-        file,
-        section: { name: section, among: sections },
-        overrides: { busUrl, policyFile: policy, ...overrides },
-        check,
+      const config = load({
+        env: { ...env, CONFIG_FILE: undefined }, // one service's whole file; here a file has a section for each
+        file: options.config,
+        section: { name: sectionOf(service.name), among: sections },
+        overrides: overridesOf(service.name, options, env),
       });
+      loaded.push({ service, config });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      configFaults.push(...error.faults);
-      return undefined;
+      faults.push(...error.faults);
     }
   }
-  const webTools = chosen.has("web-tools")
-    ? load(webToolsSchema, "webTools", { allowAddresses: allowAddress, auditFile: audit }, checkWebToolsConfig)
-    : undefined;
-  const bridge = chosen.has("mcp-bridge") ? load(mcpBridgeSchema, "mcpBridge", { mcpConfig, auditFile: audit }, checkMcpBridgeConfig) : undefined;
-  const mcpBridge = bridge?.mcpConfig === undefined && only === undefined ? undefined : withLockFile(bridge);
-  const scriptsManager = chosen.has("scripts-manager")
-    ? load(scriptsManagerSchema, "scriptsManager", { unsafeLocalScripts, auditFile: audit }, checkScriptsManagerConfig)
-    : undefined;
-  const gateway = chosen.has("gateway")
-    ? load(gatewaySchema, "gateway", { host, port: port === undefined ? undefined : Number(port), auditFile: audit }, checkGatewayConfig)
-    : undefined;
+  const values = (setting: keyof Config, of = loaded): string[] => [...new Set(of.flatMap(({ config }) => (config[setting] as string | undefined) ?? []))];
+  const one = (setting: keyof Config, fault: string, of = loaded): string | undefined => {
+    const [value, ...others] = values(setting, of);
+    if (others.length > 0) faults.push(`${setting}: ${fault}`);
+    return value;
+  };
+  const counting = loaded.filter(({ service }) => service.state.includes("rates"));
+  const common = {
+    busUrl: one("busUrl", "the sections name different buses, and one process has one. Use --bus") ?? "memory:",
+    policyFile: one("policyFile", "the sections name different files, and one process has one. Use --policy"),
+    auditFile: one("auditFile", "the sections name different files, and one process has one. Use --audit"),
+    auditKey: one("auditKey", "the sections have different ones, and one file has one. Set AUDIT_KEY"),
+    redisUrl: one("redisUrl", "the sections of the tool services name different ones, and the limits of a caller are counted in one", counting),
+  };
+  if (faults.length > 0) throw new ConfigError([...new Set(faults)]);
+  const hasWhatItNeeds = ({ service: { needs }, config }: ChosenService) =>
+    needs === undefined || (config as unknown as Record<string, unknown>)[needs] !== undefined;
+  return { ...common, chosen: loaded.filter((each) => options.only !== undefined || hasWhatItNeeds(each)).map(withLockFile) };
+}
 
-  const all = [webTools, bridge, scriptsManager, gateway];
-  const toolServices = [webTools, bridge, scriptsManager];
-  const busUrls = distinct(all.map((config) => config?.busUrl));
-  const policyFiles = distinct(all.map((config) => config?.policyFile));
-  const auditFiles = distinct(all.map((config) => config?.auditFile));
-  const auditKeys = distinct(all.map((config) => config?.auditKey));
-  if (busUrls.length > 1) configFaults.push("busUrl: the sections name different buses, and one process has one. Use --bus");
-  if (policyFiles.length > 1) configFaults.push("policyFile: the sections name different files, and one process has one. Use --policy");
-  if (auditFiles.length > 1) configFaults.push("auditFile: the sections name different files, and one process has one. Use --audit");
-  if (auditKeys.length > 1) configFaults.push("auditKey: the sections have different ones, and one file has one. Set AUDIT_KEY");
-  if (distinct(toolServices.map((config) => config?.redisUrl)).length > 1)
-    configFaults.push("redisUrl: the sections of the tool services name different ones, and the limits of a caller are counted in one");
-  if (configFaults.length > 0) throw new ConfigError([...new Set(configFaults)]);
+/** @throws {UsageError} */
+function chosenNames({ only, ...options }: UpOptions): ReadonlySet<string> {
+  const known = busServices.map(({ name }) => name);
+  const chosen = new Set(only === undefined ? known : only.split(",").map((name) => name.trim()));
+  const faults = [...chosen].filter((name) => !known.includes(name)).map((name) => unknownService(name, known));
+  for (const { option, flag, of } of OWN_OPTIONS)
+    if (!chosen.has(of) && options[option as keyof typeof options] !== undefined) faults.push(`${flag}: belongs to ${of}, which --only leaves out`);
+  const { port } = options;
+  if (port !== undefined && !/^\d{1,5}$/.test(port)) faults.push(`--port: expected a whole number from 0 to 65535, got ${JSON.stringify(port)}`);
+  if (faults.length > 0) throw new UsageError(faults);
+  return chosen;
+}
+
+function overridesOf(service: string, options: UpOptions, env: Readonly<Record<string, string | undefined>>): Record<string, unknown> {
+  const own = OWN_OPTIONS.filter(({ of }) => of === service).map(({ option, setting }) => [
+    setting,
+    option === "port" ? numberOf(options.port) : options[option],
+  ]);
   return {
-    busUrl: busUrls[0] ?? "memory:",
-    policyFile: policyFiles[0],
-    auditFile: auditFiles[0],
-    auditKey: auditKeys[0],
-    webTools,
-    mcpBridge,
-    scriptsManager,
-    gateway,
+    busUrl: options.bus ?? (env["ROCKBOT_BUS"] || undefined),
+    policyFile: options.policy,
+    auditFile: options.audit,
+    ...Object.fromEntries(own),
   };
 }
 
-/** What is approved of servers is to outlive this process. */
-function withLockFile(bridge: Readonly<McpBridgeConfig> | undefined): Readonly<McpBridgeConfig> | undefined {
-  if (bridge?.mcpConfig === undefined || bridge.redisUrl !== undefined || bridge.mcpLockFile !== undefined) return bridge;
-  const mcpLockFile = lockFileBeside(bridge.mcpConfig);
-  return mcpLockFile === undefined ? bridge : { ...bridge, mcpLockFile };
+const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+
+/** What is approved of MCP servers is to outlive this process. */
+function withLockFile(chosen: ChosenService): ChosenService {
+  const { mcpConfig, mcpLockFile, redisUrl } = chosen.config as { readonly mcpConfig?: string; readonly mcpLockFile?: string; readonly redisUrl?: string };
+  if (mcpConfig === undefined || redisUrl !== undefined || mcpLockFile !== undefined) return chosen;
+  const beside = lockFileBeside(mcpConfig);
+  return beside === undefined ? chosen : { ...chosen, config: { ...chosen.config, mcpLockFile: beside } as Config };
 }
 
-const distinct = (values: readonly (string | undefined)[]): string[] => [...new Set(values)].filter((value) => value !== undefined);
+/** The section of a service in the file: `webTools` of `web-tools`. */
+function sectionOf(name: string): string {
+  return name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
 
-function unknownService(name: string): string {
-  const nearest = nearestName(name, services);
-  return `--only: there is no service ${JSON.stringify(name)}. ${nearest === undefined ? `There are: ${services.join(", ")}` : `Did you mean "${nearest}"?`}`;
+function unknownService(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  return `--only: there is no service ${JSON.stringify(name)}. ${nearest === undefined ? `There are: ${known.join(", ")}` : `Did you mean "${nearest}"?`}`;
 }

@@ -1,6 +1,7 @@
 import { type Bus, BusUnavailableError, MessageTooLargeError, type ParkedMessage, type ParkedVisitor } from "@rockbot/bus";
 import { errorReply, ToolError } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
+import { busServices } from "@rockbot/services";
 import { createReplayer, type ReplayAnswer, ReplayRefusedError, type ToolCaller } from "@rockbot/tools";
 import type { DlqEvent } from "./dlq-client.ts";
 import type { DlqRequest } from "./dlq-request.ts";
@@ -9,7 +10,7 @@ import { parkedRecord, requestForms } from "./parked-record.ts";
 const LISTED_BODY_BYTES = 200;
 const SHOWN_BODY_BYTES = 16 * 1024;
 /** Those of this repository that take calls; others are found by what they announce. */
-const OWN_SERVICES = ["mcp-bridge", "scripts-manager", "web-tools"];
+const OWN_SERVICES = busServices.flatMap(({ name, topic }) => (topic === undefined ? [] : [name]));
 
 type Emit = (event: DlqEvent) => void | Promise<void>;
 

@@ -2,7 +2,7 @@ import type { Validator } from "@rockbot/contracts";
 
 /** What a service can be configured with. Generated from its `config.schema.yaml`. */
 export interface ConfigSchema<T> {
-  /** The JSON Schema: an object without unknown properties. `x-secret: true` marks values that are never printed, `x-unquoted: true` what may hold such values among others. */
+  /** The JSON Schema: an object without unknown properties. `x-secret: true` marks values that are never printed, `x-unquoted: true` what may hold such values among others, `x-url: true` addresses that must be readable as such. */
   readonly schema: object;
   /** The same, compiled. Writes defaults into the value. */
   readonly validate: Validator<T>;
@@ -15,6 +15,7 @@ export interface PropertySchema {
   readonly items?: PropertySchema;
   readonly "x-secret"?: boolean;
   readonly "x-unquoted"?: boolean;
+  readonly "x-url"?: boolean;
 }
 
 /** The properties of a schema by name. */

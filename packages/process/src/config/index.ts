@@ -4,4 +4,3 @@ export type { ConfigSection } from "./config-section.ts";
 export { exitOnConfigError } from "./exit-on-config-error.ts";
 export { type LoadConfigOptions, loadConfig } from "./load-config.ts";
 export { envName } from "./read-env.ts";
-export { urlFaults } from "./url-faults.ts";

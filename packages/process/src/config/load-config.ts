@@ -5,6 +5,7 @@ import { type ConfigSection, sectionOf } from "./config-section.ts";
 import { readConfigFile } from "./read-config-file.ts";
 import { envName, readEnv } from "./read-env.ts";
 import type { Setting } from "./setting.ts";
+import { urlFaults } from "./url-faults.ts";
 
 /** More than a schema has properties; bounds the message about a file that is no configuration at all. */
 const MAX_FAULTS = 200;
@@ -23,7 +24,7 @@ export interface LoadConfigOptions<T = unknown> {
    * others are not, so that all faults are found at once; `isFaulty` tells those others from what is not set. Its words
    * hold no secret.
    */
-  readonly check?: ((config: Readonly<Partial<T>>, isFaulty: (property: keyof T) => boolean) => readonly string[]) | undefined;
+  readonly check?: ((config: Readonly<Partial<T>>, isFaulty: (property: string) => boolean) => readonly string[]) | undefined;
 }
 
 /**
@@ -52,9 +53,18 @@ export function loadConfig<T>(
   const faulty = new Set<PropertyKey>(fromEnv.faulty);
   if (!config.validate(value)) faults.push(...validationFaults(config, value, { settings, file, faulty }));
   const valid = Object.fromEntries(Object.entries(value as object).filter(([property]) => !faulty.has(property))) as Partial<T>;
-  faults.push(...check(valid, (property) => faulty.has(property)));
+  faults.push(...addressFaults(properties, valid), ...check(valid, (property) => faulty.has(property)));
   if (faults.length > 0) throw new ConfigError(faults);
   return deepFreeze(value as T);
+}
+
+/** What the schema's patterns cannot say of properties marked `x-url`, and of lists of such. */
+function addressFaults(properties: ReadonlyMap<string, PropertySchema>, config: Readonly<Record<string, unknown>>): string[] {
+  return [...properties].flatMap(([name, { "x-url": isUrl, items }]) => {
+    const value = config[name];
+    if (isUrl) return urlFaults(name, value as string | undefined);
+    return items?.["x-url"] && Array.isArray(value) ? value.flatMap((text, i) => urlFaults(`${name}.${i}`, text)) : [];
+  });
 }
 
 interface Origin {

@@ -1,8 +1,8 @@
 import { createMemoryBus } from "@rockbot/bus";
 import type { McpServerSummary } from "@rockbot/contracts";
 import { readIndex } from "@rockbot/mcp/for-agents";
-import { type BridgedServerHealth, checkMcpBridgeConfig, configSchema, startMcpBridge } from "@rockbot/mcp-bridge";
-import { loadConfig } from "@rockbot/process/config";
+import { type BridgedServerHealth, startMcpBridge } from "@rockbot/mcp-bridge";
+import { serviceNamed } from "@rockbot/services";
 import { Agent, request } from "undici";
 import { displayBusUrl, MEMORY_BUS } from "../../bus-url.ts";
 import { CommandError } from "../../command-error.ts";
@@ -42,7 +42,8 @@ export async function askMcpIndex(url: string, policyFile: string | undefined): 
 
 /** Connects to the servers of a file in this process, and says how they stand. */
 export async function tryMcpServers(mcpConfig: string, env: Env): Promise<readonly BridgedServerHealth[]> {
-  const config = loadConfig(configSchema, { env, overrides: { busUrl: MEMORY_BUS, mcpConfig, pin: "off" }, check: checkMcpBridgeConfig });
+  const load = await serviceNamed("mcp-bridge").loader();
+  const config = load({ env, overrides: { busUrl: MEMORY_BUS, mcpConfig, pin: "off" } });
   await using bus = createMemoryBus();
   await using bridge = await startMcpBridge(bus, config, { env });
   await bridge.settled(SETTLE_MS);

@@ -3,9 +3,7 @@ import { connectBus } from "@rockbot/bus-rabbitmq";
 import { openPolicy, type PolicyHolder } from "@rockbot/policy";
 import { exitOnConfigError } from "@rockbot/process/config";
 import { type AuditLog, openAuditLog } from "@rockbot/records/audit";
-import type { RateStore } from "@rockbot/records/rates";
 import { SharedRecords } from "@rockbot/records/shared";
-import type { OpenClaims } from "@rockbot/tools";
 import { type RunServiceOptions, runService, type ServiceConfig } from "./run-service.ts";
 
 /** What can be set for every process on the bus. */
@@ -27,13 +25,9 @@ export interface BusServiceParts<Config> {
   readonly audit: AuditLog | undefined;
   readonly log: Logger;
   readonly policy: PolicyHolder;
-  /** Opens the claims that all instances share; without a configured Redis there are none. */
-  readonly claims: OpenClaims;
-  /** What callers have used up at all instances together; without a configured Redis each counts by itself. */
-  readonly rates: RateStore | undefined;
   /** Aborts when the grace after the first signal is over. */
   readonly signal: AbortSignal;
-  /** Whatever else instances share in the configured Redis. It is closed after the service has drained. */
+  /** What instances share in the configured Redis. It is closed after the service has drained. */
   readonly records: SharedRecords;
 }
 
@@ -56,8 +50,7 @@ export function runBusService<Config extends BusServiceConfig>(options: RunServi
       );
       unreadyWhile(() => (bus.isReady ? undefined : "the bus is away"));
       const records = stack.use(new SharedRecords({ redisUrl, keepsAll, log }));
-      const rates = await records.rates();
-      return start({ bus, config, audit, log, policy, claims: () => records.claims(), rates, records, signal });
+      return start({ bus, config, audit, log, policy, records, signal });
     },
   });
 }

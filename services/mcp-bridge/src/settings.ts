@@ -1,18 +1,18 @@
 import { addressFault } from "@rockbot/edge/outbound";
-import { type LoadConfigOptions, urlFaults } from "@rockbot/process/config";
+import type { LoadConfigOptions } from "@rockbot/process/config";
 import type { McpBridgeConfig } from "./generated/config.ts";
+import { readServers } from "./servers/read-servers.ts";
+
+export { configSchema } from "./generated/config.ts";
 
 /** For `loadConfig`: what the schema cannot say. */
-export const checkMcpBridgeConfig: NonNullable<LoadConfigOptions<McpBridgeConfig>["check"]> = ({
-  busUrl,
+export const check: NonNullable<LoadConfigOptions<McpBridgeConfig>["check"]> = ({
   redisUrl,
   pin,
   mcpLockFile,
   registrationUid,
   registrationAllowAddresses = [],
 }) => [
-  ...urlFaults("busUrl", busUrl),
-  ...urlFaults("redisUrl", redisUrl),
   ...(pin === "file" && mcpLockFile === undefined && redisUrl === undefined
     ? ['pin: "file" needs mcpLockFile or redisUrl, where approved definitions are kept']
     : []),
@@ -21,3 +21,8 @@ export const checkMcpBridgeConfig: NonNullable<LoadConfigOptions<McpBridgeConfig
     : [`registrationUid: only a bridge that runs as root can start programs as the user ${registrationUid}`]),
   ...registrationAllowAddresses.flatMap((text) => addressFault(text) ?? []).map((fault) => `registrationAllowAddresses: ${fault}`),
 ];
+
+/** Faults of the file of servers end the process before anything is started. */
+export function checkFiles({ mcpConfig }: Readonly<McpBridgeConfig>, env: Readonly<Record<string, string | undefined>>): void {
+  if (mcpConfig !== undefined) readServers(mcpConfig, env);
+}

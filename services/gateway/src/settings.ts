@@ -1,16 +1,14 @@
 import { addressFaults } from "@rockbot/edge/inbound";
-import { type LoadConfigOptions, urlFaults } from "@rockbot/process/config";
+import type { LoadConfigOptions } from "@rockbot/process/config";
 import type { GatewayConfig } from "./generated/config.ts";
 import { isLoopback } from "./is-loopback.ts";
 
+export { configSchema } from "./generated/config.ts";
+
 /** For `loadConfig`: what the schema cannot say. Above all, others cannot reach the gateway without a token. */
-export const checkGatewayConfig: NonNullable<LoadConfigOptions<GatewayConfig>["check"]> = (config, isFaulty) => {
-  const { busUrl, host, gatewayToken, policyFile, allowedOrigins = [], proxies, callTimeoutMs, maxCallTimeoutMs } = config;
-  const faults = [
-    ...urlFaults("busUrl", busUrl),
-    ...allowedOrigins.flatMap((origin, i) => urlFaults(`allowedOrigins.${i}`, origin)),
-    ...addressFaults("proxies", proxies),
-  ];
+export const check: NonNullable<LoadConfigOptions<GatewayConfig>["check"]> = (config, isFaulty) => {
+  const { host, gatewayToken, policyFile, proxies, callTimeoutMs, maxCallTimeoutMs } = config;
+  const faults = [...addressFaults("proxies", proxies)];
   if (host !== undefined && !isLoopback(host) && gatewayToken === undefined && !isFaulty("gatewayToken") && policyFile === undefined) {
     faults.push(
       `gatewayToken: is required, since other machines can reach the host ${JSON.stringify(host)}. Set the variable GATEWAY_TOKEN to at least 16 characters, or POLICY_FILE to a policy with tokens, or host to 127.0.0.1`,

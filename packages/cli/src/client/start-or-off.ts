@@ -1,0 +1,21 @@
+import { silentLogger } from "@rockbot/bus";
+import { ToolError } from "@rockbot/contracts";
+import type { BusServiceConfig } from "@rockbot/process/run-on-bus";
+import type { BusService, BusStartParts, RunningService } from "@rockbot/services";
+
+type Needed = "bus" | "config" | "env" | "policy";
+
+/** What a service is started with in a process of several. What is left out it does without; what is more is for one of them. */
+export type ComposedParts = Pick<BusStartParts<BusServiceConfig>, Needed> & Partial<Omit<BusStartParts<never>, Needed>> & { readonly [more: string]: unknown };
+
+/** Starts a service, or says why it cannot be had here: the others do not depend on it. */
+export async function startOrOff(service: BusService, parts: ComposedParts): Promise<RunningService> {
+  const { name, topic, tools = [name] } = service;
+  const none = { audit: undefined, rates: undefined, claims: undefined, leases: undefined, trustStore: undefined, journals: undefined };
+  try {
+    return await service.start({ ...none, log: silentLogger, signal: new AbortController().signal, ...parts, service: name, topic });
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return { off: tools.map((tool) => ({ tool, reason: error.message })), async [Symbol.asyncDispose]() {} };
+  }
+}

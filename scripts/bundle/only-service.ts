@@ -1,0 +1,16 @@
+import { dirname } from "node:path";
+import type { Plugin } from "esbuild";
+
+/** Makes of `services/main.ts` the main of one service. What the list would import of the others stays out of its bundle. */
+export function onlyService(service: string): Plugin {
+  const contents = `import { serviceNamed } from "./index.ts"; import { runListed } from "./run-listed.ts"; await runListed(serviceNamed("${service}"), process.env);`;
+  return {
+    name: "only-service",
+    setup({ onLoad, onResolve }) {
+      onLoad({ filter: /\/services\/main\.ts$/ }, ({ path }) => ({ contents, loader: "ts", resolveDir: dirname(path) }));
+      onResolve({ filter: /^\.\/[^/]+\/src\// }, ({ path, importer }) =>
+        importer.endsWith("/services/index.ts") && !path.startsWith(`./${service}/`) ? { path, external: true } : undefined,
+      );
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import type { Bus, Logger } from "@rockbot/bus";
+import type { TrustStore } from "@rockbot/mcp/trust";
+import type { PolicyHolder } from "@rockbot/policy";
+import type { ConfigSchema, LoadConfigOptions } from "@rockbot/process/config";
+import type { ServiceConfig } from "@rockbot/process/run";
+import type { BusServiceConfig } from "@rockbot/process/run-on-bus";
+import type { AuditLog } from "@rockbot/records/audit";
+import type { JournalStore } from "@rockbot/records/journal";
+import type { LeaseStore } from "@rockbot/records/leases";
+import type { RateStore } from "@rockbot/records/rates";
+import type { OpenClaims } from "@rockbot/tools";
+
+/** What a service remembers: `audit` in a file, all else in Redis, under the keys that its user there may reach. */
+export const stateKeys = {
+  audit: undefined,
+  rates: "rockbot:{rates}:*",
+  claims: "rockbot:{claims}:*",
+  leases: "rockbot:{leases}:*",
+  trust: "rockbot:{mcp}:*",
+  journals: "rockbot:{journal}:*",
+} as const;
+
+/** `claims` keeps calls with effects from running twice, `rates` counts what callers have used up. */
+export type State = keyof typeof stateKeys;
+
+/** What a service connects to besides the bus and Redis. */
+export const egresses = {
+  internet: "public addresses",
+  configured: "addresses that its settings name",
+  containers: "the socket of the container engine",
+  cluster: "the API server of its cluster",
+} as const;
+
+export type Egress = keyof typeof egresses;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The module with a service's settings: the generated `config.ts`, or a `settings.ts` that says more. */
+export interface SettingsModule<Config> {
+  readonly configSchema: ConfigSchema<Config>;
+  /** What the schema cannot say, for `loadConfig`. */
+  check?(config: Readonly<Partial<Config>>, isFaulty: (property: string) => boolean): readonly string[];
+  /** Looks at files that settings name, before anything is started. @throws {ConfigError} with all faults of theirs */
+  checkFiles?(config: Readonly<Config>, env: Env): void;
+}
+
+/** A service that is started. Disposal drains: it takes no more work and waits for what runs, at most `shutdownGraceMs`. */
+export interface RunningService extends AsyncDisposable {
+  /** The tools that it does not offer here, and what is missing for each. */
+  readonly off?: readonly { readonly tool: string; readonly reason: string }[];
+  /** What an operator should know of it. */
+  readonly notes?: readonly string[];
+}
+
+/** What each service is started with. */
+export interface StartParts<Config> {
+  readonly config: Readonly<Config>;
+  readonly env: Env;
+  readonly log: Logger;
+  /** Aborts when the grace after the first signal is over. */
+  readonly signal: AbortSignal;
+}
+
+/** What a service on the bus is started with: of what it remembers, the state that its entry names. Without Redis each instance remembers by itself. */
+export interface BusStartParts<Config> extends StartParts<Config> {
+  readonly bus: Bus;
+  readonly policy: PolicyHolder;
+  /** The service's name and topic, as its entry says them: for `serveTools`. */
+  readonly service: string;
+  readonly topic: string | undefined;
+  readonly audit: AuditLog | undefined;
+  readonly rates: RateStore | undefined;
+  readonly claims: OpenClaims | undefined;
+  readonly leases: LeaseStore | undefined;
+  readonly trustStore: TrustStore | undefined;
+  readonly journals: JournalStore | undefined;
+}
+
+/** One thing that `rockbot doctor` has looked at. */
+export interface Finding {
+  readonly what: string;
+  /** `broken` is what RockBot cannot run without; `missing` costs a feature. */
+  readonly state: "ok" | "missing" | "broken";
+  /** What is so, and what it costs. */
+  readonly message: string;
+}
+
+interface Definition<Name extends string, Config> {
+  /** Its folder here, its image, its user at the broker and at Redis, its subscription. */
+  readonly name: Name;
+  /** What it does, in one sentence for an operator. */
+  readonly summary: string;
+  /** The default of its setting `port`, if it listens to more than probes. */
+  readonly port?: number;
+  readonly egress: readonly Egress[];
+  /** The profile of docker-compose.yml without which it is not started there. */
+  readonly profile?: string;
+  readonly settings: () => Promise<SettingsModule<Config>>;
+}
+
+/** One entry of the list of services: a process on the bus. */
+export interface BusServiceDefinition<Name extends string, Config, Running> extends Definition<Name, Config> {
+  /** Where calls of its tools come: one service owns a topic. */
+  readonly topic?: string;
+  /** The tools that it may offer, with `*` for any characters. */
+  readonly tools?: readonly string[];
+  /** Further topics that it alone takes messages from. */
+  readonly owns?: readonly string[];
+  readonly state: readonly State[];
+  /** Whether it makes calls on behalf of others, so that the policy has it among its delegates. */
+  readonly isDelegate?: boolean;
+  /** The setting without which `rockbot up` leaves it out, unless it is named. */
+  readonly needs?: string;
+  /** Finds out for `rockbot doctor` what of it this machine lacks. */
+  examine?(config: Readonly<Config>, env: Env): Promise<readonly Finding[]>;
+  /** Starts it; a ToolError says in words why it cannot be had here. Imports its code, so that the list itself loads none. */
+  start(parts: BusStartParts<Config>): Promise<Running>;
+}
+
+/** One entry of the list of services: a process that the bus does not know, such as an MCP server. */
+export interface ServerDefinition<Name extends string, Config, Running> extends Definition<Name, Config> {
+  start(parts: StartParts<Config>): Promise<Running>;
+}
+
+/** Reads the settings of a service. */
+export type LoadSettings<Config> = (options: Pick<LoadConfigOptions, "env" | "file" | "section" | "overrides">) => Readonly<Config>;
+
+interface Loading<Config> {
+  /** Imports the settings' schema, and hands over what loads settings by it. @throws {ConfigError} from that, with all faults at once */
+  loader(): Promise<LoadSettings<Config>>;
+}
+
+export type BusService<Name extends string = string, Config = BusServiceConfig, Running = RunningService> = BusServiceDefinition<Name, Config, Running> &
+  Loading<Config> & { readonly onBus: true };
+
+export type Server<Name extends string = string, Config = ServiceConfig, Running = RunningService> = ServerDefinition<Name, Config, Running> &
+  Loading<Config> & { readonly onBus: false };
+
+/**
+ * All that others have to know of a service on the bus, for the list in `index.ts`: what runs it, its settings, its place on the bus, its state and
+ * whom it reaches. `rockbot up`, its main, compose, the policy there, the bundles and docs/reference/services.md come from it. It loads nothing:
+ * `settings` and `start` import what they need when they are asked.
+ */
+export function defineService<const Name extends string, Config extends BusServiceConfig, Running extends RunningService>(
+  definition: BusServiceDefinition<Name, Config, Running>,
+): BusService<Name, Config, Running> {
+  return { ...definition, onBus: true, loader: () => loaderOf(definition) };
+}
+
+/** The same for a process that is not on the bus. */
+export function defineServer<const Name extends string, Config extends ServiceConfig, Running extends RunningService>(
+  definition: ServerDefinition<Name, Config, Running>,
+): Server<Name, Config, Running> {
+  return { ...definition, onBus: false, loader: () => loaderOf(definition) };
+}
+
+async function loaderOf<Config>({ settings }: Definition<string, Config>): Promise<LoadSettings<Config>> {
+  const [{ loadConfig }, { configSchema, check }] = await Promise.all([import("@rockbot/process/config"), settings()]);
+  return (options) => loadConfig(configSchema, { ...options, check });
+}

@@ -1,0 +1,88 @@
+import { type BusService, type BusStartParts, defineServer, defineService, type Server } from "./define-service.ts";
+import type { StartGatewayOptions } from "./gateway/src/gateway.ts";
+import type { GatewayConfig } from "./gateway/src/generated/config.ts";
+
+export { type BusService, type BusStartParts, egresses, type Finding, type RunningService, stateKeys } from "./define-service.ts";
+
+/** Every service, those on the bus in the order in which `rockbot up` starts them. A new one is an entry here. */
+const listed = [
+  defineService({
+    name: "web-tools",
+    summary: "Reads web pages, and searches the web.",
+    topic: "tool.invoke",
+    tools: ["web_*"],
+    state: ["audit", "rates"],
+    egress: ["internet", "configured"],
+    settings: () => import("./web-tools/src/settings.ts"),
+    examine: async (config) => (await import("./web-tools/src/examine.ts")).examine(config),
+    start: async ({ bus, config, ...parts }) => (await import("./web-tools/src/web-tools.ts")).startWebTools(bus, config, parts),
+  }),
+  defineService({
+    name: "mcp-bridge",
+    summary: "Puts the tools of MCP servers on the bus.",
+    topic: "tool.invoke.mcp",
+    tools: ["*__*"],
+    owns: ["mcp.manage", "tool.meta.mcp.refresh"],
+    state: ["audit", "rates", "claims", "leases", "trust"],
+    egress: ["internet", "configured"],
+    needs: "mcpConfig",
+    settings: () => import("./mcp-bridge/src/settings.ts"),
+    start: async ({ bus, config, ...parts }) => (await import("./mcp-bridge/src/mcp-bridge.ts")).startMcpBridge(bus, config, parts),
+  }),
+  defineService({
+    name: "scripts-manager",
+    summary: "Runs Python scripts, each in a sandbox of its own.",
+    topic: "script.invoke",
+    tools: ["execute_python_script"],
+    state: ["audit", "rates", "claims"],
+    egress: ["containers", "cluster", "configured"],
+    profile: "scripts",
+    settings: () => import("./scripts-manager/src/settings.ts"),
+    examine: async (config, env) => (await import("./scripts-manager/src/examine.ts")).examine(config, env),
+    start: async ({ bus, config, ...parts }) => (await import("./scripts-manager/src/start-with-runner.ts")).startWithRunner(bus, config, parts),
+  }),
+  defineService({
+    name: "gateway",
+    summary: "Lets callers in by HTTP and MCP, and calls tools for them.",
+    state: ["audit", "journals"],
+    isDelegate: true,
+    port: 8480,
+    egress: [],
+    settings: () => import("./gateway/src/settings.ts"),
+    start: async ({ bus, config, ...parts }: BusStartParts<GatewayConfig> & Pick<StartGatewayOptions, "operator">) =>
+      (await import("./gateway/src/gateway.ts")).startGateway(bus, config, parts),
+  }),
+  defineServer({
+    name: "openrouter-mcp",
+    summary: "Is an MCP server that reads an OpenRouter account.",
+    port: 8482,
+    egress: ["configured"],
+    profile: "openrouter",
+    settings: () => import("./openrouter-mcp/src/settings.ts"),
+    start: async ({ config, ...parts }) => (await import("./openrouter-mcp/src/openrouter-mcp.ts")).startOpenrouterMcp(config, parts),
+  }),
+  defineServer({
+    name: "system-info-mcp",
+    summary: "Is an MCP server that says what its machine or container sees.",
+    port: 8483,
+    egress: [],
+    settings: () => import("./system-info-mcp/src/settings.ts"),
+    start: async ({ config, ...parts }) =>
+      (await import("./system-info-mcp/src/system-info-mcp.ts")).startSystemInfoMcp(config, { ...parts, runtime: process }),
+  }),
+] as const;
+
+type Listed = (typeof listed)[number];
+
+export type ServiceName = Listed["name"];
+
+/** Every service. */
+export const services: readonly (BusService | Server)[] = listed;
+
+/** Those on the bus, which `rockbot up` runs in one process. */
+export const busServices: readonly BusService[] = services.filter((service) => service.onBus);
+
+/** The entry of that name, with the types of its settings and of what it starts. */
+export function serviceNamed<Name extends ServiceName>(name: Name): Extract<Listed, { readonly name: Name }> {
+  return listed.find((service) => service.name === name) as Extract<Listed, { readonly name: Name }>;
+}

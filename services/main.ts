@@ -1,0 +1,13 @@
+import { nearestName } from "@rockbot/contracts";
+import { services } from "./index.ts";
+import { runListed } from "./run-listed.ts";
+
+// One service as a process of its own: node services/main.ts NAME
+const [, , name = ""] = process.argv;
+const service = services.find((each) => each.name === name);
+if (service === undefined) {
+  const names = services.map((each) => each.name);
+  const nearest = nearestName(name, names);
+  console.error(`Cannot run "${name}": there is no such service. ${nearest === undefined ? `There are: ${names.join(", ")}` : `Did you mean "${nearest}"?`}`);
+  process.exitCode = 2;
+} else await runListed(service, process.env);

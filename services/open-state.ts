@@ -1,0 +1,22 @@
+import type { SharedRecords } from "@rockbot/records/shared";
+import type { BusStartParts, State } from "./define-service.ts";
+
+type OpenedState = Pick<BusStartParts<never>, "rates" | "claims" | "leases" | "trustStore" | "journals">;
+
+/**
+ * What a service remembers in Redis, of the kinds that its entry names and of no other, so that an entry that forgets one is found by its tests. Claims are opened when
+ * the first tool with effects asks for them.
+ * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
+ */
+export async function openState(state: readonly State[], records: SharedRecords): Promise<OpenedState> {
+  const has = (kind: State): boolean => state.includes(kind);
+  return {
+    claims: has("claims") ? () => records.claims() : undefined,
+    rates: has("rates") ? await records.rates() : undefined,
+    leases: has("leases") ? await records.leases() : undefined,
+    journals: has("journals") ? await records.journals() : undefined,
+    trustStore: has("trust")
+      ? await records.open("trust", async (...at) => (await import("@rockbot/mcp/trust/redis")).connectRedisTrustStore(...at))
+      : undefined,
+  };
+}

@@ -1,0 +1,8 @@
+import { addressFaults } from "@rockbot/edge/inbound";
+import type { LoadConfigOptions } from "@rockbot/process/config";
+import type { SystemInfoMcpConfig } from "./generated/config.ts";
+
+export { configSchema } from "./generated/config.ts";
+
+/** For `loadConfig`: what the schema cannot say. */
+export const check: NonNullable<LoadConfigOptions<SystemInfoMcpConfig>["check"]> = ({ proxies }) => addressFaults("proxies", proxies);
