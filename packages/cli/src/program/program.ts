@@ -1,4 +1,5 @@
 import { version } from "@rockbot/base/version";
+import { busServices } from "@rockbot/services";
 import { Command } from "commander";
 import type { CallCommandOptions } from "../commands/call.ts";
 import type { DlqCommandOptions } from "../commands/dlq.ts";
@@ -41,7 +42,7 @@ Ctrl-C. An unknown tool and arguments that a tool refuses are wrong usage.`,
   program
     .command("up")
     .description("Start the services in one process, and run them until Ctrl-C.")
-    .option("--only <services>", "start only these services, separated by commas: web-tools, mcp-bridge, scripts-manager, gateway")
+    .option("--only <services>", `start only these services, separated by commas: ${busServices.map(({ name }) => name).join(", ")}`)
     .option("--bus <url>", BUS)
     .option("--port <number>", "the port of the gateway; 0 takes any free port (default 8480)")
     .option("--host <address>", "the address of the gateway (default 127.0.0.1); an address that others can reach needs GATEWAY_TOKEN")
@@ -52,7 +53,7 @@ Ctrl-C. An unknown tool and arguments that a tool refuses are wrong usage.`,
       "run scripts without a sandbox if this machine has none; for development, and only for callers whose policy names the tool",
     )
     .option("--audit <file>", "append one line for each call to this file; see rockbot audit")
-    .option("--config <file>", "a YAML or JSON file with the sections webTools, mcpBridge, scriptsManager and gateway")
+    .option("--config <file>", "a YAML or JSON file with a section for each service, such as webTools for web-tools")
     .option("--policy <file>", POLICY)
     .addHelpText(
       "after",
