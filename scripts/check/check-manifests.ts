@@ -29,7 +29,7 @@ export async function checkManifests(root: string): Promise<string> {
 
   const faults = [
     ...Object.entries(workspace.catalog).flatMap(([name, version]) => [
-      ...(/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version) ? [] : [`pnpm-workspace.yaml: ${name} is at "${version}": write one exact version`]),
+      ...(/^(npm:[\w@/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version) ? [] : [`pnpm-workspace.yaml: ${name} is at "${version}": write one exact version`]),
       ...(used.some((use) => use.name === name) ? [] : [`pnpm-workspace.yaml: no package uses ${name}: remove it from the catalog`]),
     ]),
     ...used.flatMap(({ file, name, version }) => {

@@ -1,0 +1,85 @@
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { bundleLibrary } from "./bundle-library.ts";
+import { declareLibrary } from "./declare-library.ts";
+
+interface Manifest {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly license: string;
+  readonly exports: Readonly<Record<string, string>>;
+}
+
+export interface Library {
+  /** What is to be published, relative to the repository's root. */
+  readonly folder: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+const SOURCE = "packages/rockbot";
+const FOLDER = "dist/npm/rockbot";
+/** What Node 22.19 lacks is added or put in other words; older ones lack more. */
+const NODE = ">=22.19";
+/** Programs that want what needs them install them beside. */
+const OPTIONAL = ["ioredis"];
+/** Whose own parts are used, too: another version may have others. */
+const EXACT = ["amqplib"];
+
+/**
+ * Makes the package that is published: one, so that there is one version, one class of each error, and no name that is only there for
+ * our own packages. What needs a library that not everybody has is a subpath.
+ * @param repository where the sources are, as `git+https://…`, which a registry compares with the provenance
+ */
+export async function buildLibrary(root: string, { repository }: { readonly repository?: string | undefined } = {}): Promise<Library> {
+  const [own, main, workspace] = await Promise.all([
+    readJson(join(root, SOURCE, "package.json")),
+    readJson(join(root, "package.json")),
+    readFile(join(root, "pnpm-workspace.yaml"), "utf8").then((text) => parse(text) as { readonly catalog: Readonly<Record<string, string>> }),
+  ]);
+  const folder = join(root, FOLDER);
+  const entries = Object.entries(own.exports).map(([path, source]) => ({ path, source: join(SOURCE, source), name: path === "." ? "index" : path.slice(2) }));
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const [imported, named] = await Promise.all([
+    bundleLibrary(root, join(folder, "dist"), Object.fromEntries(entries.map(({ name, source }) => [name, source]))),
+    declareLibrary(
+      root,
+      join(folder, "dist/types"),
+      entries.map(({ source }) => source),
+    ),
+    copyFile(join(root, "LICENSE"), join(folder, "LICENSE")),
+    copyFile(join(root, SOURCE, "README.md"), join(folder, "README.md")),
+  ]);
+  const unknown = named.filter((name) => !imported.includes(name));
+  if (unknown.length > 0) throw new Error(`Cannot build ${own.name}: its declarations need ${unknown.join(", ")}, which its code does not import`);
+
+  const range = (name: string): string => `${EXACT.includes(name) ? "" : "^"}${workspace.catalog[name]}`;
+  const ranges = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, range(name)]));
+  const manifest = {
+    name: own.name,
+    version: main.version,
+    description: main.description,
+    license: main.license,
+    ...(repository === undefined ? {} : { repository: { type: "git", url: repository } }),
+    type: "module",
+    sideEffects: false,
+    engines: { node: NODE },
+    exports: {
+      ...Object.fromEntries(entries.map(({ path, name }) => [path, { types: `./dist/types/rockbot/src/${name}.d.ts`, default: `./dist/${name}.js` }])),
+      "./package.json": "./package.json",
+    },
+    files: ["dist"],
+    dependencies: ranges(imported.filter((name) => !OPTIONAL.includes(name))),
+    peerDependencies: { ...ranges(OPTIONAL), "@types/node": NODE },
+    peerDependenciesMeta: Object.fromEntries([...OPTIONAL, "@types/node"].map((name) => [name, { optional: true }])),
+  };
+  await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  return { folder: FOLDER, name: own.name, version: main.version };
+}
+
+async function readJson(file: string): Promise<Manifest> {
+  return JSON.parse(await readFile(file, "utf8")) as Manifest;
+}
