@@ -9,8 +9,9 @@ import { globSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { parse } from "yaml";
-import { asyncApiDocument, type ContractWords } from "./generate/async-api.ts";
+import { asyncApiDocument, type ContractWords, clausesOf } from "./generate/async-api.ts";
 import { chartSchema } from "./generate/chart-schema.ts";
+import { clausesModule } from "./generate/clauses-module.ts";
 import { configModule, pascalCase } from "./generate/config-module.ts";
 import { contractsModules } from "./generate/contracts-modules.ts";
 import { programModule } from "./generate/program-module.ts";
@@ -65,8 +66,14 @@ if (!isCheck || stale.length === 0) {
     import("./generate/reference/reference-pages.ts"),
     import("./generate/contract-values.ts"),
   ]);
-  const words = parse(await readFile(`${contracts}/schema/service/contract.yaml`, "utf8")) as ContractWords;
-  await settle(new Map([[join(contracts, "asyncapi.yaml"), asyncApiDocument(definitions, { words, values: contractValues, withValues })]]));
+  const contractFile = `${contracts}/schema/service/contract.yaml`;
+  const words = parse(await readFile(contractFile, "utf8")) as ContractWords;
+  await settle(
+    new Map([
+      [join(contracts, "asyncapi.yaml"), asyncApiDocument(definitions, { words, values: contractValues, withValues })],
+      ["packages/cli/src/conformance/generated/clauses.ts", clausesModule(contractFile, clausesOf(words, withValues))],
+    ]),
+  );
   await settle(await referencePages({ definitions, configs }));
 }
 if (isCheck && stale.length > 0) {

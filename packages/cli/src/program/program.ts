@@ -8,6 +8,7 @@ import { addAuditCommand } from "./audit-command.ts";
 import { addBrokerCommand } from "./broker-command.ts";
 import { addCallsCommand } from "./calls-command.ts";
 import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
+import { addConformanceCommand } from "./conformance-command.ts";
 import { addMcpCommand, MCP_CONFIG } from "./mcp-command.ts";
 import { addPolicyCommand } from "./policy-command.ts";
 
@@ -122,6 +123,7 @@ started in this process. Ctrl-C cancels the call, wherever it runs.`,
   addDlq(program);
   addPolicyCommand(program);
   addBrokerCommand(program);
+  addConformanceCommand(program);
 
   program
     .command("doctor")

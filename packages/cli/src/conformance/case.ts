@@ -1,0 +1,23 @@
+import type { Examiner } from "./examiner.ts";
+import type { clauses } from "./generated/clauses.ts";
+
+/** The id of a clause of the service contract. */
+export type ClauseId = keyof typeof clauses;
+
+/** One thing that a service is tried for. */
+export interface Case {
+  /** What is so if the service keeps the clause: a sentence. */
+  readonly name: string;
+  readonly clause: ClauseId;
+  /** @throws {Breach} if the clause is broken @throws {NotTried} if it cannot be told here */
+  run(examiner: Examiner): Promise<void>;
+}
+
+/** What came of a case. */
+export interface CaseResult {
+  readonly name: string;
+  readonly clause: ClauseId;
+  readonly outcome: "kept" | "broken" | "not tried";
+  /** What was found, unless it was kept. */
+  readonly why?: string | undefined;
+}

@@ -1,0 +1,38 @@
+import type { PeerMessage } from "@rockbot/bus-rabbitmq/peer";
+import { type AnnouncedTool, decodeMessage, type Messages, messages, type ToolAnnouncement, type ToolHeartbeat } from "@rockbot/contracts";
+
+/** What a service says of itself, to all or to the examiner. */
+export class Hearing {
+  /** Those to all, as they came. */
+  readonly heartbeats: { readonly at: number; readonly value: ToolHeartbeat }[] = [];
+  readonly pages: ToolAnnouncement[] = [];
+  /** What could not be read, and why. */
+  readonly faults: string[] = [];
+  /** Of the list that was asked for last. */
+  tools: readonly AnnouncedTool[] = [];
+  readonly #service: string;
+
+  constructor(service: string) {
+    this.#service = service;
+  }
+
+  take(message: PeerMessage): void {
+    const { properties, receivedAt } = message;
+    if (properties["type"] === messages.ToolHeartbeat.type) {
+      const value = this.read("ToolHeartbeat", message);
+      if (value !== undefined) this.heartbeats.push({ at: receivedAt, value });
+    } else if (properties["type"] === messages.ToolAnnouncement.type) {
+      const page = this.read("ToolAnnouncement", message);
+      if (page !== undefined) this.pages.push(page);
+    }
+  }
+
+  /** The message, if it is one of the service; else a fault. */
+  read<Name extends "ToolHeartbeat" | "ToolAnnouncement">(name: Name, { topic, body }: PeerMessage): Messages[Name] | undefined {
+    const read = decodeMessage(name, body);
+    if (!read.ok) this.faults.push(`a message on "${topic}" cannot be read: ${read.fault.message}`);
+    else if (read.value.service !== this.#service) this.faults.push(`a ${name} on "${topic}" says that it is of the service "${read.value.service}"`);
+    else return read.value;
+    return undefined;
+  }
+}

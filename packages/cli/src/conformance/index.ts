@@ -1,0 +1,4 @@
+// To try a service of the contract from a test.
+export type { CaseResult, ClauseId } from "./case.ts";
+export type { ServiceProcess } from "./examiner.ts";
+export { type ConformanceOptions, runConformance } from "./run-conformance.ts";

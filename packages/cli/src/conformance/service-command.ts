@@ -1,0 +1,39 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { within } from "@rockbot/base";
+import type { ServiceProcess } from "./examiner.ts";
+
+/** A service that is asked to stop has so long: its drain time, and some more. */
+const STOP_MS = 30_000;
+
+/** A service as a command of the shell, with all processes that it starts. What it writes goes to stderr. Disposal kills it. */
+export function serviceCommand(command: string): ServiceProcess & AsyncDisposable {
+  let running: { readonly pid: number; readonly ended: Promise<number | undefined> } | undefined;
+  const signal = (name: NodeJS.Signals): void => {
+    try {
+      if (running !== undefined) process.kill(-running.pid, name); // the group: a shell may stand between
+    } catch {
+      // it has ended by itself
+    }
+  };
+  async function end(name: NodeJS.Signals): Promise<number | undefined> {
+    signal(name);
+    const code = await within(STOP_MS, running?.ended ?? Promise.resolve(undefined), () => new Error(`no end after ${STOP_MS} ms`)).catch(() => {
+      signal("SIGKILL");
+      return -1;
+    });
+    running = undefined;
+    return code;
+  }
+  return {
+    async start() {
+      if (running !== undefined) await end("SIGKILL");
+      const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", 2, 2] });
+      if (child.pid === undefined) throw new Error(`Cannot start ${JSON.stringify(command)}`);
+      running = { pid: child.pid, ended: once(child, "exit").then(([code]) => (code as number | null) ?? undefined) };
+    },
+    kill: () => end("SIGKILL").then(() => {}),
+    stop: () => end("SIGTERM"),
+    [Symbol.asyncDispose]: () => end("SIGKILL").then(() => {}),
+  };
+}

@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+import type { ConformanceCommandOptions } from "../commands/conformance.ts";
+import { BUS } from "./common-options.ts";
+
+/** Adds `rockbot conformance`. */
+export function addConformanceCommand(program: Command): void {
+  program
+    .command("conformance")
+    .description("Try whether a tool service, in whatever language, keeps the contract of the bus.")
+    .requiredOption("--topic <topic>", "the topic of its requests, such as tool.invoke.my-service")
+    .option("--service <name>", "its name; else the last word of the topic")
+    .requiredOption("--tool <name>", "a tool of it that is safe to call, often, and that is quick; best one whose result differs each time")
+    .option("--arguments <json>", "its arguments, a JSON object (default {})")
+    .option("--slow-tool <name>", "one that takes a second or more, and can be cancelled; else the same")
+    .option("--slow-arguments <json>", "the arguments with which it does so; left out: what needs a slow call is not tried")
+    .option("--command <command>", "what starts the service; left out: it runs already, and what needs it killed is not tried")
+    .option("--bus <url>", BUS)
+    .option("--json", "print one JSON object per case")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rockbot conformance --topic tool.invoke.python --tool roll --arguments '{"sides":6}' --bus amqp://guest:guest@localhost
+  rockbot conformance --topic tool.invoke --service web-tools --tool web_browse --arguments '{"url":"https://example.com/"}'
+  rockbot conformance --topic tool.invoke.python --tool roll --slow-tool wait --slow-arguments '{"seconds":3}' --command 'python3 service.py'
+
+Each case is kept, broken or not tried, and names the clause of packages/contracts/asyncapi.yaml that it is about. Use a
+broker for tests: the service gets bad requests, some of which are parked (rockbot dlq). It must be the only service on its
+topic, with one instance, and the broker must not verify senders. Exit code: 0 if nothing is broken, else 1; 2 wrong usage.`,
+    )
+    .action(async (options: ConformanceCommandOptions) => (await import("../commands/conformance.ts")).conformance(options));
+}
