@@ -7,11 +7,11 @@ import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startOwnBroker, startOwnRedis } from "@rockbot/testing";
+import { installApart } from "../../scripts/apart/install-apart.ts";
 import { seededRandom } from "../broker/seeded-random.ts";
 import type { Load, LoopOptions, LoopResult } from "./closed-loop.ts";
 import { contenders } from "./contenders.ts";
 import { type BenchOptions, readOptions, usage } from "./options.ts";
-import { installContenders } from "./place/install-contenders.ts";
 import { preparePlace } from "./place/prepare-place.ts";
 import { findErlangNode, treeCpuUs } from "./place/processor-time.ts";
 import { type Run, toCases, toMarkdown } from "./report/report.ts";
@@ -46,7 +46,7 @@ try {
 }
 
 async function bench(options: BenchOptions): Promise<void> {
-  const versions = options.contenders.some((name) => contenders[name]?.isForeign) ? await installContenders() : {};
+  const versions = options.contenders.some((name) => contenders[name]?.isForeign) ? await installApart(import.meta.dirname) : {};
   await using stack = new AsyncDisposableStack();
   const broker = stack.use(await startOwnBroker());
   const redis = stack.use(await startOwnRedis());

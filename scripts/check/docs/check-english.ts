@@ -16,7 +16,7 @@ const isRead = (file: string): boolean => /^(?:(?:README|ARCHITECTURE|SECURITY|C
 export async function checkEnglish(root: string): Promise<string> {
   const faults: string[] = [];
   const lengths: number[] = [];
-  for (const file of (await markdownFiles(root)).filter(isRead)) {
+  for (const file of markdownFiles(root).filter(isRead)) {
     const page = await readPage(root, file);
     lengths.push(...page.lengths);
     faults.push(...page.faults);
@@ -47,7 +47,7 @@ function median(values: readonly number[]): number {
 if (import.meta.main) {
   const { values, positionals } = parseArgs({ options: { figures: { type: "boolean", default: false } }, allowPositionals: true });
   const root = process.cwd();
-  const files = positionals.length > 0 ? positionals : (await markdownFiles(root)).filter(isRead);
+  const files = positionals.length > 0 ? positionals : markdownFiles(root).filter(isRead);
   if (values.figures) console.log("| page | lines | words | sentences | median words | longest | over 25 |\n|---|---|---|---|---|---|---|");
   for (const file of files) {
     const { lengths, faults, lines, words } = await readPage(root, file);

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -7,7 +6,6 @@ import { checkLinks } from "./check-links.ts";
 
 async function linksIn(files: Readonly<Record<string, string>>): Promise<string> {
   using folder = mkdtempDisposableSync(join(tmpdir(), "rockbot-links-"));
-  execFileSync("git", ["init", "--quiet", folder.path]);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder.path, name)), { recursive: true });
     writeFileSync(join(folder.path, name), text);

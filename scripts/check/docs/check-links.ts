@@ -6,7 +6,7 @@ import { markdownFiles, plainText, tokensOf } from "./markdown.ts";
 
 /** Fails on a link or image of a markdown file that leads to no file, folder or heading of this repository. Addresses elsewhere are not asked. */
 export async function checkLinks(root: string): Promise<string> {
-  const files = await markdownFiles(root);
+  const files = markdownFiles(root);
   const anchors = new Map<string, ReadonlySet<string>>();
   const faults: string[] = [];
   let count = 0;

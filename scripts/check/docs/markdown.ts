@@ -1,26 +1,17 @@
-import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
+import { type Dirent, globSync } from "node:fs";
+import { join, relative } from "node:path";
 import { marked, type Token, type Tokens } from "marked";
 
-/** The markdown files of the repository that git knows or would take, as paths below `root`; without templates of generated pages, which are checked as those. */
-export async function markdownFiles(root: string): Promise<readonly string[]> {
-  const { stdout } = await promisify(execFile)(
-    "git",
-    ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "*.md", ":!scripts/generate/pages"],
-    { cwd: root },
-  );
-  const files = stdout.split("\0").filter(Boolean);
-  const isThere = await Promise.all(
-    files.map((file) =>
-      readFile(join(root, file)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return files.filter((_, index) => isThere[index]);
+/** What .gitignore names that can hold such files. Read from here, since not every machine that checks has git. */
+const IGNORED = new Set(["node_modules", "dist", "coverage"]);
+
+/** The markdown files of the repository, as paths below `root`. */
+export function markdownFiles(root: string): readonly string[] {
+  const exclude = (entry: Dirent): boolean => IGNORED.has(entry.name) || (entry.isDirectory() && entry.name.startsWith("."));
+  return globSync("**/*.md", { cwd: root, withFileTypes: true, exclude })
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((file) => !file.startsWith("scripts/generate/pages/")) // their links lead on from where the page is written
+    .sort();
 }
 
 /** All tokens of a text, in their order, each before those inside it. */

@@ -10,10 +10,14 @@ interface Manifest {
 }
 
 const INSTALL_MS = 300_000;
+const root = dirname(dirname(import.meta.dirname));
 
-/** Installs the foreign contenders, of which nothing else in the repository knows, unless they are there. @returns their versions */
-export async function installContenders(): Promise<Readonly<Record<string, string>>> {
-  const folder = dirname(import.meta.dirname);
+/**
+ * Installs what the `package.json` of a folder outside the workspace names, unless it is there: what one command alone needs, and the start of
+ * RockBot shall not wait for.
+ * @returns the versions
+ */
+export async function installApart(folder: string): Promise<Readonly<Record<string, string>>> {
   const { dependencies } = await readManifest(folder);
   const wanted = Object.keys(dependencies ?? {});
   const isThere = async (): Promise<boolean> => {
@@ -21,7 +25,7 @@ export async function installContenders(): Promise<Readonly<Record<string, strin
     return manifests.every((manifest, index) => manifest?.version === dependencies?.[wanted[index] ?? ""]);
   };
   if (!(await isThere())) {
-    process.stderr.write("Installing the contenders ...\n");
+    process.stderr.write(`Installing ${wanted.join(", ")} ...\n`);
     await runPnpm(folder, ["install", "--no-lockfile", "--ignore-scripts"]);
   }
   return dependencies ?? {};
@@ -34,7 +38,7 @@ async function runPnpm(cwd: string, args: readonly string[]): Promise<void> {
     await run("pnpm", args, { cwd, timeout: INSTALL_MS });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    const { engines } = await readManifest(dirname(dirname(cwd)));
+    const { engines } = await readManifest(root);
     await run("npm", ["exec", "--yes", "--", `pnpm@${engines?.["pnpm"]}`, ...args], { cwd, timeout: INSTALL_MS });
   }
 }
