@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { matchesTopic } from "@rockbot/bus";
 import { expect, test } from "vitest";
 import { openRawUser } from "./raw-user.ts";
-import { startVerifiedBroker } from "./verified-broker.ts";
+import { verifiedHost } from "./verified-broker.ts";
 
 const docs = join(import.meta.dirname, "../../docs");
 const read = (name: string): string => readFileSync(join(docs, name), "utf8");
@@ -30,7 +30,7 @@ function rowsOf(document: string, firstColumn: string): string[][] {
 const quoted = (cell = ""): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? "");
 
 test("the broker grants what the documents say, to each user and for each topic that they name, and nothing else", { timeout: 300_000 }, async () => {
-  await using broker = await startVerifiedBroker(read("examples/policy.yaml"));
+  await using broker = await verifiedHost(read("examples/policy.yaml"));
   const [, ...users] = rowsOf(read("reference/broker-rights.md"), "user");
   const topics = [...new Set(users.flatMap(([, , publishes, hears]) => [...quoted(publishes), ...quoted(hears)]))].map((topic) => topic.replaceAll("*", "any"));
   expect(users.length).toBeGreaterThan(3);

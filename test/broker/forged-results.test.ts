@@ -4,7 +4,7 @@ import { createToolCaller, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { openRawChannel } from "./raw-channel.ts";
 import { openRawUser } from "./raw-user.ts";
-import { startVerifiedBroker } from "./verified-broker.ts";
+import { verifiedHost } from "./verified-broker.ts";
 import { connect, POLICY, whoTool } from "./verified-system.ts";
 
 /** More than a result subscription takes at a time, so that all of them have to be acknowledged. */
@@ -14,7 +14,7 @@ test("T04: a result of another service than the tool's is dropped and counted, a
   timeout: 120_000,
 }, async () => {
   await using telemetry = await startTelemetry({ service: "identity", logTo: "stderr" });
-  await using broker = await startVerifiedBroker(POLICY);
+  await using broker = await verifiedHost(POLICY);
   await using service = await connect(broker, "echoes");
   const [started, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const hold = () => {

@@ -1,17 +1,17 @@
 import { BusUnavailableError } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import type { Envelope } from "@rockbot/contracts";
-import { startOwnBroker } from "@rockbot/testing";
+import { ownVirtualHost } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { textMessage, textOf } from "./messages.ts";
 
 test("verified senders are named to receivers, also of dead letters, and what a sender may not publish harms none of its other messages", {
   timeout: 90_000,
 }, async () => {
-  await using broker = await startOwnBroker();
+  await using broker = await ownVirtualHost();
   await broker.ctl("add_user", "alice", "pw-alice");
-  await broker.ctl("set_permissions", "alice", ".*", ".*", ".*");
-  await broker.ctl("set_topic_permissions", "alice", "rockbot", "^allowed\\..*", ".*");
+  await broker.ctl("set_permissions", "-p", broker.name, "alice", ".*", ".*", ".*");
+  await broker.ctl("set_topic_permissions", "-p", broker.name, "alice", "rockbot", "^allowed\\..*", ".*");
   const aliceUrl = new URL(broker.url);
   aliceUrl.username = "alice";
   aliceUrl.password = "pw-alice";

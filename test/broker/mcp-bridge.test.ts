@@ -5,7 +5,7 @@ import { offerMcpTools } from "@rockbot/mcp/for-agents";
 import { faultServer, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { startVerifiedBroker } from "./verified-broker.ts";
+import { verifiedHost } from "./verified-broker.ts";
 import { connect } from "./verified-system.ts";
 
 const MAIN = join(import.meta.dirname, "../../services/main.ts");
@@ -20,7 +20,7 @@ delegates: []
 test("with the rights of the policy alone an agent uses the bridge, is told of servers only itself, and lists them by the command", {
   timeout: 120_000,
 }, async () => {
-  await using broker = await startVerifiedBroker(POLICY);
+  await using broker = await verifiedHost(POLICY);
   using folder = temporaryFolder();
   const auditFile = join(folder.path, "audit.jsonl");
   const env = {

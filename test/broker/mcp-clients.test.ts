@@ -5,7 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { serveTools } from "@rockbot/tools";
 import { expect, onTestFinished, test } from "vitest";
-import { startVerifiedBroker } from "./verified-broker.ts";
+import { verifiedHost } from "./verified-broker.ts";
 import { connect, whoTool } from "./verified-system.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -22,7 +22,7 @@ delegates: [gateway]
 `;
 
 test("MCP clients call over a broker that verifies senders: as who their token says, or whose user they are", { timeout: 180_000 }, async () => {
-  await using broker = await startVerifiedBroker(POLICY);
+  await using broker = await verifiedHost(POLICY);
   using folder = temporaryFolder();
   const policyFile = folder.write("policy.yaml", POLICY);
   await using bus = await connect(broker, "echoes");

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BusUnavailableError, type Logger } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import type { ToolError, Validator } from "@rockbot/contracts";
-import { startOwnBroker } from "@rockbot/testing";
+import { ownVirtualHost } from "@rockbot/testing";
 import { createToolCaller, defineTool, serveTools, type Tool } from "@rockbot/tools";
 import type { Channel } from "amqplib";
-import { expect, test } from "vitest";
+import { test } from "vitest";
 import { textMessage, textOf } from "./messages.ts";
 import { openRawChannel } from "./raw-channel.ts";
-import { startVerifiedBroker } from "./verified-broker.ts";
+import { verifiedHost } from "./verified-broker.ts";
 
 /** What was declared is looked after each 5 to 10 seconds. */
 const WAIT = { timeout: 30_000, interval: 20 };
@@ -52,8 +52,8 @@ function errorLog(onError: (fields: string) => void = () => {}): { readonly log:
 
 const KINDS = ["service", "result", "copy"] as const;
 
-test("an exchange that is deleted is there again, with what was bound to it, and the bus says so", { timeout: 90_000 }, async () => {
-  await using broker = await startOwnBroker();
+test.concurrent("an exchange that is deleted is there again, with what was bound to it, and the bus says so", { timeout: 90_000 }, async ({ expect }) => {
+  await using broker = await ownVirtualHost();
   const { log, errors } = errorLog();
   await using serving = await connectBus(broker.url, { log });
   await using raw = await openRawChannel(broker.url);
@@ -79,10 +79,10 @@ test("an exchange that is deleted is there again, with what was bound to it, and
   }
 });
 
-test("the bus is unready from the publish that finds its exchange deleted until all is bound again, and the message is taken", {
+test.concurrent("the bus is unready from the publish that finds its exchange deleted until all is bound again, and the message is taken", {
   timeout: 60_000,
-}, async () => {
-  await using broker = await startOwnBroker();
+}, async ({ expect }) => {
+  await using broker = await ownVirtualHost();
   const isReadyWhenSaid: boolean[] = [];
   const { log } = errorLog((reason) => {
     if (/exchange was missing/.test(reason)) isReadyWhenSaid.push(bus.isReady);
@@ -99,8 +99,8 @@ test("the bus is unready from the publish that finds its exchange deleted until 
   await expect.poll(() => received, WAIT).toContain("after");
 });
 
-test("a binding that is deleted is there again", { timeout: 90_000 }, async () => {
-  await using broker = await startOwnBroker();
+test.concurrent("a binding that is deleted is there again", { timeout: 90_000 }, async ({ expect }) => {
+  await using broker = await ownVirtualHost();
   await using bus = await connectBus(broker.url);
   await using raw = await openRawChannel(broker.url);
   const received: string[] = [];
@@ -113,12 +113,12 @@ test("a binding that is deleted is there again", { timeout: 90_000 }, async () =
   await expect.poll(() => received, WAIT).toEqual(["service", "result"]);
 });
 
-test.each([
+test.concurrent.for<[string, (channel: Channel) => Promise<unknown>]>([
   ["the exchange", (channel: Channel) => channel.deleteExchange("rockbot")],
   ["what leads to the service", (channel: Channel) => channel.unbindQueue("rockbot.notes.v1", "rockbot", "tool.invoke.notes")],
   ["what leads to the caller", (channel: Channel) => channel.unbindQueue("rockbot.result.agent.v1", "rockbot", "tool.result.agent")],
-])("calls that are out while %s is deleted are answered, none after two effects", { timeout: 90_000 }, async (_what, remove) => {
-  await using broker = await startOwnBroker();
+])("calls that are out while %s is deleted are answered, none after two effects", { timeout: 90_000 }, async ([_what, remove], { expect }) => {
+  await using broker = await ownVirtualHost();
   await using serving = await connectBus(broker.url);
   await using calling = await connectBus(broker.url);
   const effects: number[] = [];
@@ -152,10 +152,10 @@ test.each([
   expect(outcomes.flatMap((outcome, n) => (outcome === "noted" && !effects.includes(n) ? [n] : []))).toEqual([]);
 });
 
-test("where users may declare no exchange, one that is deleted is there again, with all that was bound, once the definitions are imported again", {
+test.concurrent("where users may declare no exchange, one that is deleted is there again, with all that was bound, once the definitions are imported again", {
   timeout: 90_000,
-}, async () => {
-  await using broker = await startVerifiedBroker(VERIFIED);
+}, async ({ expect }) => {
+  await using broker = await verifiedHost(VERIFIED);
   const { log, errors } = errorLog();
   await using serving = await connectBus(broker.urlOf("notes"), { identity: "verified", log });
   await using calling = await connectBus(broker.urlOf("agent"), { identity: "verified" });
@@ -172,22 +172,22 @@ test("where users may declare no exchange, one that is deleted is there again, w
   await expect.poll(() => serving.isReady && calling.isReady, WAIT).toBe(true);
 });
 
-test("while its user's permissions are revoked the bus is unready and refuses in words, and goes on by itself when it has them again", {
+test.concurrent("while its user's permissions are revoked the bus is unready and refuses in words, and goes on by itself when it has them again", {
   timeout: 90_000,
-}, async () => {
-  await using broker = await startOwnBroker();
+}, async ({ expect }) => {
+  await using broker = await ownVirtualHost();
   const { log, errors } = errorLog();
   await using bus = await connectBus(broker.url, { log });
   const received: string[] = [];
   await using _ = await bus.subscribe({ name: "served", topics: ["served"] }, async (message) => void received.push(textOf(message)));
-  await broker.ctl("set_permissions", "test", "^$", "^$", "^$");
+  await broker.ctl("set_permissions", "-p", broker.name, "test", "^$", "^$", "^$");
   await expect.poll(() => bus.isReady, WAIT).toBe(false);
   await expect.poll(() => errors.join("\n"), WAIT).toMatch(/ACCESS_REFUSED/);
   const refused = bus.publish(textMessage("served", "refused"), { timeoutMs: 500 });
   await expect(refused).rejects.toBeInstanceOf(BusUnavailableError);
   await expect(refused).rejects.toThrow(/ACCESS_REFUSED/);
 
-  await broker.ctl("set_permissions", "test", ".*", ".*", ".*");
+  await broker.ctl("set_permissions", "-p", broker.name, "test", ".*", ".*", ".*");
   await expect.poll(() => bus.isReady, WAIT).toBe(true);
   await bus.publish(textMessage("served", "granted"), { mandatory: true });
   await expect.poll(() => received, WAIT).toEqual(["granted"]);

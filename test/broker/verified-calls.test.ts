@@ -5,11 +5,11 @@ import { createReplayer, createToolCaller, serveTools } from "@rockbot/tools";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openRawChannel } from "./raw-channel.ts";
-import { startVerifiedBroker } from "./verified-broker.ts";
+import { verifiedHost } from "./verified-broker.ts";
 import { connect, POLICY, request, tapAnswers, whoTool } from "./verified-system.ts";
 
 test("T03: whatever topic a request names for its answer, nothing goes but to its sender", { timeout: 180_000 }, async () => {
-  await using broker = await startVerifiedBroker(POLICY);
+  await using broker = await verifiedHost(POLICY);
   await using service = await connect(broker, "echoes");
   await using _tools = await serveTools(service, whoTool("echo_who"), { service: "echoes", policy: broker.policy });
   await using researcher = await connect(broker, "researcher");
@@ -51,7 +51,7 @@ test("T03: whatever topic a request names for its answer, nothing goes but to it
 });
 
 test("on whose behalf a call runs is what delegates say, and for others who they are", { timeout: 120_000 }, async () => {
-  await using broker = await startVerifiedBroker(POLICY);
+  await using broker = await verifiedHost(POLICY);
   await using service = await connect(broker, "echoes");
   await using _tools = await serveTools(service, whoTool("echo_who"), { service: "echoes", policy: broker.policy });
   await using gatewayBus = await connect(broker, "gateway");
@@ -76,7 +76,7 @@ test("on whose behalf a call runs is what delegates say, and for others who they
 });
 
 test("a message without a verified sender is taken of legacy peers only, and answered to them only", { timeout: 120_000 }, async () => {
-  await using broker = await startVerifiedBroker(POLICY);
+  await using broker = await verifiedHost(POLICY);
   await using service = await connect(broker, "echoes");
   await using _tools = await serveTools(service, whoTool("echo_who"), { service: "echoes", policy: broker.policy });
   await using tap = await tapAnswers(broker);
@@ -108,7 +108,7 @@ test("a message without a verified sender is taken of legacy peers only, and ans
 });
 
 test("an operator plays a parked call again on behalf of who made it, and not one that another than its service has parked", { timeout: 120_000 }, async () => {
-  await using broker = await startVerifiedBroker(POLICY);
+  await using broker = await verifiedHost(POLICY);
   await using service = await connect(broker, "echoes");
   await using researcher = await connect(broker, "researcher");
   const gone = await service.subscribe({ name: "echoes", topics: ["tool.invoke.echoes"] }, async () => {
@@ -140,7 +140,7 @@ test("an operator plays a parked call again on behalf of who made it, and not on
 });
 
 test("T04: an announcement counts only from the service that it is of, and lists only tools that the policy lets it offer", { timeout: 120_000 }, async () => {
-  await using broker = await startVerifiedBroker(POLICY);
+  await using broker = await verifiedHost(POLICY);
   await using researcher = await connect(broker, "researcher");
   await using caller = await createToolCaller(researcher, { agent: "researcher", policy: broker.policy });
   // One that the broker lets do anything, as if its rights had never been imported.

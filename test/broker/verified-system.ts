@@ -1,9 +1,10 @@
 import type { Bus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { createEnvelope, type Envelope, encodeMessage, messages, newId, type ToolDefinition } from "@rockbot/contracts";
+import type { OwnVirtualHost } from "@rockbot/testing";
 import { defineTool, type ToolSet } from "@rockbot/tools";
 import { openRawChannel } from "./raw-channel.ts";
-import type { VerifiedBroker } from "./verified-broker.ts";
+import type { Verified } from "./verified-broker.ts";
 
 /** Two agents, two services of which one is hostile, a delegate, and a peer that knows nothing of verified senders. */
 export const POLICY = `
@@ -38,10 +39,10 @@ export function whoTool(name: string, { hold, readOnly = false }: { readonly hol
 }
 
 /** The bus as a user has it. */
-export const connect = (broker: VerifiedBroker, user: string): Promise<Bus> => connectBus(broker.urlOf(user), { name: user, identity: "verified" });
+export const connect = (broker: Verified, user: string): Promise<Bus> => connectBus(broker.urlOf(user), { name: user, identity: "verified" });
 
 /** A listener with all rights, which takes what goes to any topic for answers. */
-export async function tapAnswers(broker: VerifiedBroker) {
+export async function tapAnswers(broker: Pick<OwnVirtualHost, "url">) {
   const raw = await openRawChannel(broker.url);
   const { queue } = await raw.channel.assertQueue("", { exclusive: true });
   for (const key of ["tool.result.#", "script.result.#", "mcp.manage.response.#", "tool.progress.#"]) await raw.channel.bindQueue(queue, "rockbot", key);

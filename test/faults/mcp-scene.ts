@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { isProcessAlive, startOwnBroker, startOwnRedis } from "@rockbot/testing";
+import { isProcessAlive, ownVirtualHost, startOwnRedis } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { expect } from "vitest";
 import { uniqueName } from "../broker/messages.ts";
@@ -36,7 +36,7 @@ export async function openMcpScene(
   { sharesClaims = true }: { readonly sharesClaims?: boolean } = {},
 ): Promise<McpScene> {
   await using opening = new AsyncDisposableStack();
-  const broker = opening.use(await startOwnBroker());
+  const broker = opening.use(await ownVirtualHost());
   const redis = sharesClaims ? opening.use(await startOwnRedis()) : undefined;
   const folder = await mkdtemp(join(tmpdir(), "rockbot-mcp-"));
   opening.defer(() => rm(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { faultServer, startNodeProgram, startOwnBroker, temporaryFolder } from "@rockbot/testing";
+import { faultServer, ownVirtualHost, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startOriginalAgent } from "./original-agent.ts";
 
@@ -16,7 +16,7 @@ test("the agent of the original, made from the wire contract alone, drives the b
     { ...faultServer(), toolsAllowed: ["twice"] },
   ];
   const file = folder.write("mcp.json", { mcpServers: { "Calendar-MCP": calendar, other } });
-  await using broker = await startOwnBroker(); // the bridges of other tests would take calls from a shared one
+  await using broker = await ownVirtualHost(); // the bridges of other tests would take calls from a shared one
   const { url } = broker;
   await using bridge = startNodeProgram(MAIN, { args: ["mcp-bridge"], env: { BUS_URL: url, MCP_CONFIG: file } });
   await expect.poll(() => bridge.stdout().match(/connected to an MCP server/g)?.length, { timeout: 60_000 }).toBe(2);

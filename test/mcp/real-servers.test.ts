@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { sharedRedisUrl, startNodeProgram, startOwnBroker } from "@rockbot/testing";
+import { ownVirtualHost, sharedRedisUrl, startNodeProgram } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { everythingCalls, fileCalls, memoryCalls, type RealCall, startEverything, stdioServers, thinkingCalls } from "./real-servers.ts";
@@ -30,7 +30,7 @@ test("servers that nobody here wrote, over RabbitMQ with two bridges: each tool 
     thinking: thinkingCalls,
   };
 
-  await using broker = await startOwnBroker(); // the bridges of other tests would take calls from a shared one
+  await using broker = await ownVirtualHost(); // the bridges of other tests would take calls from a shared one
   const { url } = broker;
   const env = { BUS_URL: url, REDIS_URL: await sharedRedisUrl(), MCP_CONFIG: join(folder, "mcp.json"), LOG_LEVEL: "info" };
   await using first = startNodeProgram(MAIN, { args: ["mcp-bridge"], env });

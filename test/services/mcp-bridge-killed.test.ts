@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { faultServer, startNodeProgram, startOwnBroker, startOwnRedis, temporaryFolder } from "@rockbot/testing";
+import { faultServer, ownVirtualHost, startNodeProgram, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 
@@ -11,7 +11,7 @@ test("a call whose bridge is killed ends as of unknown outcome, and does not run
   using folder = temporaryFolder();
   const [config, ledger] = [join(folder.path, "mcp.json"), join(folder.path, "ledger")];
   writeFileSync(config, JSON.stringify({ mcpServers: { effects: faultServer() } }));
-  await using broker = await startOwnBroker(); // another test's bridge would take calls to this one's
+  await using broker = await ownVirtualHost(); // another test's bridge would take calls to this one's
   await using redis = await startOwnRedis();
   const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MCP_CONFIG: config };
   await using bus = await connectBus(broker.url);

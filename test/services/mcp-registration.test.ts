@@ -6,9 +6,9 @@ import {
   canMakeCertificates,
   faultServer,
   httpFaults,
+  ownVirtualHost,
   startFaultHttpServer,
   startNodeProgram,
-  startOwnBroker,
   startOwnRedis,
   startTlsPeer,
   temporaryFolder,
@@ -29,7 +29,7 @@ test.skipIf(!canMakeCertificates())(
     await using peer = await startFaultHttpServer();
     await using tls = await startTlsPeer(peer.url);
     await using redis = await startOwnRedis();
-    await using broker = await startOwnBroker(); // another test's bridge would take requests to this one's
+    await using broker = await ownVirtualHost(); // another test's bridge would take requests to this one's
     const amqpUrl = broker.url;
     writeFileSync(config, JSON.stringify({ mcpServers: { files: faultServer() } }));
     writeFileSync(policy, 'callers: { registering-agent: { allow: ["*", mcp_register_server] } }');

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { startOwnBroker, startOwnRedis, startPageServer, temporaryFolder } from "@rockbot/testing";
+import { ownVirtualHost, startOwnRedis, startPageServer, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { startService } from "./start-service.ts";
@@ -16,7 +16,7 @@ callers:
   stranger: { deny: [web_browse] }
 `,
   );
-  await using broker = await startOwnBroker();
+  await using broker = await ownVirtualHost();
   await using redis = await startOwnRedis();
   await using pages = await startPageServer({ "/page": { body: "<main>A page</main>" } });
   const env = { BUS_URL: broker.url, REDIS_URL: redis.url, POLICY_FILE: file, ALLOW_ADDRESSES: new URL(pages.url).host };

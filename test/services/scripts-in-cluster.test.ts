@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { startOwnBroker } from "@rockbot/testing";
+import { ownVirtualHost } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { describe, expect, test } from "vitest";
 import { noCluster, noOwnCluster, openScriptsCluster, type ScriptsCluster } from "../scripts/scripts-cluster.ts";
@@ -23,7 +23,7 @@ const command = (cluster: ScriptsCluster, busUrl: string, ...args: string[]) =>
 
 describe.skipIf(noCluster.isSo)(`scripts-manager with a cluster${noCluster.words}`, { timeout: 180_000 }, () => {
   test("runs scripts in pods, once it has seen that they reach neither the API server nor the broker", async () => {
-    await using broker = await startOwnBroker();
+    await using broker = await ownVirtualHost();
     await using cluster = await openScriptsCluster();
     await using manager = await startService("scripts-manager", settings(cluster, broker.url));
     await using bus = await connectBus(broker.url, { name: "scripts-in-cluster", drainMs: 1_000 });
@@ -51,7 +51,7 @@ describe.skipIf(noCluster.isSo)(`scripts-manager with a cluster${noCluster.words
   });
 
   test.skipIf(noOwnCluster.isSo)(`refuses to start where a policy is a text that nothing enforces${noOwnCluster.words}`, async () => {
-    await using broker = await startOwnBroker();
+    await using broker = await ownVirtualHost();
     await using cluster = await openScriptsCluster({ enforcesNetworkPolicies: false });
     await using manager = startProgram("services/main.ts", { args: ["scripts-manager"], env: settings(cluster, broker.url) });
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { createEnvelope, decodeMessage, encodeMessage, messages, newId, type ScriptInvokeResponse } from "@rockbot/contracts";
-import { missingNamespaces, startOwnBroker, startOwnRedis } from "@rockbot/testing";
+import { missingNamespaces, ownVirtualHost, startOwnRedis } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { startService } from "./start-service.ts";
@@ -37,7 +37,7 @@ test.skipIf(missing)(
   `scripts over a broker: for callers of ours and of the original, and gone when they are cancelled${reason}`,
   { timeout: 240_000 },
   async () => {
-    await using broker = await startOwnBroker();
+    await using broker = await ownVirtualHost();
     await using _manager = await startService("scripts-manager", { BUS_URL: broker.url });
     await using bus = await connectBus(broker.url);
     await using caller = await createToolCaller(bus, { agent: "scripter", results: "copy" });
@@ -82,7 +82,7 @@ test.skipIf(missing)(
 );
 
 test.skipIf(missing)(`50 scripts of two callers at once are all answered, in rotation, within bounded memory${reason}`, { timeout: 300_000 }, async () => {
-  await using broker = await startOwnBroker();
+  await using broker = await ownVirtualHost();
   await using manager = await startService("scripts-manager", { BUS_URL: broker.url });
   await using bus = await connectBus(broker.url);
   await using first = await createToolCaller(bus, { agent: "first", results: "copy" });
@@ -117,7 +117,7 @@ test.skipIf(missing)(
   `when a manager is killed its scripts end with it, and their calls are answered by the next one${reason}`,
   { timeout: 240_000 },
   async () => {
-    await using broker = await startOwnBroker();
+    await using broker = await ownVirtualHost();
     await using redis = await startOwnRedis();
     const env = { BUS_URL: broker.url, REDIS_URL: redis.url };
     await using killed = await startService("scripts-manager", env);

@@ -6,7 +6,7 @@ import { text as readAll } from "node:stream/consumers";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { createEnvelope, encodeMessage, messages } from "@rockbot/contracts";
 import { verifyAudit } from "@rockbot/records/audit";
-import { badPages, freePort, type Page, startFakeBrave, startOtlpCollector, startOwnBroker, startPageServer } from "@rockbot/testing";
+import { badPages, freePort, ownVirtualHost, type Page, startFakeBrave, startOtlpCollector, startPageServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { type Canary, canary, marksIn } from "./canaries.ts";
 import { startProgram, startService } from "./start-service.ts";
@@ -45,7 +45,7 @@ test("what looks for secrets finds them in each form", () => {
 });
 
 test("no secret leaves a process, on any of more than forty ways to fail, with all that can be logged being logged", { timeout: 360_000 }, async () => {
-  await using broker = await startOwnBroker();
+  await using broker = await ownVirtualHost();
   await using collector = await startOtlpCollector();
   await using brave = await startFakeBrave({ apiKey: secrets.searchKeyFile.secret });
   await using pages = await startPageServer(pagesWith(secrets));
@@ -56,7 +56,7 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
   writeFileSync(keyFile, `${secrets.searchKeyFile.secret}\n`);
   for (const [user, { secret }] of [["web", secrets.webToolsBroker] as const, ["gate", secrets.gatewayBroker] as const]) {
     await broker.ctl("add_user", user, secret);
-    await broker.ctl("set_permissions", user, ".*", ".*", ".*");
+    await broker.ctl("set_permissions", "-p", broker.name, user, ".*", ".*", ".*");
   }
   const urlOf = (user: string, password: string): string => Object.assign(new URL(broker.url), { username: user, password: encodeURIComponent(password) }).href;
   const env = {

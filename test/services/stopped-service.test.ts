@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import { freePort, startOwnBroker } from "@rockbot/testing";
+import { freePort, ownVirtualHost } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { type RunningProcess, startProgram, startService } from "./start-service.ts";
 
@@ -25,7 +25,7 @@ async function startPage() {
 test("services in processes of their own: a call reaches them, and one that is gone is unavailable at once, until it is back", {
   timeout: 180_000,
 }, async () => {
-  await using broker = await startOwnBroker();
+  await using broker = await ownVirtualHost();
   await using page = await startPage();
   const webToolsEnv = { BUS_URL: broker.url, ALLOW_ADDRESSES: page.address };
   const [gatewayHealth, webToolsHealth] = [await freePort(), await freePort()];

@@ -1,6 +1,6 @@
 // A real RabbitMQ: one that tests share, or one's own to harm.
 
-export { offerSharedBroker, sharedAmqpUrl } from "./rabbitmq/shared-broker.ts";
+export { type OwnVirtualHost, offerSharedBroker, ownVirtualHost, sharedAmqpUrl } from "./rabbitmq/shared-broker.ts";
 export { type BrokerCluster, type BrokerNode, type PartitionHandling, startBrokerCluster, whyNoBrokerCluster } from "./rabbitmq/start-broker-cluster.ts";
 export { startOwnBroker } from "./rabbitmq/start-own-broker.ts";
 export type { TestBroker } from "./rabbitmq/test-broker.ts";

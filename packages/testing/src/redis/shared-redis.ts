@@ -1,7 +1,8 @@
 import { offerSharedServer, type SharedServer, sharedServerUrl } from "../machine/servers/shared-server.ts";
 import { startOwnRedis } from "./start-own-redis.ts";
+import type { TestRedis } from "./test-redis.ts";
 
-const redis: SharedServer = {
+const redis: SharedServer<TestRedis> = {
   name: "Redis",
   urlVariable: "ROCKBOT_TEST_REDIS_URL",
   askAtVariable: "ROCKBOT_TEST_REDIS_ASK_AT",
