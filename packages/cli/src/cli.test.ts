@@ -133,6 +133,19 @@ test("--json prints the whole response, and - reads the arguments from stdin", a
   });
 });
 
+test("key=value words are the arguments, typed by the tool; every fault of them is listed before anything is called", async () => {
+  using folder = temporaryFolder();
+  await using page = await startPage();
+  const options = { folder: folder.path };
+  const read = await runCli(["call", "web_browse", `url=${page.url("/?a=b")}`, "--allow-address", page.address], options);
+  const faulty = await runCli(["call", "web_search", "qurey=x", "count=many", "--timeout", "soon"], options);
+
+  expect(read).toMatchObject({ code: 0, stdout: expect.stringContaining("Grüße") });
+  expect(page.requests).toEqual(["/?a=b"]);
+  expect(faulty).toMatchObject({ code: 2, stdout: "" });
+  expect(faulty.stderr).toMatch(/--timeout: expected.*qurey: .*Did you mean "query"\?.*count: expected a whole number, got "many".*query: is required/s);
+});
+
 test.each([
   ["a tool that does not exist", ["web_brows", "{}"], 2, "tool_not_found", /did you mean "web_browse"/],
   ["arguments that the tool does not take", ["web_browse", '{"ulr":"https://example.com/"}'], 2, "invalid_arguments", /url.*required|did you mean "url"/s],

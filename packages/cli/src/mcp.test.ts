@@ -34,7 +34,7 @@ test("up starts the servers, and mcp ls says how each stands", { timeout: 120_00
     .toMatch(/^works +ready +stdio +2025-11-25 +\d+ tools$/m);
   const listed = await runCli(["mcp", "ls"], options);
   expect([listed.code, listed.stdout]).toEqual([1, expect.stringMatching(/^fails +(failing|broken|connecting) .*\n(?: .*\n)*.*refusing to start/m)]);
-  expect((await runCli(["call", "works__echo", '{"b":2}'], options)).stdout).toBe('{"b":2}\n');
+  expect((await runCli(["call", "works__echo", "b:=2"], options)).stdout).toBe('{"b":2}\n');
   const invoke = ["call", "mcp_invoke_tool", '{"server_name":"works","tool_name":"echo"}'];
   await expect.poll(async () => (await runCli(invoke, options)).stdout, { timeout: 20_000 }).toBe("{}\n");
   const answer = await fetch(`${up.url}/v1/tools/works__echo/invoke`, { method: "POST", headers: { "content-type": "application/json" }, body: '{"c":3}' });

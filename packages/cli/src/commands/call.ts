@@ -1,7 +1,21 @@
-import { errorReply, isSessionId, MAX_REQUEST_BYTES, newId, parseArguments, ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import {
+  errorReply,
+  isSessionId,
+  MAX_REQUEST_BYTES,
+  newId,
+  parseArguments,
+  ToolError,
+  ToolErrorCode,
+  type ToolInvokeResponse,
+  tools,
+} from "@rockbot/contracts";
 import { MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
+import { argumentsFromPairs } from "../call-arguments/arguments-from-pairs.ts";
+import { type ArgumentPair, isPair, readPairs } from "../call-arguments/read-pairs.ts";
+import type { Schema } from "../call-arguments/schema.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
+import type { ToolClient } from "../client/tool-client.ts";
 import { ExitCode } from "../exit-code.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
@@ -25,7 +39,7 @@ const wrongUsage: ReadonlySet<string> = new Set([ToolErrorCode.ToolNotFound, Too
 /** `rockbot call`: one tool call, its answer on stdout. */
 export async function call(
   name: string,
-  text: string | undefined,
+  words: readonly string[],
   { bus, json = false, timeout, session, allowAddress = [], mcpConfig, policy }: CallCommandOptions,
 ): Promise<void> {
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
@@ -33,12 +47,16 @@ export async function call(
   if (timeoutMs !== undefined && (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS))
     faults.push(`--timeout: expected milliseconds, a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${JSON.stringify(timeout)}`);
   if (session !== undefined && !isSessionId(session)) faults.push("--session: expected 1 to 256 visible ASCII characters");
-  const args = readArguments(text === "-" ? await readStdin() : text, faults);
+  const known = Object.values(tools).find((tool) => tool.name === name)?.inputSchema as Schema | undefined;
+  const given = await readWords(words, faults);
+  let args = Array.isArray(given) ? known && argumentsFromPairs(given, known, faults) : given;
   if (faults.length > 0) throw new UsageError(faults);
 
   using interrupted = interruption();
   const { signal } = interrupted;
   await using client = await openToolClient({ bus, allowAddress, mcpConfig, tool: name, policy, env: process.env });
+  args ??= argumentsFromPairs(given as readonly ArgumentPair[], await schemaOf(client, name), faults);
+  if (faults.length > 0) throw new UsageError(faults);
   using progress = showProgress(process.stderr);
   const toolCallId = newId();
   try {
@@ -55,6 +73,18 @@ export async function call(
   }
 }
 
+/** A JSON object, or the words of `key=value` arguments, whose types the tool's schema says. */
+async function readWords(words: readonly string[], faults: string[]): Promise<object | readonly ArgumentPair[]> {
+  const [first, ...others] = words;
+  if (others.length > 0 || (first !== undefined && isPair(first))) return readPairs(words, faults);
+  return readArguments(first === "-" ? await readStdin() : first, faults);
+}
+
+/** The schema of a tool that only its owner knows; nothing if there is no such tool, as the call then says. */
+async function schemaOf(client: ToolClient, name: string): Promise<Schema | undefined> {
+  return (await client.listTools()).find((tool) => tool.name === name)?.parameters as Schema | undefined;
+}
+
 function print(response: ToolInvokeResponse, asJson: boolean): void {
   const content = asJson ? JSON.stringify(response) : terminalText(response.content ?? "", process.stdout);
   process.stdout.write(content === "" || content.endsWith("\n") ? content : `${content}\n`);
@@ -67,7 +97,8 @@ function readArguments(text: string | undefined, faults: string[]): object {
     return {};
   }
   const parsed = parseArguments(text);
-  if (!parsed.ok) faults.push(`the arguments: ${parsed.fault.message}. Expected a JSON object such as '{"url":"https://example.com/"}', in single quotes`);
+  if (!parsed.ok)
+    faults.push(`the arguments: ${parsed.fault.message}. Expected a JSON object such as '{"url":"https://example.com/"}' in single quotes, or key=value`);
   else if (typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value)) return parsed.value;
   else faults.push(`the arguments: expected a JSON object, got ${Array.isArray(parsed.value) ? "an array" : JSON.stringify(parsed.value).slice(0, 80)}`);
   return {};

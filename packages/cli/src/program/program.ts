@@ -27,7 +27,7 @@ export function createProgram(): Command {
 Examples:
   rockbot up                                                    start everything in one process
   rockbot tools                                                 list the tools
-  rockbot call web_browse '{"url":"https://example.com/"}'      call one tool; no running system is needed
+  rockbot call web_browse url=https://example.com/              call one tool; no running system is needed
   rockbot guide web-tools                                       print how to use a group of tools
   rockbot mcp ls                                                list the MCP servers and their state
   rockbot mcp serve                                             serve the tools to a desktop MCP client
@@ -86,7 +86,7 @@ else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}.`,
     .command("call")
     .description("Call one tool and print its answer.")
     .argument("<name>", 'the name of the tool, as "rockbot tools" prints it')
-    .argument("[arguments]", "a JSON object, or - to read one from stdin; left out: no arguments")
+    .argument("[arguments...]", "a JSON object, - to read one from stdin, or words key=value, key=@file, key:=JSON")
     .option("--bus <url>", BUS)
     .option("--json", "print the whole answer as JSON, or the error of a call that failed")
     .option("--timeout <ms>", "the timeout of the call in milliseconds (default 60000, at most 1200000)")
@@ -98,15 +98,20 @@ else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}.`,
       "after",
       `
 Examples:
+  rockbot call web_browse url=https://example.com/
   rockbot call web_browse '{"url":"https://example.com/"}'
+  rockbot call execute_python_script script=@report.py pip_packages=numpy pip_packages=pandas
   echo '{"query":"rabbitmq quorum queues"}' | rockbot call web_search - --json
-  rockbot call web_browse '{"url":"http://localhost:3000/"}' --allow-address localhost:3000
-  rockbot call files__list_directory '{"path":"."}' --mcp-config mcp.json
+  rockbot call web_browse url=http://localhost:3000/ --allow-address localhost:3000
+  rockbot call files__list_directory path=. --mcp-config mcp.json
 
-With a broker's address the call goes to the services behind it; else to the running "rockbot up"; else the tool is
-started in this process. Ctrl-C cancels the call, wherever it runs.`,
+The schema of the tool gives each key=value its type. Repeat a key for an array, and write a.b=1 for a property of an
+object. key=@file takes the text of a file. key:=JSON takes JSON, where the type of a value is ambiguous.
+
+With the address of a broker the call goes to the services behind it; else to the running "rockbot up"; else the tool
+starts in this process. Ctrl-C cancels the call, wherever it runs.`,
     )
-    .action(async (name: string, args: string | undefined, options: CallCommandOptions) => (await import("../commands/call.ts")).call(name, args, options));
+    .action(async (name: string, args: readonly string[], options: CallCommandOptions) => (await import("../commands/call.ts")).call(name, args, options));
 
   program
     .command("guide")
