@@ -30,7 +30,7 @@ test.each([["--version"], ["call --help"]])("%s loads no service, no SDK and no 
 test.each([
   ["an unknown command", "cal", /Did you mean call/],
   ["an unknown option", "call x --jsn", /Did you mean --json/],
-  ["no tool", "call", /missing required argument 'name'/],
+  ["no tool", "call", /missing required argument 'tool'/],
   [
     "arguments that are no JSON, and a time that is none",
     "call x {a --timeout soon",

@@ -8,6 +8,7 @@ import { addAuditCommand } from "./audit-command.ts";
 import { addBrokerCommand } from "./broker-command.ts";
 import { addCallsCommand } from "./calls-command.ts";
 import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
+import { addCompletionCommand } from "./completion-command.ts";
 import { addConformanceCommand } from "./conformance-command.ts";
 import { addMcpCommand, MCP_CONFIG } from "./mcp-command.ts";
 import { addPolicyCommand } from "./policy-command.ts";
@@ -85,7 +86,7 @@ else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}.`,
   program
     .command("call")
     .description("Call one tool and print its answer.")
-    .argument("<name>", 'the name of the tool, as "rockbot tools" prints it')
+    .argument("<tool>", 'the name of the tool, as "rockbot tools" prints it')
     .argument("[arguments...]", "a JSON object, - to read one from stdin, or words key=value, key=@file, key:=JSON")
     .option("--bus <url>", BUS)
     .option("--json", "print the whole answer as JSON, or the error of a call that failed")
@@ -116,7 +117,7 @@ starts in this process. Ctrl-C cancels the call, wherever it runs.`,
   program
     .command("guide")
     .description("List the guides to groups of tools, or print one.")
-    .argument("[name]", "the name of the guide, in any case")
+    .argument("[guide]", "the name of the guide, in any case")
     .option("--bus <url>", BUS)
     .option("--mcp-config <file>", `${MCP_CONFIG}; only if no "rockbot up" runs`)
     .addHelpText("after", "\nExamples:\n  rockbot guide\n  rockbot guide web-tools")
@@ -129,6 +130,7 @@ starts in this process. Ctrl-C cancels the call, wherever it runs.`,
   addPolicyCommand(program);
   addBrokerCommand(program);
   addConformanceCommand(program);
+  addCompletionCommand(program);
 
   program
     .command("doctor")
