@@ -83,7 +83,9 @@ async function readDeclaration(root: string, place: string, file: string, packag
     const path = relative(dirname(file), target).replace(/\.d\.ts$/, ".js");
     return `${before}"${path.startsWith(".") ? path : `./${path}`}"`;
   });
-  return { text: needsNode ? `/// <reference types="node" />\n${text}` : text, leadsTo };
+  // Programs need neither name these in their own configuration, nor have what they do not use.
+  const references = [...(/\bAsyncDisposable\b/.test(text) ? ['lib="esnext.disposable"'] : []), ...(needsNode ? ['types="node"'] : [])];
+  return { text: references.map((reference) => `/// <reference ${reference} />\n`).join("") + text, leadsTo };
 }
 
 /** Of the source `tools/src/call/a.ts`: `tools/src/call/a.d.ts`. */

@@ -19,7 +19,9 @@ export async function releaseFaults(root: string, { name, version }: Library, en
   const [changed, tags, published, changelog, repository] = await Promise.all([
     git("status", "--porcelain"),
     git("tag", "--points-at", "HEAD"),
-    runTool(root, "npm", ["view", `${name}@${version}`, "version", "--loglevel=error"]).catch((error: Error) => (/E404/.test(error.message) ? "" : error)),
+    runTool(root, "npm", ["view", `${name}@${version}`, "version", "--loglevel=error", "--fetch-retries=0"]).catch((error: Error) =>
+      /E404/.test(error.message) ? "" : error,
+    ),
     readFile(join(root, "CHANGELOG.md"), "utf8").catch(() => undefined),
     repositoryUrl(root, env),
   ]);

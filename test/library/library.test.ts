@@ -1,0 +1,99 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { sharedAmqpUrl } from "@rockbot/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OutsideProject, whyNoRegistry } from "./outside-project.ts";
+
+const root = join(import.meta.dirname, "../..");
+const PAGE = "docs/start/embed.md";
+const whyNot = await whyNoRegistry();
+const amqp = await sharedAmqpUrl();
+
+const page = await readFile(join(root, PAGE), "utf8");
+/** Under names of their own, as tests of documents run them at the same broker. */
+const snippets = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ""]) =>
+  code.replaceAll("amqp://localhost", amqp).replaceAll('"adder"', '"adder-outside"').replaceAll("embedding-agent", "outside-agent"),
+);
+const programs = ["calls.ts", "no-node-types.ts"];
+const sources = {
+  ...Object.fromEntries(await Promise.all(programs.map(async (name) => [name, await readFile(join(import.meta.dirname, "programs", name), "utf8")] as const))),
+  ...Object.fromEntries(snippets.map((code, i) => [`snippet-${i + 1}.ts`, code])),
+};
+const files = ["calls.ts", "embed-in-an-app/main.ts", ...snippets.map((_, i) => `snippet-${i + 1}.ts`)];
+/** The last one is typed only: what it needs is not installed. */
+const runs = files.slice(0, -1).map((file) => `out/${file.replace(/ts$/, "js")}`);
+
+const NODENEXT = { module: "nodenext", types: ["node"] };
+/** A program without a browser's types, as a bundler's for servers has it. */
+const BUNDLER = { module: "esnext", moduleResolution: "bundler", types: ["node"], lib: ["es2024"] };
+
+/** Prints each package of node_modules that a program has loaded. */
+const LIST_LOADED = `
+  import { registerHooks } from "node:module";
+  const loaded = new Set();
+  registerHooks({ load: (url, context, next) => (loaded.add(/node_modules\\/((?:@[^/]+\\/)?[^/]+)\\//.exec(url)?.[1]), next(url, context)) });
+  await import(process.argv[1]);
+  console.log([...loaded].filter(Boolean).sort().join(" "));`;
+
+describe.skipIf(whyNot !== undefined)(`a program outside of the repository that has installed the library${whyNot === undefined ? "" : `: ${whyNot}`}`, () => {
+  let project: OutsideProject;
+  beforeAll(async () => {
+    project = await OutsideProject.create(sources); // builds, packs, and has publint and attw look at it
+    const { output } = await project.compile("typescript", files, { ...NODENEXT, outDir: "out" });
+    expect(output).toBe("");
+  }, 240_000);
+  afterAll(() => project?.[Symbol.asyncDispose]());
+
+  test("has nothing that only some programs need", async () => {
+    const installed = await project.installed();
+    expect(installed.filter((name) => /redis|modelcontextprotocol|opentelemetry\/(?!api$)|pino|kubernetes|hono/.test(name))).toEqual([]);
+    expect(installed).toEqual(expect.arrayContaining(["@opentelemetry/api", "amqplib", "rockbot"]));
+  });
+
+  test.each([
+    ["rockbot", ["@opentelemetry/api", "leven", "rockbot"]],
+    ["rockbot/rabbitmq", ["@opentelemetry/api", "amqplib", "leven", "rockbot"]],
+    ["rockbot/redis", ["rockbot"]],
+    ["rockbot/policy", ["@opentelemetry/api", "leven", "rockbot"]],
+  ])("loads with %s only what that needs", async (name, expected) => {
+    const { output } = await project.run("present", ["--input-type=module", "--eval", LIST_LOADED, name]);
+    expect(output.split(" ")).toEqual(expected);
+  });
+
+  test.each(
+    [
+      ["typescript-5", "5.9"],
+      ["typescript-6", "6"],
+      ["typescript", "7"],
+    ].flatMap(([typescript = "", version = ""]) => [
+      { typescript, version, resolution: "nodenext", options: NODENEXT },
+      { typescript, version, resolution: "bundler", options: BUNDLER },
+    ]),
+  )("is fine by TypeScript $version at its strictest, resolution $resolution", async ({ typescript, resolution, options }) => {
+    const { output } = await project.compile(typescript, files, { ...options, noEmit: true, outDir: `none-${resolution}` });
+    expect(output).toBe("");
+  });
+
+  test("needs no types of Node to call and serve tools", async () => {
+    const { output } = await project.compile("typescript", ["no-node-types.ts"], { module: "nodenext", types: [], noEmit: true });
+    expect(output).toBe("");
+  });
+
+  test.each(runs.flatMap((file) => (["oldest", "present"] as const).map((node) => [file, node] as const)))(
+    "does what it says: %s, on the %s Node",
+    async (file, node) => {
+      const { code, output } = await project.run(node, ["--enable-source-maps", file]);
+      expect([code, output]).toEqual([0, expect.not.stringMatching(/warning/i)]);
+    },
+  );
+
+  test("reads where an error of the library comes from", async () => {
+    const { output } = await project.run("oldest", [
+      "--enable-source-maps",
+      "--input-type=module",
+      "--eval",
+      `import { toolDefinition } from "rockbot/json-schema"; toolDefinition({ name: "no name", description: "", inputSchema: {} });`,
+    ]);
+    expect(output).toMatch(/TypeError: Cannot define the tool "no name".*at .*tool-definition\.ts:\d+/s);
+  });
+});

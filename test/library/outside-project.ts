@@ -1,0 +1,118 @@
+import { type ExecFileException, execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { buildLibrary } from "../../scripts/library/build-library.ts";
+import { checkLibrary } from "../../scripts/library/check-library.ts";
+import { packLibrary } from "../../scripts/library/pack-library.ts";
+
+const root = join(import.meta.dirname, "../..");
+/** The oldest that the library is for. */
+const OLDEST_NODE = "22.19.0";
+const NPM = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
+/** Far above what a step takes: it ends what hangs. */
+const STEP_MS = 120_000;
+
+export interface Ran {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** Why this machine cannot install anything, or nothing if it can. */
+export async function whyNoRegistry(): Promise<string | undefined> {
+  const { code, output } = await run("npm", ["view", "yaml", "version", "--loglevel=error", "--fetch-retries=0", "--fetch-timeout=20000"], tmpdir());
+  return code === 0 ? undefined : `npm's registry cannot be reached: ${output.split("\n")[0]}`;
+}
+
+/** A program outside of the repository that has installed the library from its tarball, as built and checked now. */
+export class OutsideProject implements AsyncDisposable {
+  readonly folder: string;
+  readonly #nodes: string;
+
+  private constructor(folder: string, nodes: string) {
+    this.folder = folder;
+    this.#nodes = nodes;
+  }
+
+  /** @param sources name -> source of each program */
+  static async create(sources: Readonly<Record<string, string>>): Promise<OutsideProject> {
+    const [folder, nodes] = await Promise.all([mkdtemp(join(tmpdir(), "rockbot-outside-")), mkdtemp(join(tmpdir(), "rockbot-node-"))]);
+    const project = new OutsideProject(folder, nodes);
+    try {
+      const { file } = await packLibrary(root, await buildLibrary(root));
+      await mkdir(join(folder, "src"));
+      await Promise.all([
+        checkLibrary(root, file),
+        project.#install(join(root, file)),
+        project.#bringOldestNode(),
+        cp(join(root, "examples/embed-in-an-app"), join(folder, "src/embed-in-an-app"), { recursive: true }),
+        ...Object.entries(sources).map(([name, source]) => writeFile(join(folder, "src", name), source)),
+      ]);
+    } catch (error) {
+      await project[Symbol.asyncDispose]();
+      throw error;
+    }
+    return project;
+  }
+
+  /** The names of all packages that are installed in it. */
+  async installed(): Promise<readonly string[]> {
+    const { output } = await run("npm", ["ls", "--all", "--parseable", "--loglevel=error"], this.folder);
+    const names = output.split("\n").flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1] ?? []);
+    return [...new Set(names)].sort();
+  }
+
+  /** Compiles `files` with a TypeScript, as strictly as it can be, and writes JavaScript beside. */
+  async compile(typescript: string, files: readonly string[], options: object): Promise<Ran> {
+    const compilerOptions = {
+      target: "es2024",
+      strict: true,
+      skipLibCheck: false,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      verbatimModuleSyntax: true,
+      rewriteRelativeImportExtensions: true,
+      rootDir: "src",
+      ...options,
+    };
+    const config = join(this.folder, `tsconfig.${typescript}.json`);
+    await writeFile(config, JSON.stringify({ compilerOptions, files: files.map((file) => `src/${file}`) }));
+    return run(process.execPath, [join(root, "node_modules", typescript, "bin/tsc"), "-p", config], this.folder);
+  }
+
+  /** @param node "oldest" or the one that runs the tests */
+  async run(node: "oldest" | "present", args: readonly string[]): Promise<Ran> {
+    const oldest = join(this.#nodes, "node_modules", `node-${process.platform}-${process.arch}`, "bin/node");
+    return run(node === "oldest" ? oldest : process.execPath, args, this.folder);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.folder, this.#nodes].map((folder) => rm(folder, { recursive: true, force: true })));
+  }
+
+  async #install(tarball: string): Promise<void> {
+    const { version } = JSON.parse(await readFile(join(root, "node_modules/@types/node/package.json"), "utf8")) as { readonly version: string };
+    await writeFile(join(this.folder, "package.json"), JSON.stringify({ name: "outside", version: "1.0.0", private: true, type: "module" }));
+    await must(run("npm", ["install", ...NPM, tarball, `@types/node@${version}`], this.folder));
+  }
+
+  async #bringOldestNode(): Promise<void> {
+    const name = `node-${process.platform}-${process.arch}@${OLDEST_NODE}`;
+    await must(run("npm", ["install", ...NPM, "--ignore-scripts", "--no-package-lock", "--prefix", this.#nodes, name], this.#nodes));
+  }
+}
+
+async function must(running: Promise<Ran>): Promise<void> {
+  const { code, output } = await running;
+  if (code !== 0) throw new Error(output);
+}
+
+function run(program: string, args: readonly string[], cwd: string): Promise<Ran> {
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`, NODE_OPTIONS: "", NODE_COMPILE_CACHE: "" };
+  return new Promise((resolve) => {
+    execFile(program, args, { cwd, env, timeout: STEP_MS, killSignal: "SIGKILL" }, (error: ExecFileException | null, stdout, stderr) => {
+      const output = `${stdout}${stderr}`.trim();
+      resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, output: error === null ? output : output || error.message });
+    });
+  });
+}
