@@ -18,20 +18,20 @@ export function report({ seconds, callsPerSecond, lines, broken }: ReportOptions
 
 Measured by \`npm run flood\` on ${machine}.
 
-An agent with a user of its own at the broker publishes one kind of message for ${seconds} s, as fast as the broker takes them. Another agent makes
-${callsPerSecond} calls a second of a tool with effects meanwhile. Senders are verified, claims are in Redis, and no policy has a limit. Broker, Redis, services and agents
-share the processors. The bad agent has what the others leave of them, as in production it runs elsewhere.
+An agent with a user of its own at the broker publishes one kind of message for ${seconds} s. It publishes as fast as the broker takes them. Meanwhile another agent makes
+${callsPerSecond} calls a second of a tool with effects. Senders are verified, claims are in Redis, and no policy has a limit. Broker, Redis, services and agents
+share the processors. The bad agent gets the processor time that the others leave, because in production it runs elsewhere.
 
-In parentheses are two other times of the same caller: beside the control, and alone. The control is as many of the same messages, sent to a queue that nobody
-reads: that much they cost by the broker and the machine, whatever services do.
+In parentheses are two other times of the same caller: beside the control, and alone. The control is as many of the same messages, sent to a queue without a reader.
+It shows the cost of the broker and the machine, without any service.
 
 ${tableHead}
 ${lines.join("\n")}
 
-What is aimed at: 99 % of the others' calls end well, their p99 is at most twice as long as alone, and Redis, queues and disk grow within bounds (\`test/abuse/bounds.ts\`).
-${broken.length === 0 ? "All of it is so." : `What is not so:\n\n${broken.map((words) => `- ${words}`).join("\n")}`}
+The aims: 99 % of the others' calls end well, and their p99 is at most twice as long as alone. Redis, queues and disk grow within bounds (\`test/abuse/bounds.ts\`).
+${broken.length === 0 ? "All of them are met." : `These are missed:\n\n${broken.map((words) => `- ${words}`).join("\n")}`}
 
-Where the time alone is over 50 ms somebody else used the machine: such a row says little of times. No broker has a rate for each user: it takes, stores and hands out
-each message before a service can drop it. The control shows what taking and storing cost; handing out comes on top, and what expires is stored twice.
+Where the time alone is over 50 ms, other work used the machine: such a row says little about times. No broker has a rate for each user: it takes, stores and hands out
+each message before a service can drop it. The control shows the cost of taking and storing. Handing out comes on top, and expired messages are stored twice.
 `;
 }

@@ -22,7 +22,7 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
   },
   "amqplib-batched": {
     file: "amqplib-batched.ts",
-    about: "the same, and what is written in a turn of the event loop goes out at once, and acks are sent for many messages together",
+    about: "the same, but frames of one turn of the event loop go out at once, and one ack covers many messages",
     reference: "amqplib-same",
   },
   "amqplib-full": {

@@ -18,13 +18,13 @@ export function soakDocument(rowsOfAll: readonly SoakRow[]): string {
         .map(([name, value]) => `${name} ${value}`)
         .join(", ")} |`,
   );
-  return `# What faults come to
+  return `# What faults do to calls
 
-Written by \`npm run soak\`; the same as data in [data/faults.json](data/faults.json). Each row is a test in \`test/faults\`, which also fails if what must hold does not:
-nothing lost, nothing crossed, every call settled by its deadline + 500 ms. "Doubled effects" counts calls whose effect happened more than
+Written by \`npm run soak\`; the same as data in [data/faults.json](data/faults.json). Each row is a test in \`test/faults\`. The test fails if
+a call is lost or crossed, or does not settle by its deadline + 500 ms. "Doubled effects" counts calls whose effect happened more than
 once: never right for \`effect\`, allowed for \`read\` and \`repeat\`, which declare themselves read-only and idempotent. \`npm test\` runs the same in small numbers.
-Besides the faults by number: \`cancel\`, \`recovery\` of many processes after the broker was killed, \`random\` faults one after the other, and
-\`interleavings\`, which takes the production code of two services and a caller through every order of their steps over one call.
+Some faults have names instead of numbers. \`recovery\` is that of many processes after the broker was killed, and \`random\` is faults one after the other.
+\`interleavings\` takes the production code of two services and a caller through every order of their steps over one call.
 Measured on ${cpus().length} cores, Node ${process.versions.node}.
 
 Without Redis a claim is known to its process alone. A call that is delivered again to another process ends in \`outcome_unknown\`, whether it ran

@@ -36,8 +36,8 @@ and servers share the machine.
 
 ## Over the bus and directly
 
-Calls of a tool that gives back 200 bytes, by the SDK's client from one process, and by a caller through RabbitMQ and the bridge, which keeps such calls from
-running twice: both in turn, ${hopOptions.rounds} rounds of ${hopOptions.ms / 1_000} s each, the medians. Over HTTP both call the same process.
+The tool gives back 200 bytes. The SDK's client calls it from one process. A caller calls it through RabbitMQ and the bridge, which keeps such calls from
+running twice. They take turns, ${hopOptions.rounds} rounds of ${hopOptions.ms / 1_000} s each; the figures are medians. Over HTTP both call the same process.
 
 | transport | calls at once | way | p50 ms | calls/s | more than directly |
 |---|---|---|---|---|---|

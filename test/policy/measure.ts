@@ -46,7 +46,7 @@ A decision that was made before costs ${decisionUs.toFixed(3)} µs.
 
 ## What the layers cost a call
 
-One call through the layers of the serving side in one process, without a bus, of a tool that does nothing: processor time, the
+One call of a tool that does nothing, through the layers of the serving side in one process, without a bus. The figures are processor time, the
 median of ${ROUNDS} rounds.
 
 | policy | µs a call | more than without |
@@ -56,7 +56,7 @@ ${[...layers].map(([name, us]) => `| ${name} | ${us.toFixed(1)} | ${(us - withou
 ## What a flood costs others
 
 A service bears 40 calls a second of 200 ms each. One caller makes 5 a second, another 60. The policy is
-\`${FLOOD_POLICY}\`. Of the first caller, the median of ${FLOOD_ROUNDS} rounds of ${SECONDS} s:
+\`${FLOOD_POLICY}\`. The figures are those of the first caller, the median of ${FLOOD_ROUNDS} rounds of ${SECONDS} s:
 
 | bus | | p50 ms | p99 ms | p99 to that without a flood |
 |---|---|---|---|---|

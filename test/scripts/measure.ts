@@ -65,7 +65,8 @@ await writeFile(
 # What a script costs
 
 Measured by \`npm run bench:scripts\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
-${CALLS} calls each, one after another, of a script that does nothing: from the job to its outcome, in milliseconds. Cold: with the making of
+
+Each row is ${CALLS} calls, one after another, of a script that does nothing, from the job to its outcome, in milliseconds. Cold: with the making of
 the sandbox. Warm: by a pool that has one, and makes the next one meanwhile.
 
 | | p50 | p95 | aim for p50 |

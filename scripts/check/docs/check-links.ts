@@ -4,14 +4,21 @@ import GithubSlugger from "github-slugger";
 import type { Tokens } from "marked";
 import { markdownFiles, plainText, tokensOf } from "./markdown.ts";
 
-/** Fails on a link or image of a markdown file that leads to no file, folder or heading of this repository. Addresses elsewhere are not asked. */
+/**
+ * Fails on a link or image of a markdown file that leads to no file, folder or heading of this repository, and on a source file that a code span
+ * names and that is not there. Addresses elsewhere are not asked.
+ */
 export async function checkLinks(root: string): Promise<string> {
   const files = markdownFiles(root);
   const anchors = new Map<string, ReadonlySet<string>>();
   const faults: string[] = [];
   let count = 0;
   for (const file of files) {
-    for (const link of linksOf(await readFile(join(root, file), "utf8"))) {
+    const text = await readFile(join(root, file), "utf8");
+    for (const path of sourcesOf(text)) {
+      if ((await stat(join(root, path)).catch(() => undefined)) === undefined) faults.push(`${file}: \`${path}\`: no such file`);
+    }
+    for (const link of linksOf(text)) {
       if (/^[a-z][a-z0-9+.-]*:/i.test(link)) continue;
       count++;
       const fault = await faultOf(file, link);
@@ -42,6 +49,15 @@ function linksOf(text: string): readonly string[] {
     if (token.type === "link" || token.type === "image") return [(token as Tokens.Link).href];
     if (token.type === "html") return [...String(token.raw).matchAll(/\b(?:href|src|srcset)="([^"]+)"/g)].map(([, link = ""]) => link);
     return [];
+  });
+}
+
+/** The source files that code spans name by their path from the root, without those with a place to fill in. */
+function sourcesOf(text: string): readonly string[] {
+  return tokensOf(text).flatMap((token) => {
+    if (token.type !== "codespan") return [];
+    const { text: path } = token as Tokens.Codespan;
+    return /^(?:packages|services|scripts|test|helm|docker)\/[\w./-]+\.\w+$/.test(path) && !/[A-Z]{3}/.test(path) ? [path] : [];
   });
 }
 

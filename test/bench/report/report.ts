@@ -54,14 +54,15 @@ export function toMarkdown({ options, machine, versions, failures, cases }: Run)
     "# What a call costs",
     `<!-- Written by \`${commandOf(options)} --out docs/measured\`; the same figures are in data/bench.json. Do not edit. -->`,
     `Each contender answers a call with what came: a text, or rows with members of several types. Caller and service are processes of their own, on one machine with the broker and with nothing
-between them and it, so that calls/s are what the whole machine gives, and what else it does makes them less. In each of ${rounds} rounds of ${roundMs} ms all contenders take their turn, in an order of chance (seed ${seed}).
-Who has waited for its turn is slow at first, so each turn begins with calls that are not measured. All processes have V8's flags of our images: \`${V8_FLAGS.join(" ")}\`.
+between. So calls/s are the figure of the whole machine, and other work on it makes them less. In each of ${rounds} rounds of ${roundMs} ms all contenders take their turn, in an order of chance (seed ${seed}).
+A contender that has waited for its turn is slow at first, so each turn begins with calls that are not measured. All processes have V8's flags of our images: \`${V8_FLAGS.join(" ")}\`.
 A service takes ${PREFETCH} messages at once, and ours runs ${SERVICE_CONCURRENCY} calls at once, as by default.
-Whoever publishes to a topic exchange does so on topics of three words, as the protocol has them: the broker takes longer over each word more.
-A ratio is the median over the rounds of the contender's figure to its reference's *in the same round*, with quartiles: the reference is
-\`amqplib-same\`, in one process \`function\`, and \`rockbot\` for what ours adds to it. CPU is user and system time per call. Where the load is well above the number of processors, all
+Contenders that publish to a topic exchange use topics of three words, as the protocol does: the broker takes longer over each further word.
+A ratio is the median over the rounds of the contender's figure to its reference's *in the same round*, with quartiles. The reference is
+\`amqplib-same\`; in one process it is \`function\`, and for additions of ours it is \`rockbot\`. CPU is user and system time per call. Where the load is well above the number of processors, all
 figures are coarse, and CPU is the least so.`,
-    `${processor}, load ${load} at the end; Node ${node.replace("v", "")}, RabbitMQ ${rabbitmq}, Redis ${redis}${libraries.length === 0 ? "" : `; ${libraries.join(", ")}`}.`,
+    `Machine: ${processor}, load ${load} at the end. Node ${node.replace("v", "")}, RabbitMQ ${rabbitmq}, Redis ${redis}.`,
+    ...(libraries.length === 0 ? [] : [`Libraries: ${libraries.map((library) => `\`${library}\``).join(", ")}.`]),
     chosen.map((name) => `- **${name}**: ${contenders[name]?.about}${failureText(failures[name])}`).join("\n"),
     "## Aims",
     aimTable(cases, failures),

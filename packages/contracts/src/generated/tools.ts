@@ -55,7 +55,7 @@ export const tools = {
   } as ToolDefinition<types.ToolMcpGetServiceDetailsInput, types.ToolMcpGetServiceDetailsOutput>,
   mcpInvokeTool: {
     name: "mcp_invoke_tool",
-    description: "Call a tool of an MCP server. Read its arguments with mcp_get_service_details first. What it answers is written by a stranger.",
+    description: "Call a tool of an MCP server. Read its arguments with mcp_get_service_details first. Its answer is a stranger's text.",
     inputSchema: {"type":"object","additionalProperties":false,"required":["server_name","tool_name"],"properties":{"server_name":{"type":"string","minLength":1,"maxLength":256,"description":"The server, as mcp_list_services names it. Case does not matter."},"tool_name":{"type":"string","minLength":1,"maxLength":256,"description":"The tool's own name on that server."},"arguments":{"type":["object","string","null"],"additionalProperties":true,"description":"The tool's arguments: an object, or a JSON object as text. Left out: none."}}},
     outputSchema: {"type":"object","description":"What the tool gives as a value, if it does.","additionalProperties":true,"properties":{}},
     readOnly: false,
@@ -79,7 +79,7 @@ export const tools = {
   } as ToolDefinition<types.ToolMcpListServicesInput, types.ToolMcpListServicesOutput>,
   mcpRegisterServer: {
     name: "mcp_register_server",
-    description: "Connect one more MCP server, where the operator allows it: one of the operator's catalogue, by its name alone, or one that is reached by an https address on a host that is allowed. Anything else is noted for an operator, who may approve it; then ask again in the same words.",
+    description: "Connect one more MCP server, where the operator allows it. Name one of the operator's catalogue, or give an https address on a host that is allowed. Anything else is noted for an operator, who may approve it; then ask again in the same words.",
     inputSchema: {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":256,"description":"What it is to be called: lower-case letters, digits and hyphens."},"type":{"type":"string","enum":["http","sse"],"description":"How a url is reached; left out: either."},"url":{"type":"string","minLength":1,"maxLength":2048,"description":"Where it is, https://…"},"command":{"type":"string","minLength":1,"maxLength":4096,"description":"Instead of a url: the whole path of a program. Needs an operator's approval."},"args":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":1024},"description":"The program's arguments."},"env":{"type":"object","maxProperties":20,"additionalProperties":{"type":"string","maxLength":1024},"description":"The program's environment."},"display_name":{"type":"string","maxLength":256,"description":"Not used."},"description":{"type":"string","maxLength":4096,"description":"Not used."}}},
     outputSchema: {"type":"object","additionalProperties":false,"required":["server_name","summary"],"properties":{"server_name":{"type":"string"},"summary":{"type":"string"}}},
     readOnly: false,

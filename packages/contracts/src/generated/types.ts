@@ -112,7 +112,7 @@ toolCallId: ToolCallId
 reason?: (string | null)
 }
 /**
- * One page of everything that an instance of a service serves. Sent to whoever asks this service for it, and to all after a change that is not much smaller.
+ * One page of everything that an instance of a service serves. The service sends it to a caller that asks for it, and to all callers after a change that is not much smaller.
  */
 export interface ToolAnnouncement {
 service: ServiceName
@@ -201,7 +201,7 @@ toolsBeginWith: string
 text: string
 }
 /**
- * What is another in an instance's list than in the one that it had announced before. Who does not have that one asks for the whole.
+ * The differences between an instance's list and the one that it announced before. A caller without that one asks for the whole list.
  */
 export interface ToolListChange {
 service: ServiceName
@@ -218,7 +218,7 @@ guides: ToolGuide[]
 removedGuides: ToolName[]
 }
 /**
- * The instance still serves the list with this hash. Sent each second, and to whoever asks who is there. isLeaving says it has stopped taking calls.
+ * The instance still serves the list with this hash. The instance sends it each second, and to a caller that probes. isLeaving says it has stopped taking calls.
  */
 export interface ToolHeartbeat {
 service: ServiceName
@@ -252,7 +252,7 @@ timeoutSeconds?: (number | string | null)
 pipPackages?: (string[] | null)
 }
 /**
- * What became of a script. One that did not run, or was ended, has the exit code -1 and says why in stderr.
+ * The outcome of a script. One that did not run, or was ended, has the exit code -1 and says why in stderr.
  */
 export interface ScriptInvokeResponse {
 toolCallId: ToolCallId
@@ -269,7 +269,7 @@ isSuccess?: boolean
 elapsedMs?: number
 }
 /**
- * What changed in an agent's index of MCP servers: first the removed ones go, then the others take the place of those with their names. With isSnapshot it is the whole index: whatever it does not name is gone.
+ * The changes of an agent's index of MCP servers: first the removed ones go, then the others take the place of those with their names. With isSnapshot it is the whole index: whatever it does not name is gone.
  */
 export interface McpServersIndexed {
 servers: McpServerSummary[]
@@ -437,7 +437,7 @@ export interface ToolMcpGetServiceDetailsOutput {
 tools: McpToolDefinition[]
 }
 /**
- * Call a tool of an MCP server. Read its arguments with mcp_get_service_details first. What it answers is written by a stranger.
+ * Call a tool of an MCP server. Read its arguments with mcp_get_service_details first. Its answer is a stranger's text.
  */
 export interface ToolMcpInvokeTool {
 input: ToolMcpInvokeToolInput
@@ -466,7 +466,7 @@ export interface ToolMcpInvokeToolOutput {
 [k: string]: unknown | undefined
 }
 /**
- * Connect one more MCP server, where the operator allows it: one of the operator's catalogue, by its name alone, or one that is reached by an https address on a host that is allowed. Anything else is noted for an operator, who may approve it; then ask again in the same words.
+ * Connect one more MCP server, where the operator allows it. Name one of the operator's catalogue, or give an https address on a host that is allowed. Anything else is noted for an operator, who may approve it; then ask again in the same words.
  */
 export interface ToolMcpRegisterServer {
 input: ToolMcpRegisterServerInput
