@@ -11,7 +11,7 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/dist/**"],
     globalSetup: ["test/setup-broker.ts"],
     reporters: ["default", new SlowestFilesReporter(), new ClosingLineReporter()],
-    maxWorkers: 2 * availableParallelism(), // most of what a test does is wait, for processes, brokers and deadlines
+    maxWorkers: 2 * availableParallelism() + 2, // most of what tests do is wait, for processes, brokers and deadlines
     sequence: { sequencer: SystemTestsFirst },
     // Programs that tests start find their code compiled: half of what the start of a command costs.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node-programs") },
