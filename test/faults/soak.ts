@@ -13,6 +13,8 @@ import type { FigureRow, RecordedRow } from "./figures.ts";
 import { type SoakRow, soakDocument } from "./soak-document.ts";
 
 const root = dirname(dirname(import.meta.dirname));
+/** What is done a few times among the tests, and in large numbers here. */
+const LARGE = ["test/faults", "test/scripts/hostile", "test/broker/rights"];
 const json = join(root, "docs/measured/data/faults.json");
 const seed = Number(process.env["ROCKBOT_TEST_SEED"] ?? Date.now() % 1_000_000_000);
 const { values, positionals: names } = parseArgs({ options: { part: { type: "string", default: "1" } }, allowPositionals: true });
@@ -22,7 +24,7 @@ const report = join(folder, "report.json");
 writeFileSync(figures, "");
 
 const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-spawnSync("vitest", ["run", "--no-file-parallelism", ...reporters, ...(names.length > 0 ? names : ["test/faults"])], {
+spawnSync("vitest", ["run", "--no-file-parallelism", ...reporters, ...(names.length > 0 ? names : LARGE)], {
   cwd: root,
   stdio: "inherit",
   env: { ...process.env, ROCKBOT_FAULTS_PART: values.part, ROCKBOT_FAULTS_FIGURES: figures, ROCKBOT_TEST_SEED: String(seed) },
