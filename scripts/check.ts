@@ -6,6 +6,7 @@ import { dirname } from "node:path";
 import { checkLayers } from "./check/check-layers.ts";
 import { checkManifests } from "./check/check-manifests.ts";
 import { checkPaths } from "./check/check-paths.ts";
+import { checkServices } from "./check/check-services.ts";
 import { checkEnglish } from "./check/docs/check-english.ts";
 import { checkLinks } from "./check/docs/check-links.ts";
 import { runTool } from "./check/run-tool.ts";
@@ -28,6 +29,7 @@ const steps: readonly Step[] = [
   { name: "layers and cycles", run: () => checkLayers(root) },
   { name: "dead code", run: () => runTool(root, "knip", ["--no-progress", "--treat-config-hints-as-errors"]) },
   { name: "manifests", run: () => checkManifests(root) },
+  { name: "services", run: () => checkServices(root) },
   { name: "paths", run: () => checkPaths(root) },
   { name: "links", run: () => checkLinks(root) },
   { name: "English", run: () => checkEnglish(root) },

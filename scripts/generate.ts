@@ -56,15 +56,18 @@ const policySchema = "packages/policy/policy.schema.yaml";
 const policyModules = await configModule({ file: policySchema, name: "policy", type: "PolicyDocument" }, parse(await readFile(policySchema, "utf8")));
 for (const [name, text] of Object.entries(policyModules)) files.set(join(dirname(policySchema), "src/generated", name), text);
 
+const [COMPOSE, POLICY] = ["docker-compose.yml", "docker/policy.yaml"];
 const isCheck = process.argv.includes("--check");
 const stale: string[] = [];
 let count = 0;
 await settle(files);
 // The code that makes these is generated itself: it is loaded only now. Where it is stale, so may they be.
 if (!isCheck || stale.length === 0) {
-  const [{ referencePages }, { contractValues, withValues }] = await Promise.all([
+  const [{ referencePages }, { contractValues, withValues }, { busServices, services }, { composeFile, composePolicy }] = await Promise.all([
     import("./generate/reference/reference-pages.ts"),
     import("./generate/contract-values.ts"),
+    import("@rockbot/services"),
+    import("./generate/deployment-files.ts"),
   ]);
   const contractFile = `${contracts}/schema/service/contract.yaml`;
   const words = parse(await readFile(contractFile, "utf8")) as ContractWords;
@@ -75,6 +78,15 @@ if (!isCheck || stale.length === 0) {
     ]),
   );
   await settle(await referencePages({ definitions, configs }));
+  const rules = await readFile(POLICY, "utf8");
+  const { callers, operators } = parse(rules) as { readonly callers: object; readonly operators: readonly { readonly name: string }[] };
+  const others = [...Object.keys(callers), ...operators.map(({ name }) => name)].filter((user) => !services.some(({ name }) => name === user));
+  await settle(
+    new Map([
+      [COMPOSE, composeFile(await readFile(COMPOSE, "utf8"), services, others)],
+      [POLICY, composePolicy(rules, busServices)],
+    ]),
+  );
 }
 if (isCheck && stale.length > 0) {
   console.error(`Generated files are stale: ${stale.join(", ")}. Run: npm run generate`);

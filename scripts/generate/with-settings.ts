@@ -2,16 +2,26 @@ import type { JsonSchema } from "./schema-document.ts";
 
 const REFERENCE = "../settings.yaml#/";
 
+/** Which settings of `services/settings.yaml` a schema has by `x-settings`: those of every process, or of every process on the bus. */
+const process = ["shutdownGraceMs", "healthPort", "healthHost", "logLevel", "logFormat"];
+const bus = ["busUrl", "busHeartbeatSeconds", "busSilenceMs", "redisUrl", "redisKeepsAll", "policyFile", "auditFile", "auditKey", "auditRequired"];
+const common: Readonly<Record<string, readonly string[]>> = { process, bus: [...bus, ...process] };
+
 /**
- * The schema with each property that refers to a setting of `services/settings.yaml` replaced by it; what stands beside the reference wins.
+ * The schema with its common settings, and with each property that refers to a setting of `services/settings.yaml` replaced by it; what stands beside the
+ * reference wins.
  * @throws {Error} if there is no such setting
  */
 export function withSettings(schema: JsonSchema, settings: Readonly<Record<string, object>>): JsonSchema {
-  const properties = Object.entries(schema.properties ?? {}).map(([name, { $ref, ...own }]): [string, JsonSchema] => {
+  const { "x-settings": group, ...rest } = schema as JsonSchema & { readonly "x-settings"?: string };
+  const names = group === undefined ? [] : common[group];
+  if (names === undefined) throw new Error(`Cannot generate: x-settings is "${group}"; there are: ${Object.keys(common).join(", ")}`);
+  const shared = Object.fromEntries(names.map((name): [string, JsonSchema] => [name, { $ref: `${REFERENCE}${name}` }]));
+  const properties = Object.entries({ ...shared, ...rest.properties }).map(([name, { $ref, ...own }]): [string, JsonSchema] => {
     if (typeof $ref !== "string" || !$ref.startsWith(REFERENCE)) return [name, $ref === undefined ? own : { $ref, ...own }];
     const setting = settings[$ref.slice(REFERENCE.length)];
     if (setting === undefined) throw new Error(`Cannot generate: ${name} refers to ${$ref}, which is not there`);
     return [name, { ...setting, ...own }];
   });
-  return { ...schema, properties: Object.fromEntries(properties) };
+  return { ...rest, properties: Object.fromEntries(properties) };
 }

@@ -1,27 +1,85 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { sharedAmqpUrl, sharedRedisUrl } from "@rockbot/testing";
+import { sharedAmqpUrl, sharedRedisUrl, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { uniqueName } from "../broker/messages.ts";
-import { startProgram, untilReady } from "./start-service.ts";
+import { parse } from "yaml";
+import { copyRepository } from "./repository-copy.ts";
+import { untilReady } from "./start-service.ts";
 
-test("a service that is built as CONTRIBUTING says shares its claims: a call asked again of another instance has its effect once", {
-  timeout: 90_000,
-}, async () => {
+const root = dirname(dirname(import.meta.dirname));
+const CONTRIBUTING = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
+
+/** The blocks of the recipe "Add a service", in its order: three files and an entry. */
+const recipe = [...CONTRIBUTING.slice(CONTRIBUTING.indexOf("## Add a service")).matchAll(/^```\w+\n([\s\S]*?)^```$/gm)]
+  .slice(0, 4)
+  .map(([, text = ""]) => text);
+
+const toolSchema = `
+definitions:
+  ToolEchoText:
+    title: echo_text
+    description: Say a text again.
+    x-example: { text: one }
+    type: object
+    required: [input, output]
+    properties:
+      input: { $ref: "#/definitions/ToolEchoTextInput" }
+      output: { $ref: "#/definitions/ToolEchoTextOutput" }
+  ToolEchoTextInput:
+    type: object
+    additionalProperties: false
+    required: [text]
+    properties:
+      text: { type: string, maxLength: 1000, description: The text. }
+  ToolEchoTextOutput: { type: object, additionalProperties: false, properties: {} }
+`;
+
+interface Compose {
+  readonly services: Readonly<Record<string, { readonly environment: Readonly<Record<string, string>>; readonly command?: readonly string[] }>>;
+}
+
+test("a service that is built as CONTRIBUTING says runs on RabbitMQ, shares its claims, and has its place in compose", { timeout: 240_000 }, async () => {
   const [BUS_URL, REDIS_URL] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
-  const name = uniqueName();
-  const start = () => untilReady(name, startProgram("test/services/recipe-service.ts", { args: [name], env: { BUS_URL, REDIS_URL } }), '"msg":"ready"');
+  using folder = temporaryFolder();
+  const { read, write, linkAs } = copyRepository(folder.path);
+  const [manifest = "", settings = "", start = "", entry = ""] = recipe;
+  write("services/echo/package.json", manifest);
+  write("services/echo/config.schema.yaml", settings);
+  // The effect of the tool is a line of the process, to be counted.
+  write("services/echo/src/echo.ts", start.replace("async ({ text }) =>", 'async ({ text }) => process.stdout.write("effect " + text + "\\n") &&'));
+  write("services/index.ts", read("services/index.ts").replace("\n] as const;", `\n${entry}] as const;`));
+  write("packages/contracts/schema/tools/echo.yaml", toolSchema);
+  linkAs("services/echo", "services/web-tools");
+  await promisify(execFile)(process.execPath, ["scripts/generate.ts"], { cwd: folder.path });
+
+  const { services } = parse(read("docker-compose.yml"), { merge: true }) as Compose;
+  expect(services["echo"]).toMatchObject({
+    image: "rockbot/echo",
+    environment: { BUS_URL: expect.stringMatching(/^amqp:\/\/echo:/), REDIS_URL: expect.stringMatching(/^redis:\/\/echo:/), AUDIT_FILE: expect.anything() },
+  });
+  expect(services["definitions"]?.environment).toHaveProperty("ROCKBOT_PASSWORD_ECHO");
+  expect(services["redis"]?.command?.find((argument) => argument.startsWith("--user echo "))).toMatch(/ ~rockbot:\{rates\}:\* ~rockbot:\{claims\}:\* /);
+  expect(parse(read("docker/policy.yaml"))).toMatchObject({ services: { echo: { topic: "tool.invoke.echo", tools: ["echo_*"] } } });
+  expect(read("docs/reference/services.md")).toContain("| `echo` |");
+
+  const env = { BUS_URL, REDIS_URL, PREFIX: "again: " };
+  const startEcho = () => untilReady("echo", startNodeProgram(join(folder.path, "services/main.ts"), { args: ["echo"], env }), '"msg":"ready"');
   await using bus = await connectBus(BUS_URL, { name: "recipe" });
   await using caller = await createToolCaller(bus, { agent: "recipe" });
-  const call = () => caller.call(name, { id: "one" }, { toolCallId: `call-${name}`, timeoutMs: 30_000 });
-  await using first = await start();
+  const toolCallId = `call-${crypto.randomUUID()}`;
+  const call = () => caller.call("echo_text", { text: "one" }, { toolCallId, timeoutMs: 30_000 });
+  await using first = await startEcho();
   await caller.discovered();
 
-  expect((await call()).content).toBe("one");
+  expect((await call()).content).toBe("again: one");
   expect(first.stdout()).toContain("effect one");
   first.kill("SIGKILL");
   await first.ended;
-  await using second = await start();
-  expect((await call()).content).toBe("one");
+  await using second = await startEcho();
+  expect((await call()).content).toBe("again: one");
   expect(second.stdout()).not.toContain("effect");
 });

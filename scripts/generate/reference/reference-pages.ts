@@ -1,3 +1,4 @@
+import { services } from "@rockbot/services";
 import type { JsonSchema, SchemaDocument } from "../schema-document.ts";
 import { readSources } from "../source/sources.ts";
 import { brokerRightsReference } from "./broker-rights-reference.ts";
@@ -7,6 +8,7 @@ import { logEventsReference } from "./log-events-reference.ts";
 import { messagesReference } from "./messages-reference.ts";
 import { metricsReference } from "./metrics-reference.ts";
 import { policyReference } from "./policy-reference.ts";
+import { servicesReference } from "./services-reference.ts";
 import { settingsReference } from "./settings-reference.ts";
 import { toolsReference } from "./tools-reference.ts";
 
@@ -29,6 +31,7 @@ export async function referencePages({ definitions, configs }: ReferenceParts): 
     messages: messagesReference(definitions),
     metrics: metricsReference(sources),
     policy: policyReference(EXAMPLE_POLICY),
+    services: servicesReference(services),
     settings: settingsReference(configs),
     tools: toolsReference(definitions),
   };

@@ -1,0 +1,123 @@
+import { globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { type BusService, type Server, services } from "@rockbot/services";
+import { parse } from "yaml";
+import { passwordOf, redisKeys } from "../generate/deployment-files.ts";
+
+interface ComposeService {
+  readonly image?: string;
+  readonly build?: { readonly args: { readonly SERVICE: string } };
+  readonly profiles?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/**
+ * What `npm run generate` cannot write: that each folder of a service is in the list, that the entries are true, and that what others have added to
+ * docker-compose.yml still is what the list says.
+ *
+ * @returns a line that says what was looked at
+ * @throws {Error} with one line for each fault
+ */
+export async function checkServices(root: string): Promise<string> {
+  const read = async (file: string): Promise<unknown> => parse(await readFile(join(root, file), "utf8"), { merge: true });
+  const folders = globSync("services/*/package.json", { cwd: root }).map((file) => file.split("/")[1] ?? "");
+  const names = services.map(({ name }) => name);
+  const compose = (await read("docker-compose.yml")) as { readonly services: Readonly<Record<string, ComposeService>> };
+  const policy = (await read("packages/policy/policy.schema.yaml")) as { readonly properties: { readonly delegates: { readonly default: string[] } } };
+  const delegates = services.flatMap((service) => (service.onBus && service.isDelegate ? service.name : []));
+  const charted = globSync("helm/rockbot/templates/*/deployment.yaml", { cwd: root }).map((file) => file.split("/").at(-2) ?? "");
+
+  const faults = [
+    ...folders.filter((name) => !names.includes(name)).map((name) => `services/index.ts: has no entry for services/${name}`),
+    ...names.filter((name) => !folders.includes(name)).map((name) => `services/index.ts: has an entry for "${name}", and there is no services/${name}`),
+    ...charted.filter((name) => !names.includes(name)).map((name) => `helm/rockbot: deploys "${name}", which is no service of services/index.ts`),
+    ...Object.entries(compose.services).flatMap(([name, { image = "" }]) =>
+      image.startsWith("rockbot/") && image !== "rockbot/cli" && !names.includes(name)
+        ? [`docker-compose.yml: runs "${name}", which is no service of services/index.ts`]
+        : [],
+    ),
+    ...(policy.properties.delegates.default.join() === [...delegates, "operator"].join()
+      ? []
+      : [`packages/policy/policy.schema.yaml: delegates: expected the default [${[...delegates, "operator"].join(", ")}], as services/index.ts says`]),
+    ...ownerFaults(),
+    ...(await toolFaults(root)),
+    ...(await Promise.all(services.map(settingFaults))).flat(),
+    ...services.flatMap((service) => composeFaults(service, compose.services[service.name] ?? {})),
+  ];
+  if (faults.length > 0) throw new Error(faults.join("\n"));
+  return `${services.length} services`;
+}
+
+/** A topic has one owner: else a call would run twice. */
+function ownerFaults(): string[] {
+  const owners = new Map<string, string>();
+  return services.flatMap((service) => {
+    if (!service.onBus) return [];
+    const { name, topic, owns = [] } = service;
+    return [...(topic === undefined ? [] : [topic]), ...owns].flatMap((owned) => {
+      const other = owners.get(owned);
+      owners.set(owned, name);
+      return other === undefined ? [] : [`services/index.ts: "${name}" and "${other}" have the topic ${owned}, and a topic has one owner`];
+    });
+  });
+}
+
+/** Tools that are no service's are those of the caller itself: guides, and what agents have for MCP servers. */
+const CALLERS_OWN = ["guides", "mcp"];
+
+async function toolFaults(root: string): Promise<string[]> {
+  const globs = services.flatMap((service) => (service.onBus ? (service.tools ?? []) : []));
+  const isOffered = (name: string): boolean => globs.some((glob) => new RegExp(`^${glob.replaceAll("*", ".*")}$`).test(name));
+  const files = globSync("packages/contracts/schema/tools/*.yaml", { cwd: root }).filter((file) => !CALLERS_OWN.includes(basename(file, ".yaml")));
+  const documents = await Promise.all(files.map(async (file) => ({ file, text: await readFile(join(root, file), "utf8") })));
+  return documents.flatMap(({ file, text }) => {
+    const titles = [...text.matchAll(/^ {4}title: (\w+)$/gm)].flatMap(([, title = ""]) => title);
+    return titles
+      .filter((title) => !isOffered(title))
+      .map((title) => `services/index.ts: no service may offer the tool ${title} of ${file}: name it in tools of its service`);
+  });
+}
+
+async function settingFaults(service: BusService | Server): Promise<string[]> {
+  const { name, port } = service;
+  const { configSchema } = await service.settings();
+  const { properties } = configSchema.schema as { readonly properties: Readonly<Record<string, { readonly default?: unknown }>> };
+  const needs = service.onBus ? service.needs : undefined;
+  return [
+    ...(properties["port"]?.default === port
+      ? []
+      : [`services/index.ts: "${name}": expected the port ${properties["port"]?.default}, the default of its settings, got ${port}`]),
+    ...(needs === undefined || needs in properties ? [] : [`services/index.ts: "${name}" needs "${needs}", which is no setting of it`]),
+    ...(redisKeys(service).length > 0 === "redisUrl" in properties
+      ? []
+      : [`services/index.ts: "${name}": its state and its setting redisUrl do not fit: one needs the other`]),
+  ];
+}
+
+function composeFaults(service: BusService | Server, { image, build, profiles, environment = {} }: ComposeService): string[] {
+  const { name, onBus, profile } = service;
+  const login = `${name}:${passwordOf(name)}`;
+  const expected = {
+    image: `rockbot/${name}`,
+    "build.args.SERVICE": name,
+    profiles: profile,
+    "environment.BUS_URL": onBus ? `amqp://${login}@rabbitmq:5672` : undefined,
+    "environment.REDIS_URL": redisKeys(service).length > 0 ? `redis://${login}@redis:6379` : undefined,
+    "environment.AUDIT_FILE": onBus && service.state.includes("audit") ? "/var/lib/rockbot/audit.jsonl" : undefined,
+  };
+  const got: Record<keyof typeof expected, string | undefined> = {
+    image,
+    "build.args.SERVICE": build?.args.SERVICE,
+    profiles: profiles?.join(),
+    "environment.BUS_URL": environment["BUS_URL"],
+    "environment.REDIS_URL": environment["REDIS_URL"],
+    "environment.AUDIT_FILE": environment["AUDIT_FILE"],
+  };
+  return Object.entries(expected).flatMap(([path, value]) => {
+    const found = got[path as keyof typeof expected];
+    return found === value
+      ? []
+      : [`docker-compose.yml: services.${name}.${path}: expected ${value ?? "none"}, as services/index.ts says, got ${found ?? "none"}`];
+  });
+}
