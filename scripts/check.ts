@@ -1,8 +1,9 @@
 /**
  * Checks the repository itself, all steps at once, and reports every fault: format and lint, types, generated files, layers
- * and cycles, dead code, manifests and lockfile, paths of one machine, links and English of documents. Exit 0 if all is well, 1 if anything is not.
+ * and cycles, dead code, long functions, manifests and lockfile, paths of one machine, links and English of documents. Exit 0 if all is well, 1 if anything is not.
  */
 import { dirname } from "node:path";
+import { checkFunctions } from "./check/check-functions.ts";
 import { checkLayers } from "./check/check-layers.ts";
 import { checkManifests } from "./check/check-manifests.ts";
 import { checkPaths } from "./check/check-paths.ts";
@@ -28,6 +29,7 @@ const steps: readonly Step[] = [
   { name: "generated files", run: () => runTool(root, "node", ["scripts/generate.ts", "--check"]), remedy: "npm run generate" },
   { name: "layers and cycles", run: () => checkLayers(root) },
   { name: "dead code", run: () => runTool(root, "knip", ["--no-progress", "--treat-config-hints-as-errors"]) },
+  { name: "long functions", run: () => checkFunctions(root), remedy: "cut it into parts with names, or say above it: // Long because: ..." },
   { name: "manifests", run: () => checkManifests(root) },
   { name: "services", run: () => checkServices(root) },
   { name: "paths", run: () => checkPaths(root) },

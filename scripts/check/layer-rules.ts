@@ -30,7 +30,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "commander", owners: ["packages/cli"] },
   { modules: "ajv|ajv-formats", owners: ["packages/policy", "packages/rockbot", "scripts", "test"] },
   { modules: "re2js", owners: ["packages/policy"] },
-  { modules: "json-schema-to-typescript|@asyncapi/parser|esbuild", owners: ["scripts", "test"] },
+  { modules: "json-schema-to-typescript|@asyncapi/parser|esbuild|oxc-parser", owners: ["scripts", "test"] },
   { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "(packages|services)/[^/]+/src/.*conformance"] },
 ];
 

@@ -24,6 +24,7 @@ export interface AsyncApiOptions {
 }
 
 /** The AsyncAPI 3 document of the bus: a channel for each topic, an operation for each message on it, and the clauses that a tool service keeps. */
+// Long because: it is one document, in the order in which it is read
 export function asyncApiDocument(definitions: SchemaDocument["definitions"], { words, values, withValues }: AsyncApiOptions): string {
   const messages = messageDefinitions(definitions);
   const topics = [...new Set(messages.flatMap(([, info]) => info.topics))].sort();

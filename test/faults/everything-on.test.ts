@@ -35,6 +35,7 @@ callers:
   ${AGENT}: { allow: ["*_${SERVICE}"], limits: { callsPerSecond: ${MAX_PER_SECOND}, inFlight: 10000 } }
 `;
 
+// Long because: it is one run, set up from top to bottom, and what it must have shown
 test(`${PER_SECOND} calls a second with everything on, while one process after the other is stopped ${STOPS} times: ROCKBOT_TEST_SEED=${seed}`, {
   timeout: STOPS * EVERY_MS + 120_000,
 }, async () => {

@@ -9,6 +9,7 @@ const AGENT = "RockBot";
 const MANAGED = { replyTo: `mcp.manage.response.${AGENT}` };
 const tools = (name: string): string => `RockBot.Tools.${name}`;
 
+// Long because: one agent goes its way through the bridge, step by step
 test("the agent of the original, made from the wire contract alone, drives the bridge", { timeout: 120_000 }, async () => {
   using folder = temporaryFolder();
   const [calendar, other] = [

@@ -44,6 +44,7 @@ test("what looks for secrets finds them in each form", () => {
   expect(marksIn("nothing", all)).toEqual([]);
 });
 
+// Long because: one system fails in more than forty ways, one after the other
 test("no secret leaves a process, on any of more than forty ways to fail, with all that can be logged being logged", { timeout: 360_000 }, async () => {
   await using broker = await ownVirtualHost();
   await using collector = await startOtlpCollector();

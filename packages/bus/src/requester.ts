@@ -53,42 +53,88 @@ export class RequestTimeoutError extends Error {
 }
 
 /** A requester that subscribes for answers with its first request. */
-export function createRequester(
-  bus: Bus,
-  { replyTo, alsoHears = [], subscription, keyOf = (reply) => reply.correlationId, onStray }: RequesterOptions,
-): Requester {
-  const waits: Waits = { byKey: new SlotMap(), deadlines: new Deadlines(), replyTo };
-  let subscribed: Promise<AsyncDisposable> | undefined;
-  let isListening = false;
-  let isClosed = false;
+export function createRequester(bus: Bus, options: RequesterOptions): Requester {
+  return new SubscribingRequester(bus, options);
+}
 
-  function subscribe(): Promise<AsyncDisposable> {
+class SubscribingRequester implements Requester {
+  readonly #bus: Bus;
+  readonly #options: RequesterOptions;
+  readonly #waits: Waits;
+  #subscribed: Promise<AsyncDisposable> | undefined;
+  #isListening = false;
+  #isClosed = false;
+
+  constructor(bus: Bus, options: RequesterOptions) {
+    this.#bus = bus;
+    this.#options = options;
+    this.#waits = { byKey: new SlotMap(), deadlines: new Deadlines(), replyTo: options.replyTo };
+  }
+
+  get pending(): number {
+    return this.#waits.byKey.size;
+  }
+
+  request(message: Envelope, options: RequestOptions): Promise<Envelope> {
+    const { key = message.correlationId, offerAgainMs, onConfirmed } = options;
+    if (key === undefined) return Promise.reject(new TypeError("Cannot send a request without a key: give it a correlation id"));
+    return this.#answerTo(key, options, (wait, leftMs) => {
+      const ttlMs = Math.floor(leftMs);
+      if (ttlMs <= 0) return;
+      const { replyTo, alsoHears = [] } = this.#options;
+      const isWanted = () => wait.isOpen;
+      const asked = message.replyTo;
+      const answerAt = asked !== undefined && alsoHears.includes(asked) ? asked : replyTo;
+      this.#bus.publish({ ...message, replyTo: answerAt, ttlMs }, { mandatory: true, offerAgainMs, timeoutMs: ttlMs, isWanted }).then(
+        () => {
+          if (wait.isOpen) onConfirmed?.();
+        },
+        (error: unknown) => {
+          // Who may have it may answer it, and who is told that nobody has it would ask somebody else.
+          if (!mayHaveBeenTaken(error)) wait.reject(error);
+        },
+      );
+    });
+  }
+
+  await(key: string, options: WaitOptions): Promise<Envelope> {
+    return this.#answerTo(key, options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    for (const wait of this.#waits.byKey.values()) wait.reject(new BusClosedError("The requester was closed before the answer came"));
+    await (await this.#subscribed?.catch(() => undefined))?.[Symbol.asyncDispose]();
+  }
+
+  #subscribe(): Promise<AsyncDisposable> {
+    const { replyTo, alsoHears = [], subscription, keyOf = (reply) => reply.correlationId, onStray } = this.#options;
     // Who waits for an answer is in a trace already: the handler that wakes it up needs none.
-    const started = bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false }, (reply) => {
-      const wait = waits.byKey.get(keyOf(reply) ?? "");
+    const started = this.#bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false }, (reply) => {
+      const wait = this.#waits.byKey.get(keyOf(reply) ?? "");
       if (wait === undefined || wait.accept?.(reply) === false) onStray?.(reply);
       else wait.resolve(reply);
       return HEARD;
     });
     started.then(
       () => {
-        isListening = true;
+        this.#isListening = true;
       },
       () => {
-        subscribed = undefined; // the next request tries again
+        this.#subscribed = undefined; // the next request tries again
       },
     );
     return started;
   }
 
   /** @param publish called with the time that is left once answers would be heard, unless the wait is over by then */
-  function answerTo(key: string, options: WaitOptions, publish?: (wait: Wait, leftMs: number) => void): Promise<Envelope> {
+  #answerTo(key: string, options: WaitOptions, publish?: (wait: Wait, leftMs: number) => void): Promise<Envelope> {
     const { timeoutMs, signal } = options;
-    if (isClosed) return Promise.reject(new BusClosedError("Cannot wait for an answer: the requester is closed"));
-    if (waits.byKey.has(key)) return Promise.reject(new RangeError(`Cannot wait for the answer to "${key}": somebody does already`));
+    if (this.#isClosed) return Promise.reject(new BusClosedError("Cannot wait for an answer: the requester is closed"));
+    if (this.#waits.byKey.has(key)) return Promise.reject(new RangeError(`Cannot wait for the answer to "${key}": somebody does already`));
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const wait = new Wait(key, options, waits);
-    waits.byKey.set(key, wait); // before publishing: the answer may overtake the confirm
+    const wait = new Wait(key, options, this.#waits);
+    this.#waits.byKey.set(key, wait); // before publishing: the answer may overtake the confirm
     const start = (leftMs: number): void => {
       try {
         publish?.(wait, leftMs);
@@ -96,13 +142,13 @@ export function createRequester(
         wait.reject(error);
       }
     };
-    if (isListening) {
+    if (this.#isListening) {
       start(timeoutMs);
       return wait.answer;
     }
     const dueAt = performance.now() + timeoutMs;
-    subscribed ??= subscribe();
-    subscribed.then(
+    this.#subscribed ??= this.#subscribe();
+    this.#subscribed.then(
       () => {
         if (wait.isOpen) start(dueAt - performance.now());
       },
@@ -110,38 +156,6 @@ export function createRequester(
     );
     return wait.answer;
   }
-
-  return {
-    get pending() {
-      return waits.byKey.size;
-    },
-    request(message, options) {
-      const { key = message.correlationId, offerAgainMs, onConfirmed } = options;
-      if (key === undefined) return Promise.reject(new TypeError("Cannot send a request without a key: give it a correlation id"));
-      return answerTo(key, options, (wait, leftMs) => {
-        const ttlMs = Math.floor(leftMs);
-        if (ttlMs <= 0) return;
-        const isWanted = () => wait.isOpen;
-        const asked = message.replyTo;
-        const answerAt = asked !== undefined && alsoHears.includes(asked) ? asked : replyTo;
-        bus.publish({ ...message, replyTo: answerAt, ttlMs }, { mandatory: true, offerAgainMs, timeoutMs: ttlMs, isWanted }).then(
-          () => {
-            if (wait.isOpen) onConfirmed?.();
-          },
-          (error: unknown) => {
-            // Who may have it may answer it, and who is told that nobody has it would ask somebody else.
-            if (!mayHaveBeenTaken(error)) wait.reject(error);
-          },
-        );
-      });
-    },
-    await: (key, options) => answerTo(key, options),
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      for (const wait of waits.byKey.values()) wait.reject(new BusClosedError("The requester was closed before the answer came"));
-      await (await subscribed?.catch(() => undefined))?.[Symbol.asyncDispose]();
-    },
-  };
 }
 
 function mayHaveBeenTaken(error: unknown): boolean {

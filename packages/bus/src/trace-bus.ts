@@ -4,6 +4,7 @@ import {
   type Counter,
   context,
   type Histogram,
+  type Meter,
   metrics,
   propagation,
   type Span,
@@ -26,16 +27,8 @@ import { topicFault } from "./topic.ts";
 export function traceBus(bus: Bus): Bus {
   const tracer = trace.getTracer("@rockbot/bus");
   const meter = metrics.getMeter("@rockbot/bus");
-  const published: Measures = {
-    count: meter.createCounter("rockbot.messaging.publish.messages", { description: "Messages published, by result." }),
-    duration: meter.createHistogram("rockbot.messaging.publish.duration", { unit: "ms", description: "Time until the bus took responsibility." }),
-  };
-  const processed: Measures = {
-    count: meter.createCounter("rockbot.messaging.process.messages", { description: "Messages handled, by result." }),
-    duration: meter.createHistogram("rockbot.messaging.process.duration", { unit: "ms", description: "Time in the handler." }),
-  };
+  const { published, processed, active } = createMeasures(meter);
   const destinationOf = remembered(destinationOfTopic);
-  const active = meter.createUpDownCounter("rockbot.messaging.active_messages", { description: "Messages in handlers now, by subscription." });
 
   return {
     get traits() {
@@ -91,6 +84,19 @@ export function traceBus(bus: Bus): Bus {
     visitParked: (name, visit, options) => bus.visitParked(name, visit, options),
     [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose](),
   };
+}
+
+function createMeasures(meter: Meter) {
+  const published: Measures = {
+    count: meter.createCounter("rockbot.messaging.publish.messages", { description: "Messages published, by result." }),
+    duration: meter.createHistogram("rockbot.messaging.publish.duration", { unit: "ms", description: "Time until the bus took responsibility." }),
+  };
+  const processed: Measures = {
+    count: meter.createCounter("rockbot.messaging.process.messages", { description: "Messages handled, by result." }),
+    duration: meter.createHistogram("rockbot.messaging.process.duration", { unit: "ms", description: "Time in the handler." }),
+  };
+  const active = meter.createUpDownCounter("rockbot.messaging.active_messages", { description: "Messages in handlers now, by subscription." });
+  return { published, processed, active };
 }
 
 /** The message with the trace of a context in its headers. */

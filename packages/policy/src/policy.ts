@@ -80,81 +80,12 @@ const MAX_REMEMBERED = 10_000;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-export function createPolicy({ document, revision, argumentRules, lineOf }: PolicySource): Policy {
-  const callers = new Map(entries(document.callers));
-  const queues = entries(document.queues);
+export function createPolicy(source: PolicySource): Policy {
+  const { document, revision } = source;
+  const judge = new Judge(source);
   const remembered = { ordinary: new Map<string, Map<string, Decision>>(), dangerous: new Map<string, Map<string, Decision>>() };
   let count = 0;
   const flows = new RecentMap<string, MessageLimits>(MAX_REMEMBERED);
-
-  function at(path: PolicyPath): string {
-    const line = lineOf(path);
-    return line === undefined ? path.join(".") : `${path.join(".")}, line ${line}`;
-  }
-
-  function verdict({ caller, tool, isDangerous = false }: Use): Pick<Decision, "isAllowed" | "because"> {
-    const own = callers.get(caller);
-    const denying: [PolicyPath, readonly string[]][] = [
-      [["everyone", "deny"], document.everyone.deny ?? []],
-      [["callers", caller, "deny"], own?.deny ?? []],
-    ];
-    for (const [path, globs] of denying) {
-      const glob = findGlob(globs, tool);
-      if (glob !== undefined) return { isAllowed: false, because: `"${glob}" in ${at([...path, globs.indexOf(glob)])}` };
-    }
-    const [path, allowed]: [PolicyPath, readonly string[]] =
-      own?.allow === undefined ? [["everyone", "allow"], document.everyone.allow] : [["callers", caller, "allow"], own.allow];
-    if (isDangerous || DANGEROUS.has(tool)) {
-      const index = allowed.indexOf(tool);
-      return index < 0
-        ? { isAllowed: false, because: `the tool is dangerous, and nothing in ${at(path)} names it in full` }
-        : { isAllowed: true, because: `"${tool}" in ${at([...path, index])}` };
-    }
-    const glob = findGlob(allowed, tool);
-    if (glob === undefined) return { isAllowed: false, because: `nothing in ${at(path)} names it` };
-    return { isAllowed: true, because: `"${glob}" in ${at([...path, allowed.indexOf(glob)])}` };
-  }
-
-  function rulesFor({ caller, tool }: Use): { readonly rule: PolicyRule; readonly path: PolicyPath }[] {
-    const from = ({ rules }: PolicyEveryone | PolicyCaller, path: PolicyPath) =>
-      rules.flatMap((rule, i) => (findGlob(rule.tools, tool) === undefined ? [] : [{ rule, path: [...path, "rules", i] }]));
-    const own = callers.get(caller);
-    return [...from(document.everyone, ["everyone"]), ...(own === undefined ? [] : from(own, ["callers", caller]))];
-  }
-
-  function judge(use: Use): Decision {
-    const { caller, tool } = use;
-    const rules = rulesFor(use).map(({ rule }) => rule);
-    const limits = { ...document.everyone.limits, ...callers.get(caller)?.limits };
-    const rates = new Map<string, RateLimit>();
-    const addRate = (scope: RateLimit["scope"], amount: number, perMs: number) => {
-      const key = keyOf([scope, caller, scope === "tool" ? tool : "", String(amount), String(perMs)]);
-      rates.set(key, { key, scope, amount, perMs });
-    };
-    for (const { rate } of rules) if (rate !== undefined) addRate("tool", rate.calls, rate.perSeconds * 1_000);
-    if (limits.callsPerSecond !== undefined) {
-      const amount = Math.max(1, limits.callsPerSecond);
-      addRate("caller", amount, (amount / limits.callsPerSecond) * 1_000);
-    }
-    const queue = queues.find(([, { tools }]) => findGlob(tools, tool) !== undefined);
-    return {
-      ...verdict(use),
-      revision,
-      rates: [...rates.values()],
-      bytes: limits.bytesPerDay === undefined ? undefined : { key: keyOf(["bytes", caller]), scope: "caller", amount: limits.bytesPerDay, perMs: DAY_MS },
-      scriptSeconds:
-        limits.scriptSecondsPerHour === undefined
-          ? undefined
-          : { key: keyOf(["script seconds", caller]), scope: "caller", amount: limits.scriptSecondsPerHour, perMs: HOUR_MS },
-      concurrency: least(rules.map(({ concurrency }) => concurrency)),
-      cacheSeconds: least(rules.map(({ cacheSeconds }) => cacheSeconds)),
-      timeoutMs: least(rules.map(({ timeoutMs }) => timeoutMs)),
-      argumentRules: rules.flatMap((rule) => argumentRules.get(rule) ?? []),
-      inFlight: limits.inFlight ?? DEFAULT_IN_FLIGHT,
-      depth: limits.depth ?? DEFAULT_DEPTH,
-      queue: queue === undefined ? undefined : { name: queue[0], concurrency: queue[1].concurrency, waiting: queue[1].waiting },
-    };
-  }
 
   return {
     revision,
@@ -169,39 +100,132 @@ export function createPolicy({ document, revision, argumentRules, lineOf }: Poli
         remembered.dangerous.clear();
         count = 0;
       }
-      const made = judge(use);
+      const made = judge.judge(use);
       const ofCaller = known.get(caller) ?? new Map<string, Decision>();
       known.set(caller, ofCaller.set(tool, made));
       count++;
       return made;
     },
-    inFlightOf: (caller) => callers.get(caller)?.limits.inFlight ?? document.everyone.limits.inFlight ?? DEFAULT_IN_FLIGHT,
+    inFlightOf: (caller) => judge.inFlightOf(caller),
     messagesOf(caller) {
       const known = flows.get(caller);
       if (known !== undefined) return known;
-      const limits = messageLimits(document.everyone.limits, callers.get(caller)?.limits);
+      const limits = judge.messagesOf(caller);
       flows.set(caller, limits);
       return limits;
     },
-    explain(use) {
-      const { isAllowed, because, inFlight, depth, queue } = judge(use);
-      const limits = { ...document.everyone.limits, ...callers.get(use.caller)?.limits };
-      return [
-        `"${use.caller}" ${isAllowed ? "may" : "may not"} use "${use.tool}": ${because}`,
-        `revision ${revision}${callers.has(use.caller) ? "" : `; "${use.caller}" is not named, so what stands under everyone holds`}`,
-        ...rulesFor(use).flatMap(({ rule, path }) => describeRule(rule).map((words) => `${words}: ${at(path)}`)),
-        ...(limits.callsPerSecond === undefined ? [] : [`at most ${limits.callsPerSecond} calls a second of all tools`]),
-        ...(limits.bytesPerDay === undefined ? [] : [`at most ${limits.bytesPerDay} bytes a day, arguments and results together`]),
-        ...(limits.scriptSecondsPerHour === undefined ? [] : [`scripts that run at most ${limits.scriptSecondsPerHour} s an hour, added up`]),
-        `at most ${inFlight} calls at once of all tools, in one instance of a service`,
-        `at most ${depth} calls between the first and this one`,
-        ...describeMessages(messageLimits(document.everyone.limits, callers.get(use.caller)?.limits)),
-        ...(queue === undefined
-          ? []
-          : [`at most ${queue.concurrency} calls at once by all callers, ${queue.waiting} waiting, in one instance: ${at(["queues", queue.name])}`]),
-      ];
-    },
+    explain: (use) => judge.explain(use),
   };
+}
+
+/** What one revision says, made anew for each question. */
+class Judge {
+  readonly #source: PolicySource;
+  readonly #callers: ReadonlyMap<string, PolicyCaller>;
+  readonly #queues: ReturnType<typeof entries<PolicyQueue>>;
+
+  constructor(source: PolicySource) {
+    this.#source = source;
+    this.#callers = new Map(entries(source.document.callers));
+    this.#queues = entries(source.document.queues);
+  }
+
+  judge(use: Use): Decision {
+    const { caller, tool } = use;
+    const rules = this.#rulesFor(use).map(({ rule }) => rule);
+    const limits = { ...this.#source.document.everyone.limits, ...this.#callers.get(caller)?.limits };
+    const rates = new Map<string, RateLimit>();
+    const addRate = (scope: RateLimit["scope"], amount: number, perMs: number) => {
+      const key = keyOf([scope, caller, scope === "tool" ? tool : "", String(amount), String(perMs)]);
+      rates.set(key, { key, scope, amount, perMs });
+    };
+    for (const { rate } of rules) if (rate !== undefined) addRate("tool", rate.calls, rate.perSeconds * 1_000);
+    if (limits.callsPerSecond !== undefined) {
+      const amount = Math.max(1, limits.callsPerSecond);
+      addRate("caller", amount, (amount / limits.callsPerSecond) * 1_000);
+    }
+    const queue = this.#queues.find(([, { tools }]) => findGlob(tools, tool) !== undefined);
+    return {
+      ...this.#verdict(use),
+      revision: this.#source.revision,
+      rates: [...rates.values()],
+      bytes: limits.bytesPerDay === undefined ? undefined : { key: keyOf(["bytes", caller]), scope: "caller", amount: limits.bytesPerDay, perMs: DAY_MS },
+      scriptSeconds:
+        limits.scriptSecondsPerHour === undefined
+          ? undefined
+          : { key: keyOf(["script seconds", caller]), scope: "caller", amount: limits.scriptSecondsPerHour, perMs: HOUR_MS },
+      concurrency: least(rules.map(({ concurrency }) => concurrency)),
+      cacheSeconds: least(rules.map(({ cacheSeconds }) => cacheSeconds)),
+      timeoutMs: least(rules.map(({ timeoutMs }) => timeoutMs)),
+      argumentRules: rules.flatMap((rule) => this.#source.argumentRules.get(rule) ?? []),
+      inFlight: limits.inFlight ?? DEFAULT_IN_FLIGHT,
+      depth: limits.depth ?? DEFAULT_DEPTH,
+      queue: queue === undefined ? undefined : { name: queue[0], concurrency: queue[1].concurrency, waiting: queue[1].waiting },
+    };
+  }
+
+  /** The same as `judge` for people, with all that was looked at and the lines where it stands. */
+  explain(use: Use): string[] {
+    const { isAllowed, because, inFlight, depth, queue } = this.judge(use);
+    const limits = { ...this.#source.document.everyone.limits, ...this.#callers.get(use.caller)?.limits };
+    return [
+      `"${use.caller}" ${isAllowed ? "may" : "may not"} use "${use.tool}": ${because}`,
+      `revision ${this.#source.revision}${this.#callers.has(use.caller) ? "" : `; "${use.caller}" is not named, so what stands under everyone holds`}`,
+      ...this.#rulesFor(use).flatMap(({ rule, path }) => describeRule(rule).map((words) => `${words}: ${this.#at(path)}`)),
+      ...(limits.callsPerSecond === undefined ? [] : [`at most ${limits.callsPerSecond} calls a second of all tools`]),
+      ...(limits.bytesPerDay === undefined ? [] : [`at most ${limits.bytesPerDay} bytes a day, arguments and results together`]),
+      ...(limits.scriptSecondsPerHour === undefined ? [] : [`scripts that run at most ${limits.scriptSecondsPerHour} s an hour, added up`]),
+      `at most ${inFlight} calls at once of all tools, in one instance of a service`,
+      `at most ${depth} calls between the first and this one`,
+      ...describeMessages(this.messagesOf(use.caller)),
+      ...(queue === undefined
+        ? []
+        : [`at most ${queue.concurrency} calls at once by all callers, ${queue.waiting} waiting, in one instance: ${this.#at(["queues", queue.name])}`]),
+    ];
+  }
+
+  inFlightOf(caller: string): number {
+    return this.#callers.get(caller)?.limits.inFlight ?? this.#source.document.everyone.limits.inFlight ?? DEFAULT_IN_FLIGHT;
+  }
+
+  messagesOf(caller: string): MessageLimits {
+    return messageLimits(this.#source.document.everyone.limits, this.#callers.get(caller)?.limits);
+  }
+
+  #verdict({ caller, tool, isDangerous = false }: Use): Pick<Decision, "isAllowed" | "because"> {
+    const own = this.#callers.get(caller);
+    const denying: [PolicyPath, readonly string[]][] = [
+      [["everyone", "deny"], this.#source.document.everyone.deny ?? []],
+      [["callers", caller, "deny"], own?.deny ?? []],
+    ];
+    for (const [path, globs] of denying) {
+      const glob = findGlob(globs, tool);
+      if (glob !== undefined) return { isAllowed: false, because: `"${glob}" in ${this.#at([...path, globs.indexOf(glob)])}` };
+    }
+    const [path, allowed]: [PolicyPath, readonly string[]] =
+      own?.allow === undefined ? [["everyone", "allow"], this.#source.document.everyone.allow] : [["callers", caller, "allow"], own.allow];
+    if (isDangerous || DANGEROUS.has(tool)) {
+      const index = allowed.indexOf(tool);
+      return index < 0
+        ? { isAllowed: false, because: `the tool is dangerous, and nothing in ${this.#at(path)} names it in full` }
+        : { isAllowed: true, because: `"${tool}" in ${this.#at([...path, index])}` };
+    }
+    const glob = findGlob(allowed, tool);
+    if (glob === undefined) return { isAllowed: false, because: `nothing in ${this.#at(path)} names it` };
+    return { isAllowed: true, because: `"${glob}" in ${this.#at([...path, allowed.indexOf(glob)])}` };
+  }
+
+  #rulesFor({ caller, tool }: Use): { readonly rule: PolicyRule; readonly path: PolicyPath }[] {
+    const from = ({ rules }: PolicyEveryone | PolicyCaller, path: PolicyPath) =>
+      rules.flatMap((rule, i) => (findGlob(rule.tools, tool) === undefined ? [] : [{ rule, path: [...path, "rules", i] }]));
+    const own = this.#callers.get(caller);
+    return [...from(this.#source.document.everyone, ["everyone"]), ...(own === undefined ? [] : from(own, ["callers", caller]))];
+  }
+
+  #at(path: PolicyPath): string {
+    const line = this.#source.lineOf(path);
+    return line === undefined ? path.join(".") : `${path.join(".")}, line ${line}`;
+  }
 }
 
 function describeMessages(limits: MessageLimits): string[] {

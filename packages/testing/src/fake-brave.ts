@@ -38,6 +38,7 @@ export interface FakeBrave extends AsyncDisposable {
  * API's own two-window form, and its error bodies.
  * @see https://api-dashboard.search.brave.com/app/documentation/web-search
  */
+// Long because: a server is set up from top to bottom, then come the short operations on it
 export async function startFakeBrave({ apiKey = `BSA-${randomUUID()}` }: { readonly apiKey?: string } = {}): Promise<FakeBrave> {
   const requests: { query: URLSearchParams; headers: IncomingHttpHeaders }[] = [];
   const faults: BraveFault[] = [];

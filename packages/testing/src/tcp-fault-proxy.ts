@@ -35,6 +35,7 @@ interface Pair {
   readonly server: Socket;
 }
 
+// Long because: what its faults do and how bytes pass them share the connections and what is set
 export async function startTcpFaultProxy(target: string): Promise<TcpFaultProxy> {
   const { hostname, port } = new URL(target);
   const pairs = new Set<Pair>();

@@ -114,6 +114,33 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     const { missing } = await caller.discovered();
     return c.json({ tools: toolsOf(c.get("caller")), ...(missing.length === 0 ? {} : { missing: missing.map(({ service }) => service) }) });
   });
+  addGuideRoutes(app, caller);
+  app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }));
+  app.get("/v1/calls/:toolCallId", async (c) => c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))));
+  app.get("/openapi.json", async (c) => {
+    await caller.discovered();
+    return c.json(openApiDocument(toolsOf(c.get("caller")), { version, needsToken: c.req.header("authorization") !== undefined, maxTimeoutMs }));
+  });
+
+  for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/v1/calls/:toolCallId", "/openapi.json"]) app.all(path, onlyMethod("GET"));
+  app.all("/v1/tools/:name/invoke", onlyMethod("POST"));
+  if (door !== undefined) app.all(MCP_PATH, onlyMethod("GET, POST, DELETE"));
+  addFallbacks(app, log);
+  return app;
+}
+
+function addFallbacks(app: Hono<GatewayEnv>, log: Logger): void {
+  app.notFound((c) =>
+    answerError(c, new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: there is no such path. GET /openapi.json lists the paths")),
+  );
+  app.onError((error, c) => {
+    if (error instanceof ToolError) return answerError(c, error);
+    log.error({ err: error }, "a request failed in the gateway");
+    return answerError(c, new ToolError(ToolErrorCode.ExecutionFailed, "Cannot answer the request: the gateway failed. Its log says why"));
+  });
+}
+
+function addGuideRoutes(app: Hono<GatewayEnv>, caller: ToolCaller): void {
   app.get("/v1/guides", async (c) => {
     return c.json({ guides: (await caller.getGuides(c.get("caller"))).map(({ name, summary }) => ({ name, summary })) });
   });
@@ -127,25 +154,6 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     const help = nearest !== undefined ? `Did you mean "${nearest}"?` : `There are: ${names.join(", ") || "none"}`;
     throw new ToolError(HttpErrorCode.NotFound, `Cannot read the guide ${JSON.stringify(name.slice(0, 80))}: there is none of that name. ${help}`);
   });
-  app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }));
-  app.get("/v1/calls/:toolCallId", async (c) => c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))));
-  app.get("/openapi.json", async (c) => {
-    await caller.discovered();
-    return c.json(openApiDocument(toolsOf(c.get("caller")), { version, needsToken: c.req.header("authorization") !== undefined, maxTimeoutMs }));
-  });
-
-  for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/v1/calls/:toolCallId", "/openapi.json"]) app.all(path, onlyMethod("GET"));
-  app.all("/v1/tools/:name/invoke", onlyMethod("POST"));
-  if (door !== undefined) app.all(MCP_PATH, onlyMethod("GET, POST, DELETE"));
-  app.notFound((c) =>
-    answerError(c, new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: there is no such path. GET /openapi.json lists the paths")),
-  );
-  app.onError((error, c) => {
-    if (error instanceof ToolError) return answerError(c, error);
-    log.error({ err: error }, "a request failed in the gateway");
-    return answerError(c, new ToolError(ToolErrorCode.ExecutionFailed, "Cannot answer the request: the gateway failed. Its log says why"));
-  });
-  return app;
 }
 
 const onlyMethod =

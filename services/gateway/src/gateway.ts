@@ -65,21 +65,7 @@ export async function startGateway(
   config: Readonly<GatewayConfig>,
   { log = silentLogger, audit, journals, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
 ): Promise<Gateway> {
-  const {
-    host,
-    gatewayToken,
-    allowedHosts,
-    allowedOrigins,
-    agentName,
-    instance,
-    callTimeoutMs,
-    maxCallTimeoutMs,
-    requestTimeoutMs,
-    maxConcurrent,
-    strangersPerAddress,
-    proxies,
-    shutdownGraceMs,
-  } = config;
+  const { host, gatewayToken, allowedHosts, allowedOrigins, agentName, instance, callTimeoutMs, maxCallTimeoutMs, maxConcurrent } = config;
   const hostName = isIPv6(host) ? `[${host}]` : host;
   let isStopping = false;
   const notReady = () => [...(isStopping ? ["the gateway is stopping"] : []), ...(bus.isReady ? [] : ["the message bus cannot be reached"])];
@@ -103,21 +89,7 @@ export async function startGateway(
     maxConcurrent,
     notReady,
   });
-  const server = started.use(
-    await serveHttp(
-      app,
-      { host, port: config.port },
-      {
-        maxConnections: connectionsOf(maxConcurrent),
-        strangersPerAddress,
-        proxies,
-        requestTimeoutMs,
-        drainMs: shutdownGraceMs,
-        signal,
-        onDrainOver: () => drainOver.abort(),
-      },
-    ),
-  );
+  const server = started.use(await listen(app, config, { signal, onDrainOver: () => drainOver.abort() }));
   started.defer(() => mcp.stopListening()); // first, so that the server has no requests to wait for that never end
   const url = `http://${hostName}:${server.port}`;
   const access = accessBy(gatewayToken, policy);
@@ -137,6 +109,15 @@ export async function startGateway(
       await parts.disposeAsync();
     },
   };
+}
+
+function listen(
+  app: HttpApp,
+  { host, port, maxConcurrent, strangersPerAddress, proxies, requestTimeoutMs, shutdownGraceMs }: Readonly<GatewayConfig>,
+  until: { readonly signal: AbortSignal | undefined; readonly onDrainOver: () => void },
+): ReturnType<typeof serveHttp> {
+  const maxConnections = connectionsOf(maxConcurrent);
+  return serveHttp(app, { host, port }, { maxConnections, strangersPerAddress, proxies, requestTimeoutMs, drainMs: shutdownGraceMs, ...until });
 }
 
 function callsAndPolicy({ caller, policy }: OperatorParts): HttpApp {

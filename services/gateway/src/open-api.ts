@@ -11,6 +11,7 @@ export interface OpenApiOptions {
 }
 
 /** The OpenAPI 3.1 document of the gateway as it is now: one path for each tool, with the tool's own schemas. */
+// Long because: it is one document, in the order in which it is read
 export function openApiDocument(tools: readonly ListedTool[], { version, needsToken, maxTimeoutMs }: OpenApiOptions): object {
   return {
     openapi: "3.1.1",

@@ -23,6 +23,7 @@ export function serveOne(bus: Bus, tool: Tool): Promise<AsyncDisposable> {
 }
 
 /** A gateway on a free port, in front of a real tool service on an in-memory bus. */
+// Long because: the tools that it serves are listed side by side
 export async function startTestGateway(overrides: Partial<GatewayConfig> = {}, policy?: PolicyHolder, audit?: AuditLog) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());

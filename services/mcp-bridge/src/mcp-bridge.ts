@@ -33,7 +33,7 @@ import { ServerRegistrar } from "./registration/server-registrar.ts";
 import { ServerRequests } from "./registration/server-requests.ts";
 import { ServerSources } from "./registration/server-sources.ts";
 import { observeServers } from "./server-metrics.ts";
-import type { BridgedServerOptions } from "./servers/bridged-server.ts";
+import type { BridgedServer, BridgedServerOptions } from "./servers/bridged-server.ts";
 import type { readServerFile } from "./servers/read-servers.ts";
 import { ServerPool } from "./servers/server-pool.ts";
 import { watchServers } from "./servers/watch-servers.ts";
@@ -105,7 +105,7 @@ export async function startMcpBridge(
   config: Readonly<McpBridgeConfig>,
   { env, audit, log = silentLogger, policy, claims, leases, rates, trustStore, signal }: StartMcpBridgeOptions,
 ): Promise<McpBridge> {
-  const { mcpConfig, mcpLockFile, pin, agents, concurrency, initConcurrency, shutdownGraceMs, auditRequired } = config;
+  const { mcpConfig, agents, initConcurrency, shutdownGraceMs } = config;
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
   const identity = createIdentity(bus, policy);
@@ -114,11 +114,7 @@ export async function startMcpBridge(
   await endOrphans({ log });
   const stateful =
     leases === undefined ? undefined : started.use(await startStatefulServers(bus, { leases, instance, identity, drainMs: shutdownGraceMs, log }));
-  const lockFile = mcpLockFile === undefined ? undefined : openFileTrustStore(mcpLockFile);
-  const store = trustStore ?? lockFile ?? started.use(createMemoryTrustStore());
-  if (store.where === "memory" && pin !== "off")
-    log.warn({}, "only this process knows which MCP tools are approved, and forgets it at a restart. Set REDIS_URL or MCP_LOCK_FILE");
-  const trust = started.use(new ToolTrust({ store, filed: trustStore === undefined ? undefined : lockFile, pin, log }));
+  const { store, trust } = started.use(openTrust(config, { trustStore, log }));
   const pool = started.use(new ServerPool({ initConcurrency, drainMs: shutdownGraceMs, stateful, trust, log }));
   if (mcpConfig === undefined) log.warn({}, "there are no MCP servers. Set MCP_CONFIG to a file that names them");
   const sources = new ServerSources(pool);
@@ -145,64 +141,87 @@ export async function startMcpBridge(
   }
   started.use(observeServers(pool));
   const tools = toldTools(policy);
-  const requests = new ServerRequests({ registrar, identity, policy, audit, log });
-  started.use(await manageServers(bus, pool, { identity, requests, meter, tools, log }));
+  started.use(await manageServers(bus, pool, { identity, requests: new ServerRequests({ registrar, identity, policy, audit, log }), meter, tools, log }));
   const lease = leases === undefined ? undefined : started.use(new Lease(leases, "index", { owner: instance }));
   started.use(await publishIndex(bus, pool, { identity, agents, canRegister: registrar.isOpen, lease, meter, tools, onPolicyChange: policy?.onChange, log }));
   started.use(followStore(store, { onChange: takeInChanges, isBehind: () => trust.isBlind }));
   const provider = new McpToolProvider(pool, trust);
-  started.use(
-    await serveTools(bus, provider, {
-      service: MCP_BRIDGE,
-      topic: mcpTopics.invoke,
-      provider: "mcp",
-      concurrency,
-      drainMs: shutdownGraceMs,
-      policy,
-      claims,
-      rates,
-      audit,
-      isAuditRequired: auditRequired,
-      log,
-    }),
-  );
+  started.use(await serveProvider(bus, provider, config, { policy, claims, rates, audit, log }));
   if (stateful !== undefined) started.defer(() => stateful.beginDrain());
   const running = started.move();
   return {
     get servers() {
-      return pool.servers.map(({ name, health, owner: replica }) => ({
-        ...health,
-        held: trust.waitingOn(name).length,
-        ...(replica === undefined ? {} : { owner: { replica, isThis: replica === instance } }),
-      }));
+      return pool.servers.map((server) => healthOf(server, { trust, instance }));
     },
-    approvals: {
-      waiting: () => readWaiting(store),
-      async approve(approval, by) {
-        const outcome = await approve(store, approval, by);
-        log.info({ operator: by, ...outcome }, "an operator approved tools or servers");
-        await takeIn();
-        return outcome;
-      },
-      rejected: () => readRejected(store),
-      async reject(rejection, by) {
-        const outcome = await reject(store, rejection, by);
-        log.info({ operator: by, ...outcome }, "an operator rejected tools or servers");
-        await takeIn();
-        return outcome;
-      },
-      registered: () => readRegistered(store),
-      async remove(servers, by) {
-        const outcome = await removeServers(store, servers, by);
-        log.info({ operator: by, ...outcome }, "an operator removed registered servers");
-        await takeIn();
-        return outcome;
-      },
-    },
+    approvals: bridgeApprovals(store, { takeIn, log }),
     async settled(ms) {
       await pool.settled(ms);
       provider.flush();
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+function serveProvider(
+  bus: Bus,
+  provider: McpToolProvider,
+  { concurrency, shutdownGraceMs: drainMs, auditRequired: isAuditRequired }: Readonly<McpBridgeConfig>,
+  shared: Pick<ServeToolsOptions, "policy" | "claims" | "rates" | "audit" | "log">,
+): ReturnType<typeof serveTools> {
+  return serveTools(bus, provider, { service: MCP_BRIDGE, topic: mcpTopics.invoke, provider: "mcp", concurrency, drainMs, isAuditRequired, ...shared });
+}
+
+/** @param takeIn has the bridge go by what has just been decided */
+function bridgeApprovals(store: TrustStore, { takeIn, log }: { readonly takeIn: () => Promise<void>; readonly log: Logger }): BridgeApprovals {
+  return {
+    waiting: () => readWaiting(store),
+    async approve(approval, by) {
+      const outcome = await approve(store, approval, by);
+      log.info({ operator: by, ...outcome }, "an operator approved tools or servers");
+      await takeIn();
+      return outcome;
+    },
+    rejected: () => readRejected(store),
+    async reject(rejection, by) {
+      const outcome = await reject(store, rejection, by);
+      log.info({ operator: by, ...outcome }, "an operator rejected tools or servers");
+      await takeIn();
+      return outcome;
+    },
+    registered: () => readRegistered(store),
+    async remove(servers, by) {
+      const outcome = await removeServers(store, servers, by);
+      log.info({ operator: by, ...outcome }, "an operator removed registered servers");
+      await takeIn();
+      return outcome;
+    },
+  };
+}
+
+function healthOf(
+  { name, health, owner: replica }: Pick<BridgedServer, "name" | "health" | "owner">,
+  { trust, instance }: { readonly trust: ToolTrust; readonly instance: string },
+): BridgedServerHealth {
+  return { ...health, held: trust.waitingOn(name).length, ...(replica === undefined ? {} : { owner: { replica, isThis: replica === instance } }) };
+}
+
+/** What is approved of servers, and where that is kept. Disposal leaves a given store to its owner. */
+function openTrust(
+  { mcpLockFile, pin }: Readonly<McpBridgeConfig>,
+  { trustStore, log }: { readonly trustStore: TrustStore | undefined; readonly log: Logger },
+): { readonly store: TrustStore; readonly trust: ToolTrust } & AsyncDisposable {
+  const lockFile = mcpLockFile === undefined ? undefined : openFileTrustStore(mcpLockFile);
+  const ownStore = trustStore === undefined && lockFile === undefined ? createMemoryTrustStore() : undefined;
+  const store = trustStore ?? lockFile ?? (ownStore as TrustStore);
+  if (store.where === "memory" && pin !== "off")
+    log.warn({}, "only this process knows which MCP tools are approved, and forgets it at a restart. Set REDIS_URL or MCP_LOCK_FILE");
+  const trust = new ToolTrust({ store, filed: trustStore === undefined ? undefined : lockFile, pin, log });
+  return {
+    store,
+    trust,
+    async [Symbol.asyncDispose]() {
+      trust[Symbol.dispose]();
+      await ownStore?.[Symbol.asyncDispose]();
+    },
   };
 }

@@ -8,6 +8,7 @@ type Limits = Pick<
 >;
 
 /** Teaches the model to run scripts, with the bounds that hold here. */
+// Long because: it is one text, in the order in which a model reads it
 export function scriptsGuide(
   { maxTimeoutSeconds, maxScriptBytes, maxInputBytes, keepOutputBytes, memoryMiB, processes, storageMiB }: Readonly<Limits>,
   { hasPackages, python }: { readonly hasPackages: boolean; readonly python: PythonFacts | undefined },

@@ -41,88 +41,90 @@ type Grant = (turn: Disposable | undefined) => void;
 
 /** Bounds how much runs at once, with limits that may be others each time: the latest hold. */
 export function createFairQueue(): FairQueue {
-  /** By party, in the order of their next turns. */
-  const waiting = new Map<string, Grant[]>();
-  let waitingCount = 0;
-  let running = 0;
-  let concurrency = 1;
+  return new RotatingQueue();
+}
 
-  function turn(): Disposable {
-    running++;
+class RotatingQueue implements FairQueue {
+  /** By party, in the order of their next turns. */
+  readonly #waiting = new Map<string, Grant[]>();
+  #waitingCount = 0;
+  #running = 0;
+  #concurrency = 1;
+
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#waitingCount === 0;
+  }
+
+  enterNow(atOnce: number): Disposable | undefined {
+    this.#concurrency = atOnce;
+    return this.#running < this.#concurrency && this.#waitingCount === 0 ? this.#turn() : undefined;
+  }
+
+  async enter(party: string, { concurrency: atOnce, waiting: maxWaiting, signal }: FairQueueLimits): Promise<Disposable | undefined> {
+    signal?.throwIfAborted();
+    const now = this.enterNow(atOnce);
+    if (now !== undefined) return now;
+    if (this.#waitingCount >= maxWaiting && !this.#displace(party)) return undefined;
+    const { promise, resolve, reject } = Promise.withResolvers<Disposable | undefined>();
+    const giveUp = (): void => {
+      this.#leave(party, grant);
+      reject(signal?.reason);
+    };
+    const grant: Grant = (given) => {
+      signal?.removeEventListener("abort", giveUp);
+      resolve(given);
+    };
+    const own = this.#waiting.get(party) ?? [];
+    own.push(grant);
+    this.#waiting.set(party, own);
+    this.#waitingCount++;
+    signal?.addEventListener("abort", giveUp, { once: true });
+    this.#grantTurns(); // the limit may have grown
+    return await promise;
+  }
+
+  #turn(): Disposable {
+    this.#running++;
     return new Turn(() => {
-      running--;
-      grantTurns();
+      this.#running--;
+      this.#grantTurns();
     });
   }
 
-  function grantTurns(): void {
-    while (waitingCount > 0 && running < concurrency) {
-      const [next] = waiting;
+  #grantTurns(): void {
+    while (this.#waitingCount > 0 && this.#running < this.#concurrency) {
+      const [next] = this.#waiting;
       if (next === undefined) return;
       const [party, grants] = next;
       const grant = grants[0] as Grant;
-      leave(party, grant);
-      const others = waiting.get(party);
+      this.#leave(party, grant);
+      const others = this.#waiting.get(party);
       if (others !== undefined) {
-        waiting.delete(party); // to the end of the rotation
-        waiting.set(party, others);
+        this.#waiting.delete(party); // to the end of the rotation
+        this.#waiting.set(party, others);
       }
-      grant(turn());
+      grant(this.#turn());
     }
   }
 
-  function leave(party: string, grant: Grant): void {
-    const grants = waiting.get(party) ?? [];
+  #leave(party: string, grant: Grant): void {
+    const grants = this.#waiting.get(party) ?? [];
     const index = grants.indexOf(grant);
     if (index < 0) return;
     grants.splice(index, 1);
-    if (grants.length === 0) waiting.delete(party);
-    waitingCount--;
+    if (grants.length === 0) this.#waiting.delete(party);
+    this.#waitingCount--;
   }
 
   /** Makes room for one more of the party, if another party has at least two more waiting. */
-  function displace(party: string): boolean {
-    const own = waiting.get(party)?.length ?? 0;
+  #displace(party: string): boolean {
+    const own = this.#waiting.get(party)?.length ?? 0;
     let [longest, length] = [party, own];
-    for (const [other, grants] of waiting) if (grants.length > length) [longest, length] = [other, grants.length];
+    for (const [other, grants] of this.#waiting) if (grants.length > length) [longest, length] = [other, grants.length];
     if (length < own + 2) return false;
-    const last = waiting.get(longest)?.at(-1) as Grant;
-    leave(longest, last);
+    const last = this.#waiting.get(longest)?.at(-1) as Grant;
+    this.#leave(longest, last);
     last(undefined);
     return true;
   }
-
-  function enterNow(atOnce: number): Disposable | undefined {
-    concurrency = atOnce;
-    return running < concurrency && waitingCount === 0 ? turn() : undefined;
-  }
-
-  return {
-    enterNow,
-    get isIdle() {
-      return running === 0 && waitingCount === 0;
-    },
-    async enter(party, { concurrency: atOnce, waiting: maxWaiting, signal }) {
-      signal?.throwIfAborted();
-      const now = enterNow(atOnce);
-      if (now !== undefined) return now;
-      if (waitingCount >= maxWaiting && !displace(party)) return undefined;
-      const { promise, resolve, reject } = Promise.withResolvers<Disposable | undefined>();
-      const giveUp = (): void => {
-        leave(party, grant);
-        reject(signal?.reason);
-      };
-      const grant: Grant = (given) => {
-        signal?.removeEventListener("abort", giveUp);
-        resolve(given);
-      };
-      const own = waiting.get(party) ?? [];
-      own.push(grant);
-      waiting.set(party, own);
-      waitingCount++;
-      signal?.addEventListener("abort", giveUp, { once: true });
-      grantTurns(); // the limit may have grown
-      return await promise;
-    },
-  };
 }

@@ -32,48 +32,59 @@ export function openSocketClient(socketPath: string): ToolClient {
       return await Promise.all(guides.map(async ({ name }) => (await get(`/v1/guides/${encodeURIComponent(name)}`)) as ToolGuide));
     },
     onChange: (listener) => watchFor(async () => JSON.stringify(await listTools()), listener),
-    async call(name, args, { toolCallId, timeoutMs, sessionId, signal, onProgress }) {
+    async call(name, args, options) {
       try {
-        const { statusCode, headers, body } = await request(url(`/v1/tools/${encodeURIComponent(name)}/invoke`), {
-          dispatcher,
-          method: "POST",
-          headers: {
-            "content-type": "application/json",
-            accept: "text/event-stream",
-            "idempotency-key": toolCallId,
-            ...(timeoutMs === undefined ? {} : { "rockbot-timeout-ms": String(timeoutMs) }),
-            ...(sessionId === undefined ? {} : { "rockbot-session": sessionId }),
-          },
-          body: JSON.stringify(args),
-          signal: signal ?? null,
-        });
-        if (statusCode !== 200 || !String(headers["content-type"]).startsWith("text/event-stream")) throw await errorOf(body);
-        for await (const { event, data } of readEvents(body)) {
-          if (event === "progress") onProgress?.(JSON.parse(data) as object);
-          else if (event === "result") return JSON.parse(data) as ToolInvokeResponse;
-          else if (event === "error") throw toolErrorFrom(JSON.parse(data) as ToolErrorMessage);
-        }
-        throw new ToolError(
-          ToolErrorCode.OutcomeUnknown,
-          `Cannot tell how the call of "${name}" ended: the running "rockbot up" closed the connection. The tool may have run`,
-          { details: { mayHaveRun: true } },
-        );
+        return await callThrough({ dispatcher, url: url(`/v1/tools/${encodeURIComponent(name)}/invoke`) }, name, args, options);
       } catch (error) {
-        if (error instanceof ToolError || error instanceof CommandError) throw error;
-        if (signal?.aborted) throw new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled`);
-        if (neverConnected.has(codeOf(error))) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": "rockbot up" has just ended. Try again`);
-        throw new ToolError(
-          ToolErrorCode.OutcomeUnknown,
-          `Cannot tell how the call of "${name}" ended: the connection to the running "rockbot up" broke (${codeOf(error)}). The tool may have run`,
-          {
-            details: { mayHaveRun: true },
-            cause: error,
-          },
-        );
+        throw callError(error, name, options.signal);
       }
     },
     [Symbol.asyncDispose]: () => dispatcher.destroy(),
   };
+}
+
+/** @throws {ToolError} as the call ended; {CommandError} for an answer that cannot be read; what breaks a connection */
+async function callThrough(
+  { dispatcher, url }: { readonly dispatcher: Agent; readonly url: string },
+  name: string,
+  args: object,
+  { toolCallId, timeoutMs, sessionId, signal, onProgress }: Parameters<ToolClient["call"]>[2],
+): Promise<ToolInvokeResponse> {
+  const { statusCode, headers, body } = await request(url, {
+    dispatcher,
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "text/event-stream",
+      "idempotency-key": toolCallId,
+      ...(timeoutMs === undefined ? {} : { "rockbot-timeout-ms": String(timeoutMs) }),
+      ...(sessionId === undefined ? {} : { "rockbot-session": sessionId }),
+    },
+    body: JSON.stringify(args),
+    signal: signal ?? null,
+  });
+  if (statusCode !== 200 || !String(headers["content-type"]).startsWith("text/event-stream")) throw await errorOf(body);
+  for await (const { event, data } of readEvents(body)) {
+    if (event === "progress") onProgress?.(JSON.parse(data) as object);
+    else if (event === "result") return JSON.parse(data) as ToolInvokeResponse;
+    else if (event === "error") throw toolErrorFrom(JSON.parse(data) as ToolErrorMessage);
+  }
+  throw new ToolError(
+    ToolErrorCode.OutcomeUnknown,
+    `Cannot tell how the call of "${name}" ended: the running "rockbot up" closed the connection. The tool may have run`,
+    { details: { mayHaveRun: true } },
+  );
+}
+
+function callError(error: unknown, name: string, signal: AbortSignal | undefined): Error {
+  if (error instanceof ToolError || error instanceof CommandError) return error;
+  if (signal?.aborted) return new ToolError(ToolErrorCode.Cancelled, `The call of "${name}" was cancelled`);
+  if (neverConnected.has(codeOf(error))) return new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": "rockbot up" has just ended. Try again`);
+  return new ToolError(
+    ToolErrorCode.OutcomeUnknown,
+    `Cannot tell how the call of "${name}" ended: the connection to the running "rockbot up" broke (${codeOf(error)}). The tool may have run`,
+    { details: { mayHaveRun: true }, cause: error },
+  );
 }
 
 async function errorOf(body: Dispatcher.ResponseData["body"]): Promise<Error> {

@@ -11,6 +11,7 @@ export const MCP_CONFIG = "the file of MCP servers, in the common mcpServers for
 const REDIS = "act on the bridges that share this Redis, redis(s)://user:password@host:port/database, instead of the running rockbot up";
 
 /** Adds `rockbot mcp` and its commands. */
+// Long because: the commands are listed side by side, each with its help
 export function addMcpCommand(program: Command): void {
   const mcp = program.command("mcp").description("List and approve MCP servers, or serve the tools over MCP.");
 

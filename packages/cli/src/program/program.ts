@@ -16,6 +16,7 @@ import { addPolicyCommand } from "./policy-command.ts";
 const DLQ_POLICY = "the policy file, for a broker that verifies senders; default POLICY_FILE";
 
 /** The command line as a tree. What a command runs is imported when it runs, so that `--help` and `--version` are quick. */
+// Long because: the commands are listed side by side, each with its help
 export function createProgram(): Command {
   const program = new Command("rockbot")
     .description("Run tools for LLM agents behind a message bus. Start the system, or call a tool from the shell.")
@@ -148,6 +149,7 @@ starts in this process. Ctrl-C cancels the call, wherever it runs.`,
 }
 
 /** `rockbot dlq` and its commands, for the operator. */
+// Long because: the commands are listed side by side, each with its help
 function addDlq(program: Command): void {
   type Action = "list" | "show" | "replay" | "purge";
   const run =

@@ -127,14 +127,7 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
   });
   let isOpen = false;
   let isDisposed = false;
-  const client = new Client(CLIENT, {
-    capabilities: {},
-    jsonSchemaValidator: boundedSchemaValidator,
-    listMaxPages: 0, // the listing ends it
-    versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, timeoutMs / 2), maxRetries: 0 } },
-    inputRequired: { autoFulfill: false },
-    listChanged: { tools: { autoRefresh: false, debounceMs: 100, onChanged: () => isOpen && options.onToolsChanged() } },
-  });
+  const client = createClient(timeoutMs, () => isOpen && options.onToolsChanged());
   client.onerror = () => {}; // what fails is told by the call that fails
   const close = async (): Promise<void> => {
     isDisposed = true;
@@ -142,12 +135,7 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
     await transport.close().catch(() => {});
   };
   try {
-    await within(
-      timeoutMs,
-      // The SDK's question for the era goes on whatever its signal says.
-      unlessAborted(client.connect(transport, { timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal, ...(prior === undefined ? {} : { prior }) }), signal),
-      () => new Error(`it is not ready within ${timeoutMs} ms`),
-    );
+    await connectInTime(client, transport, prior, { timeoutMs, signal });
   } catch (error) {
     await close();
     signal.throwIfAborted();
@@ -160,50 +148,100 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
     options.onClosed(transport instanceof StdioTransport ? transport.exit : undefined);
   };
   const listening = keepListening(client, options.onToolsChanged);
-  const discover = client.getDiscoverResult();
   /** One list at a time is read. */
   let lists: Promise<unknown> = Promise.resolve();
   return {
-    peer: { type, prior: client.getProtocolEra() === "modern" && discover !== undefined ? { kind: "modern", discover } : { kind: "legacy" } },
-    protocolVersion: client.getNegotiatedProtocolVersion() ?? "unknown",
-    serverName: cleanText(client.getServerVersion()?.name ?? "", 128),
-    instructions: textOrNone(client.getInstructions(), MAX_INSTRUCTIONS),
+    ...factsOf(client, type),
     get heardAt() {
       return heardAt;
     },
-    async ping({ timeoutMs: pingMs, signal: pingSignal }) {
-      const options = { timeout: pingMs, signal: pingSignal };
-      // The newer era has no ping.
-      await (client.getProtocolEra() === "modern" ? client.discover(options) : client.ping(options));
-    },
+    ping: (options) => ping(client, options),
     activity: async () => (transport instanceof StdioTransport && transport.pid !== undefined ? activityOf(transport.pid) : undefined),
     listTools({ timeoutMs: listMs, signal: listSignal }) {
       if (client.getServerCapabilities()?.tools === undefined) return Promise.resolve({ tools: [], leftOut: [] });
-      const list = async (): Promise<McpListing> => {
-        const inTime = AbortSignal.any([listSignal, AbortSignal.timeout(listMs)]);
-        const { tools } = await client.listTools(undefined, { timeout: listMs, signal: inTime, cacheMode: "refresh" });
-        const { names, leftOut } = listing;
-        const taken = new Set(tools.map(({ name }) => name));
-        const refused = [...names].filter((name) => !taken.has(name)).map((tool) => ({ tool, why: "its x-mcp-header is none that a request can carry" }));
-        return { tools: tools.map(toMcpTool), leftOut: [...leftOut, ...refused] };
-      };
+      const list = (): Promise<McpListing> => readTools(client, () => listing, { timeoutMs: listMs, signal: listSignal });
       const listed = lists.then(list);
       lists = listed.catch(() => {});
       return listed;
     },
-    async callTool(tool, args, { timeoutMs: callMs, signal: callSignal, onProgress }) {
+    async callTool(tool, args, options) {
       if (isDisposed) throw new NotSentError("the connection has ended");
-      const result = await client.callTool(
-        { name: tool.name, arguments: args, _meta: traceMeta() },
-        { timeout: callMs, maxTotalTimeout: callMs, resetTimeoutOnProgress: false, signal: callSignal, onprogress: onProgress },
-      );
-      return callResult(result);
+      return await callOnce(client, tool, args, options);
     },
     async [Symbol.asyncDispose]() {
       await listening[Symbol.asyncDispose]();
       await close();
     },
   };
+}
+
+/** What the server has said of itself. */
+function factsOf(client: ClientType, type: TransportType): Pick<McpConnection, "peer" | "protocolVersion" | "serverName" | "instructions"> {
+  const discover = client.getDiscoverResult();
+  return {
+    peer: { type, prior: client.getProtocolEra() === "modern" && discover !== undefined ? { kind: "modern", discover } : { kind: "legacy" } },
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? "unknown",
+    serverName: cleanText(client.getServerVersion()?.name ?? "", 128),
+    instructions: textOrNone(client.getInstructions(), MAX_INSTRUCTIONS),
+  };
+}
+
+async function ping(client: ClientType, { timeoutMs, signal }: Parameters<McpConnection["ping"]>[0]): Promise<void> {
+  const options = { timeout: timeoutMs, signal };
+  // The newer era has no ping.
+  await (client.getProtocolEra() === "modern" ? client.discover(options) : client.ping(options));
+}
+
+async function callOnce(
+  client: ClientType,
+  tool: McpTool,
+  args: Record<string, unknown>,
+  { timeoutMs, signal, onProgress }: McpCallOptions,
+): Promise<McpCallResult> {
+  const result = await client.callTool(
+    { name: tool.name, arguments: args, _meta: traceMeta() },
+    { timeout: timeoutMs, maxTotalTimeout: timeoutMs, resetTimeoutOnProgress: false, signal, onprogress: onProgress },
+  );
+  return callResult(result);
+}
+
+function createClient(timeoutMs: number, onToolsChanged: () => void): ClientType {
+  return new Client(CLIENT, {
+    capabilities: {},
+    jsonSchemaValidator: boundedSchemaValidator,
+    listMaxPages: 0, // the listing ends it
+    versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, timeoutMs / 2), maxRetries: 0 } },
+    inputRequired: { autoFulfill: false },
+    listChanged: { tools: { autoRefresh: false, debounceMs: 100, onChanged: onToolsChanged } },
+  });
+}
+
+function connectInTime(
+  client: ClientType,
+  transport: Transport,
+  prior: PriorDiscovery | undefined,
+  { timeoutMs, signal }: Pick<ConnectMcpOptions, "timeoutMs" | "signal">,
+): Promise<unknown> {
+  return within(
+    timeoutMs,
+    // The SDK's question for the era goes on whatever its signal says.
+    unlessAborted(client.connect(transport, { timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal, ...(prior === undefined ? {} : { prior }) }), signal),
+    () => new Error(`it is not ready within ${timeoutMs} ms`),
+  );
+}
+
+/** @param listing what has been read of the list that is being read */
+async function readTools(
+  client: ClientType,
+  listing: () => Listing,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<McpListing> {
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const { tools } = await client.listTools(undefined, { timeout: timeoutMs, signal: inTime, cacheMode: "refresh" });
+  const { names, leftOut } = listing();
+  const taken = new Set(tools.map(({ name }) => name));
+  const refused = [...names].filter((name) => !taken.has(name)).map((tool) => ({ tool, why: "its x-mcp-header is none that a request can carry" }));
+  return { tools: tools.map(toMcpTool), leftOut: [...leftOut, ...refused] };
 }
 
 /** A newer server tells changes over a stream that is opened for them; when it ends, what changed meanwhile is not known. */

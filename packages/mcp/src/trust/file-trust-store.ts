@@ -14,72 +14,71 @@ const FORMAT = 1;
  */
 export function openFileTrustStore(file: string): TrustStore {
   let writing: Promise<unknown> = Promise.resolve();
-
-  async function content(): Promise<string | undefined> {
-    try {
-      return await readFile(file, "utf8");
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === "ENOENT") return undefined;
-      throw new StoreUnavailableError(`Cannot read the file ${file}: ${code}`);
-    }
-  }
-
-  async function records(): Promise<Map<string, string>> {
-    const text = await content();
-    if (text === undefined) return new Map();
-    const value = parsed(text);
-    if (value?.format !== FORMAT || typeof value.records !== "object" || value.records === null)
-      throw new StoreUnavailableError(`Cannot use the file ${file}: expected {"format":${FORMAT},"records":{…}}. Repair it, or remove it to begin anew`);
-    return new Map(Object.entries(value.records).map(([name, record]) => [name, canonicalJson(record)]));
-  }
-
-  async function replace(texts: ReadonlyMap<string, string>): Promise<void> {
-    const value = {
-      format: FORMAT,
-      records: Object.fromEntries([...texts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, text]) => [name, JSON.parse(text)])),
-    };
-    const temporary = `${file}.${randomBytes(6).toString("hex")}`;
-    try {
-      const handle = await open(temporary, "wx", 0o600);
-      try {
-        await handle.writeFile(`${JSON.stringify(value, undefined, 2)}\n`);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await rename(temporary, file);
-    } catch (error) {
-      await rm(temporary, { force: true }).catch(() => {});
-      throw new StoreUnavailableError(`Cannot write the file ${file}: ${(error as NodeJS.ErrnoException).code}`);
-    }
-  }
-
-  async function write(name: string, value: unknown, version: string | undefined): Promise<boolean> {
-    const texts = await records();
-    const current = texts.get(name);
-    if ((current === undefined ? undefined : versionOf(current)) !== version) return false;
-    if (value === undefined) texts.delete(name);
-    else texts.set(name, textOf(name, value));
-    if (texts.size > MAX_RECORDS) throw noRoomFor(name);
-    await replace(texts);
-    return true;
-  }
-
   return {
     where: `the file ${file}`,
-    read: async (name) => recordOf(name, (await records()).get(name)),
+    read: async (name) => recordOf(name, (await readRecords(file)).get(name)),
     write(name, value, version) {
-      const written = writing.then(() => write(name, value, version));
+      const written = writing.then(() => writeRecord(file, name, value, version));
       writing = written.catch(() => {});
       return written;
     },
-    names: async () => [...(await records()).keys()].sort(),
-    revision: async () => versionOf((await content()) ?? ""),
+    names: async () => [...(await readRecords(file)).keys()].sort(),
+    revision: async () => versionOf((await readContent(file)) ?? ""),
     async [Symbol.asyncDispose]() {
       await writing;
     },
   };
+}
+
+async function readContent(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    throw new StoreUnavailableError(`Cannot read the file ${file}: ${code}`);
+  }
+}
+
+async function readRecords(file: string): Promise<Map<string, string>> {
+  const text = await readContent(file);
+  if (text === undefined) return new Map();
+  const value = parsed(text);
+  if (value?.format !== FORMAT || typeof value.records !== "object" || value.records === null)
+    throw new StoreUnavailableError(`Cannot use the file ${file}: expected {"format":${FORMAT},"records":{…}}. Repair it, or remove it to begin anew`);
+  return new Map(Object.entries(value.records).map(([name, record]) => [name, canonicalJson(record)]));
+}
+
+async function writeRecord(file: string, name: string, value: unknown, version: string | undefined): Promise<boolean> {
+  const texts = await readRecords(file);
+  const current = texts.get(name);
+  if ((current === undefined ? undefined : versionOf(current)) !== version) return false;
+  if (value === undefined) texts.delete(name);
+  else texts.set(name, textOf(name, value));
+  if (texts.size > MAX_RECORDS) throw noRoomFor(name);
+  await replaceFile(file, texts);
+  return true;
+}
+
+async function replaceFile(file: string, texts: ReadonlyMap<string, string>): Promise<void> {
+  const value = {
+    format: FORMAT,
+    records: Object.fromEntries([...texts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, text]) => [name, JSON.parse(text)])),
+  };
+  const temporary = `${file}.${randomBytes(6).toString("hex")}`;
+  try {
+    const handle = await open(temporary, "wx", 0o600);
+    try {
+      await handle.writeFile(`${JSON.stringify(value, undefined, 2)}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw new StoreUnavailableError(`Cannot write the file ${file}: ${(error as NodeJS.ErrnoException).code}`);
+  }
 }
 
 function parsed(text: string): { readonly format?: unknown; readonly records?: unknown } | undefined {

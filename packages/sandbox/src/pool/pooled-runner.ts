@@ -31,29 +31,64 @@ const ASSIGN_ATTEMPTS = 3;
 
 /** Runs each script in a sandbox of the maker's, warm if there is one, and throws it away afterwards. Owns the maker. */
 export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions): ScriptRunner {
-  const { maxWaiting = 1024, makeWithinMs = 300_000, keepBytes, log } = options;
-  const pool = new SandboxPool(maker, { ...options, maxWaiting, makeWithinMs });
-  const stop = new AbortController();
-  const running = new Set<Promise<ScriptOutcome>>();
-  const isResumable = maker.find !== undefined;
-  const isLeft = (signal: AbortSignal): boolean => (isResumable && stop.signal.aborted) || goesOn({ isResumable }, signal);
+  return new PooledRunner(maker, options);
+}
 
-  async function runOnce(job: ScriptJob, { signal: caller, deadline, mayHaveBegun = false }: RunScriptOptions): Promise<ScriptOutcome> {
+class PooledRunner implements ScriptRunner {
+  readonly kind: string;
+  readonly isResumable: boolean;
+  readonly #maker: SandboxMaker;
+  readonly #options: PooledRunnerOptions;
+  readonly #pool: SandboxPool;
+  readonly #stop = new AbortController();
+  readonly #running = new Set<Promise<ScriptOutcome>>();
+
+  constructor(maker: SandboxMaker, options: PooledRunnerOptions) {
+    const { maxWaiting = 1024, makeWithinMs = 300_000 } = options;
+    this.kind = maker.kind;
+    this.isResumable = maker.find !== undefined;
+    this.#maker = maker;
+    this.#options = options;
+    this.#pool = new SandboxPool(maker, { ...options, maxWaiting, makeWithinMs });
+  }
+
+  async run(job: ScriptJob, options: RunScriptOptions): Promise<ScriptOutcome> {
+    const run = this.#runOnce(job, options);
+    this.#running.add(run);
+    try {
+      return await run;
+    } finally {
+      this.#running.delete(run);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new ToolError(ToolErrorCode.Unavailable, "The script was ended: this service is stopping. Try again, another instance may take it."));
+    await Promise.allSettled(this.#running);
+    await this.#pool[Symbol.asyncDispose]();
+    await this.#maker[Symbol.asyncDispose]();
+  }
+
+  #isLeft(signal: AbortSignal): boolean {
+    return (this.isResumable && this.#stop.signal.aborted) || goesOn(this, signal);
+  }
+
+  async #runOnce(job: ScriptJob, { signal: caller, deadline, mayHaveBegun = false }: RunScriptOptions): Promise<ScriptOutcome> {
     const arrived = performance.now();
     const lapse = new AbortController();
     const endBy = deadline - Math.min(ANSWER_MS, Math.max(0, deadline - arrived) / 4);
     const timer = setTimeout(() => lapse.abort(lapsedError()), Math.max(0, deadline - arrived));
-    const signal = AbortSignal.any([caller, stop.signal, lapse.signal]);
+    const signal = AbortSignal.any([caller, this.#stop.signal, lapse.signal]);
     let taken: TakenSandbox | undefined;
     try {
-      taken = mayHaveBegun ? await pool.find(job.id, signal) : undefined;
-      taken ??= await takeNew(job, signal, endBy - LEAST_RUN_MS);
+      taken = mayHaveBegun ? await this.#pool.find(job.id, signal) : undefined;
+      taken ??= await this.#takeNew(job, signal, endBy - LEAST_RUN_MS);
       const waitMs = performance.now() - arrived;
-      const { runMs, ...outcome } = await follow(taken.sandbox, job, { signal, endBy });
+      const { runMs, ...outcome } = await this.#follow(taken.sandbox, job, { signal, endBy });
       void taken.discard(); // its caller need not wait for that
       return { ...outcome, durations: { waitMs, runMs }, isWarm: taken.isWarm };
     } catch (error) {
-      if (isLeft(signal)) taken?.leave();
+      if (this.#isLeft(signal)) taken?.leave();
       else await taken?.discard(); // whoever has ended a script may count on its end
       throw error;
     } finally {
@@ -62,27 +97,28 @@ export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions):
   }
 
   /** A script that is left to others goes on, so its sandbox must not hear of the end. */
-  async function follow(sandbox: Sandbox, job: ScriptJob, { signal, endBy }: { readonly signal: AbortSignal; readonly endBy: number }): Promise<JobOutcome> {
+  async #follow(sandbox: Sandbox, job: ScriptJob, { signal, endBy }: { readonly signal: AbortSignal; readonly endBy: number }): Promise<JobOutcome> {
     signal.throwIfAborted();
     const ending = new AbortController();
     const left = Promise.withResolvers<never>();
-    const end = (): void => (isLeft(signal) ? left.reject(signal.reason) : ending.abort(signal.reason));
+    const end = (): void => (this.#isLeft(signal) ? left.reject(signal.reason) : ending.abort(signal.reason));
     signal.addEventListener("abort", end, { once: true });
-    const following = runJob(sandbox, job, { signal: ending.signal, keepBytes, endBy });
+    const following = runJob(sandbox, job, { signal: ending.signal, keepBytes: this.#options.keepBytes, endBy });
     following.catch(() => {}); // of one that is left nobody hears
     try {
       return await Promise.race([following, left.promise]);
     } catch (error) {
-      if (!signal.aborted) log.error({ kind: maker.kind, job: job.id, error: String(error), cause: causeOf(error) }, "a sandbox broke while its script ran");
+      if (!signal.aborted)
+        this.#options.log.error({ kind: this.kind, job: job.id, error: String(error), cause: causeOf(error) }, "a sandbox broke while its script ran");
       throw error;
     } finally {
       signal.removeEventListener("abort", end);
     }
   }
 
-  async function takeNew(job: ScriptJob, signal: AbortSignal, until: number): Promise<TakenSandbox> {
+  async #takeNew(job: ScriptJob, signal: AbortSignal, until: number): Promise<TakenSandbox> {
     for (let attempt = 1; ; attempt++) {
-      const taken = await pool.take(job.id, { signal, until });
+      const taken = await this.#pool.take(job.id, { signal, until });
       try {
         await taken.sandbox.assign?.(job.id);
         signal.throwIfAborted();
@@ -93,26 +129,6 @@ export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions):
       }
     }
   }
-
-  return {
-    kind: maker.kind,
-    isResumable,
-    async run(job, runOptions) {
-      const run = runOnce(job, runOptions);
-      running.add(run);
-      try {
-        return await run;
-      } finally {
-        running.delete(run);
-      }
-    },
-    async [Symbol.asyncDispose]() {
-      stop.abort(new ToolError(ToolErrorCode.Unavailable, "The script was ended: this service is stopping. Try again, another instance may take it."));
-      await Promise.allSettled(running);
-      await pool[Symbol.asyncDispose]();
-      await maker[Symbol.asyncDispose]();
-    },
-  };
 }
 
 /** What the sandbox's own programs have said, if they have. */

@@ -65,6 +65,7 @@ export interface KubernetesApi extends AsyncDisposable {
  *
  * What it has not: controllers, other workloads than pods, init containers, restarts of containers, `exec` and `portforward`, which are refused to all.
  */
+// Long because: a server is set up from top to bottom, then come the short operations on it
 export async function startKubernetesApi({
   manifests = [],
   images = ["python:3.12-slim"],

@@ -26,6 +26,7 @@ export interface StartAuthorizationServerOptions {
 }
 
 /** An OAuth authorization server (the certified `oidc-provider`) on a free port of 127.0.0.1, with tokens that mean nothing to those who carry them. */
+// Long because: a server is set up from top to bottom, then come the short operations on it
 export async function startAuthorizationServer({ tokenSeconds = 3600 }: StartAuthorizationServerOptions = {}): Promise<AuthorizationServer> {
   const { Provider } = await import("oidc-provider"); // long to load, and few tests need it
   const http = createServer();

@@ -16,6 +16,7 @@ const SCRIPTS = "/usr/lib/rabbitmq/bin";
 export const LOCAL_SERVER = `${SCRIPTS}/rabbitmq-server`;
 
 /** An installed rabbitmq-server with ports, folders, cookie, name and port mapper (epmd) of its own. */
+// Long because: a server is set up from top to bottom, then come the short operations on it
 export async function startLocalBroker(): Promise<TestBroker> {
   const folder = await mkdtemp(join(tmpdir(), "rockbot-broker-"));
   const [port, distributionPort, epmdPort] = [await freePort(), await freePort(), await freePort()];

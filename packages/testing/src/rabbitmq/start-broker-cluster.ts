@@ -47,6 +47,7 @@ export async function whyNoBrokerCluster(): Promise<string | undefined> {
 }
 
 /** A cluster of containers with a network and an Erlang cookie of their own, whose ports are on 127.0.0.1. */
+// Long because: a server is set up from top to bottom, then come the short operations on it
 export async function startBrokerCluster({
   size = 3,
   partitionHandling = "pause_minority",

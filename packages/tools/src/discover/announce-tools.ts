@@ -53,76 +53,98 @@ export interface ToolAnnouncer extends AsyncDisposable {
  * goes to whoever asks for it. Listens for who asks before it is heard of, so that a caller that starts at the same time misses nothing. Disposal says
  * that the instance is leaving.
  */
-export async function announceTools(bus: Bus, { service, list, identity, log }: AnnounceOptions): Promise<ToolAnnouncer> {
-  const toAll = announceTopic(service);
-  const self = { service, instance: newId().slice(0, 12), epoch: Date.now() };
-  const allowance = new AnswerAllowance();
-  /** What all have been told of. Heartbeats and answers say the same until a change has been told: a hash that is new to callers makes each ask for the list. */
-  let announced = toAnnouncement(list);
-  let next = announced;
+export async function announceTools(bus: Bus, options: AnnounceOptions): Promise<ToolAnnouncer> {
+  const { service } = options;
+  const told = new ToldList(bus, options);
   let telling: NodeJS.Timeout | undefined;
-
-  async function send(topic: string, type: string, body: Uint8Array, headers: Record<string, string> = {}): Promise<void> {
-    try {
-      await bus.publish(createEnvelope({ topic, type, source: service, ttlMs: ANNOUNCEMENT_TTL_MS, headers, body }), { timeoutMs: HEARTBEAT_MS });
-    } catch (error) {
-      log.debug({ service, error: String(error) }, "could not send an announcement"); // the next heartbeat comes, and callers ask again
-    }
-  }
-
-  async function announce(topic: string): Promise<void> {
-    const { hash, pages } = announced;
-    for (const [page, content] of pages.entries()) {
-      const body = encodeMessage("ToolAnnouncement", { ...self, hash, page, pages: pages.length, ...content });
-      await send(topic, messages.ToolAnnouncement.type, body, { [Header.ListHash]: hash });
-    }
-  }
-
-  function beat(topic: string, isLeaving = false): Promise<void> {
-    const { hash, pages } = announced;
-    return send(topic, messages.ToolHeartbeat.type, encodeMessage("ToolHeartbeat", { ...self, hash, pages: pages.length, isLeaving }));
-  }
-
-  async function tellChange(): Promise<void> {
-    telling = undefined;
-    if (next.hash === announced.hash) return;
-    const change = changeBetween(announced, next);
-    announced = next;
-    const body = encodeMessage("ToolListChange", { ...self, ...change });
-    if (body.byteLength < announced.bytes / 2 && body.byteLength <= MAX_PAGE_BYTES) await send(toAll, messages.ToolListChange.type, body);
-    else await announce(toAll);
-  }
-
-  function hearProbe(message: Envelope): void {
-    const { replyTo, topic } = message;
-    const probe = decodeMessage("ToolAnnounceProbe", message.body);
-    if (!probe.ok || replyTo === undefined) return;
-    const { service: asked, instance } = probe.value;
-    if ((asked ?? service) !== service || (instance ?? self.instance) !== self.instance) return;
-    const sender = identity.senderOf(message);
-    if ("refusal" in sender || !sender.mayHear(replyTo)) return;
-    const isForList = topic !== PROBE_TOPIC;
-    if (allowance.take(sender.name, isForList ? announced.bytes : 0)) void (isForList ? announce(replyTo) : beat(replyTo));
-  }
-
   const probes = await bus.subscribe({ name: `announce.${service}`, topics: [PROBE_TOPIC, listTopic(service)], kind: "copy", ...METERED }, async (message) =>
-    hearProbe(message),
+    told.hearProbe(message),
   );
-  await beat(toAll);
-  const heartbeats = startLoop(HEARTBEAT_MS, () => beat(toAll));
+  await told.beat();
+  const heartbeats = startLoop(HEARTBEAT_MS, () => told.beat());
 
   return {
     update(changed) {
-      next = toAnnouncement(changed);
-      telling ??= setTimeout(() => void tellChange(), TOGETHER_MS);
+      told.next = toAnnouncement(changed);
+      telling ??= setTimeout(() => {
+        telling = undefined;
+        void told.tellChange();
+      }, TOGETHER_MS);
     },
     async [Symbol.asyncDispose]() {
       clearTimeout(telling);
       await heartbeats[Symbol.asyncDispose]();
-      await beat(toAll, true);
+      await told.beat({ isLeaving: true });
       await probes[Symbol.asyncDispose]();
     },
   };
+}
+
+/** What callers are told of an instance, and how. */
+class ToldList {
+  readonly #bus: Bus;
+  readonly #options: AnnounceOptions;
+  readonly #toAll: string;
+  readonly #self: { readonly service: string; readonly instance: string; readonly epoch: number };
+  readonly #allowance = new AnswerAllowance();
+  /** What all have been told of. Heartbeats and answers say the same until a change has been told: a hash that is new to callers makes each ask for the list. */
+  #announced: Announcement;
+  /** What is served now. */
+  next: Announcement;
+
+  constructor(bus: Bus, options: AnnounceOptions) {
+    const { service, list } = options;
+    this.#bus = bus;
+    this.#options = options;
+    this.#toAll = announceTopic(service);
+    this.#self = { service, instance: newId().slice(0, 12), epoch: Date.now() };
+    this.#announced = toAnnouncement(list);
+    this.next = this.#announced;
+  }
+
+  beat({ topic = this.#toAll, isLeaving = false }: { readonly topic?: string; readonly isLeaving?: boolean } = {}): Promise<void> {
+    const { hash, pages } = this.#announced;
+    return this.#send(topic, messages.ToolHeartbeat.type, encodeMessage("ToolHeartbeat", { ...this.#self, hash, pages: pages.length, isLeaving }));
+  }
+
+  async tellChange(): Promise<void> {
+    if (this.next.hash === this.#announced.hash) return;
+    const change = changeBetween(this.#announced, this.next);
+    this.#announced = this.next;
+    const body = encodeMessage("ToolListChange", { ...this.#self, ...change });
+    if (body.byteLength < this.#announced.bytes / 2 && body.byteLength <= MAX_PAGE_BYTES) await this.#send(this.#toAll, messages.ToolListChange.type, body);
+    else await this.#announce(this.#toAll);
+  }
+
+  hearProbe(message: Envelope): void {
+    const { replyTo, topic } = message;
+    const { service, identity } = this.#options;
+    const probe = decodeMessage("ToolAnnounceProbe", message.body);
+    if (!probe.ok || replyTo === undefined) return;
+    const { service: asked, instance } = probe.value;
+    if ((asked ?? service) !== service || (instance ?? this.#self.instance) !== this.#self.instance) return;
+    const sender = identity.senderOf(message);
+    if ("refusal" in sender || !sender.mayHear(replyTo)) return;
+    const isForList = topic !== PROBE_TOPIC;
+    if (this.#allowance.take(sender.name, isForList ? this.#announced.bytes : 0)) void (isForList ? this.#announce(replyTo) : this.beat({ topic: replyTo }));
+  }
+
+  async #announce(topic: string): Promise<void> {
+    const { hash, pages } = this.#announced;
+    for (const [page, content] of pages.entries()) {
+      const body = encodeMessage("ToolAnnouncement", { ...this.#self, hash, page, pages: pages.length, ...content });
+      await this.#send(topic, messages.ToolAnnouncement.type, body, { [Header.ListHash]: hash });
+    }
+  }
+
+  async #send(topic: string, type: string, body: Uint8Array, headers: Record<string, string> = {}): Promise<void> {
+    const { service, log } = this.#options;
+    try {
+      await this.#bus.publish(createEnvelope({ topic, type, source: service, ttlMs: ANNOUNCEMENT_TTL_MS, headers, body }), { timeoutMs: HEARTBEAT_MS });
+    } catch (error) {
+      log.debug({ service, error: String(error) }, "could not send an announcement"); // the next heartbeat comes, and callers ask again
+    }
+  }
 }
 
 type Announcement = ReturnType<typeof toAnnouncement>;

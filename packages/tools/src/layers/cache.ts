@@ -23,7 +23,7 @@ export function cache({ name, cacheSeconds = 0 }: ToolDefinition, results: Resul
   const lookups = metrics
     .getMeter("@rockbot/tools")
     .createCounter("rockbot.tool.cache.lookups", { description: "Calls of tools whose results may be kept, by what was found." });
-  const running = new Map<string, Shared>();
+  const runs = new SharedRuns(results);
 
   return (next) => ({
     async execute(request, context) {
@@ -31,25 +31,34 @@ export function cache({ name, cacheSeconds = 0 }: ToolDefinition, results: Resul
       if (ttlMs === 0) return next.execute(request, context);
       const key = keyOf(name, context);
       const kept = results.get(key, ttlMs);
-      const shared = kept === undefined ? running.get(key) : undefined;
+      const shared = kept === undefined ? runs.of(key) : undefined;
       lookups.add(1, { tool_name: name, found: kept !== undefined ? "kept" : shared !== undefined ? "running" : "nothing" });
       if (kept !== undefined) return { ...kept, toolCallId: request.toolCallId };
-      const response = await wait(shared ?? begin(next, request, context, { key, ttlMs }), context);
+      const response = await runs.wait(shared ?? runs.begin(next, request, context, { key, ttlMs }), context);
       return { ...response, toolCallId: request.toolCallId };
     },
   });
+}
 
-  function begin(
-    next: ToolExecutor,
-    request: ToolInvokeRequest,
-    context: ToolContext,
-    { key, ttlMs }: { readonly key: string; readonly ttlMs: number },
-  ): Shared {
+/** What runs now, each for all that have asked for it. */
+class SharedRuns {
+  readonly #results: ResultCache;
+  readonly #running = new Map<string, Shared>();
+
+  constructor(results: ResultCache) {
+    this.#results = results;
+  }
+
+  of(key: string): Shared | undefined {
+    return this.#running.get(key);
+  }
+
+  begin(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext, { key, ttlMs }: { readonly key: string; readonly ttlMs: number }): Shared {
     const waiters = new Set<ToolContext>();
     const controller = new AbortController();
     const { promise, resolve } = Promise.withResolvers<ToolInvokeResponse>();
     const shared: Shared = { key, outcome: promise, waiters, controller, hasStarted: false };
-    running.set(key, shared);
+    this.#running.set(key, shared);
     const ofAll: ToolContext = {
       ...context,
       signal: controller.signal,
@@ -67,10 +76,10 @@ export function cache({ name, cacheSeconds = 0 }: ToolDefinition, results: Resul
     const run = async (): Promise<ToolInvokeResponse> => {
       try {
         const response = await next.execute(request, ofAll);
-        if (response.isError !== true && !controller.signal.aborted) results.set(key, response, ttlMs);
+        if (response.isError !== true && !controller.signal.aborted) this.#results.set(key, response, ttlMs);
         return response;
       } finally {
-        if (running.get(key) === shared) running.delete(key);
+        if (this.#running.get(key) === shared) this.#running.delete(key);
       }
     };
     resolve(Promise.resolve().then(run)); // once the first waits
@@ -78,7 +87,7 @@ export function cache({ name, cacheSeconds = 0 }: ToolDefinition, results: Resul
   }
 
   /** A waiter that leaves is answered by its deadline or its cancellation. */
-  function wait(shared: Shared, context: ToolContext): Promise<ToolInvokeResponse> {
+  wait(shared: Shared, context: ToolContext): Promise<ToolInvokeResponse> {
     const { key, outcome, waiters, controller } = shared;
     const { signal } = context;
     waiters.add(context);
@@ -88,7 +97,7 @@ export function cache({ name, cacheSeconds = 0 }: ToolDefinition, results: Resul
         waiters.delete(context);
         reject(signal.reason);
         if (waiters.size > 0) return;
-        if (running.get(key) === shared) running.delete(key); // nobody joins what ends
+        if (this.#running.get(key) === shared) this.#running.delete(key); // nobody joins what ends
         controller.abort(signal.reason);
       };
       const end = () => {

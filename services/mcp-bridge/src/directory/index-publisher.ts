@@ -53,33 +53,119 @@ export interface IndexPublisherOptions {
  * gone. Listens for those who ask before it tells anybody. Of several replicas one tells, and all listen: whoever tells next knows whom,
  * and begins with the whole index, for those who have asked while nobody told.
  */
-export async function publishIndex(
-  bus: Bus,
-  pool: ServerPool,
-  { identity, agents: configured, canRegister, lease, meter, tools, onPolicyChange, log }: IndexPublisherOptions,
-): Promise<AsyncDisposable> {
-  const startedAt = Date.now();
-  const isTelling = (): boolean => lease?.isHeld ?? true;
-  /** By name, each with the caller that it is. */
-  const agents = new Map<string, string>(configured.map((agent) => [agent, agent]));
-  let sequence = 0;
-  let told = new Map<string, ListedServer>();
+export async function publishIndex(bus: Bus, pool: ServerPool, options: IndexPublisherOptions): Promise<AsyncDisposable> {
+  const { lease, onPolicyChange } = options;
+  const publisher = new IndexPublisher(bus, pool, options);
   let gathering: NodeJS.Timeout | undefined;
+  await using started = new AsyncDisposableStack();
+  const refresh = { name: `${MCP_BRIDGE}.refresh`, topics: [mcpTopics.refresh], kind: "copy", ...METERED } as const;
+  started.use(await bus.subscribe(refresh, (message) => publisher.answer(message)));
+  started.defer(() => clearTimeout(gathering));
+  const changeSoon = (): void => {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      void publisher.tellChanges();
+    }, GATHER_MS);
+  };
+  started.defer(pool.onChange(changeSoon));
+  if (lease !== undefined) started.defer(lease.onChange(() => publisher.takeOver()));
+  if (onPolicyChange !== undefined) started.defer(onPolicyChange(() => publisher.tellAgain()));
+  publisher.takeOver();
+  changeSoon();
+  return started.move();
+}
 
-  async function send(agent: string, index: McpServersIndexed): Promise<void> {
-    const body = encodeMessage("McpServersIndexed", index);
-    const headers = { [Header.ContentTrust]: "system" };
-    try {
-      const { type } = messages.McpServersIndexed;
-      const envelope = createEnvelope({ topic: mcpTopics.index(agent), type, source: MCP_BRIDGE, ttlMs: TTL_MS, body, headers });
-      await bus.publish(envelope, { timeoutMs: PUBLISH_TIMEOUT_MS });
-    } catch (error) {
-      log.debug({ agent, error: String(error) }, "could not send the index of MCP servers"); // an agent asks when it starts
+class IndexPublisher {
+  readonly #bus: Bus;
+  readonly #pool: ServerPool;
+  readonly #options: IndexPublisherOptions;
+  readonly #startedAt = Date.now();
+  /** By name, each with the caller that it is. */
+  readonly #agents: Map<string, string>;
+  #sequence = 0;
+  #told = new Map<string, ListedServer>();
+  #wasTelling: boolean;
+
+  constructor(bus: Bus, pool: ServerPool, options: IndexPublisherOptions) {
+    this.#bus = bus;
+    this.#pool = pool;
+    this.#options = options;
+    this.#agents = new Map(options.agents.map((agent) => [agent, agent]));
+    this.#wasTelling = this.#isTelling();
+  }
+
+  async answer(message: Envelope): Promise<void> {
+    const sender = this.#options.identity.senderOf(message);
+    if ("refusal" in sender || !canHear(sender.name) || !this.#options.meter.admits("refresh", sender.name, message.body.byteLength)) return;
+    const request = decodeMessage("McpMetadataRefreshRequest", message.body);
+    if (!request.ok) return;
+    const { name: agent, caller } = sender;
+    this.#know(agent, caller);
+    const { serverName } = request.value;
+    const named = serverName == null ? undefined : this.#pool.find(serverName);
+    const looked = serverName == null ? this.#pool.servers.filter(({ health }) => health.state !== "ready") : named === undefined ? [] : [named];
+    for (const server of looked) void server.refresh();
+    if (this.#isTelling()) await this.#send(agent, this.#snapshot(agent));
+  }
+
+  async tellChanges(): Promise<void> {
+    const before = this.#told;
+    this.#told = new Map(listed(this.#pool).map(({ name, tools }) => [name, { name, tools }]));
+    const removed = [...before.values()].filter(({ name }) => !this.#told.has(name));
+    const changed = [...this.#told.values()].filter((server) => namesOf(before.get(server.name)) !== namesOf(server));
+    if (!this.#isTelling() || (removed.length === 0 && changed.length === 0)) return;
+    for (const agent of this.#agents.keys()) {
+      for (const server of removed) if (this.#summaryFor(agent, server) !== undefined) await this.#send(agent, { servers: [], removedServers: [server.name] });
+      for (const server of changed) {
+        const summary = this.#summaryFor(agent, server);
+        if (summary !== undefined) await this.#send(agent, { servers: [summary], removedServers: [] });
+      }
+      await this.#send(agent, this.#snapshot(agent));
     }
   }
 
-  function summaryFor(agent: string, server: ListedServer): McpServerSummary | undefined {
-    const usable = tools({ name: agent, caller: agents.get(agent) ?? agent }, server);
+  takeOver(): void {
+    const isFirst = this.#isTelling() && !this.#wasTelling;
+    this.#wasTelling = this.#isTelling();
+    if (!isFirst) return;
+    this.#options.log.info({ agents: this.#agents.size }, "this bridge now sends agents the index of MCP servers");
+    if (this.#told.size > 0) this.#tellAll();
+  }
+
+  /** What may be told has changed. */
+  tellAgain(): void {
+    if (this.#isTelling() && this.#told.size > 0) this.#tellAll();
+  }
+
+  #isTelling(): boolean {
+    return this.#options.lease?.isHeld ?? true;
+  }
+
+  #tellAll(): void {
+    for (const agent of this.#agents.keys()) void this.#send(agent, this.#snapshot(agent));
+  }
+
+  #know(agent: string, caller: string): void {
+    if (this.#options.agents.includes(agent)) return void this.#agents.set(agent, caller);
+    this.#agents.delete(agent);
+    this.#agents.set(agent, caller); // the newest last
+    const oldest = [...this.#agents.keys()].find((name) => !this.#options.agents.includes(name));
+    if (this.#agents.size > MAX_AGENTS + this.#options.agents.length && oldest !== undefined) this.#agents.delete(oldest);
+  }
+
+  #snapshot(agent: string): McpServersIndexed {
+    return {
+      servers: listed(this.#pool).flatMap((server) => this.#summaryFor(agent, server) ?? []),
+      removedServers: [],
+      isSnapshot: true,
+      epoch: this.#options.lease?.holder?.fence ?? this.#startedAt,
+      sequence: this.#sequence++,
+      ...(this.#options.canRegister ? { canRegister: true } : {}),
+    };
+  }
+
+  #summaryFor(agent: string, server: ListedServer): McpServerSummary | undefined {
+    const usable = this.#options.tools({ name: agent, caller: this.#agents.get(agent) ?? agent }, server);
     // A server that has tools, and none for the agent, is not there for it.
     if (usable.length === 0 && server.tools.length > 0) return undefined;
     return mcpServerSummary(
@@ -88,84 +174,17 @@ export async function publishIndex(
     );
   }
 
-  const snapshot = (agent: string): McpServersIndexed => ({
-    servers: listed(pool).flatMap((server) => summaryFor(agent, server) ?? []),
-    removedServers: [],
-    isSnapshot: true,
-    epoch: lease?.holder?.fence ?? startedAt,
-    sequence: sequence++,
-    ...(canRegister ? { canRegister } : {}),
-  });
-
-  async function tellChanges(): Promise<void> {
-    const before = told;
-    told = new Map(listed(pool).map(({ name, tools }) => [name, { name, tools }]));
-    const removed = [...before.values()].filter(({ name }) => !told.has(name));
-    const changed = [...told.values()].filter((server) => namesOf(before.get(server.name)) !== namesOf(server));
-    if (!isTelling() || (removed.length === 0 && changed.length === 0)) return;
-    for (const agent of agents.keys()) {
-      for (const server of removed) if (summaryFor(agent, server) !== undefined) await send(agent, { servers: [], removedServers: [server.name] });
-      for (const server of changed) {
-        const summary = summaryFor(agent, server);
-        if (summary !== undefined) await send(agent, { servers: [summary], removedServers: [] });
-      }
-      await send(agent, snapshot(agent));
+  async #send(agent: string, index: McpServersIndexed): Promise<void> {
+    const body = encodeMessage("McpServersIndexed", index);
+    const headers = { [Header.ContentTrust]: "system" };
+    try {
+      const { type } = messages.McpServersIndexed;
+      const envelope = createEnvelope({ topic: mcpTopics.index(agent), type, source: MCP_BRIDGE, ttlMs: TTL_MS, body, headers });
+      await this.#bus.publish(envelope, { timeoutMs: PUBLISH_TIMEOUT_MS });
+    } catch (error) {
+      this.#options.log.debug({ agent, error: String(error) }, "could not send the index of MCP servers"); // an agent asks when it starts
     }
   }
-
-  function tellAll(): void {
-    for (const agent of agents.keys()) void send(agent, snapshot(agent));
-  }
-
-  let wasTelling = isTelling();
-  function takeOver(): void {
-    const isFirst = isTelling() && !wasTelling;
-    wasTelling = isTelling();
-    if (!isFirst) return;
-    log.info({ agents: agents.size }, "this bridge now sends agents the index of MCP servers");
-    if (told.size > 0) tellAll();
-  }
-
-  function know(agent: string, caller: string): void {
-    if (configured.includes(agent)) return void agents.set(agent, caller);
-    agents.delete(agent);
-    agents.set(agent, caller); // the newest last
-    const oldest = [...agents.keys()].find((name) => !configured.includes(name));
-    if (agents.size > MAX_AGENTS + configured.length && oldest !== undefined) agents.delete(oldest);
-  }
-
-  async function answer(message: Envelope): Promise<void> {
-    const sender = identity.senderOf(message);
-    if ("refusal" in sender || !canHear(sender.name) || !meter.admits("refresh", sender.name, message.body.byteLength)) return;
-    const request = decodeMessage("McpMetadataRefreshRequest", message.body);
-    if (!request.ok) return;
-    const { name: agent, caller } = sender;
-    know(agent, caller);
-    const { serverName } = request.value;
-    const named = serverName == null ? undefined : pool.find(serverName);
-    const looked = serverName == null ? pool.servers.filter(({ health }) => health.state !== "ready") : named === undefined ? [] : [named];
-    for (const server of looked) void server.refresh();
-    if (isTelling()) await send(agent, snapshot(agent));
-  }
-
-  await using started = new AsyncDisposableStack();
-  started.use(await bus.subscribe({ name: `${MCP_BRIDGE}.refresh`, topics: [mcpTopics.refresh], kind: "copy", ...METERED }, answer));
-  started.defer(() => clearTimeout(gathering));
-  const changeSoon = (): void => {
-    gathering ??= setTimeout(() => {
-      gathering = undefined;
-      void tellChanges();
-    }, GATHER_MS);
-  };
-  started.defer(pool.onChange(changeSoon));
-  if (lease !== undefined) started.defer(lease.onChange(takeOver));
-  const retell = (): void => {
-    if (isTelling() && told.size > 0) tellAll();
-  };
-  if (onPolicyChange !== undefined) started.defer(onPolicyChange(retell));
-  takeOver();
-  changeSoon();
-  return started.move();
 }
 
 /** Servers whose tools are known: those that are connected, and those that were. */

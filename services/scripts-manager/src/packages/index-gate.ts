@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, request as requestHttp, type Server, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { type Duplex, duplexPair, pipeline } from "node:stream";
 import { serveWheelFolder, WHEELS_HOST } from "./wheel-folder.ts";
@@ -40,44 +40,86 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-export function openIndexGate({ hosts, wheelsFolder, idleMs, maxBytes }: IndexGateOptions): IndexGate {
-  const open = new Set<Duplex>();
-  let fault: GateFault | undefined;
-  let received = 0;
+export function openIndexGate(options: IndexGateOptions): IndexGate {
+  return new HostGate(options);
+}
 
-  function count(source: Duplex | IncomingMessage): void {
+class HostGate implements IndexGate {
+  readonly #options: IndexGateOptions;
+  readonly #open = new Set<Duplex>();
+  readonly #server: Server;
+  #fault: GateFault | undefined;
+  #received = 0;
+
+  constructor(options: IndexGateOptions) {
+    this.#options = options;
+    this.#server = createServer((incoming, outgoing) => this.#forward(incoming, outgoing))
+      .on("connect", (incoming, client, head) => this.#tunnel(incoming, client, head))
+      .on("clientError", (_, client) => client.destroy());
+  }
+
+  get fault(): GateFault | undefined {
+    return this.#fault;
+  }
+
+  open(): Duplex {
+    const [ours, theirs] = duplexPair();
+    this.#open.add(ours);
+    // A side that is cut off does not tell the other.
+    ours
+      .on("error", () => {})
+      .once("close", () => {
+        this.#open.delete(ours);
+        theirs.destroy();
+      });
+    theirs
+      .on("error", () => {})
+      .once("close", () => {
+        if (!theirs.writableFinished) ours.destroy();
+      });
+    this.#server.emit("connection", theirs);
+    return ours;
+  }
+
+  [Symbol.dispose](): void {
+    for (const connection of this.#open) connection.destroy();
+    this.#server.closeAllConnections();
+  }
+
+  #count(source: Duplex | IncomingMessage): void {
     source.on("data", (chunk: Buffer) => {
-      received += chunk.length;
-      if (received <= maxBytes) return;
-      fault ??= { kind: "too_large" };
+      this.#received += chunk.length;
+      if (this.#received <= this.#options.maxBytes) return;
+      this.#fault ??= { kind: "too_large" };
       source.destroy(new Error("More is received than may be"));
     });
   }
 
-  function refuse(host: string, kind: "refused" | "failed"): void {
-    fault ??= { kind, host };
+  #refuse(host: string, kind: "refused" | "failed"): void {
+    this.#fault ??= { kind, host };
   }
 
-  function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  #forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const { hosts, wheelsFolder, idleMs } = this.#options;
     const url = URL.canParse(incoming.url ?? "") ? new URL(incoming.url ?? "") : undefined;
     if (url?.protocol !== "http:" || (incoming.method !== "GET" && incoming.method !== "HEAD")) return void outgoing.writeHead(400).end();
     if (wheelsFolder !== undefined && url.host === WHEELS_HOST) return void serveWheelFolder(wheelsFolder, incoming.method, url.pathname, outgoing);
     const host = `${url.hostname}:${url.port || "80"}`;
     if (!hosts.has(host)) {
-      refuse(url.hostname, "refused");
+      this.#refuse(url.hostname, "refused");
       return void outgoing.writeHead(403).end();
     }
     const headers = Object.fromEntries(Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
     const onward = requestHttp(url, { method: incoming.method, headers, agent: false, timeout: idleMs }, (answer) => {
-      if ((answer.statusCode ?? 500) >= 500) refuse(url.hostname, "failed");
-      count(answer);
+      if ((answer.statusCode ?? 500) >= 500) this.#refuse(url.hostname, "failed");
+      this.#count(answer);
       const passedOn = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
       outgoing.writeHead(answer.statusCode ?? 502, passedOn);
       pipeline(answer, outgoing, () => {});
     });
     onward.on("timeout", () => onward.destroy(new Error("The index is silent")));
     onward.on("error", () => {
-      refuse(url.hostname, "failed");
+      this.#refuse(url.hostname, "failed");
       if (outgoing.headersSent) outgoing.destroy();
       else outgoing.writeHead(502).end();
     });
@@ -85,55 +127,25 @@ export function openIndexGate({ hosts, wheelsFolder, idleMs, maxBytes }: IndexGa
     onward.end();
   }
 
-  function tunnel(incoming: IncomingMessage, client: Duplex, head: Buffer): void {
+  #tunnel(incoming: IncomingMessage, client: Duplex, head: Buffer): void {
+    const { hosts, idleMs } = this.#options;
     const [, hostname = "", port = ""] = /^\[?([^\]]+)\]?:(\d{1,5})$/.exec(incoming.url ?? "") ?? [];
     if (!hosts.has(`${hostname}:${port}`)) {
-      refuse(hostname, "refused");
+      this.#refuse(hostname, "refused");
       return void client.end("HTTP/1.1 403 Forbidden\r\n\r\n");
     }
     const onward = connect({ host: hostname, port: Number(port), timeout: idleMs });
     onward.on("timeout", () => onward.destroy(new Error("The index is silent")));
     onward.on("error", () => {
-      refuse(hostname, "failed");
+      this.#refuse(hostname, "failed");
       client.destroy();
     });
     onward.once("connect", () => {
       client.write("HTTP/1.1 200 Connection established\r\n\r\n");
       onward.write(head);
-      count(onward);
+      this.#count(onward);
       pipeline(client, onward, client, () => {});
     });
     client.on("close", () => onward.destroy());
   }
-
-  const server = createServer(forward)
-    .on("connect", tunnel)
-    .on("clientError", (_, client) => client.destroy());
-  return {
-    get fault() {
-      return fault;
-    },
-    open() {
-      const [ours, theirs] = duplexPair();
-      open.add(ours);
-      // A side that is cut off does not tell the other.
-      ours
-        .on("error", () => {})
-        .once("close", () => {
-          open.delete(ours);
-          theirs.destroy();
-        });
-      theirs
-        .on("error", () => {})
-        .once("close", () => {
-          if (!theirs.writableFinished) ours.destroy();
-        });
-      server.emit("connection", theirs);
-      return ours;
-    },
-    [Symbol.dispose]() {
-      for (const connection of open) connection.destroy();
-      server.closeAllConnections();
-    },
-  };
 }

@@ -66,12 +66,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
   const policy = createAddressPolicy(options);
   const limits = { maxBytes, idleTimeoutMs, connectTimeoutMs };
   const agent = createGuardedAgent({ policy, lookup: options.lookup, connectTimeoutMs, idleTimeoutMs, maxHeaderBytes });
-  const ownHeaders = {
-    accept: "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5",
-    "accept-encoding": "gzip, deflate, br",
-    "accept-language": "en,*;q=0.5",
-    "user-agent": userAgent,
-  };
+  const ownHeaders = headersOf(userAgent);
 
   async function send(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
@@ -94,28 +89,12 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
     try {
       let carried = headers;
       for (let hops = 0; ; hops++) {
-        const { statusCode, headers: received, body } = await send(url, carried, signal);
+        const response = await send(url, carried, signal);
+        const { statusCode, body } = response;
         body.on("error", () => {}); // a body that is dropped may still fail
-        const header = (name: string): string | undefined => [received[name]].flat()[0];
-        const location = header("location");
+        const location = headerOf(response, "location");
         if (!redirects.has(statusCode) || location === undefined || maxRedirects === 0) {
-          return {
-            url,
-            status: statusCode,
-            header,
-            retryAfterMs: retryAfterMs(header("retry-after")),
-            async body() {
-              try {
-                if (Number(header("content-length") ?? 0) > maxBytes) throw new BodyTooLargeError(`it says that it has more than ${maxBytes} bytes`);
-                return await readBody(body, { encoding: header("content-encoding"), maxBytes });
-              } catch (error) {
-                throw fail(error);
-              }
-            },
-            async [Symbol.asyncDispose]() {
-              body.destroy();
-            },
-          };
+          return publicResponse(url, response, { maxBytes, fail });
         }
         body.destroy();
         if (hops === maxRedirects)
@@ -135,6 +114,43 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
     },
   });
 }
+
+const headersOf = (userAgent: string) => ({
+  accept: "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5",
+  "accept-encoding": "gzip, deflate, br",
+  "accept-language": "en,*;q=0.5",
+  "user-agent": userAgent,
+});
+
+/** @param fail makes of what went wrong what is thrown */
+function publicResponse(
+  url: URL,
+  response: Dispatcher.ResponseData,
+  { maxBytes, fail }: { readonly maxBytes: number; readonly fail: (error: unknown) => unknown },
+): PublicResponse {
+  const { statusCode, body } = response;
+  const header = (name: string): string | undefined => headerOf(response, name);
+  return {
+    url,
+    status: statusCode,
+    header,
+    retryAfterMs: retryAfterMs(header("retry-after")),
+    async body() {
+      try {
+        if (Number(header("content-length") ?? 0) > maxBytes) throw new BodyTooLargeError(`it says that it has more than ${maxBytes} bytes`);
+        return await readBody(body, { encoding: header("content-encoding"), maxBytes });
+      } catch (error) {
+        throw fail(error);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      body.destroy();
+    },
+  };
+}
+
+/** @param name in lower case */
+const headerOf = ({ headers }: Dispatcher.ResponseData, name: string): string | undefined => [headers[name]].flat()[0];
 
 function parseUrl(text: string): URL {
   const url = URL.parse(text);

@@ -1,4 +1,4 @@
-import { createSemaphore, within } from "@rockbot/base";
+import { createSemaphore, type Semaphore, within } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PageJob, PageOutcome } from "./page-job.ts";
 import { type PageProcess, PageProcessEndedError, startPageProcess } from "./start-page-process.ts";
@@ -36,85 +36,90 @@ export interface PageConverter extends AsyncDisposable {
   convert(html: string, url: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<MarkdownPage>;
 }
 
-export function createPageConverter({
-  timeoutMs = 5_000,
-  processes = 1,
-  idleMs = 30_000,
-  maxHeapMb = 160,
-  maxLength = 10_000_000,
-}: PageConverterOptions = {}): PageConverter {
-  const closing = new AbortController();
-  const permits = createSemaphore(processes);
-  const idle: { readonly pageProcess: PageProcess; readonly timer: NodeJS.Timeout }[] = [];
-  /** What disposal waits for: conversions, and the ends of processes that were idle for too long. */
-  const pending = new Set<Promise<unknown>>();
+export function createPageConverter(options: PageConverterOptions = {}): PageConverter {
+  return new ProcessConverter(options);
+}
 
-  function track<T>(work: PromiseLike<T>): Promise<T> {
-    const tracked = Promise.resolve(work).finally(() => pending.delete(tracked));
-    pending.add(tracked);
+class ProcessConverter implements PageConverter {
+  readonly #limits: { readonly timeoutMs: number; readonly idleMs: number; readonly maxHeapMb: number; readonly maxLength: number };
+  readonly #closing = new AbortController();
+  readonly #permits: Semaphore;
+  readonly #idle: { readonly pageProcess: PageProcess; readonly timer: NodeJS.Timeout }[] = [];
+  /** What disposal waits for: conversions, and the ends of processes that were idle for too long. */
+  readonly #pending = new Set<Promise<unknown>>();
+
+  constructor({ timeoutMs = 5_000, processes = 1, idleMs = 30_000, maxHeapMb = 160, maxLength = 10_000_000 }: PageConverterOptions) {
+    this.#limits = { timeoutMs, idleMs, maxHeapMb, maxLength };
+    this.#permits = createSemaphore(processes);
+  }
+
+  async convert(html: string, url: string, { signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<MarkdownPage> {
+    const closing = this.#closing.signal;
+    return await this.#track(this.#run(html, url, signal === undefined ? closing : AbortSignal.any([closing, signal])));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new ToolError(ToolErrorCode.Cancelled, "Cannot convert the page: the service is stopping."));
+    for (let pageProcess = this.#takeIdle(); pageProcess !== undefined; pageProcess = this.#takeIdle()) void this.#track(pageProcess[Symbol.asyncDispose]());
+    await Promise.allSettled(this.#pending);
+  }
+
+  #track<T>(work: PromiseLike<T>): Promise<T> {
+    const tracked = Promise.resolve(work).finally(() => this.#pending.delete(tracked));
+    this.#pending.add(tracked);
     return tracked;
   }
 
   /** What is idle leaves the list before it is ended, so that nobody gets a process that is about to end. */
-  function takeIdle(): PageProcess | undefined {
-    for (let entry = idle.pop(); entry !== undefined; entry = idle.pop()) {
+  #takeIdle(): PageProcess | undefined {
+    for (let entry = this.#idle.pop(); entry !== undefined; entry = this.#idle.pop()) {
       clearTimeout(entry.timer);
       if (!entry.pageProcess.hasEnded) return entry.pageProcess;
     }
     return undefined;
   }
 
-  async function putBack(pageProcess: PageProcess): Promise<void> {
-    if (closing.signal.aborted) return await pageProcess[Symbol.asyncDispose]();
+  async #putBack(pageProcess: PageProcess): Promise<void> {
+    if (this.#closing.signal.aborted) return await pageProcess[Symbol.asyncDispose]();
     const timer = setTimeout(() => {
-      idle.splice(idle.indexOf(entry), 1);
-      void track(pageProcess[Symbol.asyncDispose]());
-    }, idleMs).unref();
+      this.#idle.splice(this.#idle.indexOf(entry), 1);
+      void this.#track(pageProcess[Symbol.asyncDispose]());
+    }, this.#limits.idleMs).unref();
     const entry = { pageProcess, timer };
-    idle.push(entry);
+    this.#idle.push(entry);
   }
 
-  async function run(html: string, url: string, signal: AbortSignal): Promise<MarkdownPage> {
-    using _permit = await permits.acquire(signal);
+  async #run(html: string, url: string, signal: AbortSignal): Promise<MarkdownPage> {
+    using _permit = await this.#permits.acquire(signal);
+    const { maxHeapMb, maxLength } = this.#limits;
     const job = { html, url, maxLength };
     const start = (): Promise<PageProcess> => startPageProcess({ maxHeapMb, signal }).catch(unavailable);
-    const idleProcess = takeIdle();
+    const idleProcess = this.#takeIdle();
     if (idleProcess !== undefined) {
       try {
-        return await convertIn(idleProcess, job, signal);
+        return await this.#convertIn(idleProcess, job, signal);
       } catch (error) {
         if (!mayHaveDiedIdle(error)) throw conversionError(error);
       }
     }
-    return await convertIn(await start(), job, signal).catch((error: unknown) => {
+    return await this.#convertIn(await start(), job, signal).catch((error: unknown) => {
       throw conversionError(error);
     });
   }
 
   /** @throws {PageConversionError} @throws {PageProcessEndedError} */
-  async function convertIn(pageProcess: PageProcess, job: PageJob, signal: AbortSignal): Promise<MarkdownPage> {
+  async #convertIn(pageProcess: PageProcess, job: PageJob, signal: AbortSignal): Promise<MarkdownPage> {
     let outcome: PageOutcome;
     try {
-      outcome = await withinCpuTime(pageProcess, timeoutMs, () => pageProcess.convert(job, signal));
+      outcome = await withinCpuTime(pageProcess, this.#limits.timeoutMs, () => pageProcess.convert(job, signal));
     } catch (error) {
       await pageProcess[Symbol.asyncDispose](); // the permit is kept until the process is gone, and its memory with it
       throw error;
     }
-    await putBack(pageProcess);
+    await this.#putBack(pageProcess);
     if ("failure" in outcome) throw new PageConversionError(outcome.failure);
     return outcome.page;
   }
-
-  return {
-    async convert(html, url, { signal } = {}) {
-      return await track(run(html, url, signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal])));
-    },
-    async [Symbol.asyncDispose]() {
-      closing.abort(new ToolError(ToolErrorCode.Cancelled, "Cannot convert the page: the service is stopping."));
-      for (let pageProcess = takeIdle(); pageProcess !== undefined; pageProcess = takeIdle()) void track(pageProcess[Symbol.asyncDispose]());
-      await Promise.allSettled(pending);
-    },
-  };
 }
 
 /** A busy machine may take so many times as long. */

@@ -1,4 +1,4 @@
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { within } from "@rockbot/base";
@@ -42,16 +42,7 @@ const START_TIMEOUT_MS = 10_000;
  */
 export async function startPageProcess({ maxHeapMb, signal }: StartPageProcessOptions): Promise<PageProcess> {
   signal.throwIfAborted();
-  const child = fork(PROGRAM, [], {
-    env: {},
-    // The young generation comes on top: by default it alone may take 48 MiB.
-    execArgv: [`--max-old-space-size=${maxHeapMb}`, "--max-semi-space-size=4"],
-    serialization: "advanced",
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-  });
-  child.unref();
-  child.channel?.unref();
-
+  const child = forkConverter(maxHeapMb);
   let end: PageProcessEndedError | undefined;
   /** Of the answer that is waited for now. */
   let failAnswer: ((error: PageProcessEndedError) => void) | undefined;
@@ -108,4 +99,17 @@ export async function startPageProcess({ maxHeapMb, signal }: StartPageProcessOp
     await pageProcess[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+function forkConverter(maxHeapMb: number): ChildProcess {
+  const child = fork(PROGRAM, [], {
+    env: {},
+    // The young generation comes on top: by default it alone may take 48 MiB.
+    execArgv: [`--max-old-space-size=${maxHeapMb}`, "--max-semi-space-size=4"],
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  child.unref();
+  child.channel?.unref();
+  return child;
 }

@@ -14,6 +14,7 @@ import {
   type StrangerOptions,
   startServer,
   tallyByAddress,
+  type Visit,
   WaitingRoom,
 } from "@rockbot/edge/inbound";
 import { readInbound } from "../door/read-inbound.ts";
@@ -57,24 +58,10 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
   });
   const admission = new Admission({ maxRunning: maxConcurrent, waiting: new WaitingRoom(maxConcurrent), answerMs: ANSWER_MS });
   const listener = getRequestListener(
-    async (request, { outgoing }) => {
-      try {
-        const visit = admission.begin(outgoing as ServerResponse, undefined);
-        const { body, method, headers, signal: gone } = request;
-        const bytes = body === null ? undefined : await visit.receive(() => readMessage(body, MAX_REQUEST_BYTES));
-        visit.run();
-        if (bytes === undefined) return await handler.fetch(request);
-        const read = readInbound(bytes);
-        if (read.ok) return await handler.fetch(new Request(request.url, { method, headers, signal: gone }), { parsedBody: read.value });
-        // A client's call ends by an answer with its id; whoever sent none sees the status.
-        return Response.json(read.answer, { status: read.answer.id !== null ? 200 : Buffer.isBuffer(bytes) ? 400 : 413 });
-      } catch (error) {
-        if (error instanceof NoPlaceError) return noPlace(error);
-        if (error instanceof GaveWayError) return Response.json(errorBody(`Cannot read the request: ${error.message}. Send it faster`), { status: 408 });
-        throw error;
-      }
+    (request, { outgoing }) => answerRequest(request, () => admission.begin(outgoing as ServerResponse, undefined), handler),
+    {
+      overrideGlobalObjects: false,
     },
-    { overrideGlobalObjects: false },
   );
   function listen(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const refusal = refusalOf(incoming);
@@ -109,6 +96,25 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
       refused[Symbol.dispose]();
     },
   };
+}
+
+/** @param begin throws where there is no place for the request */
+async function answerRequest(request: Request, begin: () => Visit, handler: ReturnType<typeof createMcpHandler>): Promise<Response> {
+  try {
+    const visit = begin();
+    const { body, method, headers, signal: gone } = request;
+    const bytes = body === null ? undefined : await visit.receive(() => readMessage(body, MAX_REQUEST_BYTES));
+    visit.run();
+    if (bytes === undefined) return await handler.fetch(request);
+    const read = readInbound(bytes);
+    if (read.ok) return await handler.fetch(new Request(request.url, { method, headers, signal: gone }), { parsedBody: read.value });
+    // A client's call ends by an answer with its id; whoever sent none sees the status.
+    return Response.json(read.answer, { status: read.answer.id !== null ? 200 : Buffer.isBuffer(bytes) ? 400 : 413 });
+  } catch (error) {
+    if (error instanceof NoPlaceError) return noPlace(error);
+    if (error instanceof GaveWayError) return Response.json(errorBody(`Cannot read the request: ${error.message}. Send it faster`), { status: 408 });
+    throw error;
+  }
 }
 
 function refuse(outgoing: ServerResponse, { status, message }: Refusal): void {

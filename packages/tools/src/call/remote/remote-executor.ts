@@ -38,21 +38,79 @@ export interface RemoteExecutorOptions {
  * Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives up. Ends by the deadline,
  * and when it is aborted, also if the bus and the service are gone.
  */
-export function remoteExecutor(tool: FoundTool, { bus, station, directory, identity, source }: RemoteExecutorOptions): ToolExecutor {
-  const self = identity.callerNamed(source);
+export function remoteExecutor(tool: FoundTool, options: RemoteExecutorOptions): ToolExecutor {
+  return new RemoteExecutor(tool, options);
+}
+
+class RemoteExecutor implements ToolExecutor {
+  readonly #tool: FoundTool;
+  readonly #options: RemoteExecutorOptions;
+  readonly #self: string;
+
+  constructor(tool: FoundTool, options: RemoteExecutorOptions) {
+    this.#tool = tool;
+    this.#options = options;
+    this.#self = options.identity.callerNamed(options.source);
+  }
+
+  async execute(request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
+    const { station, directory, identity } = this.#options;
+    const tool = this.#tool;
+    const { signal, deadline, caller, notes, onSent } = context;
+    const body = this.#encode(request);
+    signal.throwIfAborted();
+    const waiting = this.#served(context);
+    if (waiting !== undefined) await waiting;
+    const { toolCallId } = request;
+    const { address, requester, progress: heard } = station();
+    let answer: ToolInvokeResponse | ToolError | undefined;
+    let isMisaddressed = false;
+    let updates = 0;
+    try {
+      const message = this.#envelopeOf(toolCallId, body, address, context);
+      onSent?.();
+      await requester.request(message, {
+        timeoutMs: Math.max(1, Math.floor(deadline - performance.now())),
+        offerAgainMs: HEALED_WITHIN_MS, // the service is there: only what leads to it is gone
+        signal,
+        onConfirmed: () => notes?.note(CallState.Accepted),
+        accept(reply) {
+          if (!identity.isFrom(tool.service, reply, "result")) return false;
+          answer = answerOf(reply, request);
+          if (answer === undefined) isMisaddressed = true;
+          else notes?.decidedBy(reply.headers[Header.Policy]);
+          updates = Number(reply.headers[Header.Progress] ?? 0);
+          return answer !== undefined;
+        },
+      });
+    } catch (error) {
+      if (signal.aborted || error instanceof RequestTimeoutError)
+        this.#cancel(toolCallId, caller, signal.aborted ? "the caller gave it up" : "its deadline is over");
+      throw isMisaddressed && error instanceof RequestTimeoutError ? misaddressed(tool.name, error) : toCallError(tool, error);
+    }
+    directory.sawAlive(tool);
+    if (updates > 0) await heard.heardAll(toolCallId, updates);
+    if (answer instanceof ToolError) throw answer;
+    return answer as ToolInvokeResponse;
+  }
 
   /** Headers that say for whom the call is made, if that is not whom the service sees anyway. */
-  const sayFor = (caller: string): Record<string, string> => (caller === self ? {} : { [Header.OnBehalfOf]: caller });
+  #sayFor(caller: string): Record<string, string> {
+    return caller === this.#self ? {} : { [Header.OnBehalfOf]: caller };
+  }
 
-  function cancel(toolCallId: string, caller: string, reason: string): void {
+  #cancel(toolCallId: string, caller: string, reason: string): void {
+    const { bus, source } = this.#options;
     const body = encodeMessage("ToolCancel", { toolCallId, reason });
-    const headers = sayFor(caller);
-    const message = createEnvelope({ topic: `tool.cancel.${tool.service}`, type: messages.ToolCancel.type, source, ttlMs: CANCEL_TTL_MS, body, headers });
+    const headers = this.#sayFor(caller);
+    const message = createEnvelope({ topic: `tool.cancel.${this.#tool.service}`, type: messages.ToolCancel.type, source, ttlMs: CANCEL_TTL_MS, body, headers });
     bus.publish(message).catch(() => {}); // the deadline ends the call anyway
   }
 
   /** Resolves once an instance is known to serve the tool. Undefined if that is known already. @throws {ToolError} if none does, or the time is over */
-  function served({ signal, deadline }: ToolContext): Promise<void> | undefined {
+  #served({ signal, deadline }: ToolContext): Promise<void> | undefined {
+    const { bus, directory } = this.#options;
+    const tool = this.#tool;
     if (bus.isBlocked) throw overloaded(tool, "the message bus is short of memory or disk and takes no messages");
     const isServed = directory.isServed(tool);
     const late = () => timeoutError(`"${tool.name}"`, { mayHaveRun: false });
@@ -66,72 +124,32 @@ export function remoteExecutor(tool: FoundTool, { bus, station, directory, ident
     });
   }
 
-  function encode(request: ToolInvokeRequest): Uint8Array {
+  #encode(request: ToolInvokeRequest): Uint8Array {
     const body = encodeMessage("ToolInvokeRequest", request);
     if (body.byteLength <= MAX_REQUEST_BYTES) return body;
     throw new ToolError(
       ToolErrorCode.TooLarge,
-      `Cannot call "${tool.name}": the request has ${body.byteLength} bytes, at most ${MAX_REQUEST_BYTES} are carried`,
+      `Cannot call "${this.#tool.name}": the request has ${body.byteLength} bytes, at most ${MAX_REQUEST_BYTES} are carried`,
     );
   }
 
   /** The request as it is published. @param address of the caller's station */
-  function envelopeOf(toolCallId: string, body: Uint8Array, address: string, { caller, depth = 0, progress }: ToolContext): Envelope {
-    const headers = sayFor(caller);
+  #envelopeOf(toolCallId: string, body: Uint8Array, address: string, { caller, depth = 0, progress }: ToolContext): Envelope {
+    const { topic } = this.#tool;
+    const headers = this.#sayFor(caller);
     if (depth > 0) headers[Header.Depth] = String(depth);
     if (progress !== ignoreProgress) headers[Header.Progress] = "1";
     return createEnvelope({
-      topic: tool.topic,
+      topic,
       type: messages.ToolInvokeRequest.type,
-      source,
+      source: this.#options.source,
       body,
-      replyTo: tool.topic === SCRIPT_TOPIC ? scriptResultTopic(address) : undefined,
+      replyTo: topic === SCRIPT_TOPIC ? scriptResultTopic(address) : undefined,
       messageId: toolCallId,
       correlationId: toolCallId,
       headers,
     });
   }
-
-  return {
-    async execute(request, context) {
-      const { signal, deadline, caller, notes, onSent } = context;
-      const body = encode(request);
-      signal.throwIfAborted();
-      const waiting = served(context);
-      if (waiting !== undefined) await waiting;
-      const { toolCallId } = request;
-      const { address, requester, progress: heard } = station();
-      let answer: ToolInvokeResponse | ToolError | undefined;
-      let isMisaddressed = false;
-      let updates = 0;
-      try {
-        const message = envelopeOf(toolCallId, body, address, context);
-        onSent?.();
-        await requester.request(message, {
-          timeoutMs: Math.max(1, Math.floor(deadline - performance.now())),
-          offerAgainMs: HEALED_WITHIN_MS, // the service is there: only what leads to it is gone
-          signal,
-          onConfirmed: () => notes?.note(CallState.Accepted),
-          accept(reply) {
-            if (!identity.isFrom(tool.service, reply, "result")) return false;
-            answer = answerOf(reply, request);
-            if (answer === undefined) isMisaddressed = true;
-            else notes?.decidedBy(reply.headers[Header.Policy]);
-            updates = Number(reply.headers[Header.Progress] ?? 0);
-            return answer !== undefined;
-          },
-        });
-      } catch (error) {
-        if (signal.aborted || error instanceof RequestTimeoutError)
-          cancel(toolCallId, caller, signal.aborted ? "the caller gave it up" : "its deadline is over");
-        throw isMisaddressed && error instanceof RequestTimeoutError ? misaddressed(tool.name, error) : toCallError(tool, error);
-      }
-      directory.sawAlive(tool);
-      if (updates > 0) await heard.heardAll(toolCallId, updates);
-      if (answer instanceof ToolError) throw answer;
-      return answer as ToolInvokeResponse;
-    },
-  };
 }
 
 /** What a caller who wants no progress passes. */
