@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { allExtensions, cruise } from "dependency-cruiser";
+import { allExtensions, cruise, type ICruiseResult, type IForbiddenRuleType } from "dependency-cruiser";
 import { layerRules } from "./layer-rules.ts";
 
 /**
@@ -10,19 +10,7 @@ import { layerRules } from "./layer-rules.ts";
  * @throws {Error} with one line for each forbidden import; also if nothing was looked at, which the library calls a success
  */
 export async function checkLayers(root: string): Promise<string> {
-  const { output } = await cruise(
-    ["packages", "services", "scripts", "test"].filter((folder) => existsSync(join(root, folder))),
-    {
-      baseDir: root,
-      ruleSet: { forbidden: layerRules },
-      validate: true,
-      tsPreCompilationDeps: true, // else type-only imports are not seen
-      doNotFollow: { path: "(^|/)node_modules/" },
-      exclude: { path: "^(packages|services)/[^/]+/dist/" }, // ours only: libraries lie in folders of that name too
-      enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },
-    },
-  );
-  if (typeof output === "string") throw new Error(`Cannot check layers: dependency-cruiser answers in words: ${output}`);
+  const output = await cruiseAll(root, layerRules);
 
   const own = output.modules.filter(({ source }) => /^(packages|services)\/.*\.ts$/.test(source));
   const imports = own.reduce((sum, { dependencies }) => sum + dependencies.length, 0);
@@ -36,4 +24,27 @@ export async function checkLayers(root: string): Promise<string> {
   );
   if (faults.length > 0) throw new Error([...new Set(faults)].join("\n"));
   return `${own.length} modules, ${imports} imports`;
+}
+
+/** How many imports of what lies below `root` lead back to their own file. */
+export async function countCycles(root: string): Promise<number> {
+  const { summary } = await cruiseAll(root, [{ name: "no cycle", from: {}, to: { circular: true } }]);
+  return summary.violations.length;
+}
+
+async function cruiseAll(root: string, forbidden: IForbiddenRuleType[]): Promise<ICruiseResult> {
+  const { output } = await cruise(
+    ["packages", "services", "scripts", "test"].filter((folder) => existsSync(join(root, folder))),
+    {
+      baseDir: root,
+      ruleSet: { forbidden },
+      validate: true,
+      tsPreCompilationDeps: true, // else type-only imports are not seen
+      doNotFollow: { path: "(^|/)node_modules/" },
+      exclude: { path: "^(packages|services)/[^/]+/dist/" }, // ours only: libraries lie in folders of that name too
+      enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },
+    },
+  );
+  if (typeof output === "string") throw new Error(`Cannot check layers: dependency-cruiser answers in words: ${output}`);
+  return output;
 }
