@@ -15,7 +15,7 @@ import {
 import { expect, test } from "vitest";
 import { createRunner, createRunnerPackages } from "./create-runner.ts";
 import { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
-import { pythonWithPip } from "./packages/test-installer-maker.ts";
+import { pythonWithPip } from "./packages/installer/test-installer-maker.ts";
 import { check } from "./settings.ts";
 
 interface RunnerOfMachine {

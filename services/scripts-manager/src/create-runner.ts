@@ -6,7 +6,7 @@ import type { ContainerMakerOptions } from "@rockbot/sandbox/container";
 import type { KubernetesMakerOptions } from "@rockbot/sandbox/kubernetes";
 import { createPackages, packagesFolderOf } from "./create-packages.ts";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
-import { installerCommand, installerLimits } from "./packages/installer-command.ts";
+import { installerCommand, installerLimits } from "./packages/installer/installer-command.ts";
 import type { PackageStore } from "./packages/package-store.ts";
 
 export interface CreateRunnerOptions {

@@ -2,7 +2,7 @@
 export { type CreatedRunner, type CreateRunnerOptions, createRunner, createRunnerPackages } from "./create-runner.ts";
 export { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
 // What scripts import besides what Python has.
-export { installerCommand, installerLimits } from "./packages/installer-command.ts";
+export { installerCommand, installerLimits } from "./packages/installer/installer-command.ts";
 export { openPackageStore, type PackageStore, type PackageStoreOptions } from "./packages/package-store.ts";
 // To offer its tool without a bus.
 export { type PythonFacts, readPythonFacts } from "./python-facts.ts";

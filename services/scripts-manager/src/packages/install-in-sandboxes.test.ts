@@ -5,9 +5,9 @@ import { engineSocket, defaultSandboxLimits as limits, localWays, openLocalMaker
 import { containerMaker } from "@rockbot/sandbox/container";
 import { canRunContainers, hasBubblewrap, missingNamespaces, startPackageIndex, temporaryFolder, wheel } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { installerCommand, installerLimits } from "./installer-command.ts";
+import { installerCommand, installerLimits } from "./installer/installer-command.ts";
+import { pythonWithPip } from "./installer/test-installer-maker.ts";
 import { openPackageStore } from "./package-store.ts";
-import { pythonWithPip } from "./test-installer-maker.ts";
 
 const IMAGE = process.env["ROCKBOT_TEST_PYTHON_IMAGE"] ?? "python:3.12-slim";
 

@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ToolError } from "@rockbot/contracts";
-import type { FilePiece } from "./installer-frames.ts";
+import type { FilePiece } from "./installer/installer-frames.ts";
 
 export interface LayerBounds {
   readonly maxBytes: number;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { SandboxMaker } from "@rockbot/sandbox";
 import { canMakeCertificates, startPackageIndex, startTlsPeer, temporaryFolder, wheel, zip } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
+import { installerMaker, pythonWithPip } from "./installer/test-installer-maker.ts";
 import { openPackageStore, type PackageStore, type PackageStoreOptions } from "./package-store.ts";
-import { installerMaker, pythonWithPip } from "./test-installer-maker.ts";
 
 const signal = AbortSignal.timeout(600_000);
 

@@ -5,13 +5,13 @@ import { ToolError } from "@rockbot/contracts";
 import type { PackageLayer, SandboxMaker } from "@rockbot/sandbox";
 import { type IndexGate, openIndexGate } from "./index-gate.ts";
 import { failure, installError } from "./install-error.ts";
-import type { PinnedPackage, Resolution } from "./installer-frames.ts";
+import type { PinnedPackage, Resolution } from "./installer/installer-frames.ts";
+import { runInstaller } from "./installer/run-installer.ts";
 import { type LayerShelf, openLayerShelf } from "./layer-shelf.ts";
 import { createLayerWriter } from "./layer-writer.ts";
 import { checkPackages, type PackageRules } from "./package-rules.ts";
 import { type PackageSourceOptions, packageSource } from "./package-source.ts";
 import { normalizedName, parseRequirements, type Requirement } from "./requirement.ts";
-import { runInstaller } from "./run-installer.ts";
 import { shareRuns } from "./share-runs.ts";
 
 /** The packages that scripts want, as layers that their sandboxes see. */

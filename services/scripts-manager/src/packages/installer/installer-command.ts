@@ -1,5 +1,5 @@
 import type { SandboxLimits } from "@rockbot/sandbox";
-import { installerSource } from "../generated/installer.ts";
+import { installerSource } from "../../generated/installer.ts";
 
 /** The command that starts the installer, as the first process of a sandbox. `python`: as it is called there. */
 export const installerCommand = (python: string): string[] => [python, "-I", "-u", "-X", "utf8", "-c", installerSource];
