@@ -32,7 +32,7 @@ export async function installDependencies(root, folders) {
   try {
     await install(root, folders, "--frozen-lockfile");
   } catch (error) {
-    if (process.env.CI || !String(error.message).includes(OUTDATED)) throw error;
+    if (process.env.CI || !OUTDATED.test(String(error.message))) throw error;
     process.stderr.write("rockbot: a package.json asks for more than pnpm-lock.yaml holds: the lockfile is brought up to date. Commit it, too\n");
     await install(root, folders, "--no-frozen-lockfile");
     before = await fingerprint(root);
@@ -40,7 +40,8 @@ export async function installDependencies(root, folders) {
   await writeFile(join(root, STAMP), before); // taken before, so that a file changed meanwhile is seen the next time
 }
 
-const OUTDATED = "ERR_PNPM_OUTDATED_LOCKFILE";
+/** A manifest has changed, or the workspace has a new package. */
+const OUTDATED = /ERR_PNPM_(OUTDATED_LOCKFILE|PACKAGE_MANAGER_NO_IMPORTER)/;
 
 /**
  * @param {string} root
@@ -54,7 +55,7 @@ function install(root, folders, lockfile) {
     cwd: root,
     deadlineMs: 600_000,
     advice: (fault) =>
-      fault.includes(OUTDATED)
+      OUTDATED.test(fault)
         ? "A package.json asks for other dependencies than pnpm-lock.yaml holds: run any command without CI=true, and commit the lockfile with it."
         : "Where the network is at fault, check it and npm's registry setting, then run the same command again.",
     env: {
@@ -74,7 +75,7 @@ async function fingerprint(root) {
   const packages = await Promise.all(
     folders.map((folder) => readdir(join(root, folder)).then((names) => names.sort().map((name) => `${folder}/${name}/package.json`))),
   );
-  const files = ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...packages.flat()];
+  const files = ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", "examples/package.json", ...packages.flat()];
   const texts = await Promise.all(files.map((file) => readFile(join(root, file)).catch(() => "")));
   const hash = createHash("sha256").update(`${process.platform}-${process.arch}`); // some packages are made for one platform
   for (const [index, file] of files.entries()) hash.update(`\0${file}\0`).update(texts[index] ?? "");

@@ -20,7 +20,7 @@ interface Manifest {
 export async function checkManifests(root: string): Promise<string> {
   const workspace = parse(await readFile(join(root, "pnpm-workspace.yaml"), "utf8")) as { readonly catalog: Readonly<Record<string, string>> };
   const lockfile = await readFile(join(root, "pnpm-lock.yaml"), "utf8");
-  const files = ["package.json", ...globSync(["packages/*/package.json", "services/*/package.json"], { cwd: root })];
+  const files = ["package.json", ...globSync(["packages/*/package.json", "services/*/package.json", "examples/package.json"], { cwd: root })];
   const manifests = await Promise.all(files.map(async (file) => ({ file, manifest: JSON.parse(await readFile(join(root, file), "utf8")) as Manifest })));
   const used = manifests.flatMap(({ file, manifest }) =>
     Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).map(([name, version]) => ({ file, name, version })),

@@ -21,7 +21,7 @@ function section(schema: JsonSchema, input: JsonSchema): string {
     "",
     rows.length > 0 ? table(["argument", "type", "required", "meaning"], rows) : "No arguments.",
     "",
-    example(schema),
+    ...example(schema),
   ].join("\n");
 }
 
@@ -32,9 +32,9 @@ function effects(schema: JsonSchema): string {
   return `${repeat}${kept}${danger}`;
 }
 
-/** A call from the shell and by HTTP, with the arguments of `x-example`. */
-function example({ title, "x-example": args, "x-exampleNeeds": needs }: JsonSchema): string {
-  if (args === undefined) throw new Error(`Cannot generate the tools' reference: ${title} has no x-example, the arguments of a call`);
+/** A call from the shell and by HTTP, with the arguments of `x-example`, if the schema has them. */
+function example({ title, "x-example": args, "x-exampleNeeds": needs }: JsonSchema): readonly string[] {
+  if (args === undefined) return [];
   const text = JSON.stringify(args);
   const shown = text === "{}" ? "" : ` ${quoted(text)}`;
   return [
@@ -43,7 +43,7 @@ function example({ title, "x-example": args, "x-exampleNeeds": needs }: JsonSche
     `./rockbot call ${title}${shown}`,
     `curl -s http://127.0.0.1:8480/v1/tools/${title}/invoke -H 'content-type: application/json' -d ${quoted(text)}`,
     "```",
-  ].join("\n");
+  ];
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

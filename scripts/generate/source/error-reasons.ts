@@ -28,5 +28,5 @@ export function errorReasons(sources: readonly Source[], codes: Readonly<Record<
 
 /** All texts that stand in the sources as they are. */
 export function literalsIn(sources: readonly Source[]): ReadonlySet<string> {
-  return new Set(sources.flatMap(({ program }) => [...nodesIn(program)].flatMap((node: Node) => textOf(node) ?? [])));
+  return new Set(sources.flatMap(({ program }) => nodesIn(program).flatMap((node: Node) => textOf(node) ?? [])));
 }

@@ -68,11 +68,11 @@ function tagsOf(call: Node, source: Source): readonly string[] {
 
 /** The names that the instrument is kept under: of a variable, a property, or another variable with the same value. */
 function holdersOf(call: Node, source: Source): readonly string[] {
-  const within = [...nodesIn(source.program)].filter((node) => node.start <= call.start && node.end >= call.end);
+  const within = nodesIn(source.program).filter((node) => node.start <= call.start && node.end >= call.end);
   const holder = within.findLast(({ type }) => ["VariableDeclarator", "PropertyDefinition", "Property", "AssignmentExpression"].includes(type));
   const name = nameOf((holder?.["id"] ?? holder?.["key"] ?? holder?.["left"]) as Node | undefined);
   if (name === undefined) return [];
-  const aliases = [...nodesIn(source.program)].filter(({ type, init }) => type === "VariableDeclarator" && (init as Node | null)?.type === "Identifier");
+  const aliases = nodesIn(source.program).filter(({ type, init }) => type === "VariableDeclarator" && (init as Node | null)?.type === "Identifier");
   return [name, ...aliases.flatMap((node) => (nameOf(node["init"] as Node) === name ? [nameOf(node["id"] as Node) ?? ""] : []))];
 }
 
@@ -81,7 +81,7 @@ function declarationsOf(expression: Node | undefined, source: Source): readonly 
   if (expression === undefined) return [];
   const name = nameOf(expression);
   if (name === undefined) return [expression];
-  return [...nodesIn(source.program)].flatMap((node) => {
+  return nodesIn(source.program).flatMap((node) => {
     const isIt = (node.type === "VariableDeclarator" || node.type === "PropertyDefinition") && nameOf((node["id"] ?? node["key"]) as Node) === name;
     const value = node["init"] ?? node["value"];
     return isIt && value ? [value as Node] : [];
@@ -90,6 +90,6 @@ function declarationsOf(expression: Node | undefined, source: Source): readonly 
 
 function keysIn(attributes: Node | undefined, source: Source, depth = 0): readonly string[] {
   if (attributes === undefined || depth > 2) return [];
-  const own = [...nodesIn(attributes)].flatMap((node) => [...propertiesOf(node).keys()]);
+  const own = nodesIn(attributes).flatMap((node) => [...propertiesOf(node).keys()]);
   return own.length > 0 ? own : declarationsOf(attributes, source).flatMap((node) => (node === attributes ? [] : keysIn(node, source, depth + 1)));
 }

@@ -26,7 +26,7 @@ export function possibleTexts(expression: Node | undefined, source: Source, sour
     );
     const texts = (nodes: readonly Node[]) => nodes.map((node) => textOf(propertiesOf(node).get(property))).filter((found) => found !== undefined);
     const ofThatName = texts(ofConstant);
-    return (ofThatName.length > 0 ? ofThatName : texts([...nodesIn(source.program)])).map((text) => ({ text, beside: [] }));
+    return (ofThatName.length > 0 ? ofThatName : texts(nodesIn(source.program))).map((text) => ({ text, beside: [] }));
   }
   if (expression?.type !== "Identifier") return [];
   const name = String(expression["name"]);
@@ -47,7 +47,7 @@ export function possibleTexts(expression: Node | undefined, source: Source, sour
 
 /** The values that constants of this name have in the file. */
 function constantsOf({ program }: Source, name: string | undefined): readonly Node[] {
-  return [...nodesIn(program)].flatMap((node) =>
+  return nodesIn(program).flatMap((node) =>
     node.type === "VariableDeclarator" && node["init"] && nameOf(node["id"] as Node) === name ? [node["init"] as Node] : [],
   );
 }

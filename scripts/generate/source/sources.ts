@@ -30,10 +30,20 @@ export async function readSources(): Promise<readonly Source[]> {
 }
 
 /** Every node below `node` and itself, in the order of the text. */
-export function* nodesIn(node: Node): Generator<Node> {
+export function nodesIn(node: Node): readonly Node[] {
+  const known = nodesOf.get(node);
+  if (known !== undefined) return known;
+  const nodes = [...walk(node)];
+  if (node.type === "Program") nodesOf.set(node, nodes); // whole files are asked for again and again
+  return nodes;
+}
+
+const nodesOf = new WeakMap<Node, readonly Node[]>();
+
+function* walk(node: Node): Generator<Node> {
   yield node;
   for (const value of Object.values(node)) {
-    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) yield* nodesIn(child);
+    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) yield* walk(child);
   }
 }
 
@@ -41,7 +51,7 @@ const isNode = (value: unknown): value is Node => typeof value === "object" && v
 
 /** The calls of functions and methods with one of these names. */
 export function callsOf(source: Source, names: ReadonlySet<string>): { readonly call: Node; readonly name: string; readonly args: readonly Node[] }[] {
-  return [...nodesIn(source.program)].flatMap((call) => {
+  return nodesIn(source.program).flatMap((call) => {
     if (call.type !== "CallExpression" && call.type !== "NewExpression") return [];
     const name = nameOf(call["callee"] as Node);
     return name !== undefined && names.has(name) ? [{ call, name, args: call["arguments"] as Node[] }] : [];

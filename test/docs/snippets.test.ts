@@ -1,0 +1,81 @@
+import { execFile } from "node:child_process";
+import { globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { allToolNames } from "@rockbot/contracts";
+import { readPolicy } from "@rockbot/policy";
+import { ownVirtualHost, sharedRedisUrl, startFakeBrave, startPageServer } from "@rockbot/testing";
+import { afterAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { markdownFiles } from "../../scripts/check/docs/markdown.ts";
+import { validate as validateServers } from "../../services/mcp-bridge/src/generated/servers-validator.js";
+import { readSnippets, type Snippet } from "./read-snippets.ts";
+import { type StandIns, Story } from "./story.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+const [broker, redis, pages, brave] = await Promise.all([
+  ownVirtualHost(),
+  sharedRedisUrl(),
+  startPageServer({ "/": "<!doctype html><title>Example</title><main><h1>Example Domain</h1><p>A page for examples.</p></main>" }),
+  startFakeBrave(),
+]);
+afterAll(async () => {
+  await Promise.all([broker, pages, brave].map((standIn) => standIn[Symbol.asyncDispose]()));
+});
+const standIns: StandIns = { page: pages.url, amqp: broker.url, redis, brave };
+
+const all = await Promise.all((await markdownFiles(root)).map(async (page) => readSnippets(page, await readFile(join(root, page), "utf8"))));
+
+describe.concurrent("what a page tells its readers to type", () => {
+  for (const [first, ...others] of all) {
+    if (first === undefined) continue;
+    const snippets = [first, ...others];
+    for (const snippet of snippets) {
+      const { page, line, use } = snippet;
+      if (use.kind === "skip") test.skip(`${page}:${line} does not run, because it needs ${use.reason.replace(/^it needs /, "")}`);
+      else if (use.kind === "parse") test(`${page}:${line} is well formed; it does not run, because ${use.reason}`, () => checkForm(snippet));
+      else if (use.kind === "from") test(`${page}:${line} is in ${use.path}`, () => checkSource(snippet, use.path));
+      else if (snippet.language === "yaml" || snippet.language === "json") test(`${page}:${line} is well formed`, () => checkForm(snippet));
+    }
+    const story = snippets.filter(isRun);
+    if (story.length > 0) test(`${first.page}: ${story.length} blocks do what the page says`, () => tell(story), 600_000);
+  }
+});
+
+test("each tool's entry in the reference shows a call of it", () => {
+  const shown = all.flat().flatMap(({ page, code }) => (page === "docs/reference/tools.md" ? [code] : []));
+  expect(allToolNames.filter((name) => !shown.some((code) => code.startsWith(`./rockbot call ${name}`)))).toEqual([]); // x-example beside the tool's title
+});
+
+test("each example is run by its own page", () => {
+  const stories = globSync("examples/*/main.*", { cwd: root });
+  const run = all.flat().map(({ page, code }) => `${page} ${code}`);
+  expect(stories.length).toBeGreaterThan(3);
+  expect(stories.filter((story) => !run.some((text) => text.startsWith(dirname(story)) && text.includes(story)))).toEqual([]);
+});
+
+function isRun({ use, language }: Snippet): boolean {
+  if (use.kind === "run") return language !== "yaml" && language !== "json";
+  return use.kind === "file" || use.kind === "append" || use.kind === "edit";
+}
+
+async function tell(snippets: readonly Snippet[]): Promise<void> {
+  const isCopy = snippets.some(({ use }) => use.kind === "append" || use.kind === "edit");
+  await using story = await Story.begin(standIns, { isCopy });
+  for (const snippet of snippets) await story.run(snippet);
+}
+
+async function checkForm({ page, line, language, code }: Snippet): Promise<void> {
+  if (language === "sh") await promisify(execFile)("bash", ["-n", "-c", code]);
+  if (language !== "yaml" && language !== "json") return;
+  const value = (language === "json" ? JSON.parse(code) : parse(code)) as Record<string, unknown>;
+  if ("callers" in value || "everyone" in value) await readPolicy(code, `${page}:${line}`);
+  if ("mcpServers" in value && !validateServers(structuredClone(value))) throw new Error(`${page}:${line}: ${JSON.stringify(validateServers.errors)}`);
+}
+
+async function checkSource({ page, line, code }: Snippet, path: string): Promise<void> {
+  const text = await readFile(join(root, path), "utf8");
+  if (!text.includes(code)) throw new Error(`${page}:${line} is not in ${path}, from which it is taken`);
+}
