@@ -24,7 +24,9 @@ test.each([["--version"], ["call --help"]])("%s loads no service, no SDK and no 
   const loaded = readFileSync(list, "utf8");
 
   expect(loaded).toContain("commander");
-  expect(loaded).not.toMatch(/opentelemetry|cheerio|hono|amqplib|undici|services\/|packages\/(?!cli\/|base\/src\/(redaction\/|version\.ts))/);
+  expect(loaded).not.toMatch(
+    /opentelemetry|cheerio|hono|amqplib|undici|services\/(?!(index|define-service)\.ts)|packages\/(?!cli\/|base\/src\/(redaction\/|version\.ts))/,
+  );
 });
 
 test.each([
@@ -210,6 +212,7 @@ test("up serves HTTP, and other commands by a socket that only its user can open
   expect(JSON.parse(failed.stdout)).toMatchObject({ code: "execution_failed", message: expect.stringContaining("404") });
   expect(listed.stderr).toContain('run by the running "rockbot up"');
   expect([statSync(join(folder.path, "run")).mode & 0o777, statSync(join(folder.path, "run/rockbot.sock")).mode & 0o777]).toEqual([0o700, 0o600]);
+  expect(up.stderr()).toMatch(/gateway +http.*token +none needed.*tools +.*web_browse/s);
   expect(up.stderr()).toMatch(/try +curl -s http:\/\/127\.0\.0\.1:\d+\/v1\/tools\/web_browse\/invoke/);
 
   up.kill("SIGTERM");
@@ -332,7 +335,7 @@ test("doctor says what is missing and what it costs", async () => {
 
   expect(plain.code).toBe(0);
   expect(plain.stdout).toMatch(/^ok +Node\.js +24\./m);
-  expect(plain.stdout).toMatch(/^missing +BRAVE_API_KEY +not set: there is no web_search/m);
+  expect(plain.stdout).toMatch(/^missing +BRAVE_API_KEY +not set, so web_search is off/m);
   expect(plain.stdout).toMatch(/^ok +rockbot up +does not run/m);
   expect(JSON.parse(json.stdout)).toMatchObject({ findings: expect.arrayContaining([{ what: "BRAVE_API_KEY", state: "ok", message: "set" }]) });
   expect(json.stdout).not.toContain("canary-key");

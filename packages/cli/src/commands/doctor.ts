@@ -13,7 +13,7 @@ import { ownSocket } from "../runtime/own-socket.ts";
 import { terminalText } from "../terminal/terminal-text.ts";
 
 const BROKER_MS = 5000;
-const TRUSTED = "trusted: whoever is on this bus can speak for any agent";
+const TRUSTED = "trusted: every process on this bus can act as any agent";
 
 export interface DoctorOptions {
   readonly bus?: string;
@@ -47,7 +47,7 @@ function node(): Finding {
   return {
     what: "Node.js",
     state: isNew ? "ok" : "broken",
-    message: isNew ? process.versions.node : `${process.versions.node} is too old: RockBot needs ${wanted}. Start it by ./rockbot, which brings its own`,
+    message: isNew ? process.versions.node : `${process.versions.node} is too old: RockBot needs ${wanted}. Start it with ./rockbot, which installs its own`,
   };
 }
 
@@ -57,7 +57,7 @@ async function broker(url: string, identity: ConnectBusOptions["identity"]): Pro
   if (fault !== undefined) return [{ what, state: "broken", message: fault }];
   if (url === MEMORY_BUS) {
     return [
-      { what, state: "ok", message: "in memory: all services in one process. --bus amqp://… joins several" },
+      { what, state: "ok", message: "in memory, all services in one process. --bus amqp://… connects several processes" },
       { what: "identity", state: "ok", message: TRUSTED },
     ];
   }
@@ -78,13 +78,13 @@ async function senders(bus: Bus): Promise<Finding> {
   try {
     await using _all = await bus.subscribe({ name: "doctor", topics: ["#"], kind: "copy" }, async () => {});
   } catch (error) {
-    if (/ACCESS.REFUSED/.test(String(error))) return { what, state: "ok", message: `verified by the broker, which knows this as "${user}"` };
-    return { what, state: "broken", message: `the rights of "${user}" cannot be told: ${error instanceof Error ? error.message : String(error)}` };
+    if (/ACCESS.REFUSED/.test(String(error))) return { what, state: "ok", message: `verified by the broker; this process is its user "${user}"` };
+    return { what, state: "broken", message: `cannot check the permissions of the user "${user}": ${error instanceof Error ? error.message : String(error)}` };
   }
   return {
     what,
     state: "broken",
-    message: `verified, but "${user}" may hear every message: the broker does not have the rights of the policy. Import what "rockbot broker definitions" writes`,
+    message: `verified, but the user "${user}" can read every message, so the broker does not enforce the policy. Import the file that "rockbot broker definitions" writes`,
   };
 }
 
@@ -95,7 +95,7 @@ async function readPolicyFile(file: string | undefined): Promise<{ readonly find
       finding: {
         what,
         state: "missing",
-        message: "every caller may use every tool but the dangerous ones. --policy or POLICY_FILE names a file that says who may do what",
+        message: "none: every caller may use every tool except the dangerous ones. Set --policy or POLICY_FILE",
       },
     };
   try {
@@ -135,7 +135,7 @@ async function findRunning(env: Readonly<Record<string, string | undefined>>): P
       finding: {
         what,
         state: "ok",
-        message: isRunning ? `runs, and listens on ${socket.path}` : "does not run: commands start the tool they need themselves, which takes longer",
+        message: isRunning ? `runs; its socket is ${socket.path}` : "does not run. Each command starts the tool that it needs, which takes longer",
       },
     };
   } catch (error) {
@@ -154,8 +154,8 @@ async function port({ name, port: number, host }: Listens, isRunning: boolean): 
   const what = `port ${number}`;
   const fault = await listenFault(number, host);
   if (fault === undefined) return { what, state: "ok", message: `free for the ${name}` };
-  if (fault === "EADDRINUSE" && isRunning) return { what, state: "ok", message: 'taken, presumably by the running "rockbot up"' };
-  return { what, state: "missing", message: `cannot be had (${fault}): start with --port N` };
+  if (fault === "EADDRINUSE" && isRunning) return { what, state: "ok", message: 'taken, probably by the running "rockbot up"' };
+  return { what, state: "missing", message: `is not available (${fault}). Start with --port N` };
 }
 
 async function listenFault(number: number, host: string): Promise<string | undefined> {

@@ -76,7 +76,9 @@ export async function up(options: UpOptions): Promise<void> {
           { drainMs: graceMs, signal: shutdown.signal, log },
         );
 
-  console.error(describe(config, { running, gateway, socket: socket?.path, policy: policy.current(), verifiesSender: bus.traits.verifiesSender }));
+  await caller?.discovered();
+  const tools = caller?.tools.getTools().map(({ name }) => name);
+  console.error(describe(config, { running, gateway, tools, socket: socket?.path, policy: policy.current(), verifiesSender: bus.traits.verifiesSender }));
   console.error(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
@@ -101,18 +103,27 @@ const operatorOf =
   ({ caller, ...parts }: OperatorParts) =>
     operatorApp({ ...parts, caller, journals: [caller.journal], approvals, log });
 
+/** What a request to the gateway must carry. */
+const tokens: Readonly<Record<Gateway["access"], string>> = {
+  "open to this machine": "none needed: only this machine can reach the gateway",
+  "by the gateway's token": "the value of GATEWAY_TOKEN, as a bearer token",
+  "by the policy's tokens": "the token of a caller in the policy, as a bearer token",
+};
+
 /** What runs, where, and the one command to try. */
 function describe(
   { busUrl, policyFile, chosen }: UpConfig,
   {
     running,
     gateway,
+    tools,
     socket,
     policy: { revision, document },
     verifiesSender,
   }: {
     readonly running: ReadonlyMap<string, RunningService>;
     readonly gateway: Gateway | undefined;
+    readonly tools: readonly string[] | undefined;
     readonly socket: string | undefined;
     readonly policy: Policy;
     readonly verifiesSender: boolean;
@@ -121,14 +132,15 @@ function describe(
   const names = chosen.map(({ service }) => service.name);
   const { mcpConfig } = (chosen.find(({ service }) => service.name === "mcp-bridge")?.config ?? {}) as { readonly mcpConfig?: string };
   const lines = [`rockbot ${version}: ${new Intl.ListFormat("en", { style: "long" }).format(names)} over ${displayBusUrl(busUrl)}`];
-  if (gateway !== undefined) lines.push(`  gateway   ${gateway.url}, ${gateway.access}; for MCP clients ${gateway.url}/mcp`);
+  if (gateway !== undefined) lines.push(`  gateway   ${gateway.url}, for MCP clients ${gateway.url}/mcp`, `  token     ${tokens[gateway.access]}`);
+  if (tools !== undefined) lines.push(`  tools     ${tools.join(", ") || "none"}`);
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
-  if (mcpConfig !== undefined) lines.push(`  mcp       the servers of ${mcpConfig}: rockbot mcp ls`);
+  if (mcpConfig !== undefined) lines.push(`  mcp       the servers of ${mcpConfig}; "rockbot mcp ls" shows their state`);
   lines.push(
-    `  policy    ${policyFile === undefined ? "none: every caller may use every tool but the dangerous ones" : `${policyFile}, revision ${revision}`}`,
+    `  policy    ${policyFile === undefined ? "none: every caller may use every tool except the dangerous ones" : `${policyFile}, revision ${revision}`}`,
     ...(policyFile === undefined ? [] : policyNotes(document).map((words) => `            ${words}`)),
   );
-  lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: whoever is on this bus can speak for any agent"}`);
+  lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: every process on this bus can act as any agent"}`);
   for (const { off = [], notes = [] } of running.values())
     lines.push(...off.map(({ tool, reason }) => `  off       ${tool}. ${reason}`), ...notes.map((words) => `  ${words}`));
   if (gateway !== undefined) {
