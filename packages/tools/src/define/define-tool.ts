@@ -13,13 +13,21 @@ export interface Tool {
   readonly isResumable?: boolean | undefined;
 }
 
-/** What a tool knows of a call beside its arguments. Handed on as `parent`, it gives the calls that the tool makes its deadline and its cancellation. */
-export interface ToolCallContext extends Pick<ToolContext, "caller" | "deadline" | "depth" | "log" | "progress" | "mayHaveBegun"> {
+/**
+ * What a tool knows of a call beside its arguments. Handed on as `parent`, as it came, it gives the calls that the tool makes its deadline and its
+ * cancellation, and lets the policy count how many calls led to them.
+ */
+export interface ToolCallContext extends Pick<ToolContext, "caller" | "deadline" | "log" | "progress"> {
   /** An AbortSignal, which the `deadline` layer gives to all that is inside it. */
   readonly signal: AbortSignal;
   /** The same whenever the call is delivered: a key for whatever must not happen twice, together with `caller`. */
   readonly toolCallId: string;
 }
+
+/** What a resumable tool knows besides. */
+export interface ResumableCallContext extends ToolCallContext, Pick<ToolContext, "mayHaveBegun"> {}
+
+type Run<Input, Output, Context> = (input: Input, context: Context) => Promise<string | ToolResult<Output>>;
 
 /** What a tool gives back. A string is the content alone. */
 export interface ToolResult<Output> {
@@ -33,9 +41,15 @@ export interface ToolResult<Output> {
 }
 
 /** Binds a definition to the function that does the work. The function gets arguments that passed the input schema. */
+export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>, run: Run<Input, Output, ToolCallContext>): Tool;
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
-  run: (input: Input, context: ToolCallContext) => Promise<string | ToolResult<Output>>,
+  run: Run<Input, Output, ResumableCallContext>,
+  options: Pick<Tool, "isResumable">,
+): Tool;
+export function defineTool<Input, Output>(
+  definition: ToolDefinition<Input, Output>,
+  run: Run<Input, Output, ResumableCallContext>,
   { isResumable }: Pick<Tool, "isResumable"> = {},
 ): Tool {
   return {

@@ -74,16 +74,16 @@ test("a tool that calls itself ends at the depth that the policy gives, however 
   const policy = await testPolicy("everyone: { allow: ['*'], limits: { depth: 5 } }");
   await using bus = createMemoryBus();
   await using inner = await createToolCaller(bus, { agent: "loops" });
-  const depths: (number | undefined)[] = [];
+  let runs = 0;
   const next = (name: string, to: string) =>
     testTool(name, async (_, context) => {
-      depths.push(context.depth);
+      runs++;
       return (await inner.call(to, {}, { parent: context })).content ?? "";
     });
   await using _service = await serveTools(bus, testSet(next("ping", "pong"), next("pong", "ping")), { service: "loops", policy });
   await using caller = await createToolCaller(bus, { agent: "caller" });
   await expect(caller.call("ping", {})).rejects.toMatchObject({ code: "denied", details: { reason: "too_deep", depth: 6 } });
-  expect(depths).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(runs).toBe(6);
 });
 
 test("calls say which revision of the policy decided them", async () => {

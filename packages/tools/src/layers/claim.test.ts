@@ -4,6 +4,7 @@ import { StoreUnavailableError } from "@rockbot/records";
 import { type ClaimKey, type ClaimOptions, type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createMemoryRateStore } from "@rockbot/records/rates";
 import { expect, onTestFinished, test, vi } from "vitest";
+import type { ResumableCallContext } from "../define/define-tool.ts";
 import type { ToolContext } from "../define/tool-executor.ts";
 import { testTool } from "../test-tools.ts";
 import { CallClaims } from "./claim.ts";
@@ -18,7 +19,7 @@ const key = { caller: "agent", toolCallId: "call-1" };
 function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = false, idempotent = false, isResumable = false, seesAll = true } = {}) {
   let runs = 0;
   const mayHaveBegun: (boolean | undefined)[] = [];
-  const tool = testTool("effect", async (_input, context) => {
+  const tool = testTool("effect", async (_input, context: ResumableCallContext) => {
     runs++;
     mayHaveBegun.push(context.mayHaveBegun);
     return run();
