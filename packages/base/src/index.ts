@@ -1,13 +1,24 @@
+// Aborting.
+
 export { type AbortSource, LightAbort, onAbort } from "./abort/light-abort.ts";
 export { unlessAborted } from "./abort/unless-aborted.ts";
+
+// Collections with a bound.
+
 export { LinkedList, type ListEntry } from "./collections/linked-list.ts";
 export { OldestFirstMap } from "./collections/oldest-first-map.ts";
 export { RecentMap } from "./collections/recent-map.ts";
 export { remembered } from "./collections/remembered.ts";
 export { SlotMap } from "./collections/slot-map.ts";
+
+// Limits.
+
 export { Buckets, type BucketsOptions, type Charge, type Shortage } from "./limits/buckets.ts";
 export { createFairQueue, type FairQueue, type FairQueueLimits } from "./limits/create-fair-queue.ts";
 export { createSemaphore, type Semaphore } from "./limits/create-semaphore.ts";
+
+// Time and waiting.
+
 export { AwakeClock } from "./time/awake-clock.ts";
 export { type BackoffOptions, backoffMs } from "./time/backoff.ts";
 export { Deadlines } from "./time/deadlines.ts";

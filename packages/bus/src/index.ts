@@ -1,4 +1,5 @@
-// The interface, and what it promises.
+// The interface, what it promises, and what its users are told.
+
 export {
   type Bus,
   type BusTraits,
@@ -35,13 +36,19 @@ export {
   SubscriptionConflictError,
   UnroutableError,
 } from "./bus-errors.ts";
+export { type Logger, silentLogger } from "./logger.ts";
+
+// To make one that lives in this process.
+
+export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";
+
+// Requests and their answers.
+
+export { createRequester, type Requester, type RequesterOptions, type RequestOptions, RequestTimeoutError } from "./requester.ts";
+
 // To build an adapter: what every one shares.
+
 export { type CheckedSubscribeOptions, checkSubscribeOptions } from "./check-subscribe-options.ts";
 export { headerBytesBeyond } from "./header-bytes.ts";
-export { type Logger, silentLogger } from "./logger.ts";
-// To make one.
-export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";
-// Requests and their answers.
-export { createRequester, type Requester, type RequesterOptions, type RequestOptions, RequestTimeoutError } from "./requester.ts";
 export { matchesTopic } from "./topic.ts";
 export { subscriptionLabel, traceBus } from "./trace-bus.ts";

@@ -1,17 +1,6 @@
-// The names of MCP tools on the bus.
-export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./mcp/announced-mcp-name.ts";
-
 // Messages: what crosses the bus.
 
-// Validation in words.
-export { ConfigError } from "./faults/config-error.ts";
-export { describeFaults, type Fault, faultsText, nearestName } from "./faults/describe-faults.ts";
-export { maskLikelySecrets } from "./faults/mask-likely-secrets.ts";
-export type { SchemaError, Validator } from "./faults/validator.ts";
-export { yamlFaults } from "./faults/yaml-faults.ts";
 export { type Messages, messages } from "./generated/messages.ts";
-// Tools: what each promises.
-export { allToolNames, dangerousToolNames, tools } from "./generated/tools.ts";
 export type {
   AnnouncedTool,
   ContentTrust,
@@ -33,19 +22,13 @@ export type {
   ToolListChange,
   ToolProgress,
 } from "./generated/types.ts";
-// Values.
-export { canonicalJson } from "./json/canonical-json.ts";
 export { encodeData, UncarriableError } from "./json/encode-data.ts";
-export { isTooDeepToCarry, MAX_DATA_DEPTH, MAX_JSON_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./json/parse-json.ts";
-export { isInexactText, quoteInexact } from "./json/scan-json.ts";
-export { type McpCall, mcpCallEnvelope } from "./mcp/mcp-call-envelope.ts";
-export { mcpServerSummary } from "./mcp/mcp-server-summary.ts";
-export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp/mcp-topics.ts";
 export { type Decoded, decodeMessage, encodeMessage, type MessageFault, type MessageName } from "./messages/decode.ts";
-// Envelopes: how messages are addressed.
-export { createEnvelope, type Envelope, Header, type NewEnvelope, newId, waitsMs } from "./messages/envelope.ts";
 export { MAX_REQUEST_BYTES } from "./messages/max-request-bytes.ts";
-export { errorReply, textResponse, toolErrorFrom } from "./messages/tool-messages.ts";
+
+// Envelopes: how messages are addressed.
+
+export { createEnvelope, type Envelope, Header, type NewEnvelope, newId, waitsMs } from "./messages/envelope.ts";
 export { fromWire, readTtlMs, toWire, type WireProperties } from "./messages/wire.ts";
 export {
   checkName,
@@ -59,10 +42,34 @@ export {
   replyRoots,
   replyTopicPattern,
 } from "./names.ts";
-export { printable, printableJson } from "./printable.ts";
-// Errors: what a call fails with.
-export { type TimedOut, timeoutError } from "./timeout-error.ts";
+
+// Tools: what each promises.
+
+export { allToolNames, dangerousToolNames, tools } from "./generated/tools.ts";
+export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./mcp/announced-mcp-name.ts";
+export { type McpCall, mcpCallEnvelope } from "./mcp/mcp-call-envelope.ts";
+export { mcpServerSummary } from "./mcp/mcp-server-summary.ts";
+export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp/mcp-topics.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
+
+// Errors: what a call fails with.
+
+export { errorReply, textResponse, toolErrorFrom } from "./messages/tool-messages.ts";
+export { type TimedOut, timeoutError } from "./timeout-error.ts";
 export { ToolError, ToolErrorCode, type ToolErrorOptions } from "./tool-error.ts";
-// Texts of strangers.
+
+// What is wrong with values and files, in words.
+
+export { ConfigError } from "./faults/config-error.ts";
+export { describeFaults, type Fault, faultsText, nearestName } from "./faults/describe-faults.ts";
+export type { SchemaError, Validator } from "./faults/validator.ts";
+export { yamlFaults } from "./faults/yaml-faults.ts";
+
+// Values and texts of strangers.
+
+export { maskLikelySecrets } from "./faults/mask-likely-secrets.ts";
+export { canonicalJson } from "./json/canonical-json.ts";
+export { isTooDeepToCarry, MAX_DATA_DEPTH, MAX_JSON_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./json/parse-json.ts";
+export { isInexactText, quoteInexact } from "./json/scan-json.ts";
+export { printable, printableJson } from "./printable.ts";
 export { visibleText } from "./visible-text.ts";

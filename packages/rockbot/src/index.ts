@@ -1,38 +1,56 @@
 // To offer tools.
 
-export type { Bus, Logger, MemoryBusOptions } from "@rockbot/bus";
-// The bus in one process, the errors of any bus, and the log that takes nothing down.
-export { BusClosedError, BusUnavailableError, createMemoryBus, silentLogger } from "@rockbot/bus";
-export type {
-  ContentTrust,
-  SchemaError,
-  ToolDefinition,
-  ToolErrorOptions,
-  ToolGuide,
-  ToolInvokeRequest,
-  ToolInvokeResponse,
-  Validator,
-} from "@rockbot/contracts";
-// What a call fails with, and the tools that RockBot's own services offer.
-export { allToolNames, dangerousToolNames, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
-export type {
-  CallOptions,
-  Discovery,
-  ListedTool,
-  MissingList,
-  ProgressUpdate,
-  ResumedCall,
-  ServeToolsOptions,
-  Tool,
-  ToolCallContext,
-  ToolCaller,
-  ToolCallerOptions,
-  ToolChange,
-  ToolExecutor,
-  ToolProvider,
-  ToolRegistration,
-  ToolRegistry,
-  ToolResult,
-  ToolSet,
+export {
+  defineTool,
+  MAX_RESULT_BYTES,
+  type ProgressUpdate,
+  type ServeToolsOptions,
+  serveTools,
+  type Tool,
+  type ToolCallContext,
+  type ToolExecutor,
+  type ToolProvider,
+  type ToolResult,
+  type ToolSet,
 } from "@rockbot/tools";
-export { createToolCaller, DEFAULT_TIMEOUT_MS, defineTool, listTools, MAX_RESULT_BYTES, MAX_TIMEOUT_MS, serveTools } from "@rockbot/tools";
+
+// To call tools.
+
+export {
+  type CallOptions,
+  createToolCaller,
+  DEFAULT_TIMEOUT_MS,
+  type Discovery,
+  type ListedTool,
+  listTools,
+  MAX_TIMEOUT_MS,
+  type MissingList,
+  type ResumedCall,
+  type ToolCaller,
+  type ToolCallerOptions,
+  type ToolChange,
+  type ToolRegistration,
+  type ToolRegistry,
+} from "@rockbot/tools";
+
+// What a tool promises, what a call fails with, and the tools that RockBot's own services offer.
+
+export {
+  allToolNames,
+  type ContentTrust,
+  dangerousToolNames,
+  type SchemaError,
+  type ToolDefinition,
+  ToolError,
+  ToolErrorCode,
+  type ToolErrorOptions,
+  type ToolGuide,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+  tools,
+  type Validator,
+} from "@rockbot/contracts";
+
+// The bus in one process, the errors of any bus, and the log that takes nothing down.
+
+export { type Bus, BusClosedError, BusUnavailableError, createMemoryBus, type Logger, type MemoryBusOptions, silentLogger } from "@rockbot/bus";

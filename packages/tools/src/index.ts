@@ -1,22 +1,36 @@
+// To offer tools.
+
+export { defineTool, type Tool, type ToolCallContext, type ToolResult } from "./define/define-tool.ts";
+export type { ToolProvider } from "./define/tool-provider.ts";
+export type { ToolSet } from "./define/tool-set.ts";
+export { paceUpdates, type UpdatePace } from "./serve/pace-updates.ts";
+export { type OpenClaims, type ServeToolsOptions, serveTools } from "./serve/serve-tools.ts";
+
+// To call tools.
+
 export type { CallOptions } from "./call/call-options.ts";
-export { createReplayer, type ReplayAnswer, type Replayer, type ReplayOptions, ReplayRefusedError } from "./call/replay-parked.ts";
 export type { ResumedCall } from "./call/resume-calls.ts";
 export { createToolCaller, type ToolCaller, type ToolCallerOptions } from "./call/tool-caller.ts";
-export { defineTool, type Tool, type ToolCallContext, type ToolResult } from "./define/define-tool.ts";
 export { type ListedTool, listTools } from "./define/list-tools.ts";
-export type { ProgressUpdate, ToolContext, ToolExecutor, ToolLayer } from "./define/tool-executor.ts";
-export type { ToolProvider } from "./define/tool-provider.ts";
 export { createToolRegistry, DuplicateToolError, type ToolChange, type ToolRegistration, type ToolRegistry } from "./define/tool-registry.ts";
-export type { ToolSet } from "./define/tool-set.ts";
 export type { Discovery, MissingList } from "./discover/tool-directory.ts";
+export { DEFAULT_TIMEOUT_MS, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
+
+// To put layers around tools in another way than `serveTools` does.
+
+export type { ProgressUpdate, ToolContext, ToolExecutor, ToolLayer } from "./define/tool-executor.ts";
 export { CallClaims } from "./layers/claim.ts";
 export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers/layers.ts";
 export { ResultCache, type ResultCacheOptions } from "./layers/result-cache.ts";
-export { DEFAULT_TIMEOUT_MS, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
+
+// For operators: to replay parked requests, and to read them.
+
+export { createReplayer, type ReplayAnswer, type Replayer, type ReplayOptions, ReplayRefusedError } from "./call/replay-parked.ts";
+export type { RequestForm } from "./messages/request-form.ts";
+export { readCall } from "./serve/read-request.ts";
+
+// For packages beside this one that speak its messages: who they are from, how many are taken, and their answers.
+
 export { callerOf, createIdentity, type Identity } from "./messages/identity.ts";
 export { METERED, MessageMeter } from "./messages/message-meter.ts";
 export { answerOf, encodeReply } from "./messages/reply.ts";
-export type { RequestForm } from "./messages/request-form.ts";
-export { paceUpdates, type UpdatePace } from "./serve/pace-updates.ts";
-export { readCall } from "./serve/read-request.ts";
-export { type OpenClaims, type ServeToolsOptions, serveTools } from "./serve/serve-tools.ts";

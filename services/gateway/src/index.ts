@@ -1,14 +1,17 @@
 // To run the front door.
 
-// Ids of calls that have a key of their client's choice.
-export { callIdOf } from "./calls/call-headers.ts";
 export { RefusalLog } from "./door/refusal-log.ts";
 export { type Gateway, type OperatorParts, type StartGatewayOptions, startGateway } from "./gateway.ts";
-// To serve the same protocol elsewhere, such as on a unix socket.
-export { createGatewayApp, type GatewayAppOptions } from "./gateway-app.ts";
 export { configSchema, type GatewayConfig } from "./generated/config.ts";
+
+// To serve the same protocol elsewhere, such as on a unix socket.
+
+export { callIdOf } from "./calls/call-headers.ts";
+export { createGatewayApp, type GatewayAppOptions } from "./gateway-app.ts";
 export { type HttpApp, serveHttp } from "./http/http-server.ts";
+
 // What is for operators, behind their tokens or a socket of their own.
+
 export { CALLS_PATH, createCallsApp, MAX_LISTED_CALLS } from "./operators/operator-calls.ts";
 export { OPERATOR_PATH } from "./operators/operator-door.ts";
 export { createPolicyApp, POLICY_PATH } from "./operators/operator-policy.ts";

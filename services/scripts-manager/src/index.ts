@@ -1,12 +1,19 @@
 // To run the service.
+
 export { type CreatedRunner, type CreateRunnerOptions, createRunner, createRunnerPackages } from "./create-runner.ts";
 export { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
-// What scripts import besides what Python has.
-export { installerCommand, installerLimits } from "./packages/installer/installer-command.ts";
-export { openPackageStore, type PackageStore, type PackageStoreOptions } from "./packages/package-store.ts";
+export { type StartScriptsManagerOptions, startScriptsManager } from "./scripts-manager.ts";
+
 // To offer its tool without a bus.
+
 export { type PythonFacts, readPythonFacts } from "./python-facts.ts";
 export { type ScriptToolSetOptions, scriptToolSet } from "./script-tool-set.ts";
-export { type StartScriptsManagerOptions, startScriptsManager } from "./scripts-manager.ts";
+
 // To read requests for it that are parked.
+
 export { scriptRequestForm } from "./tool/script-request-form.ts";
+
+// What scripts import besides what Python has.
+
+export { installerCommand, installerLimits } from "./packages/installer/installer-command.ts";
+export { openPackageStore, type PackageStore, type PackageStoreOptions } from "./packages/package-store.ts";

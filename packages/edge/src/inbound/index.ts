@@ -1,11 +1,5 @@
-// Whom a server answers.
-export { addressFaults } from "./addresses.ts";
-export { Admission, type AdmissionOptions, GaveWayError, NoPlaceError, type Visit } from "./admission.ts";
-export { bearerOf, createTokenCheck } from "./bearer-token.ts";
-export { createFrontDoor, type FrontDoorFault, type FrontDoorOptions } from "./front-door.ts";
-// Whom it has refused.
-export { RefusalTally, type RefusalTallyOptions, tallyByAddress } from "./refusal-tally.ts";
 // The server.
+
 export {
   letIn,
   type ServerAddress,
@@ -16,4 +10,15 @@ export {
   startServer,
   type UnreadableStatus,
 } from "./start-server.ts";
+
+// Whom it answers, and when.
+
+export { addressFaults } from "./addresses.ts";
+export { Admission, type AdmissionOptions, GaveWayError, NoPlaceError, type Visit } from "./admission.ts";
+export { bearerOf, createTokenCheck } from "./bearer-token.ts";
+export { createFrontDoor, type FrontDoorFault, type FrontDoorOptions } from "./front-door.ts";
 export { WaitingRoom } from "./waiting-room.ts";
+
+// Whom it has refused.
+
+export { RefusalTally, type RefusalTallyOptions, tallyByAddress } from "./refusal-tally.ts";

@@ -1,7 +1,5 @@
 // Servers, kept connected.
 
-export { validatorOf } from "../schema/bounded-schema-validator.ts";
-export { cleanText } from "../text/clean-text.ts";
 export { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
 export type { McpCallResult } from "./call/call-result.ts";
 export type { McpCallOptions } from "./connect-mcp.ts";
@@ -16,7 +14,14 @@ export {
   serverAwayError,
 } from "./mcp-server.ts";
 export type { ToolScreen } from "./offered-tools.ts";
+
 // How they are reached.
+
 export type { McpServerAddress, McpTool, OAuthOptions, RemoteAddress, StdioAddress } from "./server-options.ts";
 export { cleanEnvironment } from "./stdio/clean-environment.ts";
 export { endOrphans } from "./stdio/end-orphans.ts";
+
+// What they say, as far as it may be used.
+
+export { validatorOf } from "../schema/bounded-schema-validator.ts";
+export { cleanText } from "../text/clean-text.ts";

@@ -1,7 +1,10 @@
 // To serve MCP clients.
+
 export { ChangeWatch } from "./change-watch.ts";
 export type { SessionLimits } from "./http/sessions.ts";
 export { type EndpointLoad, ToolEndpoint } from "./http/tool-endpoint.ts";
 export { type ServeToolsOverStdioOptions, type StdioToolServer, serveToolsOverStdio } from "./serve-stdio.ts";
+
 // What they are served.
+
 export type { OfferedCall, OfferedTool, ToolSource } from "./tool-source.ts";

@@ -1,6 +1,22 @@
-// To keep what is known of MCP servers; in Redis: ./redis, so that only who wants that loads its client.
+// To keep what is known of MCP servers. A store in Redis comes from ./redis, so that only its users load the client.
+
+export { openFileTrustStore } from "./file-trust-store.ts";
+export { createMemoryTrustStore } from "./memory-trust-store.ts";
+export type { TrustStore } from "./trust-store.ts";
+
+// Definitions of tools: pinned, or held.
+
+export type { HeldTool } from "./pins/pin.ts";
+export { PinBook, type PinBookOptions, type Screened } from "./pins/pin-book.ts";
+export type { PinMode } from "./pins/screen-tools.ts";
+
+// Servers that come while a bridge runs.
+
+export { type RegisteredServer, type RegistrationRecord, Registrations } from "./registrations.ts";
+export type { RequestedAddress, RequestedServer } from "./requested-server.ts";
 
 // For operators.
+
 export {
   type Approval,
   type ApprovalOutcome,
@@ -12,16 +28,6 @@ export {
   type WaitingServer,
   type WaitingTool,
 } from "./approvals.ts";
-export { openFileTrustStore } from "./file-trust-store.ts";
-export { createMemoryTrustStore } from "./memory-trust-store.ts";
-// Definitions of tools: pinned, or held.
-export type { HeldTool } from "./pins/pin.ts";
-export { PinBook, type PinBookOptions, type Screened } from "./pins/pin-book.ts";
-export type { PinMode } from "./pins/screen-tools.ts";
-// Servers that come while a bridge runs.
-export { type RegisteredServer, type RegistrationRecord, Registrations } from "./registrations.ts";
-export type { RequestedAddress, RequestedServer } from "./requested-server.ts";
-export type { TrustStore } from "./trust-store.ts";
 export {
   forgetWaiting,
   type Rejected,

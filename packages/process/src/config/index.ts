@@ -1,6 +1,11 @@
+// To load settings.
+
 export { ConfigError } from "@rockbot/contracts";
-export type { ConfigSchema } from "./config-schema.ts";
 export type { ConfigSection } from "./config-section.ts";
 export { exitOnConfigError } from "./exit-on-config-error.ts";
 export { type LoadConfigOptions, loadConfig } from "./load-config.ts";
+
+// What they are made of, and how they are called.
+
+export type { ConfigSchema } from "./config-schema.ts";
 export { envName } from "./read-env.ts";

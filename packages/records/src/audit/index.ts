@@ -1,9 +1,13 @@
 // To write one.
 
 export { AuditFileError } from "./audit-file.ts";
-// To find calls by arguments that are known.
-export { createAuditKey, keyFileOf, readSecret } from "./audit-key.ts";
 export type { AuditLog, AuditRecord, RefusedRequests } from "./audit-record.ts";
 export { type OpenAuditLogOptions, openAuditLog } from "./open-audit-log.ts";
+
+// To find calls by arguments that are known.
+
+export { createAuditKey, keyFileOf, readSecret } from "./audit-key.ts";
+
 // To look whether one is whole.
+
 export { type AuditFault, type AuditFileReport, type AuditReport, verifyAudit } from "./verify-audit.ts";

@@ -13,5 +13,6 @@ export {
   REPLY_KEPT_MS,
 } from "./claim-store.ts";
 
-// Claims in one process. Those that processes share come from ./redis, so that only who wants them loads its client.
+// Claims in one process. Claims that processes share come from ./redis, so that only their users load the client.
+
 export { createMemoryClaimStore, type MemoryClaimStoreOptions } from "./memory-claim-store.ts";

@@ -1,7 +1,10 @@
 // What a caller remembers.
+
 export { CallJournal, type CallJournalOptions } from "./call-journal.ts";
 export type { CallNotes } from "./call-notes.ts";
 export { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, isOpen, MAX_AGE_MS, MAX_CALLS } from "./call-record.ts";
-// Where it outlives the caller. A store in Redis comes from ./redis, so that only who wants it loads its client.
+
+// Where it outlives the caller. A store in Redis comes from ./redis, so that only its users load the client.
+
 export type { JournalStore, SlotClaim } from "./journal-store.ts";
 export { type LeaseSlotOptions, leaseSlot, type SlotLease } from "./lease-slot.ts";

@@ -1,6 +1,9 @@
-// What a stranger wrote, as far as a model may read it.
-export { cleanText } from "../../text/clean-text.ts";
 // Tools of one process, as an MCP server.
+
 export { type McpHttpServer, type ServeMcpHttpOptions, serveMcpHttp } from "./serve-mcp-http.ts";
 export { type McpStdioServer, type ServeMcpStdioOptions, serveMcpStdio } from "./serve-mcp-stdio.ts";
 export type { ServedTool, ServedTools } from "./served-tool.ts";
+
+// What a stranger wrote, as far as a model may read it.
+
+export { cleanText } from "../../text/clean-text.ts";
