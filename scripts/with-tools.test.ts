@@ -84,8 +84,11 @@ test("with-tools installs again when the lockfile has changed", async () => {
   expect(await checkout.read("pnpm.log")).toBe("install --frozen-lockfile\n".repeat(2));
 });
 
-test("with-tools brings the lockfile up to date where a package.json asks for more, and says so", async () => {
-  const pnpm = `${PNPM}; if [ "$2" = --frozen-lockfile ]; then echo "ERR_PNPM_OUTDATED_LOCKFILE"; printf '  ╰─▶ It is old.\\n\\n'; exit 1; fi; echo new > "$CHECKOUT/pnpm-lock.yaml"`;
+test.each([
+  ["a package.json asks for more", "ERR_PNPM_OUTDATED_LOCKFILE"],
+  ["a package is new", "ERR_PNPM_PACKAGE_MANAGER_NO_IMPORTER"],
+])("with-tools brings the lockfile up to date where %s, and says so", async (_title, code) => {
+  const pnpm = `${PNPM}; if [ "$2" = --frozen-lockfile ]; then echo "${code}"; printf '  ╰─▶ It is old.\\n\\n'; exit 1; fi; echo new > "$CHECKOUT/pnpm-lock.yaml"`;
   await using checkout = await makeCheckout({ npm: NPM, pnpm });
   const first = await checkout.run("true");
   const second = await checkout.run("true");
@@ -93,6 +96,28 @@ test("with-tools brings the lockfile up to date where a package.json asks for mo
   expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining("Commit it, too") });
   expect(second).toEqual({ code: 0, stdout: "", stderr: "" });
   expect(await checkout.read("pnpm.log")).toBe("install --frozen-lockfile\ninstall --no-frozen-lockfile\n");
+});
+
+test.each([false, true])("with-tools generates anew once after a schema has changed, and never in CI (in CI: %s)", async (isCi) => {
+  await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM, isCi });
+  const write = (file: string, text: string) => writeFile(join(checkout.path, file), text);
+  await write("scripts/generate.ts", 'import { appendFileSync } from "node:fs"; appendFileSync("generated", "once ");');
+  await write("generated", "");
+  await checkout.run("true");
+  expect(await checkout.read("generated")).toBe(""); // what is committed is fresh
+
+  await write("services/settings.yaml", "changed");
+  const [first] = await Promise.all([checkout.run("true"), checkout.run("true")]);
+  await checkout.run("true");
+  expect([first.code, await checkout.read("generated")]).toEqual([0, isCi ? "" : "once "]);
+});
+
+test("with-tools runs the command although a schema cannot be used, and says how to find out", async () => {
+  await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM });
+  await checkout.run("true");
+  await writeFile(join(checkout.path, "scripts/generate.ts"), "process.exit(1);");
+
+  expect(await checkout.run("echo", "run")).toMatchObject({ code: 0, stdout: "run\n", stderr: expect.stringMatching(/Cannot generate.*npm run generate/) });
 });
 
 test("with-tools takes over the lock of a start that was killed", async () => {

@@ -4,18 +4,6 @@ import { validate } from "./config-validator.js";
 
 export interface McpBridgeConfig {
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
- */
-busUrl: string
-/**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
- */
-busHeartbeatSeconds: number
-/**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
- */
-busSilenceMs: number
-/**
  * The file that names the MCP servers, in the common mcpServers form. Read again whenever its content changes.
  */
 mcpConfig?: string
@@ -64,6 +52,18 @@ initConcurrency: number
  */
 redisUrl?: string
 /**
+ * The bus: memory: or amqp(s)://user:password@host/vhost.
+ */
+busUrl: string
+/**
+ * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ */
+busHeartbeatSeconds: number
+/**
+ * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ */
+busSilenceMs: number
+/**
  * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
  */
 redisKeepsAll: boolean
@@ -71,18 +71,6 @@ redisKeepsAll: boolean
  * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
  */
 policyFile?: string
-/**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
- */
-shutdownGraceMs: number
-/**
- * The port for /healthz, /readyz and /metrics; none when left out.
- */
-healthPort?: number
-/**
- * The address that healthPort is on.
- */
-healthHost: string
 /**
  * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
  */
@@ -96,6 +84,18 @@ auditKey?: string
  */
 auditRequired: boolean
 /**
+ * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ */
+shutdownGraceMs: number
+/**
+ * The port for /healthz, /readyz and /metrics; none when left out.
+ */
+healthPort?: number
+/**
+ * The address that healthPort is on.
+ */
+healthHost: string
+/**
  * The least severe events that are logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
@@ -105,4 +105,4 @@ logLevel: ("debug" | "info" | "warn" | "error")
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<McpBridgeConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"mcpConfig":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that names the MCP servers, in the common mcpServers form. Read again whenever its content changes."},"mcpLockFile":{"type":"string","minLength":1,"maxLength":4096,"description":"Where it is kept which definitions of tools are approved and which servers agents have registered, such as mcp.lock.json. With redisUrl that is in Redis, and this file, which is only read then, adds approved definitions."},"pin":{"type":"string","enum":["first-sight","file","off"],"default":"first-sight","description":"Which definitions of tools are offered without an operator's approval: those that a server has when it is seen first, those of the file of pins only, or off, whatever a server says. A server's own pin wins."},"registration":{"type":"string","enum":["off","on"],"default":"off","description":"Whether agents that the policy allows mcp_register_server may register servers while the bridge runs: entries of the file's catalogue, https addresses on registrationHosts, and what an operator has approved."},"registrationHosts":{"type":"array","items":{"type":"string","pattern":"^(?:\\*\\.)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?::[0-9]{1,5})?$","maxLength":260},"default":[],"description":"Hosts whose https addresses agents may register without an operator: example.com, *.example.com for all below it, with :port if it is not 443."},"registrationMaxPerAgent":{"type":"integer","minimum":1,"maximum":100,"default":5,"description":"How many servers an agent may have registered at a time."},"registrationUid":{"type":"integer","minimum":1,"maximum":4294967294,"description":"The user that programs run as which agents ask for and operators approve; one of its own, so that they cannot read what the bridge was given, which needs a bridge that runs as root. Without it no program can be asked for."},"registrationAllowAddresses":{"type":"array","items":{"type":"string","maxLength":260},"default":[],"description":"Exceptions to the rule that servers which agents register are reached at public addresses only: HOST:PORT, IP:PORT, [IPV6]:PORT, CIDR or CIDR:PORT."},"agents":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"default":[],"description":"Agents that are told of every change in the index of servers, beside those that ask for it."},"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many calls run at once in this process.","default":64},"initConcurrency":{"type":"integer","minimum":1,"maximum":1000,"default":8,"description":"How many servers are being started or connected at once."},"redisUrl":{"type":"string","pattern":"^rediss?://","x-url":true,"x-secret":true,"description":"Where calls are claimed and counted together with the other instances, and where they agree on who has a server with state and who tells the index, redis(s)://user:password@host:port/database. Without it each instance does so by itself, and a call with effects whose instance dies ends in outcome_unknown."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<McpBridgeConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"mcpConfig":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that names the MCP servers, in the common mcpServers form. Read again whenever its content changes."},"mcpLockFile":{"type":"string","minLength":1,"maxLength":4096,"description":"Where it is kept which definitions of tools are approved and which servers agents have registered, such as mcp.lock.json. With redisUrl that is in Redis, and this file, which is only read then, adds approved definitions."},"pin":{"type":"string","enum":["first-sight","file","off"],"default":"first-sight","description":"Which definitions of tools are offered without an operator's approval: those that a server has when it is seen first, those of the file of pins only, or off, whatever a server says. A server's own pin wins."},"registration":{"type":"string","enum":["off","on"],"default":"off","description":"Whether agents that the policy allows mcp_register_server may register servers while the bridge runs: entries of the file's catalogue, https addresses on registrationHosts, and what an operator has approved."},"registrationHosts":{"type":"array","items":{"type":"string","pattern":"^(?:\\*\\.)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?::[0-9]{1,5})?$","maxLength":260},"default":[],"description":"Hosts whose https addresses agents may register without an operator: example.com, *.example.com for all below it, with :port if it is not 443."},"registrationMaxPerAgent":{"type":"integer","minimum":1,"maximum":100,"default":5,"description":"How many servers an agent may have registered at a time."},"registrationUid":{"type":"integer","minimum":1,"maximum":4294967294,"description":"The user that programs run as which agents ask for and operators approve; one of its own, so that they cannot read what the bridge was given, which needs a bridge that runs as root. Without it no program can be asked for."},"registrationAllowAddresses":{"type":"array","items":{"type":"string","maxLength":260},"default":[],"description":"Exceptions to the rule that servers which agents register are reached at public addresses only: HOST:PORT, IP:PORT, [IPV6]:PORT, CIDR or CIDR:PORT."},"agents":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"default":[],"description":"Agents that are told of every change in the index of servers, beside those that ask for it."},"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many calls run at once in this process.","default":64},"initConcurrency":{"type":"integer","minimum":1,"maximum":1000,"default":8,"description":"How many servers are being started or connected at once."},"redisUrl":{"type":"string","pattern":"^rediss?://","x-url":true,"x-secret":true,"description":"Where calls are claimed and counted together with the other instances, and where they agree on who has a server with state and who tells the index, redis(s)://user:password@host:port/database. Without it each instance does so by itself, and a call with effects whose instance dies ends in outcome_unknown."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };

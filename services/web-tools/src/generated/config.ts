@@ -4,18 +4,6 @@ import { validate } from "./config-validator.js";
 
 export interface WebToolsConfig {
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
- */
-busUrl: string
-/**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
- */
-busHeartbeatSeconds: number
-/**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
- */
-busSilenceMs: number
-/**
  * How many calls run at once in this process.
  */
 concurrency: number
@@ -68,6 +56,18 @@ userAgent: string
  */
 redisUrl?: string
 /**
+ * The bus: memory: or amqp(s)://user:password@host/vhost.
+ */
+busUrl: string
+/**
+ * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ */
+busHeartbeatSeconds: number
+/**
+ * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ */
+busSilenceMs: number
+/**
  * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
  */
 redisKeepsAll: boolean
@@ -75,18 +75,6 @@ redisKeepsAll: boolean
  * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
  */
 policyFile?: string
-/**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
- */
-shutdownGraceMs: number
-/**
- * The port for /healthz, /readyz and /metrics; none when left out.
- */
-healthPort?: number
-/**
- * The address that healthPort is on.
- */
-healthHost: string
 /**
  * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
  */
@@ -100,6 +88,18 @@ auditKey?: string
  */
 auditRequired: boolean
 /**
+ * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ */
+shutdownGraceMs: number
+/**
+ * The port for /healthz, /readyz and /metrics; none when left out.
+ */
+healthPort?: number
+/**
+ * The address that healthPort is on.
+ */
+healthHost: string
+/**
  * The least severe events that are logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
@@ -109,4 +109,4 @@ logLevel: ("debug" | "info" | "warn" | "error")
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<WebToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many calls run at once in this process.","default":16},"braveApiKey":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The subscription token of the Brave Search API. Without it web_search is not offered."},"braveBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://api.search.brave.com","description":"Where the Brave Search API is: scheme, host and port. Gets the API key."},"maxSearchResults":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"How many results web_search gives when the call does not say."},"maxPageBytes":{"type":"integer","minimum":1000,"maximum":50000000,"default":5000000,"description":"The largest page, on the wire and after decompression. A larger one is refused, not cut."},"fetchTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":20000,"description":"The time for fetching a page, redirects and body included."},"idleTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":10000,"description":"The longest silence of a server."},"convertTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":5000,"description":"The processor time for turning a page into markdown."},"converters":{"type":"integer","minimum":1,"maximum":64,"default":1,"description":"How many pages are turned into markdown at once, each in a process of its own; more wait."},"allowPorts":{"type":"array","items":{"type":"integer","minimum":1,"maximum":65535},"default":[80,443,8080,8443],"description":"The ports on which public addresses may be read."},"allowAddresses":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"default":[],"description":"Exceptions to the rule that only public addresses are read: HOST:PORT (whatever this host resolves to here, the hosts file included, on this port), IP:PORT or CIDR:PORT (these addresses on this port), CIDR (these addresses on the ports of allowPorts)."},"userAgent":{"type":"string","minLength":1,"maxLength":200,"pattern":"^[\\x20-\\x7e]+$","default":"Mozilla/5.0 (compatible; RockBot)","description":"The User-Agent header of page requests."},"redisUrl":{"type":"string","pattern":"^rediss?://","x-url":true,"x-secret":true,"description":"Where calls are counted, and those with effects claimed, together with the other instances, redis(s)://user:password@host:port/database. Without it each instance counts by itself."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<WebToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many calls run at once in this process.","default":16},"braveApiKey":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The subscription token of the Brave Search API. Without it web_search is not offered."},"braveBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://api.search.brave.com","description":"Where the Brave Search API is: scheme, host and port. Gets the API key."},"maxSearchResults":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"How many results web_search gives when the call does not say."},"maxPageBytes":{"type":"integer","minimum":1000,"maximum":50000000,"default":5000000,"description":"The largest page, on the wire and after decompression. A larger one is refused, not cut."},"fetchTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":20000,"description":"The time for fetching a page, redirects and body included."},"idleTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":10000,"description":"The longest silence of a server."},"convertTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":5000,"description":"The processor time for turning a page into markdown."},"converters":{"type":"integer","minimum":1,"maximum":64,"default":1,"description":"How many pages are turned into markdown at once, each in a process of its own; more wait."},"allowPorts":{"type":"array","items":{"type":"integer","minimum":1,"maximum":65535},"default":[80,443,8080,8443],"description":"The ports on which public addresses may be read."},"allowAddresses":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"default":[],"description":"Exceptions to the rule that only public addresses are read: HOST:PORT (whatever this host resolves to here, the hosts file included, on this port), IP:PORT or CIDR:PORT (these addresses on this port), CIDR (these addresses on the ports of allowPorts)."},"userAgent":{"type":"string","minLength":1,"maxLength":200,"pattern":"^[\\x20-\\x7e]+$","default":"Mozilla/5.0 (compatible; RockBot)","description":"The User-Agent header of page requests."},"redisUrl":{"type":"string","pattern":"^rediss?://","x-url":true,"x-secret":true,"description":"Where calls are counted, and those with effects claimed, together with the other instances, redis(s)://user:password@host:port/database. Without it each instance counts by itself."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
