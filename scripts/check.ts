@@ -1,8 +1,9 @@
 /**
  * Checks the repository itself, all steps at once, and reports every fault: format and lint, types, generated files, layers
- * and cycles, dead code, long functions, manifests and lockfile, paths of one machine, links and English of documents. Exit 0 if all is well, 1 if anything is not.
+ * and cycles, dead code, long functions, manifests and lockfile, paths of one machine, links and English of documents, doc comments of exported names. Exit 0 if all is well, 1 if anything is not.
  */
 import { dirname } from "node:path";
+import { checkDocComments } from "./check/check-doc-comments.ts";
 import { checkFunctions } from "./check/check-functions.ts";
 import { checkLayers } from "./check/check-layers.ts";
 import { checkManifests } from "./check/check-manifests.ts";
@@ -35,6 +36,7 @@ const steps: readonly Step[] = [
   { name: "paths", run: () => checkPaths(root) },
   { name: "links", run: () => checkLinks(root) },
   { name: "English", run: () => checkEnglish(root) },
+  { name: "doc comments", run: () => checkDocComments(root) },
 ];
 
 const startedAt = performance.now();

@@ -2,14 +2,17 @@ import { PARKED_BYTES, PARKED_MESSAGES, PARKED_MS, type QueuePart, RESULT_QUEUE_
 
 /** Where messages are published. It has no alternate exchange, which would swallow what `mandatory` should return. */
 export const EXCHANGE = "rockbot";
-/** By queue name. A topic exchange, since its keys are the only ones that a broker grants one by one: of a direct one a service could bind and write others'. */
+/**
+ * The exchange of dead letters; its keys are queue names. It is a topic exchange, because a broker grants only the keys of such exchanges one
+ * by one. At a direct exchange a service could bind and write the keys of others.
+ */
 export const DEAD_LETTER_EXCHANGE = "rockbot.dlx.v1";
 /** More deaths of consumers over a message than this, and it goes to the lone retry. */
 const DELIVERY_LIMIT = 10;
 /** A quorum queue counts each look at a parked message as a delivery, and from RabbitMQ 4 on drops one after twenty where nothing is said. */
 const LOOKS_LIMIT = 2 ** 31 - 1;
 
-/** What a queue is declared with. Another declaration of the same name must have the same. */
+/** The arguments with which a queue is declared. Another declaration of the same name must have the same. */
 export type QueueArguments = Readonly<Record<string, string | number>>;
 
 /** One queue of a service. All of them are durable. */
@@ -38,7 +41,7 @@ export const spareQueueName = (subscription: string): string => `rockbot.${subsc
 /** How many queues for copies a user may have where senders are verified. */
 export const COPY_NAMES = 256;
 
-/** The name of a queue for copies where senders are verified: a user who lets the broker make names could have as many queues as it likes. */
+/** The name of a queue for copies where senders are verified. A user whose broker made the names could have as many queues as it likes. */
 export const copyName = (user: string, number: number | "*"): string => `rockbot.copy.${user}.${number}`;
 
 /** Where messages were parked before; also the key under which the broker parks what it moves from the dlq. */
@@ -51,9 +54,10 @@ export const resultArguments: QueueArguments = { "x-queue-type": "classic", "x-e
 export const copyArguments: QueueArguments = { "x-queue-type": "classic" };
 
 /**
- * The queues of a service, in the order of declaring them: the last station first, as no message may die on its way to a queue that is not there yet.
- * What dies in the main queue is sorted: its time was over, or it goes to `retry`, from there to `dlq`, from there, once answered, to `parked`. All are
- * quorum queues: the loss of a node costs none. Lengths of live queues are no arguments, since those can never be changed: they come as policies.
+ * The queues of a service, in the order of their declaration. The last station comes first, because no message may die on its way to a queue
+ * that is not there yet. Dead letters of the main queue whose time was over are done with. The rest goes to `retry`, from there to `dlq`, and
+ * from there, once answered, to `parked`. All are quorum queues: the loss of a node loses none of them. The lengths of live queues come as
+ * policies of the broker, because the arguments of a queue can never change.
  */
 export function serviceQueues(subscription: string): readonly PlannedQueue[] {
   const parked = queueName(subscription, "parked");

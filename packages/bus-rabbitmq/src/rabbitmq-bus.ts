@@ -30,6 +30,7 @@ import { Publisher } from "./publish/publisher.ts";
 import { EXCHANGE, queueName } from "./queue-plan.ts";
 import { declareExchanges } from "./topology.ts";
 
+/** Settings of a connection to RabbitMQ. */
 export interface ConnectBusOptions {
   /** Who connects, for the operator of the broker to see. @default "rockbot" */
   readonly name?: string | undefined;

@@ -49,6 +49,7 @@ export interface Bus extends AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Properties in which buses differ. Everything else holds for each bus, as the conformance suite checks. */
 export interface BusTraits {
   /** Messages and their queues outlive the processes. */
   readonly isDurable: boolean;
@@ -58,6 +59,7 @@ export interface BusTraits {
   readonly user?: string | undefined;
 }
 
+/** Settings of one publish. */
 export interface PublishOptions {
   /** Whether it is an error that no subscription matches. @default false */
   readonly mandatory?: boolean | undefined;
@@ -88,6 +90,7 @@ export interface PublishOptions {
  */
 export type SubscriptionKind = "service" | "result" | "copy";
 
+/** Settings of one subscription. */
 export interface SubscribeOptions {
   /** 1 to 100 of a-z, 0-9, "-" and ".". Shared by consumers that compete. */
   readonly name: string;
@@ -118,6 +121,7 @@ export interface SubscribeOptions {
 /** If it returns, the message is done. If it throws a DeadLetterError the message is dead at once; otherwise see SubscriptionKind. */
 export type Handler = (message: Envelope, delivery: Delivery) => Promise<void>;
 
+/** The state of one delivery, which a handler gets beside the envelope. */
 export interface Delivery {
   /** Aborts when the subscription is disposed of and its drain time is over. */
   readonly signal: AbortSignal;
@@ -132,6 +136,7 @@ export interface Delivery {
   readonly maybeHandledSince?: number | undefined;
 }
 
+/** Why a message became a dead letter. */
 export interface Death {
   /** `rejected`: DeadLetterError. `failed`: the handler threw twice. `crashed`: consumers died over it. */
   readonly reason: "rejected" | "failed" | "crashed";
@@ -158,6 +163,7 @@ export interface ParkedMessage {
 /** Says what becomes of a parked message. */
 export type ParkedVisitor = (parked: ParkedMessage) => Promise<"keep" | "remove">;
 
+/** Which parked messages a visit shows. */
 export interface VisitParkedOptions {
   /** At most this many are shown. @default all that are parked when the visit begins */
   readonly limit?: number | undefined;
@@ -168,6 +174,7 @@ export interface VisitParkedOptions {
 /** The queues behind a subscription of kind `service`: live messages, those that consumers died over, messages given up, and those kept for an operator. */
 export type QueuePart = "main" | "retry" | "dlq" | "parked";
 
+/** The consumers and messages of a queue at one moment. */
 export interface QueueState {
   readonly consumers: number;
   /** Messages waiting, not counting those with a consumer. A broker may be some hundred milliseconds behind. */
@@ -180,14 +187,19 @@ export const MAX_BODY_BYTES = 12 * 1024 * 1024;
 export const MAX_HEADER_BYTES = 16 * 1024;
 /** Parked messages are kept this long, at most PARKED_MESSAGES and PARKED_BYTES of them for each subscription: the oldest give way. */
 export const PARKED_MS = 7 * 24 * 3600 * 1000;
+/** The largest number of parked messages of a service; beyond it the oldest are dropped. */
 export const PARKED_MESSAGES = 10_000;
+/** The largest size of the parked messages of a service, in bytes. */
 export const PARKED_BYTES = 64 * 1024 * 1024;
 /** A message with a larger body is not parked, but dropped and counted once it has had its last word. No request may be larger. */
 export const MAX_PARKED_BODY_BYTES = 1024 * 1024;
 /** A `result` queue whose owner is away is kept this long. */
 export const RESULT_QUEUE_EXPIRES_MS = 10 * 60 * 1000;
+/** How many handlers of a subscription run at once by default. */
 export const DEFAULT_CONCURRENCY = 32;
+/** How long a subscription waits by default for running handlers when it ends, in milliseconds. */
 export const DEFAULT_DRAIN_MS = 20_000;
-/** What somebody has deleted at a broker, its owner has declared again after this. */
+/** The owner of a queue or binding that was deleted at the broker declares it again within this time. */
 export const HEALED_WITHIN_MS = 12_000;
+/** How long a publish waits by default until the bus has taken the message, in milliseconds. */
 export const DEFAULT_PUBLISH_TIMEOUT_MS = 10_000;

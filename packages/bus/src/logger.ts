@@ -7,4 +7,5 @@ export interface Logger {
 }
 
 const ignore = (): void => {};
+/** A logger that writes nothing. */
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };

@@ -18,6 +18,7 @@ import { MemoryQueue } from "./memory-queue.ts";
 import { matchesTopic } from "./topic.ts";
 import { traceBus } from "./trace-bus.ts";
 
+/** Settings of an in-memory bus. */
 export interface MemoryBusOptions {
   readonly log?: Logger | undefined;
   /** A queue of this many messages takes no more. @default 10_000 */

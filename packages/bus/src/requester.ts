@@ -3,6 +3,7 @@ import type { Envelope } from "@rockbot/contracts";
 import type { Bus, SubscribeOptions } from "./bus.ts";
 import { BusClosedError, BusUnavailableError, QueueFullError, UnroutableError } from "./bus-errors.ts";
 
+/** Where a requester hears answers, and where it reports. */
 export interface RequesterOptions {
   /** Where answers come; written into every request that does not name one of `alsoHears`. */
   readonly replyTo: string;
@@ -16,6 +17,7 @@ export interface RequesterOptions {
   readonly onStray?: ((reply: Envelope) => void) | undefined;
 }
 
+/** Settings of one request. */
 export interface RequestOptions {
   /** @default the request's correlation id */
   readonly key?: string | undefined;

@@ -20,9 +20,9 @@ import { headersFault } from "./header-bytes.ts";
 import { topicFault } from "./topic.ts";
 
 /**
- * Adds a span, a duration and a count to each publish and each handled message, and carries W3C trace context in the
- * envelope's headers, so that one trace leads from caller to service. Where `isTraced` is false no trace is carried, and no span made of a message
- * that is handled. What no bus carries is refused here: every adapter returns its bus through this.
+ * Adds a span, a duration and a count to each publish and each handled message. It carries W3C trace context in the envelope's headers, so
+ * that one trace leads from caller to service. Where `isTraced` is false it carries no trace, and makes no span for a handled message. It
+ * also refuses messages that no bus carries, so every adapter returns its bus through this function.
  */
 export function traceBus(bus: Bus): Bus {
   const tracer = trace.getTracer("@rockbot/bus");

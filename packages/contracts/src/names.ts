@@ -1,6 +1,7 @@
 /** The grammar of every name that we create: agents, services, instances. Stricter than a topic word, so that no name can reach another's topic. */
 export const namePattern = /^[a-z0-9][a-z0-9-]{0,38}$/;
 
+/** Whether a text can be the name of an agent, an instance or a service. */
 export const isName = (text: string): boolean => namePattern.test(text);
 
 /** Whether `text` may name a session: 1 to 256 visible ASCII characters, as a header can carry them. */

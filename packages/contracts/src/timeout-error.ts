@@ -1,5 +1,6 @@
 import { ToolError, ToolErrorCode } from "./tool-error.ts";
 
+/** The facts about a call whose deadline has passed. */
 export interface TimedOut {
   readonly mayHaveRun: boolean;
   /** A second run does no harm: the tool only reads, or is idempotent. @default false */
@@ -8,8 +9,8 @@ export interface TimedOut {
 }
 
 /**
- * Of a call that has no result by its deadline, for a model: the code says that it may be retried, as it always has, so the words
- * have to say when that would repeat an effect.
+ * The error of a call without a result by its deadline, written for a model. Its code says that the call may be retried, as it always has. So
+ * the words have to say when a retry would repeat an effect.
  * @param what as a sentence begins: `"browse"`
  */
 export function timeoutError(what: string, { mayHaveRun, isRepeatSafe = false, cause }: TimedOut): ToolError {

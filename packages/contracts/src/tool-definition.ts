@@ -1,6 +1,6 @@
 import type { Validator } from "./faults/validator.ts";
 
-/** What a tool promises, generated from its schema. */
+/** The promises of a tool, generated from its schema. */
 export interface ToolDefinition<Input = unknown, Output = unknown> {
   /** Unique on the bus; what the model calls. Matches `^[A-Za-z0-9_-]{1,64}$`. */
   readonly name: string;

@@ -28,6 +28,7 @@ export type ToolErrorCode = (typeof ToolErrorCode)[keyof typeof ToolErrorCode];
 /** Codes after which the same call may succeed later. */
 const retryable: ReadonlySet<string> = new Set([ToolErrorCode.Timeout, ToolErrorCode.Unavailable, ToolErrorCode.RateLimited, ToolErrorCode.Overloaded]);
 
+/** The parts of a ToolError beside its code and message. */
 export interface ToolErrorOptions {
   /** Kept for logs; never sent to another process. */
   readonly cause?: unknown;

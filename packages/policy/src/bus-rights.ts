@@ -4,8 +4,8 @@ import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
 import { globCovers, globsMeet } from "./tool-glob.ts";
 
 /**
- * What one user may do on the bus. Topics and names of subscriptions are patterns as those of a subscription: `*` is any one
- * word. To hear a pattern is to subscribe to it, or to anything that it takes in.
+ * The rights of one user on the bus. Topics and names of subscriptions are patterns like those of a subscription: `*` is any one word. A user
+ * that may hear a pattern may subscribe to it, or to anything that it takes in.
  */
 export interface BusRights {
   readonly user: string;
@@ -23,7 +23,7 @@ export interface BusRights {
 
 type Right = "serves" | "results" | "operates" | "publishes" | "hears";
 
-/** The rights of every user that the policy names, and no others, sorted by user. What a topic carries is judged by who takes it. */
+/** The rights of every user that the policy names, and no others, sorted by user. The receiver of a message judges its content. */
 export function busRights(document: PolicyDocument): BusRights[] {
   const rights = new Map<string, Record<Right, Set<string>>>();
   const services = entries(document.services);

@@ -6,7 +6,7 @@ export interface MessageFlow {
   readonly bytesPerSecond: number;
 }
 
-/** What agents may publish, but for probes. */
+/** The kinds of messages that agents may publish, except probes. */
 export type MessageKind = keyof PolicyMessages;
 
 export type MessageLimits = Readonly<Record<MessageKind, MessageFlow>>;

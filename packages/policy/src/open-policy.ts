@@ -7,6 +7,7 @@ import { policyNotes } from "./document/policy-notes.ts";
 import { defaultPolicySource, type PolicySource, readPolicy } from "./document/read-policy.ts";
 import { createPolicy, type Policy } from "./policy.ts";
 
+/** Where changes of a policy are reported, and how often its file is read. */
 export interface OpenPolicyOptions {
   readonly log?: Logger | undefined;
   /** How often the file is looked at. @default 1_000 */

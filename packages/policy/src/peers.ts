@@ -2,7 +2,7 @@ import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
 import { findGlob } from "./tool-glob.ts";
 
-/** Who the others on a bus are, as the policy says. A user is whom the bus verifies; a caller is on whose behalf a call runs. */
+/** The other parties on a bus, as the policy names them. The bus verifies a user; a call runs on behalf of a caller. */
 export interface Peers {
   /** The caller that a user is; undefined if its name is that of a caller who has another user, or none. */
   callerOf(user: string): string | undefined;

@@ -8,7 +8,7 @@ import type { PolicyCaller, PolicyDocument, PolicyEveryone, PolicyQueue, PolicyR
 import { type MessageKind, type MessageLimits, messageKinds, messageLimits } from "./message-limits.ts";
 import { findGlob } from "./tool-glob.ts";
 
-/** Who asks to use what. */
+/** One use of a tool by a caller. */
 export interface Use {
   /** The effective caller. */
   readonly caller: string;
@@ -17,7 +17,7 @@ export interface Use {
   readonly isDangerous?: boolean | undefined;
 }
 
-/** What may be used up, and comes back with time: at most `amount`, as much again in `perMs` milliseconds. */
+/** An amount that can be used up, and comes back with time: at most `amount`, and as much again in `perMs` milliseconds. */
 export interface RateLimit {
   /** What is counted together. */
   readonly key: string;
@@ -27,7 +27,7 @@ export interface RateLimit {
   readonly perMs: number;
 }
 
-/** What a policy says of one caller's use of one tool. The same object as long as the policy is the same, mostly. */
+/** A policy's decision about one caller's use of one tool. It is mostly the same object as long as the policy is the same. */
 export interface Decision {
   readonly isAllowed: boolean;
   /** What decided, and where it stands. For operators: not for the caller. */
@@ -80,6 +80,7 @@ const MAX_REMEMBERED = 10_000;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
+/** Makes a policy of what a file says. */
 export function createPolicy(source: PolicySource): Policy {
   const { document, revision } = source;
   const judge = new Judge(source);

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyToken } from "./generated/policy.ts";
 
-/** Who holds which bearer tokens. */
+/** The holders of bearer tokens. */
 export interface TokenHolders {
   /** How many tokens there are, also of those that have ended. */
   readonly size: number;

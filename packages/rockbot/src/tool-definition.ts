@@ -2,7 +2,7 @@ import type { ToolDefinition, Validator } from "@rockbot/contracts";
 import { Ajv2020, type Options } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 
-/** What a tool promises, in data. */
+/** The promises of a tool, as data. */
 export interface ToolPromises {
   /** Unique on the bus; what the model calls. Matches `^[A-Za-z0-9_-]{1,64}$`. */
   readonly name: string;

@@ -12,6 +12,7 @@ export interface SandboxLimits {
   readonly processors: number;
 }
 
+/** The limits of a sandbox where no setting says otherwise. */
 export const defaultSandboxLimits: SandboxLimits = {
   memoryBytes: 256 * 1024 * 1024,
   processes: 64,

@@ -34,6 +34,7 @@ export interface SandboxEnd {
   readonly error: ToolError;
 }
 
+/** For which job a sandbox is made, and what ends the attempt. */
 export interface MakeSandboxOptions {
   readonly signal: AbortSignal;
   /** The job that it is made for, where it is made for one: a maker that takes up jobs names the sandbox after it. */

@@ -47,6 +47,7 @@ export interface ScriptOutcome {
   readonly isWarm: boolean;
 }
 
+/** The end of a run, and whether an earlier process may have begun it. */
 export interface RunScriptOptions {
   /**
    * Ends the script with all that it has started. A reason that is no ToolError means that this process stops: where the runner is

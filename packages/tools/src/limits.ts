@@ -20,6 +20,7 @@ export const ANNOUNCEMENT_TTL_MS = 10_000;
 export const PROGRESS_TTL_MS = 5_000;
 /** So many updates of one call are handed on as they come; beyond that they are PROGRESS_INTERVAL_MS apart. */
 export const PROGRESS_BURST = 10;
+/** The shortest time between two progress messages of a call, in milliseconds. */
 export const PROGRESS_INTERVAL_MS = 200;
 /** A cancel that nobody has taken by then finds no call to cancel. */
 export const CANCEL_TTL_MS = 60_000;

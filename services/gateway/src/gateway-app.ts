@@ -21,6 +21,7 @@ import { isListening, MCP_PATH, mcpDoor } from "./mcp/mcp-door.ts";
 import { openApiDocument } from "./open-api.ts";
 import { OPERATOR_PATH, operatorDoor } from "./operators/operator-door.ts";
 
+/** Whom a gateway lets in, and the bounds of requests. */
 export interface GatewayAppOptions {
   /** When given, every request but health probes must carry it as `Authorization: Bearer …`, unless the policy has tokens. */
   readonly token?: string | undefined;

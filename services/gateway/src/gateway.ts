@@ -18,6 +18,7 @@ import { CALLS_PATH, createCallsApp } from "./operators/operator-calls.ts";
 import { createPolicyApp, POLICY_PATH } from "./operators/operator-policy.ts";
 import { operatorRoutes } from "./operators/operator-routes.ts";
 
+/** The parts of the process that a gateway uses. */
 export interface StartGatewayOptions {
   readonly log?: Logger | undefined;
   /** Where requests and calls that are refused here leave a line. @default nowhere: they are logged and counted only */
@@ -41,6 +42,7 @@ export interface OperatorParts {
   readonly signal: AbortSignal;
 }
 
+/** A gateway that listens. Disposal lets running requests end. */
 export interface Gateway extends AsyncDisposable {
   /** Where it listens, such as http://127.0.0.1:8480. */
   readonly url: string;

@@ -43,6 +43,7 @@ import { McpToolProvider } from "./tools/mcp-tool-provider.ts";
 import { followStore } from "./trust/follow-store.ts";
 import { ToolTrust } from "./trust/tool-trust.ts";
 
+/** The parts of the process that a bridge uses. */
 export interface StartMcpBridgeOptions {
   /** What `${NAME}` in the file stands for, and where servers get PATH and the like from. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -63,6 +64,7 @@ export interface StartMcpBridgeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A running bridge. Disposal ends its servers after their calls. */
 export interface McpBridge extends AsyncDisposable {
   /** How each server stands now. */
   readonly servers: readonly BridgedServerHealth[];
@@ -72,6 +74,7 @@ export interface McpBridge extends AsyncDisposable {
   settled(ms: number): Promise<void>;
 }
 
+/** The state of one MCP server of a bridge, for operators. */
 export interface BridgedServerHealth extends McpServerHealth {
   /** Tools that wait for an operator's approval. */
   readonly held: number;
@@ -79,6 +82,7 @@ export interface BridgedServerHealth extends McpServerHealth {
   readonly owner?: { readonly replica: string; readonly isThis: boolean } | undefined;
 }
 
+/** Decisions of operators about MCP servers and their tools. */
 export interface BridgeApprovals {
   /** What waits for an operator. @throws {StoreUnavailableError} */
   waiting(): Promise<Waiting>;

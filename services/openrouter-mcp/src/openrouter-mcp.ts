@@ -5,6 +5,7 @@ import type { OpenrouterMcpConfig } from "./generated/config.ts";
 import { createOpenRouterApi } from "./openrouter-api.ts";
 import { openRouterTools } from "./openrouter-tools.ts";
 
+/** The parts of the process that the server uses. */
 export interface StartOpenrouterMcpOptions {
   readonly log?: Logger | undefined;
   /** Aborting ends the waiting of disposal for running requests. */

@@ -9,6 +9,7 @@ import type { ScriptsManagerConfig } from "./generated/config.ts";
 import { installerCommand, installerLimits } from "./packages/installer/installer-command.ts";
 import type { PackageStore } from "./packages/package-store.ts";
 
+/** The parts of the process that a runner uses. */
 export interface CreateRunnerOptions {
   readonly log: Logger;
   /** Where programs are found, and whether this is a pod of a cluster, where no script is ever run without a sandbox. */
@@ -16,6 +17,7 @@ export interface CreateRunnerOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A runner, with what this machine cannot enforce. Disposal ends its sandboxes. */
 export interface CreatedRunner extends AsyncDisposable {
   readonly runner: ScriptRunner;
   /** What its scripts must not reach; undefined if they run without a sandbox, as their operator has said they may. */

@@ -6,6 +6,7 @@ import type { PythonFacts } from "./python-facts.ts";
 import { scriptsGuide } from "./scripts-guide.ts";
 import { type ScriptPackages, scriptTool } from "./tool/script-tool.ts";
 
+/** The runner behind the tool, and the bounds of a call. */
 export interface ScriptToolSetOptions {
   readonly runner: ScriptRunner;
   /** @default none can be had */

@@ -18,6 +18,7 @@ const TOPIC = "script.invoke";
 /** How long the start waits for a first script, which says what scripts find. */
 const FACTS_WITHIN_MS = 15_000;
 
+/** The parts of the process that the service uses. */
 export interface StartScriptsManagerOptions {
   /** Runs the scripts; not disposed of here. */
   readonly runner: ScriptRunner;

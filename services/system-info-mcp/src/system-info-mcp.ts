@@ -4,6 +4,7 @@ import type { SystemInfoMcpConfig } from "./generated/config.ts";
 import { systemInfoTools } from "./system-info-tools.ts";
 import type { Runtime } from "./tools/system-info.ts";
 
+/** The runtime that the server reads, and the log. */
 export interface StartSystemInfoMcpOptions {
   /** This process. */
   readonly runtime: Runtime;

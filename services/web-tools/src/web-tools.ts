@@ -6,6 +6,7 @@ import { type ServeToolsOptions, serveTools } from "@rockbot/tools";
 import type { WebToolsConfig } from "./generated/config.ts";
 import { type WebToolSet, webToolSet } from "./web-tool-set.ts";
 
+/** The parts of the process that the service uses. */
 export interface StartWebToolsOptions {
   /** Gets a line for each call. @default nobody */
   readonly audit?: AuditLog | undefined;

@@ -1,4 +1,4 @@
-/** As much of an AbortSignal as whoever waits needs. Every AbortSignal is one. */
+/** The part of an AbortSignal that a wait needs. Every AbortSignal is one. */
 export interface AbortSource {
   readonly aborted: boolean;
   /** Why, once it has aborted. */
@@ -16,8 +16,8 @@ export function onAbort(source: AbortSource, listener: () => void): () => void {
 }
 
 /**
- * An AbortController and its signal in one, for what comes and goes by the thousand: to listen to an AbortSignal and to leave it costs as
- * much as to encode a small message, and its table of listeners lives as long as what it is for.
+ * An AbortController and its signal in one, for work that starts and ends by the thousand. A listener on an AbortSignal costs as much as the
+ * encoding of a small message. The table of its listeners also lives as long as the signal.
  */
 export class LightAbort implements AbortSource {
   #listeners: (() => void)[] | undefined;

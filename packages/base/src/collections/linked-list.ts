@@ -5,8 +5,8 @@ export interface ListEntry {
 }
 
 /**
- * What comes and goes by the thousand, in the order of coming. A Set finds its entries by a hash, and makes its table anew
- * after every few that have gone, with what that means for the collector (see SlotMap); here an entry knows its neighbours.
+ * A list in the order of arrival, for values that come and go by the thousand. A Set finds its entries by a hash, and rebuilds its table
+ * after every few removals. SlotMap says what that costs the collector. Here an entry knows its neighbours.
  */
 export class LinkedList<Value> implements Iterable<Value> {
   /** Before the oldest and behind the newest. */

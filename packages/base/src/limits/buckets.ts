@@ -1,8 +1,8 @@
 import { OldestFirstMap } from "../collections/oldest-first-map.ts";
 
 /**
- * What is taken from one bucket at once. A bucket holds at most `amount`, and fills at an even pace, `amount` in `perMs`: so
- * at most twice the amount is taken in any such time, and the amount in each on average.
+ * An amount that is taken from one bucket at once. A bucket holds at most `amount`, and fills evenly by `amount` in `perMs`. So callers take
+ * at most twice the amount in any such time, and the amount on average.
  */
 export interface Charge {
   /** Which bucket. At most a few hundred bytes. */
@@ -20,6 +20,7 @@ export interface Shortage {
   readonly retryAfterMs: number;
 }
 
+/** Settings of a set of buckets. */
 export interface BucketsOptions {
   /** Milliseconds that never step back. @default the process's monotonic clock */
   readonly clock?: (() => number) | undefined;

@@ -1,5 +1,6 @@
 import type { AbortSource } from "../abort/light-abort.ts";
 
+/** How many run and wait at once, and what ends a wait. */
 export interface FairQueueLimits {
   /** How many have their turn at once. */
   readonly concurrency: number;
@@ -8,6 +9,7 @@ export interface FairQueueLimits {
   readonly signal?: AbortSource | undefined;
 }
 
+/** Gives callers their turns in rotation, so that one caller with many waiting calls holds up no other. */
 export interface FairQueue {
   /**
    * Waits for a turn of `party`, which disposing of the turn ends. Parties that wait have their turns in rotation, however many

@@ -1,3 +1,4 @@
+/** Lets a bounded number of tasks run at once; others wait. */
 export interface Semaphore {
   /**
    * Waits for a permit; they are given in the order of asking. Disposing of it hands it to the next, once.

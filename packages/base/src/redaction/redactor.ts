@@ -1,7 +1,7 @@
 import { encodingsOf } from "./encodings-of.ts";
 import { type FindAny, findAny } from "./find-any.ts";
 
-/** What stands where a secret stood. */
+/** The text that replaces a secret. */
 export const REDACTED = "[redacted]";
 
 /** Takes secrets out of texts. */
@@ -27,6 +27,7 @@ const MIN_LINE_LENGTH = 16;
 /** Somewhat more than what tools give may nest. */
 const MAX_DEPTH = 1_024;
 
+/** Makes a redactor that knows no secret yet. */
 export function createRedactor(): Redactor {
   const secrets = new Set<string>();
   /** Undefined while secrets have come since. */

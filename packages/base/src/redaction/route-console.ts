@@ -1,6 +1,7 @@
 import { format } from "node:util";
 import { redact } from "./secrets.ts";
 
+/** The methods of `console` that libraries write their messages with. */
 export type ConsoleMethod = "debug" | "error" | "info" | "log" | "warn";
 
 /**

@@ -15,7 +15,10 @@ export const redact = (text: string): string => secrets.redact(text);
 /** A JSON value without this process's secrets. */
 export const redactValue = <T>(value: T): T => secrets.redactValue(value);
 
-/** Notes the password in a URL, as it is written there and decoded; with its user's name if it is short. What is no URL has none. */
+/**
+ * Registers the password in a URL, both as it is written there and decoded. A short password counts together with its user name. A text that
+ * is no URL has no password.
+ */
 export function registerUrlSecret(text: string): void {
   const url = URL.parse(text);
   if (url === null || url.password === "") return;

@@ -11,8 +11,9 @@ const MAX_STEP_MS = 500;
 const LATE_MS = 50;
 
 /**
- * Judges the silence of others: a clock that stands still while this process does. Time in which the process did not run (its event
- * loop was busy, it had no processor time, it was stopped, its machine slept) is nobody's silence. It runs only while somebody waits.
+ * A clock that stands still while this process does, to judge the silence of others. A process stands still while its event loop is busy, it
+ * gets no processor time, it is stopped, or its machine sleeps. Such time is not the silence of another process. The clock runs only while
+ * somebody waits.
  */
 export class AwakeClock {
   readonly #waits = new Set<Wait>();

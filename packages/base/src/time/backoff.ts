@@ -1,3 +1,4 @@
+/** Settings of the wait between two attempts. */
 export interface BackoffOptions {
   /** The wait doubles from here, in milliseconds. @default 100 */
   readonly baseMs?: number | undefined;

@@ -4,6 +4,7 @@ import { DEAD_LETTER_EXCHANGE, EXCHANGE } from "../queue-plan.ts";
 import { brokerRights } from "./broker-rights.ts";
 import { passwordHash } from "./password-hash.ts";
 
+/** The passwords and the virtual host of the definitions. */
 export interface BrokerDefinitionsOptions {
   /** The password of each user. */
   readonly passwords: ReadonlyMap<string, string>;
@@ -28,9 +29,9 @@ const MAX_CHANNELS = 8_192;
 const SERVICES = "^rockbot\\.(?!result\\.|copy\\.).+\\.v[12]";
 
 /**
- * What `rabbitmqctl import_definitions` takes, or RabbitMQ at its start (`load_definitions`), of versions 3.10 to 4: the virtual
- * host, the exchanges, the users with their rights, and bounds of their queues. The largest message is no part of it: that is
- * `max_message_size` in rabbitmq.conf.
+ * The definitions for `rabbitmqctl import_definitions`, or for `load_definitions` at the start of RabbitMQ, versions 3.10 to 4. They hold the
+ * virtual host, the exchanges, the users with their rights, and the bounds of their queues. They do not hold the largest message size: that
+ * is `max_message_size` in rabbitmq.conf.
  * @throws {RangeError} if a user has no password
  */
 export function brokerDefinitions(users: readonly BusRights[], { passwords, vhost = "/" }: BrokerDefinitionsOptions): object {

@@ -2,7 +2,7 @@ import { MAX_INSTANCES } from "@rockbot/contracts";
 import type { BusRights } from "@rockbot/policy";
 import { COPY_NAMES, copyName, DEAD_LETTER_EXCHANGE, diedName, EXCHANGE, oldParkedName, queueName, spareQueueName } from "../queue-plan.ts";
 
-/** What RabbitMQ lets one user do: regular expressions over names of queues and exchanges, and over keys of topic exchanges. */
+/** The rights of one user at RabbitMQ. They are regular expressions over names of queues and exchanges, and over keys of topic exchanges. */
 export interface BrokerRights extends Access {
   readonly user: string;
   /** To create and delete. */
@@ -11,6 +11,7 @@ export interface BrokerRights extends Access {
   readonly topics: Readonly<Record<string, Access>>;
 }
 
+/** Regular expressions over names or topics: one to write, one to read. */
 export interface Access {
   readonly write: string;
   readonly read: string;
@@ -20,8 +21,8 @@ export interface Access {
 const BROKER_NAMED = "amq.gen-*";
 
 /**
- * What the broker must grant, so that the user can do on the bus what it may there, and nothing else. Names are taken
- * literally: RabbitMQ's own `{username}` puts the name into the expression as it is, so that a user `.+` would be everybody.
+ * The rights that let the user do on the bus what the policy allows, and nothing else. Names are taken literally. RabbitMQ's own `{username}`
+ * puts the name into the expression as it is, so that a user `.+` would match everybody.
  */
 export function brokerRights({ user, isLegacy, serves, results, operates, publishes, hears }: BusRights): BrokerRights {
   const parts = serves.flatMap((service) => [

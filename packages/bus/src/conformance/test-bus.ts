@@ -8,14 +8,15 @@ import { testParked } from "./test-parked.ts";
 import { testRequests } from "./test-requests.ts";
 import { testSubscriptions } from "./test-subscriptions.ts";
 
+/** The traits of the bus under test. */
 export interface TestBusOptions {
   /** What `traits.isDurable` says; a durable bus must keep messages while nobody consumes. */
   readonly isDurable: boolean;
 }
 
 /**
- * What every bus promises, as tests. `create` connects anew each time; tests use names of their own, so that they do not
- * meet on a broker they share. For an adapter's test file one call of this is all.
+ * The promises of every bus, as tests. `create` connects anew each time. Tests use names of their own, so that they do not meet on a broker
+ * they share. The test file of an adapter is one call of this function.
  */
 export function testBus(name: string, create: () => Promise<Bus>, { isDurable }: TestBusOptions): void {
   describe(name, () => {

@@ -13,7 +13,7 @@ export interface Case {
   run(examiner: Examiner): Promise<void>;
 }
 
-/** What came of a case. */
+/** The result of one case. */
 export interface CaseResult {
   readonly name: string;
   readonly clause: ClauseId;

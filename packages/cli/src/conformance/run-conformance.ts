@@ -13,6 +13,7 @@ import { quickTimeCases, slowTimeCases } from "./cases/time.ts";
 import { trafficCases } from "./cases/traffic.ts";
 import { Examiner, type ExaminerOptions, START_MS } from "./examiner.ts";
 
+/** Settings of a conformance run. */
 export interface ConformanceOptions extends ExaminerOptions {
   /** Gets each result as it is there. */
   readonly onResult?: ((result: CaseResult) => void) | undefined;

@@ -19,8 +19,8 @@ export interface DescribeFaultsOptions {
 const MAX_QUOTE = 60;
 
 /**
- * All faults of the validator's last run, each with where it is, what was expected and what came; an unknown property
- * comes with the nearest known name.
+ * All faults of the validator's last run. Each says where it is, what was expected and what came. A fault of an unknown property names the
+ * nearest known one.
  */
 export function describeFaults(
   validator: Validator<unknown>,

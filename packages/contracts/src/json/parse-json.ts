@@ -11,9 +11,10 @@ export interface JsonFault {
   readonly value?: unknown;
 }
 
+/** A value, or the fault that made it unusable. */
 export type ParsedJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly fault: JsonFault };
 
-/** What code acts by nests no deeper: nothing of ours does, and later readers may recurse. */
+/** JSON that code acts on nests no deeper. No message of the system does, and later readers may recurse. */
 export const MAX_JSON_DEPTH = 64;
 /** Data that is carried on may nest so deep. Writers of JSON recurse, V8's own ends beyond 4 000 levels. */
 export const MAX_DATA_DEPTH = 1_000;
@@ -31,8 +32,8 @@ const ARGUMENTS: Rules = { ...PLAIN, inexact: "refused" };
 const DATA: Rules = { maxDepth: MAX_DATA_DEPTH, takesAnyKey: true, inexact: "text" };
 
 /**
- * Parses JSON of strangers that code acts by: at most MAX_JSON_DEPTH levels, no key that leads to a prototype, and none twice in one
- * object, since of two values readers take different ones. Never throws.
+ * Parses JSON from strangers that code acts on. It takes at most MAX_JSON_DEPTH levels, no key that leads to a prototype, and no key twice in
+ * one object. Readers would take different ones of two equal keys. Never throws.
  */
 export const parseJson = (text: string): ParsedJson => parse(text, PLAIN);
 
@@ -40,8 +41,8 @@ export const parseJson = (text: string): ParsedJson => parse(text, PLAIN);
 export const parseArguments = (text: string): ParsedJson => parse(text, ARGUMENTS);
 
 /**
- * Parses JSON of strangers that is carried on as it came: what tools give. Any key is a property of its object's own, MAX_DATA_DEPTH levels are taken, and a
- * number that JavaScript does not keep becomes the text of its digits. Never throws.
+ * Parses JSON from strangers that is passed on unchanged, such as the results of tools. Any key becomes an own property of its object. It
+ * takes MAX_DATA_DEPTH levels. A number that JavaScript cannot keep becomes the text of its digits. Never throws.
  */
 export const parseData = (text: string): ParsedJson => parse(text, DATA);
 

@@ -4,9 +4,9 @@ const MAX_LENGTH = 64;
 const SEPARATOR = "__";
 
 /**
- * The name under which a server's tool is announced: `{server}__{tool}`. Where that is no name for a model's API, or could be
- * another pair's name as well, the odd characters become "_" and a hash of the pair ends it, so that each pair has one
- * name, everywhere and always.
+ * The name under which a service announces the tool of an MCP server: `{server}__{tool}`. A model's API may not take that name, or another
+ * pair may have it too. Then "_" replaces the odd characters, and a hash of the pair ends the name. So each pair has one name, everywhere and
+ * always.
  */
 export function announcedMcpName(server: string, tool: string): string {
   const plain = `${server}${SEPARATOR}${tool}`;

@@ -2,6 +2,7 @@ import { messages } from "../generated/messages.ts";
 import { encodeMessage } from "../messages/decode.ts";
 import { createEnvelope, type Envelope, Header, newId } from "../messages/envelope.ts";
 
+/** One call of a tool on an MCP server, as it goes over the bus. */
 export interface McpCall {
   /** Of an agent's call that of the bridge, between replicas that of the one that has the server. */
   readonly topic: string;

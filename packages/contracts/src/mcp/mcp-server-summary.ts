@@ -2,7 +2,7 @@ import type { McpServerSummary } from "../generated/types.ts";
 
 const MAX_NAMED = 10;
 
-/** What is told of an MCP server to somebody who may use these of its tools. */
+/** The summary of an MCP server for a caller that may use these of its tools. */
 export function mcpServerSummary(serverName: string, toolNames: readonly string[], displayName: string | null = null): McpServerSummary {
   const shown = toolNames.slice(0, MAX_NAMED).join(", ");
   const summary = toolNames.length === 0 ? "Provides no tools." : `Provides ${toolNames.length} tool(s): ${shown}${toolNames.length > MAX_NAMED ? ", …" : "."}`;

@@ -12,8 +12,10 @@ export interface MessageFault {
   readonly value?: unknown;
 }
 
+/** A message whose form was checked, or the fault that it has. */
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: MessageFault };
 
+/** The name of a message in the schemas. */
 export type MessageName = keyof Messages;
 
 /** Answers hold what a tool gave, which is carried on and not acted by; everything in other messages is of our contract. */

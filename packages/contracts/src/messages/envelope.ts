@@ -49,6 +49,7 @@ export const Header = {
   OnBehalfOf: "rb-on-behalf-of",
 } as const;
 
+/** The fields that a sender has to give; `createEnvelope` fills in the rest. */
 export type NewEnvelope = Pick<Envelope, "topic" | "type" | "source" | "body"> & Partial<Envelope>;
 
 /** An envelope with a fresh id and the current time, unless given. All have the same properties in the same order, which makes them cheap to read and copy. */
@@ -70,7 +71,10 @@ export function createEnvelope(fields: NewEnvelope): Envelope {
   };
 }
 
-/** How long the sender of a request waits from publishing, in milliseconds, if it says so: by header, else as its form has it, else by its time to live. */
+/**
+ * How long the sender of a request waits from publishing, in milliseconds, if it says so. The header says it, else the form of the request,
+ * else the time to live.
+ */
 export function waitsMs({ headers, ttlMs }: Envelope, byForm?: number): number | undefined {
   const header = headers[Header.TimeoutMs];
   return header !== undefined && /^[1-9]\d{0,9}$/.test(header) ? Number(header) : (byForm ?? ttlMs);

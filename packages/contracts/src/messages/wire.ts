@@ -15,9 +15,9 @@ export interface WireProperties {
 }
 
 /**
- * The properties of an envelope on the wire. Each logical header K is written as `rb-K`, so that `rb-timeout-ms` becomes
- * `rb-rb-timeout-ms`: the original prefixes every key, and its own keys have the prefix already. No correlation and no
- * reply topic are empty strings, as the original writes them. The time to live is not among them: what is left of it is known when the message goes out.
+ * The properties of an envelope on the wire. The header K is written as `rb-K`, so that `rb-timeout-ms` becomes `rb-rb-timeout-ms`. The .NET
+ * original prefixes every key, and its own keys have the prefix already. A missing correlation or reply topic is an empty string, as the
+ * original writes it. The time to live is not among them: what is left of it is known when the message is sent.
  */
 export function toWire(envelope: Envelope) {
   const headers: Record<string, string> = { "rb-source": envelope.source };

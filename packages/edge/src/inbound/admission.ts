@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { WaitingRoom } from "./waiting-room.ts";
 
+/** Bounds of the requests that a server lets in. */
 export interface AdmissionOptions {
   /** How many requests run at once. */
   readonly maxRunning: number;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
+/** Under which names and from which web pages a server may be addressed. */
 export interface FrontDoorOptions {
   /** Names, without port, by which the server may be addressed, besides those of loopback. */
   readonly allowedHosts: readonly string[];

@@ -1,5 +1,6 @@
 import { networkOf } from "./addresses.ts";
 
+/** How many names get lines of their own, and where the lines go. */
 export interface RefusalTallyOptions {
   /** Who is told apart in a while; all others are told together. So no flood fills a log. */
   readonly maxNames: number;

@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { readAddresses } from "./addresses.ts";
 import { Connections } from "./connections.ts";
 
+/** Where a server listens: a TCP address or a unix socket. */
 export type ServerAddress = { readonly host: string /** 0 takes any free one. */; readonly port: number } | { readonly path: string };
 
 /** What a server that strangers reach can be set to. */
@@ -22,6 +23,7 @@ export interface EndingOptions {
   readonly onDrainOver?: (() => void) | undefined;
 }
 
+/** Bounds of a server, and what it does at its end. */
 export interface StartServerOptions extends StrangerOptions, EndingOptions {
   /** How many connections may be open: as many as requests run at once, and the spare ones. @default SPARE_CONNECTIONS */
   readonly maxConnections?: number | undefined;
@@ -36,6 +38,7 @@ export interface StartServerOptions extends StrangerOptions, EndingOptions {
 /** Of the answer to a request that never reached the listener. */
 export type UnreadableStatus = 400 | 408 | 417 | 431;
 
+/** A server that listens. Disposal lets running requests end. */
 export interface StartedServer extends AsyncDisposable {
   /** The TCP port; 0 on a unix socket. */
   readonly port: number;

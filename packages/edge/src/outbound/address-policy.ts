@@ -12,6 +12,7 @@ export interface AddressPolicy {
   readonly ports: readonly number[];
 }
 
+/** Which ports are allowed, and which addresses are exceptions. */
 export interface AddressPolicyOptions {
   /** The ports on which public addresses may be reached. @default [80, 443, 8080, 8443] */
   readonly allowPorts?: readonly number[] | undefined;

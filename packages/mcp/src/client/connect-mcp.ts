@@ -33,6 +33,7 @@ export interface ConnectMcpOptions {
   readonly onClosed: (exit: string | undefined) => void;
 }
 
+/** The timeout and the signal of one request to an MCP server. */
 export interface McpCallOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;

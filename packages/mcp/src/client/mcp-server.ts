@@ -17,6 +17,7 @@ import type { McpServerAddress, McpTool } from "./server-options.ts";
 import { ServerWatch, WATCH_TIMES, type WatchTimes } from "./server-watch.ts";
 import { type ToolFilterOptions, toolFilter } from "./tool-filter.ts";
 
+/** The name, the address and the bounds of an MCP server. */
 export interface McpServerOptions extends ToolFilterOptions {
   /** How it is called here, whatever it calls itself. */
   readonly name: string;
@@ -33,6 +34,7 @@ export interface McpServerOptions extends ToolFilterOptions {
   readonly trustsAnnotations?: boolean | undefined;
 }
 
+/** The parts of the process that an MCP server uses. */
 export interface McpServerParts {
   readonly log?: Logger | undefined;
   /** Instead of the server's own: of servers that share one. */
@@ -52,6 +54,7 @@ export interface McpServerParts {
 /** How a server stands. `busy`: it is connected, works on something, and answers nothing meanwhile. `failing`: it waits for its next attempt. `broken`: so many attempts have failed that calls are refused at once. */
 export type McpServerState = "connecting" | "ready" | "busy" | "failing" | "broken" | "stopped";
 
+/** The state of an MCP server, for operators. */
 export interface McpServerHealth {
   readonly name: string;
   readonly state: McpServerState;

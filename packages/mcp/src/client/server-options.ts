@@ -1,6 +1,7 @@
 /** How an MCP server is reached. Every text is final: `${NAME}` has been replaced by then. */
 export type McpServerAddress = StdioAddress | RemoteAddress;
 
+/** An MCP server that is started as a program and speaks over its stdin and stdout. */
 export interface StdioAddress {
   readonly type: "stdio";
   /** The program: a path, or a name that PATH finds. No shell reads it. */
@@ -20,6 +21,7 @@ export interface StdioAddress {
   readonly maxMessageBytes?: number | undefined;
 }
 
+/** An MCP server that is reached over HTTP. */
 export interface RemoteAddress {
   /** `http` is Streamable HTTP; `auto` tries it first and then SSE, as old servers ask for. */
   readonly type: "auto" | "http" | "sse" | "websocket";

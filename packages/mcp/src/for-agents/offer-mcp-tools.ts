@@ -13,6 +13,7 @@ import { mcpRegisterServer } from "./tools/mcp-register-server.ts";
 import { mcpUnregisterServer } from "./tools/mcp-unregister-server.ts";
 import { visibleIndex } from "./visible-index.ts";
 
+/** For which agent the tools are, and under which policy. */
 export interface OfferMcpToolsOptions {
   /** The agent's name, as the caller has it. */
   readonly agent: string;

@@ -6,6 +6,7 @@ import { createIdentity } from "@rockbot/tools";
 import { followIndex } from "./follow-index.ts";
 import { ServerIndex } from "./server-index.ts";
 
+/** Which agent asks for the index of MCP servers, and for how long. */
 export interface ReadIndexOptions {
   /** As whom it is asked. */
   readonly agent: string;

@@ -5,11 +5,13 @@ import { createToolServer, type ToolServerOptions } from "./create-tool-server.t
 import { StdioDoor, type StdioStreams } from "./door/stdio-door.ts";
 import type { ToolSource } from "./tool-source.ts";
 
+/** The tools to serve, the streams, and a way to hear of changes. */
 export interface ServeToolsOverStdioOptions extends ToolServerOptions, StdioStreams {
   /** Calls `listener` after each change of the tools, until the returned function is called. */
   readonly onChange: (listener: () => void) => () => void;
 }
 
+/** An MCP server on stdin and stdout. Disposal ends it. */
 export interface StdioToolServer extends AsyncDisposable {
   /** Resolves when the client has closed its end. Calls in flight are cancelled then. */
   readonly ended: Promise<void>;

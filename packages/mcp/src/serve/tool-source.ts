@@ -12,6 +12,7 @@ export interface OfferedTool {
   readonly idempotent: boolean;
 }
 
+/** One call of a tool by an MCP client. */
 export interface OfferedCall {
   readonly toolCallId: string;
   /** Whether the client chose the id, by its idempotency key: then the answer is kept for a while. */

@@ -28,6 +28,7 @@ export interface WaitingServer {
   readonly at: string;
 }
 
+/** All that waits for an operator: tools and servers. */
 export interface Waiting {
   readonly tools: readonly WaitingTool[];
   readonly servers: readonly WaitingServer[];

@@ -24,6 +24,7 @@ export interface RegisteredServer {
   readonly by: string;
 }
 
+/** The servers that agents have asked for, and those that are registered. */
 export interface RegistrationRecord {
   readonly asked: readonly AskedServer[];
   readonly registered: readonly RegisteredServer[];

@@ -7,6 +7,7 @@ export interface RequestedServer {
   readonly address: RequestedAddress;
 }
 
+/** Where a server is that an agent asks for. */
 export type RequestedAddress =
   /** The entry of the operator's catalogue that has the server's name. */
   | { readonly kind: "catalogue" }

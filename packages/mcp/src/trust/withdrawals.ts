@@ -25,6 +25,7 @@ export interface RejectedServer extends Omit<StandingServer, "by"> {
 /** Servers as an operator was shown them: the decision is about these and nothing that came in their place since. */
 export type ShownServers = readonly { readonly server: string; readonly digest: string }[];
 
+/** The entries that were withdrawn, and those that had changed since they were shown. */
 export interface WithdrawalOutcome {
   readonly done: readonly string[];
   /** They are not there any more as they were shown. */

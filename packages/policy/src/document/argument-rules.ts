@@ -3,7 +3,7 @@ import type { Options } from "ajv";
 import type { PolicyDocument, PolicyRule } from "../generated/policy.ts";
 import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
 
-/** What narrows the arguments of a tool for a caller. */
+/** A rule that narrows the arguments of a tool for a caller. */
 export interface ArgumentRule {
   readonly schema: object;
   readonly validate: Validator<unknown>;

@@ -4,7 +4,7 @@ import { entries } from "./document-place.ts";
 import { unnamedCallers } from "./unnamed-callers.ts";
 
 /**
- * What the operator of a policy should know of it, in words that hold no token.
+ * Remarks for the operator of a policy, in words that hold no token.
  * @param now Unix milliseconds
  */
 export const policyNotes = (document: PolicyDocument, now: number = Date.now()): string[] =>

@@ -5,7 +5,7 @@ import { type ArgumentRules, compileArgumentRules, noArgumentRules } from "./arg
 import { documentFaults } from "./document-faults.ts";
 import type { PolicyPath } from "./document-place.ts";
 
-/** What a policy file says, with all defaults, and where it says so. */
+/** The content of a policy file with all defaults, and the lines where it says so. */
 export interface PolicySource {
   readonly document: PolicyDocument;
   /** The first 12 hex digits of the SHA-256 of what the file says, whatever its form; `default` without a file. */
@@ -21,7 +21,7 @@ const MAX_POLICY_BYTES = 1024 * 1024;
 const MAX_ALIASES = 100;
 const MAX_FAULTS = 200;
 
-/** What holds without a file: every caller may use every tool but the dangerous ones. */
+/** The policy that applies without a file: every caller may use every tool except the dangerous ones. */
 export function defaultPolicySource(): PolicySource {
   const document = { everyone: { allow: ["*"] } };
   policySchema.validate(document);

@@ -10,6 +10,7 @@ import { urlFaults } from "./url-faults.ts";
 /** More than a schema has properties; bounds the message about a file that is no configuration at all. */
 const MAX_FAULTS = 200;
 
+/** Where settings come from, in the order of their rank, and what is checked beside the schema. */
 export interface LoadConfigOptions<T = unknown> {
   /** Usually `process.env`. Values are read as the schema's types: `1`, `true`, `a,b`, or JSON for an object. */
   readonly env: Readonly<Record<string, string | undefined>>;

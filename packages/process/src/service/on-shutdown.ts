@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs";
 import { takeSignals } from "./take-signals.ts";
 
+/** Which signals ask for the end, and how long running work may take. */
 export interface OnShutdownOptions {
   /** Time for running work to finish after the first signal, in milliseconds. Keep it some seconds below the supervisor's own limit. */
   readonly graceMs: number;

@@ -3,6 +3,7 @@ import { within } from "@rockbot/base";
 import { startServer } from "@rockbot/edge/inbound";
 import { aliveAnswer, type HealthAnswer, type Readiness, readyAnswer } from "./health-answer.ts";
 
+/** Where probes are answered, and from what. */
 export interface ServeHealthOptions {
   /** 0 is any free port; undefined serves nothing. */
   readonly port: number | undefined;
@@ -14,6 +15,7 @@ export interface ServeHealthOptions {
   readonly metrics: () => Promise<string>;
 }
 
+/** A server for probes that listens, or none. */
 export interface HealthServer extends AsyncDisposable {
   /** The port in use; undefined if nothing is served. */
   readonly port: number | undefined;

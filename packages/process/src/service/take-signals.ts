@@ -1,3 +1,4 @@
+/** Listeners for the first signal and for later ones. */
 export interface SignalListeners {
   /** Gets the first signal. */
   readonly first: (signal: NodeJS.Signals) => void;

@@ -13,6 +13,7 @@ import { startLocal } from "./start-local.ts";
 import { Durations } from "./tallies/durations.ts";
 import { traceOutgoingRequests } from "./traces/outgoing-requests.ts";
 
+/** The name of a process in its telemetry, and the form of its log. */
 export interface StartTelemetryOptions {
   /** The service's name in logs, metrics and traces; `OTEL_SERVICE_NAME` beats it in metrics and traces. */
   readonly service: string;

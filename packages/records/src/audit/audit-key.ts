@@ -17,6 +17,7 @@ const ID_DIGITS = 8;
 /** Only its owner may read it. */
 const MODE = 0o600;
 
+/** Makes the key of an audit log from its secret. The name of the key shows nothing of the secret. */
 export function createAuditKey(secret: string): AuditKey {
   const key = createSecretKey(Buffer.from(secret));
   const id = createHmac("sha256", key).update("audit key").digest("hex").slice(0, ID_DIGITS);

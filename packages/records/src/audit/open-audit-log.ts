@@ -10,6 +10,7 @@ import { type AuditKey, createAuditKey, keyFileOf, secretBeside } from "./audit-
 import type { AuditLog, AuditRecord, RefusedRequests } from "./audit-record.ts";
 import { type ChainHead, nextLine } from "./chain.ts";
 
+/** The key and the bounds of an audit log. */
 export interface OpenAuditLogOptions {
   /** What arguments are hashed with. Logs that share it can be compared. @default one of the log's own, kept beside it: see keyFileOf */
   readonly key?: string | undefined;

@@ -27,6 +27,7 @@ export interface AuditFault {
   readonly message: string;
 }
 
+/** The state of the files of an audit log, with every fault in them. */
 export interface AuditReport {
   /** In the order of the chain. */
   readonly files: readonly AuditFileReport[];

@@ -49,6 +49,7 @@ export interface ClaimKey {
   readonly toolCallId: string;
 }
 
+/** The owner of a claim, its request, and how long it holds without a renewal. */
 export interface ClaimOptions {
   /** Who takes it: unique to a running process. */
   readonly owner: string;
@@ -65,6 +66,7 @@ export interface Claim extends Pick<ClaimOptions, "owner" | "requestHash"> {
   readonly epoch: number;
 }
 
+/** How a call stands after an attempt to claim it. */
 export type ClaimOutcome =
   /**
    * Taken now. `isTakenOver`: somebody held it, and their lease is over; the call may have run. `remembersSince`: since
@@ -80,10 +82,12 @@ export type ClaimOutcome =
   /** The id is taken by a call with another tool or other arguments. */
   | { readonly state: "conflict" };
 
+/** How a call stands for a service that watches it. */
 export type ClaimView = Extract<ClaimOutcome, { state: "held" | "done" | "cancelled" }> | { readonly state: "lapsed" };
 
 /** A larger reply is not kept; that the call is done is. */
 export const MAX_REPLY_BYTES = 256 * 1024;
+/** How long a store keeps the reply of a call, in milliseconds. */
 export const REPLY_KEPT_MS = 15 * 60_000;
 /** How long a call is remembered after its claim was taken or renewed last, also if it was cancelled then. */
 export const RECORD_KEPT_MS = 8 * 24 * 3_600_000;

@@ -15,6 +15,7 @@ import {
 } from "./claim-store.ts";
 import { UnseenCancels } from "./unseen-cancels.ts";
 
+/** The clock and the bounds of a claim store in memory. */
 export interface MemoryClaimStoreOptions {
   /** Milliseconds that never step back; `remembersSince` is by it, too. @default performance.now */
   readonly clock?: (() => number) | undefined;

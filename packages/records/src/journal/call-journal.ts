@@ -4,6 +4,7 @@ import { CallNotes, type NotesKeeper } from "./call-notes.ts";
 import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, MAX_AGE_MS, MAX_CALLS } from "./call-record.ts";
 import { type JournalStore, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
 
+/** Whose calls a journal keeps, where, and how many. */
 export interface CallJournalOptions {
   /** The agent, or `agent.instance`. */
   readonly caller: string;

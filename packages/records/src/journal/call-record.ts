@@ -43,6 +43,7 @@ export interface CallRecord {
 
 /** A journal keeps as many calls as this of one caller, the newest, for MAX_AGE_MS. */
 export const MAX_CALLS = 10_000;
+/** The age beyond which a journal may forget a call, in milliseconds. */
 export const MAX_AGE_MS = 24 * 3_600_000;
 /** Steps of one call beyond these push out the one after the first. */
 export const MAX_STEPS = 24;

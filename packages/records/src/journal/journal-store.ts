@@ -29,6 +29,7 @@ export interface JournalStore extends AsyncDisposable {
   releaseSlot(agent: string, slot: number, owner: string): Promise<void>;
 }
 
+/** The claim of a process to the name of an instance. */
 export interface SlotClaim {
   /** Unique to a running process. */
   readonly owner: string;

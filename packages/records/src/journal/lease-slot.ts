@@ -12,6 +12,7 @@ export interface SlotLease extends AsyncDisposable {
   readonly lost: Promise<void>;
 }
 
+/** How long a slot is leased, and where a loss is logged. */
 export interface LeaseSlotOptions {
   readonly log: Logger;
   /** How long a slot is kept for one that shows no sign of life. @default 4_000 */

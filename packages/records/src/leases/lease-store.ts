@@ -13,12 +13,14 @@ export interface LeaseStore extends AsyncDisposable {
   readNote(name: string, knownTag?: string): Promise<LeaseNote | undefined>;
 }
 
+/** The claim of a process to a lease. */
 export interface LeaseClaim {
   /** Unique to a running process. */
   readonly owner: string;
   readonly leaseMs: number;
 }
 
+/** The process that holds a lease, with the fencing number of its term. */
 export interface LeaseHolder {
   readonly owner: string;
   /**
@@ -28,10 +30,12 @@ export interface LeaseHolder {
   readonly fence: number;
 }
 
+/** A text that the leaseholder shows to others. */
 export interface LeaseNote {
   /** Tells this text from others, without a dot. */
   readonly tag: string;
   readonly text: string;
 }
 
+/** The greatest length of a note. */
 export const MAX_NOTE_LENGTH = 4 * 1024 * 1024;

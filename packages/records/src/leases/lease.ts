@@ -1,6 +1,7 @@
 import { startLoop } from "@rockbot/base";
 import type { LeaseHolder, LeaseStore } from "./lease-store.ts";
 
+/** The owner of a lease, and how long it holds without a renewal. */
 export interface LeaseOptions {
   /** Unique to this process. */
   readonly owner: string;

@@ -14,6 +14,7 @@ type Script = (...keysAndArguments: (string | Buffer | number)[]) => Promise<unk
 /** A client that knows the scripts; those of any number of keys take their count before these. A name that ends in Buffer says that texts come as bytes. */
 export type RedisClient<Scripts extends RedisScripts> = Redis & { readonly [Name in keyof Scripts & string as Name | `${Name}Buffer`]: Script };
 
+/** The purpose of a connection, its scripts, and what its process does without it. */
 export interface RedisConnectionOptions<Scripts extends RedisScripts> {
   readonly log: Logger;
   /** What it is for, in a word: `claims`. */

@@ -5,6 +5,7 @@ import type { LeaseStore } from "../leases/index.ts";
 import type { RateStore } from "../rates/index.ts";
 import { orClientMissing } from "./redis-client-missing-error.ts";
 
+/** Where processes keep what they share. */
 export interface SharedRecordsOptions {
   /** Where Redis is; without it nothing is shared, and each process has its own. */
   readonly redisUrl: string | undefined;

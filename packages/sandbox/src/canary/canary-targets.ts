@@ -12,6 +12,7 @@ export interface CanaryTarget {
   readonly isRequired?: boolean | undefined;
 }
 
+/** The addresses around the scripts that they must not reach. */
 export interface CanaryTargetsOptions {
   /** Of the cluster that runs the scripts, if one does. */
   readonly apiServer?: URL | undefined;

@@ -17,6 +17,7 @@ export const CanaryVerdict = {
 } as const;
 export type CanaryVerdict = (typeof CanaryVerdict)[keyof typeof CanaryVerdict];
 
+/** The targets that a script could reach, and why no scripts run in that case. */
 export interface CanaryReport {
   /** By the targets' names. */
   readonly verdicts: Readonly<Record<string, CanaryVerdict>>;
@@ -24,6 +25,7 @@ export interface CanaryReport {
   readonly refusal: string | undefined;
 }
 
+/** How long the check may take, and what ends it. */
 export interface CheckNetworkOptions {
   readonly signal: AbortSignal;
   /** How long the sandbox for it may take, in milliseconds. @default 120_000 */

@@ -5,6 +5,7 @@ import type { PackageLayer } from "../layer/package-layer.ts";
 import type { SandboxLimits } from "../sandbox-limits.ts";
 import type { ScriptJob, ScriptOutcome, ScriptRunner } from "../script-runner.ts";
 
+/** The bounds that the runner under test was given. */
 export interface ScriptRunnerTraits {
   /** Of each stream, as the runner was told. Between 8 KiB and 1 MiB. */
   readonly keepBytes: number;

@@ -9,6 +9,7 @@ import { connectEngine } from "./engine-api.ts";
 import { label, ROLE, reapContainers } from "./reap-containers.ts";
 import { removeContainer } from "./remove-container.ts";
 
+/** The engine and the image of sandboxes in containers. */
 export interface ContainerMakerOptions {
   /** The engine's unix socket: who may use it is root on its machine. */
   readonly socketPath: string;

@@ -28,4 +28,5 @@ export type Frame =
     }
   | { readonly frame: "failed"; readonly reason: string };
 
+/** The largest frame between the manager and its supervisor, in bytes. */
 export const MAX_FRAME_BYTES = 12_000;

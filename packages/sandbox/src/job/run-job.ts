@@ -9,6 +9,7 @@ import { KeptText } from "./kept-text.ts";
 import { readFrames } from "./read-frames.ts";
 import { writeTo } from "./write-to.ts";
 
+/** The signal that ends a job, and how much of its output is kept. */
 export interface RunJobOptions {
   /** Disposes of the sandbox at once. */
   readonly signal: AbortSignal;

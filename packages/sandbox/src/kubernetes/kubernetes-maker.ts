@@ -21,6 +21,7 @@ import { type PodTemplate, podSpec } from "./pods/pod-spec.ts";
 import { isOver, type PodView } from "./pods/pod-view.ts";
 import { untilPodRuns } from "./until-pod-runs.ts";
 
+/** The cluster, the namespace and the pods of sandboxes. */
 export interface KubernetesMakerOptions extends ClusterConfigOptions, Omit<PodTemplate, "command" | "limits" | "packagesBytes"> {
   /** @default rockbot-scripts */
   readonly namespace?: string | undefined;

@@ -18,6 +18,7 @@ import { sandboxTree } from "./sandbox-tree.ts";
 import { unshare } from "./unshare.ts";
 import type { Way } from "./way.ts";
 
+/** The limits of sandboxes on this machine, and where it reports. */
 export interface LocalMakerOptions {
   readonly log: Logger;
   /** @default defaultSandboxLimits */
@@ -43,6 +44,7 @@ export interface LocalMakerOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The ways in which processes are isolated on this machine, by name. */
 export const localWays = { bubblewrap, unshare } satisfies Record<string, Way>;
 
 /**

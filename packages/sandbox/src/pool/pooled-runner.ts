@@ -6,6 +6,7 @@ import { goesOn, type RunScriptOptions, type ScriptJob, type ScriptOutcome, type
 import { SandboxFate } from "./pool-metrics.ts";
 import { SandboxPool, type TakenSandbox } from "./sandbox-pool.ts";
 
+/** How many sandboxes a pool keeps warm, and how many run at once. */
 export interface PooledRunnerOptions {
   /** Sandboxes that wait warm at least, also when nobody has asked for long. 0 keeps none then. */
   readonly floor: number;

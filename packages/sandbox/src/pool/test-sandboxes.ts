@@ -16,6 +16,7 @@ export interface TestSandbox extends Sandbox {
   readonly isDisposed: boolean;
 }
 
+/** A maker of sandboxes for tests, which remembers what it made. */
 export interface TestMaker extends SandboxMaker {
   readonly made: readonly TestSandbox[];
   /** Those that have not been disposed of. */
@@ -24,6 +25,7 @@ export interface TestMaker extends SandboxMaker {
   readonly asked: readonly number[];
 }
 
+/** Hooks of a maker for tests. */
 export interface TestMakerOptions {
   /** Called before each is made: what it throws is why there is none. */
   readonly beforeMake?: ((signal: AbortSignal) => Promise<void> | void) | undefined;

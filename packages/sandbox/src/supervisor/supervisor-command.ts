@@ -4,6 +4,7 @@ import { PACKAGES_FOLDER } from "../layer/package-layer.ts";
 import type { SandboxLimits } from "../sandbox-limits.ts";
 import { PRELOADED_MODULES } from "./preloaded-modules.ts";
 
+/** The preparations of a supervisor before there is a job. */
 export interface SupervisorCommandOptions {
   /** Imported before there is a job, as far as they are there, besides what most scripts use of the standard library. @default none */
   readonly preload?: readonly string[] | undefined;

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { MAX_FRAME_BYTES } from "../job/frames.ts";
 
+/** How long a supervisor may take until it is ready. */
 export interface UntilReadyOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;

@@ -1,5 +1,6 @@
 import type { ProgressUpdate, ToolContext } from "../define/tool-executor.ts";
 
+/** Settings of one call. */
 export interface CallOptions {
   /** Identifies the call: the same id is the same call. @default 32 random hex digits */
   readonly toolCallId?: string | undefined;

@@ -15,6 +15,7 @@ export interface CreateReplayerOptions {
   readonly forms?: readonly RequestForm[] | undefined;
 }
 
+/** Settings of one replay. */
 export interface ReplayOptions {
   /** How long to wait for the answer, in milliseconds; also the budget that the service gets. At most 20 minutes. */
   readonly timeoutMs: number;
@@ -24,6 +25,7 @@ export interface ReplayOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The answer of a service to a replayed request. */
 export interface ReplayAnswer {
   /** Undefined if what came is no answer to such a request, such as one of a service that speaks other messages. */
   readonly reply: ToolInvokeResponse | ToolError | undefined;

@@ -27,6 +27,7 @@ import type { StationOptions } from "./remote/caller-station.ts";
 import { type HeldStation, holdStation } from "./remote/held-station.ts";
 import { type ResumedCall, resumeCalls } from "./resume-calls.ts";
 
+/** As which agent a caller calls, and what it uses of the process around it. */
 export interface ToolCallerOptions {
   /** The agent that calls: the name in its result topic and, where nobody verifies senders, its identity. `^[a-z0-9][a-z0-9-]{0,38}$`. */
   readonly agent: string;

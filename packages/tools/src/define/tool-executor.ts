@@ -48,6 +48,7 @@ export interface ToolContext {
   readonly toolCallId?: string | undefined;
 }
 
+/** How far a call has come. */
 export interface ProgressUpdate {
   readonly progress?: number | undefined;
   readonly total?: number | undefined;

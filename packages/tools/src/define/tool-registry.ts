@@ -14,6 +14,7 @@ export interface ToolRegistration {
   readonly source: string;
 }
 
+/** A tool that came or went. */
 export type ToolChange = { readonly kind: "registered" | "unregistered"; readonly name: string };
 
 /** The directory of tools and their executors in one process. */
@@ -35,6 +36,7 @@ export class DuplicateToolError extends Error {
   override readonly name = "DuplicateToolError";
 }
 
+/** Makes an empty registry. */
 export function createToolRegistry(): ToolRegistry {
   const entries = new Map<string, { registration: ToolRegistration; executor: ToolExecutor }>();
   const listeners = new Set<(change: ToolChange) => void>();

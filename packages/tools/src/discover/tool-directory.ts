@@ -73,6 +73,7 @@ export interface Discovery {
   readonly missing: readonly MissingList[];
 }
 
+/** A service whose list of tools has not arrived in full. */
 export interface MissingList {
   readonly service: string;
   /** How many pages the list has, if the service has said it. */

@@ -1,5 +1,6 @@
 import type { ToolInvokeResponse } from "@rockbot/contracts";
 
+/** Bounds of a cache of results. */
 export interface ResultCacheOptions {
   /** @default 1_000 */
   readonly maxEntries?: number | undefined;

@@ -1,5 +1,6 @@
 import { PROGRESS_BURST, PROGRESS_INTERVAL_MS } from "../limits.ts";
 
+/** Passes on the latest update at an even pace. */
 export interface UpdatePace<Update> {
   report(this: void, update: Update): void;
   /** Hands on what is held back, and nothing any more: the answer follows. */

@@ -25,6 +25,7 @@ import { RunningCalls } from "./running-calls.ts";
 import { mayHaveEffects, ServedTools } from "./served-tools.ts";
 import { takeCancels } from "./take-cancels.ts";
 
+/** The name of a service, its bounds, and what it uses of the process around it. */
 export interface ServeToolsOptions {
   /** The service's name: its subscription, and its word in `tool.announce.{service}`. */
   readonly service: string;

@@ -4,6 +4,7 @@ import { noSuchOperatorPath } from "./operator-routes.ts";
 
 /** Where an operator reads calls, on a socket or by an operator's token only. */
 export const CALLS_PATH = "/operator/calls";
+/** The largest number of calls in one answer. */
 export const MAX_LISTED_CALLS = 1_000;
 
 /** What `rockbot calls` asks for, the calls of all callers in this process: `GET /operator/calls?limit=N` and `GET /operator/calls/{toolCallId}`. */

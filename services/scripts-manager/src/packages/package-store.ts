@@ -28,6 +28,7 @@ export interface PackageStore {
   ensure(requirements: readonly string[], options: { readonly signal: AbortSignal; readonly until?: number }): Promise<PackageLayer>;
 }
 
+/** Where packages come from, and the bounds of what is installed. */
 export interface PackageStoreOptions extends PackageSourceOptions, PackageRules {
   /** Makes sandboxes in which `installer.py` runs, with the Python that scripts have: as little network as theirs. Not disposed of here. */
   readonly maker: SandboxMaker;

@@ -1,6 +1,7 @@
 import { createSemaphore, type Semaphore } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 
+/** How many calls run and wait at once. */
 export interface CallLimitOptions {
   /** How many run at once. */
   readonly concurrency: number;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { Session } from "./session.ts";
 
+/** How many sessions an endpoint keeps, and for how long. */
 export interface SessionLimits {
   /** Of all callers together. @default 1024 */
   readonly maxSessions?: number | undefined;

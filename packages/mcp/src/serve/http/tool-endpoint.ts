@@ -24,6 +24,7 @@ export interface EndpointRequest {
   readonly body?: unknown;
 }
 
+/** The sessions and listeners of an endpoint at this moment. */
 export interface EndpointLoad {
   /** Clients of the older era that are remembered. */
   readonly sessions: number;

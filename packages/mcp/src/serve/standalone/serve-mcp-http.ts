@@ -22,6 +22,7 @@ import { type AdmitOptions, createDoor, MCP_PATH, type Refusal } from "./admit.t
 import type { ServedTools } from "./served-tool.ts";
 import { toolServer } from "./tool-server.ts";
 
+/** Where an MCP server listens, and whom it lets in. */
 export interface ServeMcpHttpOptions extends AdmitOptions, StrangerOptions {
   readonly host: string;
   /** 0 takes any free one. */
@@ -35,6 +36,7 @@ export interface ServeMcpHttpOptions extends AdmitOptions, StrangerOptions {
   readonly log?: Logger | undefined;
 }
 
+/** An MCP server that listens. Disposal lets running requests end. */
 export interface McpHttpServer extends AsyncDisposable {
   /** Where clients connect to, such as http://127.0.0.1:8482/mcp. */
   readonly url: string;

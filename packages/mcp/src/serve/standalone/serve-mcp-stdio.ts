@@ -4,10 +4,12 @@ import { StdioDoor, type StdioStreams } from "../door/stdio-door.ts";
 import type { ServedTools } from "./served-tool.ts";
 import { toolServer } from "./tool-server.ts";
 
+/** The streams of an MCP server, and where it reports. */
 export interface ServeMcpStdioOptions extends StdioStreams {
   readonly log?: Logger | undefined;
 }
 
+/** An MCP server on stdin and stdout. Disposal ends it. */
 export interface McpStdioServer extends AsyncDisposable {
   /** Resolves when the client has closed its end. */
   readonly ended: Promise<void>;

@@ -5,6 +5,7 @@ import { type HeldTool, type Pin, type PinRecord, pinRecordName, type SeenTool }
 import { readPinRecord } from "./read-pin-record.ts";
 import { type PinMode, screenTools } from "./screen-tools.ts";
 
+/** Where pins are kept, and the clock. */
 export interface PinBookOptions {
   readonly store: TrustStore;
   /** Holds pins that count as well, and is only read: the operator's file beside a Redis. */
@@ -13,6 +14,7 @@ export interface PinBookOptions {
   readonly now?: (() => Date) | undefined;
 }
 
+/** The tools that may be offered, and those that wait for an approval. */
 export interface Screened<Tool> {
   readonly offered: readonly Tool[];
   readonly held: readonly HeldTool[];

@@ -15,6 +15,7 @@ export interface ServiceConfig {
   readonly healthHost: string;
 }
 
+/** The name of a service, its settings and its start. */
 export interface RunServiceOptions<Config, Parts> {
   /** Its name in logs, metrics and traces. */
   readonly service: string;
