@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { allToolNames } from "@rockbot/contracts";
 import { readPolicy } from "@rockbot/policy";
 import { ownVirtualHost, sharedRedisUrl, startFakeBrave, startPageServer } from "@rockbot/testing";
+import { parseSync } from "oxc-parser";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { markdownFiles } from "../../scripts/check/docs/markdown.ts";
@@ -15,17 +16,14 @@ import { type StandIns, Story } from "./story.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-const [broker, redis, pages, brave] = await Promise.all([
-  ownVirtualHost(),
+const [redis, pages, brave] = await Promise.all([
   sharedRedisUrl(),
   startPageServer({ "/": "<!doctype html><title>Example</title><main><h1>Example Domain</h1><p>A page for examples.</p></main>" }),
   startFakeBrave(),
 ]);
 afterAll(async () => {
-  await Promise.all([broker, pages, brave].map((standIn) => standIn[Symbol.asyncDispose]()));
+  await Promise.all([pages, brave].map((standIn) => standIn[Symbol.asyncDispose]()));
 });
-const standIns: StandIns = { page: pages.url, amqp: broker.url, redis, brave };
-
 const all = await Promise.all((await markdownFiles(root)).map(async (page) => readSnippets(page, await readFile(join(root, page), "utf8"))));
 
 describe.concurrent("what a page tells its readers to type", () => {
@@ -63,12 +61,18 @@ function isRun({ use, language }: Snippet): boolean {
 
 async function tell(snippets: readonly Snippet[]): Promise<void> {
   const isCopy = snippets.some(({ use }) => use.kind === "append" || use.kind === "edit");
+  await using broker = await ownVirtualHost(); // services of two pages would take each other's calls
+  const standIns: StandIns = { page: pages.url, amqp: broker.url, redis, brave };
   await using story = await Story.begin(standIns, { isCopy });
   for (const snippet of snippets) await story.run(snippet);
 }
 
 async function checkForm({ page, line, language, code }: Snippet): Promise<void> {
   if (language === "sh") await promisify(execFile)("bash", ["-n", "-c", code]);
+  if (language === "python") await promisify(execFile)("python3", ["-c", "import ast, sys; ast.parse(sys.argv[1])", code]);
+  // A program, or a part of a list.
+  const faults = language !== "ts" ? [] : [code, `[${code}]`].map((text) => parseSync("a.ts", text).errors);
+  if (faults.length > 0 && faults.every(({ length }) => length > 0)) throw new Error(`${page}:${line}: ${faults[0]?.[0]?.message}`);
   if (language !== "yaml" && language !== "json") return;
   const value = (language === "json" ? JSON.parse(code) : parse(code)) as Record<string, unknown>;
   if ("callers" in value || "everyone" in value) await readPolicy(code, `${page}:${line}`);

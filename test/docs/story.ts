@@ -135,6 +135,8 @@ export class Story implements AsyncDisposable {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, kind === "edit" ? edited(before, code) : `${before}${this.#inPlace(code)}\n`);
     if (language === "ts" && kind === "file") this.#sources.push(path);
+    // As `./rockbot` does by itself where a schema is newer than what is made of it.
+    if (language === "yaml") await this.#execute(process.execPath, ["scripts/generate.ts"], { exitCode: 0 });
   }
 
   async #startUp(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<void> {
