@@ -1,6 +1,5 @@
 import { nearestName } from "@rockbot/contracts";
 import { services } from "./index.ts";
-import { runListed } from "./run-listed.ts";
 
 // One service as a process of its own: node services/main.ts NAME
 const [, , name = ""] = process.argv;
@@ -10,4 +9,5 @@ if (service === undefined) {
   const nearest = nearestName(name, names);
   console.error(`Cannot run "${name}": there is no such service. ${nearest === undefined ? `There are: ${names.join(", ")}` : `Did you mean "${nearest}"?`}`);
   process.exitCode = 2;
-} else await runListed(service, process.env);
+} else if (service.onBus) await (await import("./run-on-bus.ts")).runOnBus(service, process.env);
+else await (await import("./run-server.ts")).runServer(service, process.env);
