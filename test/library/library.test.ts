@@ -60,7 +60,7 @@ describe.skipIf(whyNot !== undefined)(`a program outside of the repository that 
     expect(output.split(" ")).toEqual(expected);
   });
 
-  test.each(
+  test.concurrent.each(
     [
       ["typescript-5", "5.9"],
       ["typescript-6", "6"],

@@ -28,6 +28,7 @@ export async function whyNoRegistry(): Promise<string | undefined> {
 export class OutsideProject implements AsyncDisposable {
   readonly folder: string;
   readonly #nodes: string;
+  #compilations = 0;
 
   private constructor(folder: string, nodes: string) {
     this.folder = folder;
@@ -75,7 +76,7 @@ export class OutsideProject implements AsyncDisposable {
       rootDir: "src",
       ...options,
     };
-    const config = join(this.folder, `tsconfig.${typescript}.json`);
+    const config = join(this.folder, `tsconfig.${++this.#compilations}.json`);
     await writeFile(config, JSON.stringify({ compilerOptions, files: files.map((file) => `src/${file}`) }));
     return run(process.execPath, [join(root, "node_modules", typescript, "bin/tsc"), "-p", config], this.folder);
   }
