@@ -26,19 +26,6 @@ interface Declared {
 
 /** Packages for tests alone. */
 const leftOut: ReadonlySet<string> = new Set(["testing"]);
-/** Packages whose names all have a comment, of which some are still hard to read. */
-const unmended: ReadonlySet<string> = new Set([
-  "edge",
-  "mcp",
-  "process",
-  "records",
-  "sandbox",
-  "tools",
-  "gateway",
-  "openrouter-mcp",
-  "scripts-manager",
-  "system-info-mcp",
-]);
 
 /** Fails on names that a package offers without a doc comment, and on doc comments that are hard to read. @returns what was read */
 export async function checkDocComments(root: string): Promise<string> {
@@ -63,13 +50,15 @@ function entriesOf(root: string, manifest: string): string[] {
 function faultsOf({ file, line, name, doc }: Declared): string[] {
   const where = `${file}:${line} ${name}`;
   if (doc === undefined) return [`${where}: has no doc comment`];
-  if (unmended.has(file.split("/")[1] ?? "")) return [];
   return blocksOf(doc).flatMap((block) => readEnglish(block).faults.map((fault) => `${where}: ${fault}`));
 }
 
 /** A comment's paragraphs, list items and tags, each by itself, without its marks. */
 function blocksOf(comment: string): string[] {
-  const text = comment.replaceAll(/^[ \t]*\* ?/gm, "").replace(/^\*/, "");
+  const text = comment
+    .replaceAll(/^[ \t]*\* ?/gm, "")
+    .replace(/^\*/, "")
+    .replaceAll(/^ {4}.*$/gm, ""); // a drawing
   return text
     .split(/\n\s*\n|\n(?=- )|(?<![\w`{])(?=@(?:default|throws|returns|see|param)\b)/)
     .map((block) => block.replace(/^(?:- )?(?:@(?:throws|param)\s+(?:\{[^}]*\})?|@(?:default|returns|see)\b)/, "").trim())

@@ -1,4 +1,4 @@
-/** What one sandbox may use. */
+/** The share of the machine that one sandbox may use. */
 export interface SandboxLimits {
   /** Of all its processes together. */
   readonly memoryBytes: number;

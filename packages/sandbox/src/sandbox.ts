@@ -3,8 +3,8 @@ import type { ToolError } from "@rockbot/contracts";
 import type { PackedLayer } from "./layer/pack-layer.ts";
 
 /**
- * An isolated Python interpreter for one script: the supervisor runs in it and has said `ready`. What is written to `input` is the job
- * (`encodeJob`), what is read from `output` are frames, from the first on.
+ * An isolated Python interpreter for one script: the supervisor runs in it and has said `ready`. `input` takes the job (`encodeJob`), and
+ * `output` gives frames, from the first on.
  */
 export interface Sandbox extends AsyncDisposable {
   readonly input: Writable;
@@ -41,7 +41,7 @@ export interface MakeSandboxOptions {
   readonly jobId?: string | undefined;
 }
 
-/** Makes sandboxes of one kind. Disposal removes all that it has made; where it can `find`, those with a job stay for whoever looks for them. */
+/** Makes sandboxes of one kind. Disposal removes all that it has made. Where it can `find`, sandboxes with a job stay for a later manager. */
 export interface SandboxMaker extends AsyncDisposable {
   readonly kind: string;
   /** Which bounds this platform does not hold, and what is so instead, in words for the operator. @default it holds all */

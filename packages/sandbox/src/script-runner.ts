@@ -23,7 +23,7 @@ export const ScriptLimit = {
 } as const;
 export type ScriptLimit = (typeof ScriptLimit)[keyof typeof ScriptLimit];
 
-/** What became of a script that ran. */
+/** The outcome of a script that ran. */
 export interface ScriptOutcome {
   /** At most as many bytes as are kept; bytes that are no UTF-8 are replaced. */
   readonly stdout: string;
@@ -63,14 +63,14 @@ export interface RunScriptOptions {
   readonly mayHaveBegun?: boolean | undefined;
 }
 
-/** Whether a script whose signal is this goes on for whoever takes its job up. */
+/** Whether a script with this signal goes on for a later manager of its job. */
 export function goesOn({ isResumable }: Pick<ScriptRunner, "isResumable">, { aborted, reason }: AbortSignal): boolean {
   return isResumable && aborted && !(reason instanceof ToolError);
 }
 
 /**
- * Runs Python scripts, each in a sandbox of its own that has no network, no credentials and no more than its share of the machine,
- * and that is thrown away after it. Disposal ends what runs, or, where the runner is resumable, leaves it to whoever takes it up.
+ * Runs Python scripts, each in a sandbox of its own. A sandbox has no network, no credentials and only its share of the machine; it is
+ * removed after the script. Disposal ends the running scripts. Where the runner is resumable, it leaves them to the next manager of the job.
  */
 export interface ScriptRunner extends AsyncDisposable {
   /** Such as "local", for people. */

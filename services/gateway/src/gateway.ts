@@ -33,7 +33,7 @@ export interface StartGatewayOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the operators' part of a gateway works with. */
+/** The parts that the operators' routes of a gateway use. */
 export interface OperatorParts {
   readonly bus: Bus;
   readonly caller: ToolCaller;

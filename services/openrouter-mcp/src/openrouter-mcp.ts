@@ -13,7 +13,7 @@ export interface StartOpenrouterMcpOptions {
 }
 
 /**
- * Serves what an OpenRouter account says of itself as MCP tools, over Streamable HTTP, to whoever has the token. All of them read: no tool spends
+ * Serves the facts of an OpenRouter account as MCP tools, over Streamable HTTP, to clients that have the token. All tools read: none spends
  * credits, makes keys or changes settings. Disposal waits for running requests, at most `shutdownGraceMs`.
  */
 export async function startOpenrouterMcp(config: Readonly<OpenrouterMcpConfig>, { log, signal }: StartOpenrouterMcpOptions = {}): Promise<McpHttpServer> {

@@ -114,7 +114,7 @@ export async function createRunner(config: Readonly<ScriptsManagerConfig>, optio
 }
 
 /**
- * What installs packages for the scripts of that runner, if the settings say where they come from.
+ * The installer of packages for the scripts of that runner, if the settings say where packages come from.
  * @throws as `createRunner`
  */
 export async function createRunnerPackages(

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ScriptRunner } from "@rockbot/sandbox";
 
-/** What scripts find, as a model should know it. */
+/** The Python that scripts find, as a model should know it. */
 export interface PythonFacts {
   /** Such as 3.12.4. */
   readonly version: string;

@@ -40,10 +40,11 @@ export interface StartScriptsManagerOptions {
 }
 
 /**
- * Serves `execute_python_script` from the bus, to callers of ours and to those of the .NET original. It takes as many calls as there may be
- * sandboxes, so that others stay with the bus for further instances, and `queueLength` more: the bus gives calls in the order of their coming, and a caller that
- * sends many at once would have all of its own before those of others; of the calls that are here, callers have their turns in
- * rotation. Disposal waits for running scripts, at most `shutdownGraceMs`; those of a runner that is resumable are then left to the next instance.
+ * Serves `execute_python_script` from the bus, to our callers and to those of the .NET original. It takes as many calls as there may be
+ * sandboxes, so that the rest stays on the bus for other instances. It takes `queueLength` more, because the bus delivers calls in the order
+ * of their arrival. Otherwise a caller that sends many calls at once would have all of them before those of others. Of the calls that it has,
+ * callers have their turns in rotation. Disposal waits for running scripts, at most `shutdownGraceMs`. It then leaves those of a resumable
+ * runner to the next instance.
  * @throws {ToolError} `unavailable`, if scripts reach what they must not, or it cannot be tried
  */
 export async function startScriptsManager(

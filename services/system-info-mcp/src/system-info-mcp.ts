@@ -14,8 +14,8 @@ export interface StartSystemInfoMcpOptions {
 }
 
 /**
- * Serves what this machine says of itself as MCP tools, over Streamable HTTP, to whoever has the token. In a container that is what the container sees.
- * Disposal waits for running requests, at most `shutdownGraceMs`.
+ * Serves the facts of this machine as MCP tools, over Streamable HTTP, to clients that have the token. In a container it sees what the
+ * container sees. Disposal waits for running requests, at most `shutdownGraceMs`.
  */
 export function startSystemInfoMcp(config: Readonly<SystemInfoMcpConfig>, { runtime, log, signal }: StartSystemInfoMcpOptions): Promise<McpHttpServer> {
   const { mcpToken, shutdownGraceMs } = config;

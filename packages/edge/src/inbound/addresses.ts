@@ -23,7 +23,7 @@ export function readAddresses(texts: readonly string[]): AddressList {
   };
 }
 
-/** What is wrong with a property that lists addresses, for `loadConfig`. */
+/** The faults of a property that lists addresses, for `loadConfig`. */
 export function addressFaults(property: string, texts: readonly string[] | undefined = []): string[] {
   return texts.flatMap((text, i) => {
     try {

@@ -26,9 +26,9 @@ export class GaveWayError extends Error {
 }
 
 /**
- * Bounds the requests that run at once. A request runs from when its body is there until its answer is complete; while it waits for its client,
- * for the rest of a body or for an answer to be read, its place is in the waiting room. A named caller may have as many places as are free beside
- * his: so one has half of them at most, and however many take what they can get, a further one finds some.
+ * Bounds the requests that run at once. A request runs from the arrival of its body until its answer is complete. While it waits for its client, its place is in the
+ * waiting room. It waits for the rest of a body, or until the client has read the answer. A named caller may have as many places as
+ * are free beside its own. So one caller has half of them at most, and a further one always finds some.
  */
 export class Admission {
   readonly #options: AdmissionOptions;

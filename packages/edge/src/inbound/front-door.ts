@@ -22,8 +22,9 @@ const ONCE = ["host", "authorization", "origin"];
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
- * Makes the check that a request passes only if it reads the same to everybody, addresses the server by a name of its own, and comes from no strange
- * web page. The name stops DNS rebinding: a page of `evil.example`, whose name was pointed at 127.0.0.1, still sends its own name as Host.
+ * Makes the check of requests at the door. A request passes only if every reader reads it alike. It must also address the server by a name of
+ * its own, and come from no strange web page. The name stops DNS rebinding: a page of `evil.example`, whose name was pointed at 127.0.0.1,
+ * still sends its own name as Host.
  */
 export function createFrontDoor({ allowedHosts, allowedOrigins }: FrontDoorOptions): (request: RequestHead) => FrontDoorFault | undefined {
   const hosts = new Set([...LOOPBACK, ...allowedHosts.map((host) => host.toLowerCase())]);

@@ -22,7 +22,10 @@ interface Tally {
 const EVERY_MS = 60_000;
 const OTHERS = "others";
 
-/** Counts what is refused, by whose it is and for which of few reasons: the first are told one by one, and then their number each minute. Disposal tells the last. */
+/**
+ * Counts refusals by name and by one of few reasons. It reports the first ones one by one, and then their number each minute. Disposal
+ * reports the last.
+ */
 export class RefusalTally implements Disposable {
   readonly #options: RefusalTallyOptions;
   readonly #tallies = new Map<string, Tally>();
@@ -65,10 +68,7 @@ export class RefusalTally implements Disposable {
   }
 }
 
-/**
- * Counts requests that nobody stands behind who is known, by address: the first is told at once, and then the number each minute. 20
- * are told apart.
- */
+/** Counts requests without a known caller, by address. It reports the first at once, and then the number each minute. It tells 20 addresses apart. */
 export function tallyByAddress(
   tell: RefusalTallyOptions["tell"],
   everyMs?: number,

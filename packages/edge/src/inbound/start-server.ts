@@ -6,7 +6,7 @@ import { Connections } from "./connections.ts";
 /** Where a server listens: a TCP address or a unix socket. */
 export type ServerAddress = { readonly host: string /** 0 takes any free one. */; readonly port: number } | { readonly path: string };
 
-/** What a server that strangers reach can be set to. */
+/** Settings of a server that strangers can reach. */
 export interface StrangerOptions {
   /** How many connections one address may have on which no request was let in; one more, and the oldest is closed. @default 128 */
   readonly strangersPerAddress?: number | undefined;
@@ -44,7 +44,7 @@ export interface StartedServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Connections, beyond those whose requests run, for who is on the way to be let in: callers, operators, probes. */
+/** Connections beyond those whose requests run, for clients on their way in: callers, operators, probes. */
 export const SPARE_CONNECTIONS = 1024;
 const KEEP_ALIVE_MS = 5000;
 /** How long requests have to answer after `onDrainOver`. */
@@ -61,9 +61,9 @@ export function letIn({ socket }: IncomingMessage): void {
 }
 
 /**
- * Serves HTTP to strangers; resolves once it listens. Who says nothing, or too little, or does not read what it is answered, is cut off and keeps nobody
- * else out. On a unix socket, which only those can open who may, every request is let in. Disposal stops accepting, lets running requests
- * finish, closes idle connections, and cuts off what is left.
+ * Serves HTTP to strangers; resolves once it listens. It cuts off a client that says nothing, says too little or does not read its answer.
+ * So such a client keeps no other out. Only permitted users can open a unix socket, so there it lets every request in. Disposal stops
+ * accepting, lets running requests finish, closes idle connections, and cuts off what is left.
  * @throws {Error} with Node's `code`, such as EADDRINUSE, if it cannot listen
  * @throws {RangeError} if a proxy is no address
  */

@@ -4,8 +4,8 @@ interface Waiter {
 }
 
 /**
- * A bounded number of requests that wait for their clients. When there is no room, a newcomer has the place of whom it harms least: of the caller
- * with the most the oldest, whose client has had the longest time. So who is slow, or only seems so, takes places from himself.
+ * A bounded number of requests that wait for their clients. Without room, a newcomer takes the place that harms least. That is the oldest
+ * request of the caller with the most, whose client has had the longest time. So a slow caller takes places from itself.
  */
 export class WaitingRoom {
   readonly #maxWaiting: number;

@@ -28,9 +28,8 @@ export class ConnectTimeoutError extends Error {
 }
 
 /**
- * An undici agent that connects to permitted addresses only. It looks names up itself, drops the addresses that the
- * policy does not permit, and hands only the rest to the socket: nothing resolves the name a second time, so an answer
- * that changes between two look-ups gains nothing.
+ * An undici agent that connects to permitted addresses only. It looks names up itself, and drops the addresses that the policy does not
+ * permit. Only the rest reaches the socket. So no second look-up happens, and an answer that changes between two look-ups gains nothing.
  */
 export function createGuardedAgent({
   policy,

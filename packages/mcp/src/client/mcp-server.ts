@@ -90,9 +90,9 @@ const MAX_LOGGED = 20;
 const MAX_FAILURE_TEXT = 2_000;
 
 /**
- * One MCP server, kept connected: a connection that ends or cannot be made is made again, with waits that grow, for as
- * long as this is not disposed of. A call is sent once more, over the next connection, if it has certainly not reached the server, or if the
- * connection was lost over it, the server says that its tool may be repeated, and it is trusted with that.
+ * One MCP server, kept connected until the disposal of this object. A connection that ends or fails is made again, after waits that grow. A
+ * call is sent once more, over the next connection, if it has certainly not reached the server. The same holds if the connection was lost
+ * over it, the server says that its tool may be repeated, and it is trusted with that.
  */
 export class McpServer implements AsyncDisposable {
   readonly name: string;

@@ -42,7 +42,7 @@ export interface OAuthOptions {
   readonly issuer: string;
 }
 
-/** What a server offers under one name. Texts are as the server wrote them, without what could deceive a reader. */
+/** An offer of a server under one name. Texts are as the server wrote them, without anything that could deceive a reader. */
 export interface McpTool {
   readonly name: string;
   readonly description: string;

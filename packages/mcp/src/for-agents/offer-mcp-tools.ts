@@ -28,10 +28,9 @@ export interface OfferMcpToolsOptions {
 const ASK_AGAIN_MS = 200;
 
 /**
- * Gives an agent the tools for MCP servers: they are there from the first index of servers that it hears on, those that add and remove servers
- * while the bridge says that it takes such requests. It listens before it
- * asks for one, and asks again when tools come or go, so that it does not matter who starts first, nor that a bridge which has started again knows
- * of nobody. Disposal takes the tools away.
+ * Gives an agent the tools for MCP servers. They are there from the first index of servers that it hears. Tools that add and remove servers
+ * are there while the bridge says that it takes such requests. It listens before it asks for an index, and asks again when tools come or go.
+ * So it does not matter which of the two starts first, or that a restarted bridge knows no agents. Disposal takes the tools away.
  */
 export async function offerMcpTools(
   bus: Bus,

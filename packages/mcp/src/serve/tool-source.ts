@@ -32,7 +32,7 @@ export interface ProgressUpdate {
   readonly message?: string | undefined;
 }
 
-/** What one client may see and call. */
+/** The tools that one client may see and call. */
 export interface ToolSource {
   /** The longest time that a call may ask for, in milliseconds. */
   readonly maxTimeoutMs: number;

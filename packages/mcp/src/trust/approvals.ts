@@ -47,21 +47,21 @@ export interface RejectedTool extends WaitingTool {
   readonly rejectedBy: string;
 }
 
-/** What is approved: exactly what the operator was shown, and nothing that came in its place since. */
+/** The entries to approve: exactly those that the operator saw, and nothing that came in their place since. */
 export interface Approval {
   readonly tools: readonly ShownTool[];
   /** Of one that was shown as rejected also by whom: what is shown as waiting, and rejected by somebody meanwhile, stays so. */
   readonly servers: readonly { readonly server: string; readonly digest: string; readonly rejectedBy?: string | undefined }[];
 }
 
-/** What an approval came to. Names of tools as `server: tool`. */
+/** The outcome of an approval. Names of tools are `server: tool`. */
 export interface ApprovalOutcome {
   readonly approved: readonly string[];
   /** They are not there any more as they were shown: decided by somebody else, changed again, or gone. */
   readonly stale: readonly string[];
 }
 
-/** What waits for an operator. @throws {StoreUnavailableError} */
+/** Reads all that waits for an operator. @throws {StoreUnavailableError} */
 export async function readWaiting(store: TrustStore, now?: () => Date): Promise<Waiting> {
   const tools = (await readHeld(store)).filter(({ rejectedBy }) => rejectedBy === undefined);
   const { asked } = await new Registrations(store, now).read();

@@ -8,9 +8,9 @@ import { MAX_RECORDS, noRoomFor, type TrustStore } from "./trust-store.ts";
 const FORMAT = 1;
 
 /**
- * Records in one file, such as `mcp.lock.json`: to be read, compared and kept with the configuration by people. It is read anew for
- * each operation, so that what a person changes in it counts at once, and replaced as a whole, so that whoever reads it, also after a crash, has the
- * old or the new one. Of several processes that write at the same moment one may undo the other.
+ * Keeps the records in one file, such as `mcp.lock.json`, which people can read, compare and keep with the configuration. Each operation
+ * reads the file anew, so that a person's change counts at once. It replaces the file as a whole, so that a reader has the old or the new
+ * one, even after a crash. Of several processes that write at the same moment, one may undo the other.
  */
 export function openFileTrustStore(file: string): TrustStore {
   let writing: Promise<unknown> = Promise.resolve();

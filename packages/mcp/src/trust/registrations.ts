@@ -40,7 +40,7 @@ export const ASKED_KEPT_MS = 24 * 3_600_000;
 
 const NONE: RegistrationRecord = { asked: [], registered: [] };
 
-/** The servers that agents have registered or asked for, in one record, so that no two bridges give away the same name or one place too many. */
+/** The servers that agents have registered or asked for. They are one record, so that two bridges never give away the same name, or one place too many. */
 export class Registrations {
   readonly #store: TrustStore;
   readonly #now: () => Date;

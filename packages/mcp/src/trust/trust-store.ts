@@ -1,9 +1,9 @@
 import { StoreUnavailableError } from "@rockbot/records";
 /**
- * What is remembered of MCP servers from one start to the next: records with names, each a JSON value. Several processes may
- * share one; who writes says which version it has read, so that nobody undoes what it has not seen.
+ * The memory of MCP servers from one start to the next: records with names, each a JSON value. Several processes may share one. A writer says
+ * which version it has read, so that it undoes nothing that it has not seen.
  *
- * Every operation rejects with StoreUnavailableError if nothing is known about what it did, or could not be done.
+ * Every operation rejects with StoreUnavailableError if it failed, or may have failed.
  */
 export interface TrustStore extends AsyncDisposable {
   /** Where the records are, for people: `memory`, `Redis`, or a file. */

@@ -38,20 +38,20 @@ export async function readRegistered(store: TrustStore): Promise<StandingServer[
   return registered.map(({ request, agent, digest, by, at }) => ({ server: request.name, agent, digest, lines: describeRequest(request), by, at }));
 }
 
-/** What an operator has refused, and can approve after all. */
+/** The entries that operators have refused, and can still approve. */
 export interface Rejected {
   readonly tools: readonly RejectedTool[];
   /** Servers that agents may not have, for a day. */
   readonly servers: readonly RejectedServer[];
 }
 
-/** What an operator refuses: exactly what was shown. */
+/** The entries to refuse: exactly those that the operator saw. */
 export interface Rejection {
   readonly tools: readonly ShownTool[];
   readonly servers: ShownServers;
 }
 
-/** What operators have refused. @throws {StoreUnavailableError} */
+/** Reads the entries that operators have refused. @throws {StoreUnavailableError} */
 export async function readRejected(store: TrustStore, now?: () => Date): Promise<Rejected> {
   const held = await readHeld(store);
   const { asked } = await new Registrations(store, now).read();
@@ -63,8 +63,8 @@ export async function readRejected(store: TrustStore, now?: () => Date): Promise
 }
 
 /**
- * Refuses, as the operator `by`, definitions that are held: they wait no more until they change; and servers that agents ask for, which may not ask for
- * the same for a day. Both can be approved after all. @throws {StoreUnavailableError}
+ * Refuses held definitions and requested servers, as the operator `by`. A refused definition waits no more until it changes. An agent may not
+ * ask for a refused server again for a day. Both can still be approved. @throws {StoreUnavailableError}
  */
 export async function reject(store: TrustStore, { tools, servers }: Rejection, by: string, now?: () => Date): Promise<WithdrawalOutcome> {
   const done: string[] = [];

@@ -1,6 +1,6 @@
 import type { Validator } from "@rockbot/contracts";
 
-/** What a service can be configured with. Generated from its `config.schema.yaml`. */
+/** The settings of a service, generated from its `config.schema.yaml`. */
 export interface ConfigSchema<T> {
   /** The JSON Schema: an object without unknown properties. `x-secret: true` marks values that are never printed, `x-unquoted: true` what may hold such values among others, `x-url: true` addresses that must be readable as such. */
   readonly schema: object;

@@ -1,7 +1,7 @@
 /** True, or no reasons, is ready. */
 export type Readiness = boolean | readonly string[];
 
-/** What a path for probes answers: a status, and a body as JSON. */
+/** The answer of a path for probes: a status, and a body as JSON. */
 export interface HealthAnswer {
   readonly status: 200 | 503;
   readonly body: object;

@@ -26,9 +26,9 @@ const METRICS_TIMEOUT_MS = 5000;
 const CLOSE_MS = 1000;
 
 /**
- * Serves `/healthz` (200 while the process lives), `/readyz` (200, or 503 with the reasons) and `/metrics`. There is no
- * login: nothing here is secret, yet the port is for the operator's network only.
- * @throws {Error} if the port cannot be had
+ * Serves `/healthz` (200 while the process lives), `/readyz` (200, or 503 with the reasons) and `/metrics`. There is no login: nothing here
+ * is secret, yet the port is for the operator's network only.
+ * @throws {Error} if the port is not available
  */
 export async function serveHealth({ port, host = "127.0.0.1", ready, metrics }: ServeHealthOptions): Promise<HealthServer> {
   if (port === undefined) return { port, async [Symbol.asyncDispose]() {} };

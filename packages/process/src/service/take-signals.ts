@@ -10,8 +10,8 @@ export interface SignalListeners {
 const REPEAT_MS = 1_000;
 
 /**
- * Takes signals that would else end the process. Disposal gives them back to Node if none has come. After one they are kept to the process's
- * end: the request may come a second time, also while the process is ending, and would turn an ordered end into a death by signal.
+ * Takes signals that would otherwise end the process. Disposal gives them back to Node if none has come. After the first one they stay taken
+ * to the process's end. The request may come a second time, even while the process ends, and would turn an ordered end into a death by signal.
  */
 export function takeSignals(signals: readonly NodeJS.Signals[], { first, again }: SignalListeners): Disposable {
   let takenAt: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * What is told of one call, for whoever has to say later who did what. Strangers chose some of its texts: they are kept without this process's
- * secrets, and of a longer one the first 256 characters. Of the arguments only a hash is kept, and of the result nothing.
+ * The record of one call, by which an operator can later say who did what. Strangers chose some of its texts. The log keeps them without this
+ * process's secrets, and keeps the first 256 characters of a longer one. It keeps only a hash of the arguments, and nothing of the result.
  */
 export interface AuditRecord {
   /** The tool service. */
@@ -22,7 +22,7 @@ export interface AuditRecord {
   readonly traceId?: string | undefined;
 }
 
-/** That requests or calls were refused at the front door that have no record of their own: so many since it was told before. */
+/** The number of requests or calls that the front door has refused since the last such record. They have no records of their own. */
 export interface RefusedRequests {
   readonly event: "refused";
   readonly service: string;

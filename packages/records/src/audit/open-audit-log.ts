@@ -40,14 +40,14 @@ const QUIET_MS = 60_000;
 const TELL_MS = 3_600_000;
 
 /**
- * Opens an append-only log in a file: one JSON object a line, each with the hash of the one before, over all files that were
- * put aside. Files are never removed here. One process writes to a file; another's lines, or a file that was cut, are
- * noticed within a second, logged as an error, and break the chain for `verifyAudit`.
+ * Opens an append-only log in a file: one JSON object a line. Each line has the hash of the one before, over all files that were set aside.
+ * It never removes files. One process writes to a file. The log notices lines of another process, or a file that was cut, within a second. It
+ * logs them as an error, and they break the chain for `verifyAudit`.
  *
- * A disk that is full, or fails, stops no call: 10 000 lines wait for it, further ones are lost and counted in
- * `rockbot.audit.records`, an error is logged each minute, and once it takes lines again the chain says how many are missing.
- * Lines outlive this process once written; a machine that dies may take those of the last second with it. A file that does not end
- * in a line of such a log is put aside, which is logged as an error and said in the chain.
+ * A disk that is full, or fails, stops no call. 10 000 lines wait for it; further ones are lost, and counted in `rockbot.audit.records`. An
+ * error is logged each minute. Once the disk takes lines again, the chain says how many are missing. Written lines outlive this process; a
+ * machine that dies may take those of the last second with it. A file that does not end in a line of such a log is set aside. The log has an
+ * error about it, and the chain says so.
  * @throws {AuditFileError} if no file can be opened there
  */
 export async function openAuditLog(path: string, { key, maxBytes = DEFAULT_MAX_BYTES, log = silentLogger }: OpenAuditLogOptions = {}): Promise<AuditLog> {

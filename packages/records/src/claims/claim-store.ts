@@ -8,9 +8,9 @@
  *       │                   └──── cancel ────► cancelled ── 8 days ───► (none)
  *       └──── cancel ────────────────────────► cancelled ── 20 min ───► (none)
  *
- * A lease that is over leaves the record: the next `claim` takes it over under a higher epoch and is told so. Whoever held
- * it before can no longer complete it; until then they still can. A claim that nobody ever ends is forgotten after 8 days.
- * A store that has lost a record takes it from its holder again, who renews or completes it.
+ * A lease that is over leaves the record. The next `claim` takes it over under a higher epoch, and its result says so. The holder before can
+ * complete it until then, and no longer afterwards. A claim that nobody ever ends is forgotten after 8 days. A store that has lost a record
+ * takes it from its holder again, at a renewal or a completion.
  *
  * Every operation rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed.
  * Nothing is known then about what it did: it may have been done, or be done a moment later. A claim that was made so is

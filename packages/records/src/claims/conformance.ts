@@ -6,8 +6,8 @@ import { type Claim, type ClaimKey, type ClaimOptions, type ClaimStore, MAX_REPL
 const LONG_MS = 60_000;
 
 /**
- * What every claim store promises, as tests. `create` makes or connects one each time; tests use keys of their own, so that
- * they do not meet in a store they share. For a store's test file one call of this is all.
+ * The promises of every claim store, as tests. `create` makes or connects one each time. Tests use keys of their own, so that they do not
+ * meet in a store they share. The test file of a store is one call of this function.
  */
 export function testClaimStore(name: string, create: () => Promise<ClaimStore>): void {
   describe(name, () => {

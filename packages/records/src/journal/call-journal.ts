@@ -41,8 +41,8 @@ interface Awaited {
 }
 
 /**
- * What one caller remembers of its calls. Noting takes no time: nobody has to wait for the store, which has what is noted within
- * 50 ms, and at once what somebody waits for. While the store is away the journal lives here, and is written when it is back.
+ * One caller's memory of its calls. A note takes no time, because the store gets it within 50 ms, and at once if somebody waits for it. While
+ * the store is away the journal lives in this process. It is written when the store is back.
  */
 export class CallJournal implements AsyncDisposable {
   readonly #calls: RecentMap<string, CallNotes>;

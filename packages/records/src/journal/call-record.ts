@@ -17,10 +17,10 @@ export const CallState = {
 } as const;
 export type CallState = (typeof CallState)[keyof typeof CallState];
 
-/** What a time line shows: a new state, or that a restarted caller took the call up, or that an answer came after the end. */
+/** One step of a timeline: a new state, a call that a restarted caller resumed, or an answer that came after the end. */
 export type CallStep = CallState | "resumed" | "late_answer";
 
-/** What a caller remembers of one call. Never its arguments, nor its result. */
+/** A caller's memory of one call, without its arguments and its result. */
 export interface CallRecord {
   readonly toolCallId: string;
   readonly toolName: string;

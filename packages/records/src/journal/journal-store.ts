@@ -2,12 +2,11 @@ import { MAX_INSTANCES } from "@rockbot/contracts";
 import type { CallRecord } from "./call-record.ts";
 
 /**
- * Keeps callers' journals, and who has which instance's name, where a restarted process finds them. A caller is an agent
- * or `agent.instance`; one process at a time writes a caller's journal. Of each caller the newest MAX_CALLS are kept, for
- * MAX_AGE_MS.
+ * Keeps the journals of callers, and the holders of instance names, where a restarted process finds them. A caller is an agent or
+ * `agent.instance`; one process at a time writes a caller's journal. Of each caller it keeps the newest MAX_CALLS, for MAX_AGE_MS.
  *
- * Every operation rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed. Nothing
- * is known then about what it did.
+ * Every operation rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed. The operation may have
+ * taken effect then, or not.
  */
 export interface JournalStore extends AsyncDisposable {
   /** Writes records as they stand now, in one round trip. */

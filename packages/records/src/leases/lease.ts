@@ -10,8 +10,8 @@ export interface LeaseOptions {
 }
 
 /**
- * Competes for a lease, for as long as it is not disposed of: takes it when it is free, and renews it. Whoever holds one that is not
- * renewed loses it after `leaseMs`, and the next one has it a quarter of that later at most. Disposal gives it back.
+ * Competes for a lease until its disposal: takes it when it is free, and renews it. A leaseholder without a renewal loses the lease after
+ * `leaseMs`. The next one has it at most a quarter of that later. Disposal gives it back.
  */
 export class Lease implements AsyncDisposable {
   readonly #store: LeaseStore;

@@ -1,7 +1,7 @@
 import { Buckets, type BucketsOptions } from "@rockbot/base";
 import type { RateStore } from "./rate-store.ts";
 
-/** What callers have used up at this process: others do not know, and it ends with it. */
+/** The rates that callers have used up at this process. Other processes do not know them, and they end with this one. */
 export function createMemoryRateStore(options: BucketsOptions = {}): RateStore {
   const buckets = new Buckets(options);
   return {

@@ -44,9 +44,9 @@ const PREPARE_MS = 2_000;
 const DISCONNECT_MS = 500;
 
 /**
- * Keeps one connection to Redis up, for ever, and fails fast while there is none. Nothing is sent twice: what a lost
- * connection has left unanswered fails. ioredis's own time limits are not used on what is sent: they take an answer that
- * this process was too busy to read for a missing one.
+ * Keeps one connection to Redis up, for ever, and fails fast while there is none. It sends nothing twice: commands without an answer fail
+ * with their connection. It does not use the time limits of ioredis for commands. Those take an answer for missing that this process was too
+ * busy to read.
  */
 export class RedisConnection<Scripts extends RedisScripts> {
   readonly #address: RedisAddress;

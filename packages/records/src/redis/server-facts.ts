@@ -1,4 +1,4 @@
-/** What a Redis says of itself. */
+/** The facts that a Redis states about itself. */
 export interface ServerFacts {
   /** Differs each time it is started; undefined if it does not say. */
   readonly run: string | undefined;

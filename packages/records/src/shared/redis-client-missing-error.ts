@@ -1,4 +1,4 @@
-/** A store in Redis was asked for, and its client is not installed: a program that uses RockBot as a library brings the client by itself. */
+/** A program asked for a store in Redis, and the client is not installed. A program that uses RockBot as a library installs the client itself. */
 export class RedisClientMissingError extends Error {
   override readonly name = "RedisClientMissingError";
 }

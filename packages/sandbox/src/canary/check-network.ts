@@ -6,7 +6,7 @@ import { canaryScript } from "./canary-script.ts";
 import type { CanaryTarget } from "./canary-targets.ts";
 import { REACH_MS, reachTarget } from "./reach-target.ts";
 
-/** What came of trying to reach a target from a sandbox. */
+/** The result of an attempt to reach a target from a sandbox. */
 export const CanaryVerdict = {
   /** This process reaches it, the sandbox does not. */
   Blocked: "blocked",
@@ -36,8 +36,9 @@ const SCRIPT_MS = 15_000;
 const LOOPBACK = "127.0.0.1";
 
 /**
- * Has a script try what scripts must not be able to: a policy that denies them the network is only as good as what enforces it. Besides the targets it
- * tries this process itself, which is always there to be reached. Never rejects: where nothing could be tried, that is a reason to refuse as well.
+ * Lets a script try what scripts must not be able to do. A policy that denies them the network is only as good as its enforcement. Besides
+ * the targets, the script tries this process itself, which can always be reached. Never rejects: where the script could try nothing, that is
+ * a reason to refuse as well.
  */
 export async function checkNetwork(runner: ScriptRunner, others: readonly CanaryTarget[], options: CheckNetworkOptions): Promise<CanaryReport> {
   await using self = await listen();

@@ -23,7 +23,7 @@ export interface ScriptRunnerTraits {
   readonly patienceMs?: number | undefined;
 }
 
-/** What every runner of scripts promises. `makeRunner` makes one that can run 4 scripts at a time. */
+/** The promises of every runner of scripts, as tests. `makeRunner` makes one that can run 4 scripts at a time. */
 export function testScriptRunner(name: string, makeRunner: () => Promise<ScriptRunner>, traits: ScriptRunnerTraits): void {
   const { keepBytes, limits, skipped, isIsolated = true, boundsFiles = true, packages, patienceMs = 60_000 } = traits;
   const suite = describe.runIf(skipped === undefined);

@@ -1,16 +1,17 @@
 /**
- * What the supervisor in a sandbox (`supervisor.py`) and the process outside say to each other.
+ * The messages between the supervisor in a sandbox (`supervisor.py`) and the process outside.
  *
- * **In**, once: one line of JSON, `{"job":ID,"timeoutMs":N,"withinMs":N|null,"packages":KEY|null,"packagesBytes":N|null,"scriptBytes":N,"inputBytes":N|null,"keepBytes":N}`
- * with whole numbers (`withinMs`: how long from now on, whatever has to come before the script, it is of use),
- * then the script's and the input's UTF-8 bytes, the packages as `pack-layer.ts` has them where the sandbox is to unpack them (`packagesBytes`), and
- * the hash of all that, SHA-256 in hex. The end of the stream before that ends the sandbox, and so do bytes that are not
- * those: two writers, of whom the first was cut off, start nothing. What comes after a job is read and forgotten.
+ * **In**, once: one line of JSON with whole numbers, then the bytes that it announces.
+ * `{"job":ID,"timeoutMs":N,"withinMs":N|null,"packages":KEY|null,"packagesBytes":N|null,"scriptBytes":N,"inputBytes":N|null,"keepBytes":N}`
+ * `withinMs` says how long from now on the script is of use, whatever has to come before it. The UTF-8 bytes of the script and the input
+ * follow. Where the sandbox is to unpack packages (`packagesBytes`), these follow as `pack-layer.ts` has them. Last comes the hash of all
+ * that, SHA-256 in hex. An earlier end of the stream ends the sandbox, and so do other bytes. So two writers, of whom the first was cut off,
+ * start nothing. The supervisor reads and forgets what comes after a job.
  *
- * **Out**: frames, one to a line of JSON of at most `MAX_FRAME_BYTES`, so that they come whole through whatever keeps them as a log:
- * `ready` when a job may come, `started` right before the script's first line and after all that was unpacked for it, with the time that the script has, `out` and `err` with
- * base64 of what was written, and last `ended`, or `failed` where the supervisor itself could not go on.
- * Everything that has to do with the script comes between `started` and `ended`: a sandbox that has said `started` is never given a job again.
+ * **Out**: frames, each a line of JSON of at most `MAX_FRAME_BYTES`, so that a log keeps them whole. `ready` says that a job may come.
+ * `started` comes right before the script's first line, after all was unpacked for it, with the time that the script has. `out` and `err`
+ * carry its output as base64. The last frame is `ended`, or `failed` where the supervisor itself could not go on. Everything about the script
+ * comes between `started` and `ended`: a sandbox that has said `started` never gets a job again.
  */
 export type Frame =
   | { readonly frame: "ready"; readonly python: string }

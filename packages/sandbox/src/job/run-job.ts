@@ -19,7 +19,7 @@ export interface RunJobOptions {
   readonly endBy?: number | undefined;
 }
 
-/** What became of the job, as far as the sandbox knows it. */
+/** The outcome of a job, as far as the sandbox knows it. */
 export interface JobOutcome extends Omit<ScriptOutcome, "durations" | "isWarm"> {
   /** From the script's first line to its end. */
   readonly runMs: number;
@@ -38,9 +38,10 @@ const READ_FIRST_MS = 50;
 const GONE_MS = 5_000;
 
 /**
- * Has a job run in a sandbox, or follows it there where it has been started before. The caller disposes of the sandbox.
- * What it keeps is bounded by `keepBytes`, whatever the sandbox says.
- * @throws {ToolError} the sandbox's own, if it ends before the script; `execution_failed`, if it fails by itself or what it says cannot be read; the signal's reason
+ * Runs a job in a sandbox, or follows it there where it has been started before. The caller disposes of the sandbox. `keepBytes` bounds what
+ * it keeps of the output, however much the sandbox writes.
+ * @throws {ToolError} the sandbox's own, if it ends before the script; `execution_failed`, if it fails by itself or writes something
+ * unreadable; the signal's reason
  */
 export async function runJob(sandbox: Sandbox, job: ScriptJob, options: RunJobOptions): Promise<JobOutcome> {
   const { signal } = options;

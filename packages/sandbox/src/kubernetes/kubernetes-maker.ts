@@ -67,8 +67,8 @@ const READY_MS = 30_000;
 const SUPERVISOR_BYTES = 32 * 1024 * 1024;
 
 /**
- * Makes sandboxes of pods, in a namespace of their own. A pod that is made for a job is named after it, so that there is one, and every
- * pod carries its job as a label: whoever takes the job up finds it there. Once its script has been started no pod is given another.
+ * Makes sandboxes of pods, in a namespace of their own. A pod that is made for a job has its name, so that there is only one. Every pod
+ * carries its job as a label, so that a later manager of the job finds it. A job whose script has started gets no other pod.
  * @throws {Error} if the configuration cannot be used
  */
 export function kubernetesMaker(options: KubernetesMakerOptions): SandboxMaker & { readonly apiServer: URL } {

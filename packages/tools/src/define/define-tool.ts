@@ -14,8 +14,8 @@ export interface Tool {
 }
 
 /**
- * What a tool knows of a call beside its arguments. Handed on as `parent`, as it came, it gives the calls that the tool makes its deadline and its
- * cancellation, and lets the policy count how many calls led to them.
+ * The context of a call, for the code of a tool. A tool hands it on as `parent`, unchanged, to the calls that it makes. Those calls then
+ * share its deadline and its cancellation, and the policy can count how many calls led to them.
  */
 export interface ToolCallContext extends Pick<ToolContext, "caller" | "deadline" | "log" | "progress"> {
   /** An AbortSignal, which the `deadline` layer gives to all that is inside it. */
@@ -29,7 +29,7 @@ export interface ResumableCallContext extends ToolCallContext, Pick<ToolContext,
 
 type Run<Input, Output, Context> = (input: Input, context: Context) => Promise<string | ToolResult<Output>>;
 
-/** What a tool gives back. A string is the content alone. */
+/** The result of a tool. A string is the content alone. */
 export interface ToolResult<Output> {
   /** What the model reads; null if there is nothing but the value. */
   readonly content: string | null;

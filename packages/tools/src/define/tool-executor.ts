@@ -13,7 +13,7 @@ export interface ToolExecutor {
 /** Adds one concern to an executor. The order of layers stands in layers.ts. */
 export type ToolLayer = (next: ToolExecutor) => ToolExecutor;
 
-/** What a call needs, and no more. */
+/** The context that a call needs, and no more. */
 export interface ToolContext {
   /** Aborts when the call's answer is of no use any more: deadline over, cancelled, or the process stops. */
   readonly signal: AbortSource;

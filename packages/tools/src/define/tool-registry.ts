@@ -1,6 +1,6 @@
 import type { ToolExecutor } from "./tool-executor.ts";
 
-/** What a caller knows of a tool. Schemas are JSON text, ready for a model's API. */
+/** A caller's knowledge of a tool. Schemas are JSON text, ready for a model's API. */
 export interface ToolRegistration {
   readonly name: string;
   readonly description: string;

@@ -63,7 +63,7 @@ export interface ToolDirectoryOptions {
   readonly onLost: (name: string) => void;
 }
 
-/** What a caller knows of who is there. */
+/** A caller's knowledge of the services that are there. */
 export interface Discovery {
   /** Whether the bus has carried the question, and every service that has been heard of has sent its list. */
   readonly isComplete: boolean;

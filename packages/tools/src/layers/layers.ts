@@ -17,7 +17,7 @@ import { validate } from "./validate.ts";
 
 // The order of the layers stands here and nowhere else, outermost first.
 
-/** What the tools of one process share. */
+/** The parts that the tools of one process share. */
 export interface Serving {
   /** How many calls run at once. */
   readonly concurrency: number;
@@ -48,7 +48,10 @@ export function servingLayers({ concurrency, claims, rates, results }: Serving):
     ]);
 }
 
-/** The tool with what a tool of the caller's own process needs: nothing is claimed, counted or kept, and each delivery of a call runs it. */
+/**
+ * Wraps a tool with the layers that a tool of the caller's own process needs. It claims, counts and keeps nothing, and each delivery of a
+ * call runs the tool.
+ */
 export function withLocalLayers({ definition, executor }: Tool): ToolExecutor {
   return wrap(executor, [record(servingNames), validate(definition), deadline(definition), start]);
 }

@@ -3,7 +3,10 @@ import { Buckets, type Charge, RecentMap } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { createPolicy, defaultPolicySource, type MessageKind, type PolicyHolder } from "@rockbot/policy";
 
-/** For subscriptions that meter each message before all else: what is too much passes quickly, whatever round trips take, and what is not waits for nothing. */
+/**
+ * Options of subscriptions that meter each message before all else. A message above the bound passes quickly, however long round trips take.
+ * Other messages wait for nothing.
+ */
 export const METERED = { concurrency: 512, prefetch: 512 } as const;
 
 export interface MessageMeterOptions {
@@ -32,9 +35,9 @@ const LOG_EVERY_MS = 60_000;
 const LOGS_A_MINUTE: Charge = { key: "all", amount: 60, perMs: LOG_EVERY_MS, cost: 1 };
 
 /**
- * Bounds what a process takes from each caller of the messages that agents may publish, before it is read: in number and in bytes. What is
- * more costs a look at a table, a counter, and now and then a line in the log. It counts for this process alone: what it keeps off
- * are floods, and these must not cost a question to a store.
+ * Bounds the messages that a process takes from each caller, in number and in bytes, before it reads them. A message above the bound costs a
+ * look at a table, a counter, and now and then a line in the log. The meter counts for this process alone. It keeps off floods, and these
+ * must not cost a question to a store.
  */
 export class MessageMeter {
   readonly #policy: Pick<PolicyHolder, "current">;

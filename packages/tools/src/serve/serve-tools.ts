@@ -61,7 +61,7 @@ export interface ServeToolsOptions {
   readonly log?: Logger | undefined;
 }
 
-/** Opens the claims that all instances share, if it is said where they are. Who opens them closes them, after the service. */
+/** Opens the claims that all instances share, if the settings say where they are. The code that opens them closes them, after the service. */
 export type OpenClaims = () => Promise<ClaimStore | undefined>;
 
 /** The part of a service's handlers that may hold answers of one caller. */
@@ -70,11 +70,12 @@ const HELD_PART = 1 / 4;
 const LINE = 2_048;
 
 /**
- * Serves tools from the bus: a fixed set, or those of a ToolProvider, which are announced anew whenever they
- * change. Each request is answered exactly once by this service, with a response or a ToolError; a
- * request that cannot be read and names nobody to answer is dead-lettered and counted. Resolves once calls are taken and
- * the tools are announced. Disposal says so, takes no new calls, and waits for the running ones; those that outlast the
- * drain time are aborted, unanswered, and go back to the bus.
+ * Serves tools from the bus: a fixed set, or those of a ToolProvider. The service announces a provider's tools again whenever they change. It
+ * answers each request exactly once, with a response or a ToolError. It counts a request that it cannot read and that names no caller, and
+ * dead-letters it. Resolves once the service takes calls and has announced its tools.
+ *
+ * Disposal announces the end, takes no new calls, and waits for the running ones. It aborts calls that outlast the drain time, unanswered,
+ * and they go back to the bus.
  * @throws {RangeError} if the service's name is not one that we may create
  * @throws {TypeError} that names every fault of a fixed set: two tools of one name, a guide that is too long
  */

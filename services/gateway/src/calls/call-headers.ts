@@ -41,8 +41,8 @@ export function readCallHeaders(header: (name: string) => string | undefined, { 
 }
 
 /**
- * The toolCallId of a caller's idempotency key. Quotes around it, as in a structured header, are no part of it. A key of 32
- * lower-case hex digits is the toolCallId itself, but not where callers are told apart: one's key must never be another's call.
+ * The toolCallId of a caller's idempotency key. Quotes around it, as in a structured header, are no part of it. A key of 32 lower-case hex
+ * digits is the toolCallId itself, unless the gateway tells callers apart. Then the key of one caller must never be the call of another.
  */
 export function callIdOf(key: string, caller: string | undefined): string {
   const bare = key.replace(/^"(.*)"$/, "$1");

@@ -30,8 +30,8 @@ const LINES_A_CALLER = 60;
 const MAX_CALLERS = 1_000;
 
 /**
- * Tells of what is refused at the front door, in the audit log and in the log: of requests by address, and never their token; of calls by
- * caller. What comes often is told at once for the first, and then each minute as a number.
+ * Reports refusals at the front door in the audit log and in the log. It reports requests by address, and never their token; it reports calls
+ * by caller. It reports the first of a kind at once, and then a number each minute.
  */
 export class RefusalLog implements Disposable {
   readonly #options: RefusalLogOptions;

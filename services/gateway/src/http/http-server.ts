@@ -3,7 +3,7 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type ServerAddress, type StartedServer, type StartServerOptions, startServer, type UnreadableStatus } from "@rockbot/edge/inbound";
 import { errorBody, HttpErrorCode, statusOf } from "./http-error.ts";
 
-/** What answers requests, such as a Hono app. */
+/** An app that answers requests, such as one of Hono. */
 export interface HttpApp {
   fetch(request: Request, env: HttpBindings): Response | Promise<Response>;
 }

@@ -7,7 +7,10 @@ export const CALLS_PATH = "/operator/calls";
 /** The largest number of calls in one answer. */
 export const MAX_LISTED_CALLS = 1_000;
 
-/** What `rockbot calls` asks for, the calls of all callers in this process: `GET /operator/calls?limit=N` and `GET /operator/calls/{toolCallId}`. */
+/**
+ * The routes behind `rockbot calls`, for the calls of all callers in this process. They are `GET /operator/calls?limit=N` and `GET
+ * /operator/calls/{toolCallId}`.
+ */
 export function createCallsApp(journals: readonly ToolCaller["journal"][]): HttpApp {
   return {
     async fetch({ url, method }) {

@@ -4,7 +4,7 @@ import { cleanText } from "../../text/clean-text.ts";
 import { isRecord } from "../../text/is-record.ts";
 import { originalBlock, structuredOf, WHOLE_STRUCTURED } from "../incoming/readable-result.ts";
 
-/** What a tool gave, in the form that crosses the bus. */
+/** The result of a tool, in the form that crosses the bus. */
 export interface McpCallResult {
   /** All text, block by block, with a line for each block that is none; null if there is nothing. */
   readonly content: string | null;

@@ -1,6 +1,6 @@
 import { definitionFault, nameOfDefinition } from "./definition-fault.ts";
 
-/** What a server lists and what is not offered of it, with the reason. */
+/** An entry of a server's list that is not offered, with the reason. */
 export interface LeftOut {
   /** The tool's name, as far as it has one. */
   readonly tool: string;

@@ -39,10 +39,9 @@ const NO_SESSION = -32_001;
 const INVALID_REQUEST = -32_600;
 
 /**
- * MCP over Streamable HTTP, in both protocol eras. Each POST is answered by a server of its own, so that nothing but the request
- * is needed to answer it. A client whose stream ends has given its call up: there is no way to hand it the answer later. In
- * the newer era that is how calls are cancelled; in the older one a session remembers what runs, so that a request can
- * cancel another, and tells changes.
+ * MCP over Streamable HTTP, in both protocol eras. A server of its own answers each POST, so that the answer needs nothing but the request. A
+ * client whose stream ends has given its call up: there is no way to hand it the answer later. In the newer era that is how calls are
+ * cancelled. In the older one a session remembers the running calls, so that a request can cancel another. It also announces changes.
  */
 export class ToolEndpoint implements AsyncDisposable {
   readonly #options: ToolEndpointOptions;

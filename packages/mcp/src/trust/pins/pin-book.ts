@@ -23,8 +23,8 @@ export interface Screened<Tool> {
 }
 
 /**
- * The pins of all servers. What this process has read or pinned it holds to: while the store is away or cannot be written, and if the store has
- * lost it, in which case it is written anew.
+ * The pins of all servers. This process holds to what it has read or pinned, even while the store is away or cannot be written. If the store
+ * has lost a pin, it writes the pin again.
  */
 export class PinBook {
   readonly #store: TrustStore;

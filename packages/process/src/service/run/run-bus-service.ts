@@ -6,7 +6,7 @@ import { type AuditLog, openAuditLog } from "@rockbot/records/audit";
 import { SharedRecords } from "@rockbot/records/shared";
 import { type RunServiceOptions, runService, type ServiceConfig } from "./run-service.ts";
 
-/** What can be set for every process on the bus. */
+/** Settings of every process on the bus. */
 export interface BusServiceConfig extends ServiceConfig {
   readonly busUrl: string;
   readonly busHeartbeatSeconds: number;
@@ -18,7 +18,7 @@ export interface BusServiceConfig extends ServiceConfig {
   readonly redisKeepsAll?: boolean | undefined;
 }
 
-/** What a service on the bus is started with. */
+/** The parts that a service on the bus is started with. */
 export interface BusServiceParts<Config> {
   readonly bus: Bus;
   readonly config: Config;

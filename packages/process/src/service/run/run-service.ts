@@ -6,7 +6,7 @@ import { exitOnCrash } from "../exit-on-crash.ts";
 import { onShutdown } from "../on-shutdown.ts";
 import { serveHealth } from "../serve-health.ts";
 
-/** What can be set for every process. */
+/** Settings of every process. */
 export interface ServiceConfig {
   readonly shutdownGraceMs: number;
   readonly logLevel: LogLevel;
@@ -25,7 +25,7 @@ export interface RunServiceOptions<Config, Parts> {
   readonly start: (parts: Parts) => Promise<AsyncDisposable>;
 }
 
-/** What a service is started with. */
+/** The parts that a service is started with. */
 export interface ServiceParts<Config> {
   readonly config: Config;
   readonly log: Log;
@@ -38,8 +38,8 @@ export interface ServiceParts<Config> {
 }
 
 /**
- * The life of a service's process: configuration, telemetry, the service and its health, until SIGTERM or SIGINT; then the service drains, and what it
- * used ends in the opposite order. For a `main.ts` only, as its one statement.
+ * The life of a service's process: configuration, telemetry, the service and its health, until SIGTERM or SIGINT. Then the service drains,
+ * and its parts end in the opposite order. For a `main.ts` only, as its one statement.
  */
 export async function runService<Config extends ServiceConfig>({ service, load, start }: RunServiceOptions<Config, ServiceParts<Config>>): Promise<void> {
   const config = exitOnConfigError(load);

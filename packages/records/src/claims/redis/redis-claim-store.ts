@@ -9,8 +9,9 @@ import { transitions } from "./transitions.ts";
 import { TurnBatch } from "./turn-batch.ts";
 
 /**
- * Claims in Redis 7.0 or later, shared by all processes that use it. Each operation is one round trip, which claims that
- * are taken or completed in the same turn of the event loop share, and ends within 500 ms. A Redis that cannot be reached is no error here: operations fail until it can be, now as later.
+ * Claims in Redis 7.0 or later, shared by all processes that use it. Each operation is one round trip, and ends within 500 ms. Claims that
+ * are taken or completed in the same turn of the event loop share a trip. An unreachable Redis is no error here: operations fail until it is
+ * reachable, now as later.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights

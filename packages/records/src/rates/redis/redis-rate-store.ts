@@ -7,8 +7,8 @@ import type { RateStore } from "../rate-store.ts";
 import { commands } from "./commands.ts";
 
 /**
- * What callers have used up, in Redis, shared by all processes that use it; each operation is one round trip. While Redis is
- * away each process counts by itself: a limit then holds for each process, and nobody is refused for Redis's sake.
+ * The rates that callers have used up, in Redis, shared by all processes that use it. Each operation is one round trip. While Redis is away
+ * each process counts by itself: a limit then holds for each process, and no caller is refused for it.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {Error} if Redis refuses: a wrong password, missing rights

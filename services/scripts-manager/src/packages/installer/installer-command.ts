@@ -4,7 +4,7 @@ import { installerSource } from "../../generated/installer.ts";
 /** The command that starts the installer, as the first process of a sandbox. `python`: as it is called there. */
 export const installerCommand = (python: string): string[] => [python, "-I", "-u", "-X", "utf8", "-c", installerSource];
 
-/** What pip needs to fetch, unpack and compile what a layer may hold, all of which lies in memory. */
+/** The limits under which pip can fetch, unpack and compile the packages of a layer, all of which lies in memory. */
 export const installerLimits: SandboxLimits = {
   memoryBytes: 2048 * 1024 * 1024,
   processes: 32,
