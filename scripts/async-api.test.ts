@@ -73,3 +73,12 @@ test("the document says the queue arguments, numbers and patterns that the code 
   expect(text).not.toMatch(/\$[A-Z][A-Z_]+/);
   expect(text).toContain("every 1 s, from when it takes calls on");
 });
+
+test("the document's clauses are sentences of at most 25 words", async () => {
+  const { info } = parse(await readFile(join(import.meta.dirname, "../packages/contracts/asyncapi.yaml"), "utf8")) as {
+    readonly info: { readonly description: string };
+  };
+  const sentences = info.description.split(/\n\n|(?<=\.)\s+/);
+  expect(sentences.length).toBeGreaterThan(100);
+  expect(sentences.filter((sentence) => sentence.split(/\s+/).length > 25)).toEqual([]);
+});

@@ -2,3 +2,4 @@
 export type { CaseResult, ClauseId } from "./case.ts";
 export type { ServiceProcess } from "./examiner.ts";
 export { type ConformanceOptions, runConformance } from "./run-conformance.ts";
+export { serviceCommand } from "./service-command.ts";
