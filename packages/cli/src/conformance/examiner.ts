@@ -37,7 +37,7 @@ export interface SendOptions {
   /** @default the quick call */
   readonly call?: SafeCall | undefined;
   readonly toolCallId?: string | undefined;
-  /** Who it is from, behind the examiner's name. */
+  /** Who it is from. @default a caller of its own, for whom no result is kept, and no limit used up */
   readonly caller?: string | undefined;
   readonly headers?: Readonly<Record<string, unknown>> | undefined;
   readonly asksForProgress?: boolean | undefined;
@@ -67,6 +67,7 @@ export class Examiner implements AsyncDisposable {
   /** How long the slow call takes, once that was seen. */
   slowMs: number | undefined;
   readonly #name = `conformance-${newId().slice(0, 8)}`;
+  #callers = 0;
   readonly #byTopic = new Map<string, (message: PeerMessage) => void>();
 
   private constructor(options: ExaminerOptions, peer: Peer) {
@@ -107,9 +108,9 @@ export class Examiner implements AsyncDisposable {
 
   /** Sends a request. @throws {Breach} if no queue takes it */
   async send(options: SendOptions = {}): Promise<Exchange> {
-    const { call = this.options.quick, toolCallId = newId(), asksForProgress = false } = options;
+    const { call = this.options.quick, toolCallId = newId(), caller = this.newCaller(), asksForProgress = false } = options;
     const topic = this.topicFor((message) => exchange.take(message));
-    const exchange: Exchange = new Exchange({ toolCallId, toolName: call.tool, replyTo: topic, asksForProgress });
+    const exchange: Exchange = new Exchange({ toolCallId, toolName: call.tool, caller, replyTo: topic, asksForProgress });
     this.exchanges.push(exchange);
     await this.sendAgain(exchange, options);
     return exchange;
@@ -117,8 +118,8 @@ export class Examiner implements AsyncDisposable {
 
   /** Sends the request of an exchange once more. */
   async sendAgain(exchange: Exchange, options: SendOptions = {}): Promise<void> {
-    const { call = this.options.quick, more, expirationMs = 30_000, headers, caller, type = messages.ToolInvokeRequest.type } = options;
-    const { toolCallId, toolName, correlationId, asksForProgress } = exchange;
+    const { call = this.options.quick, more, expirationMs = 30_000, headers, type = messages.ToolInvokeRequest.type } = options;
+    const { toolCallId, toolName, caller, correlationId, asksForProgress } = exchange;
     const body = options.body ?? JSON.stringify({ toolCallId, toolName, arguments: call.arguments, ...more });
     exchange.sent++;
     const isTaken = await this.peer.publish(this.options.topic, Buffer.from(body as string), {
@@ -126,12 +127,12 @@ export class Examiner implements AsyncDisposable {
       correlationId,
       replyTo: options.replyTo ?? exchange.replyTo,
       expiration: String(expirationMs),
-      headers: { "rb-source": this.callerNamed(caller), ...(asksForProgress ? { "rb-rb-progress": "1" } : {}), ...headers },
+      headers: { "rb-source": caller, ...(asksForProgress ? { "rb-rb-progress": "1" } : {}), ...headers },
     });
     must(isTaken, `a request on "${this.options.topic}" came back: no queue is bound to the topic`);
   }
 
-  async cancel(toolCallId: string, caller?: string): Promise<void> {
+  async cancel({ toolCallId, caller }: Pick<Exchange, "toolCallId" | "caller">): Promise<void> {
     const body = Buffer.from(JSON.stringify({ toolCallId, reason: "the conformance runner tries a cancel" }));
     const isTaken = await this.peer.publish(`tool.cancel.${this.options.service}`, body, {
       ...this.#properties(messages.ToolCancel.type, caller),
@@ -157,8 +158,8 @@ export class Examiner implements AsyncDisposable {
     return (this.slowMs ?? 20_000) + ANSWER_MS;
   }
 
-  callerNamed(caller?: string): string {
-    return caller === undefined ? this.#name : `${this.#name}-${caller}`;
+  newCaller(): string {
+    return `${this.#name}-${++this.#callers}`;
   }
 
   /** Who consumes the service's requests, and how many of these wait. */
@@ -192,14 +193,14 @@ export class Examiner implements AsyncDisposable {
     await this.peer[Symbol.asyncDispose]();
   }
 
-  #properties(type: string, caller?: string): PeerProperties {
+  #properties(type: string, source = this.#name): PeerProperties {
     return {
       type,
       messageId: newId(),
       timestamp: Math.floor(Date.now() / 1000),
       contentType: "application/json",
       deliveryMode: 2,
-      headers: { "rb-source": this.callerNamed(caller) },
+      headers: { "rb-source": source },
     };
   }
 }

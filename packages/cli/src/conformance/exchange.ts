@@ -20,6 +20,8 @@ export interface Reply {
 export class Exchange {
   readonly toolCallId: string;
   readonly toolName: string;
+  /** Who it is from. */
+  readonly caller: string;
   readonly correlationId: string;
   readonly replyTo: string;
   readonly asksForProgress: boolean;
@@ -29,9 +31,10 @@ export class Exchange {
   sent = 0;
   #onNews = new Set<() => void>();
 
-  constructor(fields: Pick<Exchange, "toolCallId" | "toolName" | "replyTo" | "asksForProgress">) {
+  constructor(fields: Pick<Exchange, "toolCallId" | "toolName" | "caller" | "replyTo" | "asksForProgress">) {
     this.toolCallId = fields.toolCallId;
     this.toolName = fields.toolName;
+    this.caller = fields.caller;
     this.replyTo = fields.replyTo;
     this.asksForProgress = fields.asksForProgress;
     this.correlationId = newId(); // another than the call's id: a service that sends that back has not read it

@@ -12,10 +12,10 @@ export const quickCancelCases: readonly Case[] = [
     name: "a cancel that overtakes its call keeps it from running",
     clause: "cancel-before",
     async run(examiner) {
-      const toolCallId = newId();
-      await examiner.cancel(toolCallId);
+      const ahead = { toolCallId: newId(), caller: examiner.newCaller() };
+      await examiner.cancel(ahead);
       await sleep(AHEAD_MS);
-      const call = await examiner.send({ toolCallId });
+      const call = await examiner.send(ahead);
       mustBe("cancelled", await call.reply(ANSWER_MS), "a call that was cancelled before it was made");
     },
   },
@@ -27,7 +27,7 @@ export const slowCancelCases: readonly Case[] = [
     clause: "cancel-running",
     async run(examiner) {
       const call = await examiner.begin();
-      await examiner.cancel(call.toolCallId);
+      await examiner.cancel(call);
       const reply = await call.reply(examiner.patienceMs);
       mustBe("cancelled", reply, "a running call that was cancelled");
       must(reply.details["mayHaveRun"] === true, "the answer to a running call that was cancelled has no details.mayHaveRun true");
@@ -38,7 +38,7 @@ export const slowCancelCases: readonly Case[] = [
     clause: "cancel-others",
     async run(examiner) {
       const call = await examiner.begin();
-      await examiner.cancel(call.toolCallId, "b");
+      await examiner.cancel({ toolCallId: call.toolCallId, caller: `${call.caller}-b` });
       mustBeResult(await call.reply(examiner.patienceMs), "a running call that another caller has cancelled");
     },
   },

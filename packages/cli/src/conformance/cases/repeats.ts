@@ -30,7 +30,7 @@ export const quickRepeatCases: readonly Case[] = [
       const { slow } = examiner;
       const call = await examiner.send();
       mustBeResult(await call.reply(ANSWER_MS), call.what);
-      const other = await examiner.send({ call: slow, toolCallId: call.toolCallId });
+      const other = await examiner.send({ call: slow, toolCallId: call.toolCallId, caller: call.caller });
       const reply = await other.reply(examiner.patienceMs);
       mustBe("invalid_arguments", reply, "another call under the id of one that has ended");
       must(reply.details["reason"] === "conflict", `the answer says details.reason ${JSON.stringify(reply.details["reason"])}; expected "conflict"`);
