@@ -1,6 +1,6 @@
 import { Breach, NotTried } from "./breach.ts";
 import type { Case, CaseResult } from "./case.ts";
-import { announcementCases, listCases } from "./cases/announcements.ts";
+import { announcementCases, heartbeatCase, identityCase, listCases } from "./cases/announcements.ts";
 import { quickCancelCases, slowCancelCases } from "./cases/cancels.ts";
 import { concurrencyCase } from "./cases/concurrency.ts";
 import { progressCases } from "./cases/progress.ts";
@@ -40,15 +40,17 @@ export async function runConformance({ onResult = () => {}, ...options }: Confor
   await options.process?.start();
   const presence: Case = { name: "the service takes requests", clause: "requests-queue", run: waitUntilThere };
   if ((await tried(presence)).outcome !== "kept") return results;
+  const beating = tried(heartbeatCase);
   await inTurn(listCases);
   await atOnce([...queueCases, ...announcementCases, ...requestCases, ...quickTimeCases, ...quickCancelCases]);
   const { outcome } = await tried(concurrencyCase);
   const slow = [...slowTimeCases, ...slowCancelCases, ...progressCases, ...slowRepeatCases];
   await (outcome === "kept" ? atOnce : inTurn)(slow); // who runs one call at a time is asked for one at a time
   await inTurn(quickRepeatCases);
+  await beating;
   await robust(examiner, tried);
   await inTurn(restartCases());
-  await inTurn(trafficCases);
+  await inTurn([identityCase, ...trafficCases]);
   return results;
 }
 

@@ -60,42 +60,45 @@ export const listCases: readonly Case[] = [
   },
 ];
 
+/** Takes some seconds, in which others are tried. */
+export const heartbeatCase: Case = {
+  name: "each instance sends heartbeats",
+  clause: "heartbeat",
+  async run(examiner) {
+    const { hearing, options } = examiner;
+    const from = performance.now();
+    const enough = () => hearing.heartbeats.filter(({ at }) => at >= from);
+    await examiner.until(() => enough().length >= 3, 2 * LEASE_MS);
+    const came = enough();
+    must(came.length >= 3, `${came.length} heartbeats came on "tool.announce.${options.service}" in ${2 * LEASE_MS} ms; one is due every ${HEARTBEAT_MS} ms`);
+    const { instance } = (came[0] as (typeof came)[number]).value;
+    const times = came.filter(({ value }) => value.instance === instance).map(({ at }) => at);
+    const longest = Math.max(0, ...times.slice(1).map((at, i) => at - (times[i] as number)));
+    must(longest <= LEASE_MS, `two heartbeats of the instance ${instance} were ${Math.round(longest)} ms apart; callers doubt it after ${LEASE_MS} ms`);
+  },
+};
+
+/** What is so of all that was heard: looked at in the end. */
+export const identityCase: Case = {
+  name: "what the service announces can be read",
+  clause: "identity",
+  async run({ hearing }) {
+    must(hearing.faults.length === 0, hearing.faults.slice(0, 3).join("; "));
+    const said = new Map<string, ToolHeartbeat>();
+    for (const { value } of hearing.heartbeats) {
+      const { epoch, hash } = said.get(value.instance) ?? value;
+      must(epoch === value.epoch, `the instance ${value.instance} said the epoch ${epoch}, then ${value.epoch}`);
+      must(
+        hash === value.hash || hearing.pages.length > 0,
+        `the instance ${value.instance} said the hash ${hash}, then ${value.hash}, and no change of its list`,
+      );
+      said.set(value.instance, value);
+    }
+  },
+};
+
 /** How the service says that it is there. */
 export const announcementCases: readonly Case[] = [
-  {
-    name: "each instance sends heartbeats",
-    clause: "heartbeat",
-    async run(examiner) {
-      const { hearing, options } = examiner;
-      const from = performance.now();
-      const enough = () => hearing.heartbeats.filter(({ at }) => at >= from);
-      await examiner.until(() => enough().length >= 3, 2 * LEASE_MS);
-      const came = enough();
-      must(came.length >= 3, `${came.length} heartbeats came on "tool.announce.${options.service}" in ${2 * LEASE_MS} ms; one is due every ${HEARTBEAT_MS} ms`);
-      const { instance } = (came[0] as (typeof came)[number]).value;
-      const times = came.filter(({ value }) => value.instance === instance).map(({ at }) => at);
-      const longest = Math.max(0, ...times.slice(1).map((at, i) => at - (times[i] as number)));
-      must(longest <= LEASE_MS, `two heartbeats of the instance ${instance} were ${Math.round(longest)} ms apart; callers doubt it after ${LEASE_MS} ms`);
-    },
-  },
-  {
-    name: "what the service announces can be read",
-    clause: "identity",
-    async run({ hearing }) {
-      await sleep(0);
-      must(hearing.faults.length === 0, hearing.faults.slice(0, 3).join("; "));
-      const said = new Map<string, ToolHeartbeat>();
-      for (const { value } of hearing.heartbeats) {
-        const { epoch, hash } = said.get(value.instance) ?? value;
-        must(epoch === value.epoch, `the instance ${value.instance} said the epoch ${epoch}, then ${value.epoch}`);
-        must(
-          hash === value.hash || hearing.pages.length > 0,
-          `the instance ${value.instance} said the hash ${hash}, then ${value.hash}, and no change of its list`,
-        );
-        said.set(value.instance, value);
-      }
-    },
-  },
   {
     name: "a probe is answered with one heartbeat, unless it is for others",
     clause: "probe",
