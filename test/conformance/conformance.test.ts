@@ -1,5 +1,6 @@
+import { join } from "node:path";
 import { type CaseResult, runConformance } from "@rockbot/cli/conformance";
-import { sharedAmqpUrl } from "@rockbot/testing";
+import { sharedAmqpUrl, startNodeProgram } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { uniqueName } from "../broker/messages.ts";
 import { exampleService } from "./example-service.ts";
@@ -39,4 +40,19 @@ test.each(Object.entries(faults))("a service that %s breaks what it should, and 
   const results = (await runs.get(name)) ?? [];
   const clauses = new Set(brokenBy(results).map((line) => line.slice(0, line.indexOf(":"))));
   expect([...clauses].sort(), brokenBy(results).join("\n")).toEqual([...make().breaks].sort());
+});
+
+test("rockbot conformance says in words what is broken, with the clause, and ends with code 1", async () => {
+  const service = uniqueName();
+  await using example = exampleService(url, service, faults["answers without the correlation-id"]?.() as Fault);
+  await example.start();
+  const args = ["conformance", "--bus", url, "--topic", `tool.invoke.${service}`, "--tool", "count", "--arguments", '{"ms":0}'];
+  await using cli = startNodeProgram(join(import.meta.dirname, "../../packages/cli/src/main.ts"), { args });
+
+  expect(await cli.ended, cli.stderr()).toBe(1);
+  expect(cli.stdout()).toMatch(
+    /^broken +answer-correlation: answers have the correlation-id of their requests\n +.*the request's is "[0-9a-f]{32}"\n +The contract: .*correlation-id/m,
+  );
+  expect(cli.stdout()).toMatch(/^not tried +cancel-running: .*\n +it needs a slow call: --slow-arguments/m);
+  expect(cli.stderr()).toMatch(/ kept, 1 broken, \d+ not tried/);
 });
