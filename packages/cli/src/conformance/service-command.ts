@@ -6,7 +6,7 @@ import type { ServiceProcess } from "./examiner.ts";
 /** A service that is asked to stop has so long: its drain time, and some more. */
 const STOP_MS = 30_000;
 
-/** A service as a command of the shell, with all processes that it starts. What it writes goes to stderr. Disposal kills it. */
+/** A service as a command of the shell, with all processes that it starts. Its output goes to stderr. Disposal kills it. */
 export function serviceCommand(command: string): ServiceProcess & AsyncDisposable {
   let running: { readonly pid: number; readonly ended: Promise<number | undefined> } | undefined;
   const signal = (name: NodeJS.Signals): void => {
