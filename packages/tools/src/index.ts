@@ -4,7 +4,7 @@ export { defineTool, type Tool, type ToolCallContext, type ToolResult } from "./
 export type { ToolProvider } from "./define/tool-provider.ts";
 export type { ToolSet } from "./define/tool-set.ts";
 export { paceUpdates, type UpdatePace } from "./serve/pace-updates.ts";
-export { type OpenClaims, type ServeToolsOptions, serveTools } from "./serve/serve-tools.ts";
+export { type OpenClaims, type ServeToolsOptions, type StartServiceOptions, serveTools } from "./serve/serve-tools.ts";
 
 // To call tools.
 

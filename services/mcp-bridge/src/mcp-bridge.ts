@@ -20,11 +20,8 @@ import {
   type Waiting,
   type WithdrawalOutcome,
 } from "@rockbot/mcp/trust";
-import type { PolicyHolder } from "@rockbot/policy";
-import type { AuditLog } from "@rockbot/records/audit";
 import { Lease, type LeaseStore } from "@rockbot/records/leases";
-import type { RateStore } from "@rockbot/records/rates";
-import { createIdentity, MessageMeter, type ServeToolsOptions, serveTools } from "@rockbot/tools";
+import { createIdentity, MessageMeter, type ServeToolsOptions, type StartServiceOptions, serveTools } from "@rockbot/tools";
 import { publishIndex } from "./directory/index-publisher.ts";
 import { manageServers } from "./directory/manage-servers.ts";
 import { toldTools } from "./directory/told-tools.ts";
@@ -44,24 +41,13 @@ import { followStore } from "./trust/follow-store.ts";
 import { ToolTrust } from "./trust/tool-trust.ts";
 
 /** The parts of the process that a bridge uses. */
-export interface StartMcpBridgeOptions {
+export interface StartMcpBridgeOptions extends StartServiceOptions {
   /** What `${NAME}` in the file stands for, and where servers get PATH and the like from. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Gets a line for each call. @default nobody */
-  readonly audit?: AuditLog | undefined;
-  readonly log?: Logger | undefined;
-  /** Who may do what, by the names that tools are announced with. @default every caller may use every tool but the dangerous ones */
-  readonly policy?: PolicyHolder | undefined;
-  /** Keeps calls from running twice, whichever bridge they are delivered to. @default claims of this process alone */
-  readonly claims?: ServeToolsOptions["claims"];
   /** Says which of several replicas tells agents the index, and which has a server with state. @default this process, and each one for itself */
   readonly leases?: LeaseStore | undefined;
-  /** What callers have used up. @default counts of this process alone */
-  readonly rates?: RateStore | undefined;
   /** Where it is kept what is approved of servers. Shared by all bridges. @default the file `mcpLockFile`, or the memory of this process */
   readonly trustStore?: TrustStore | undefined;
-  /** Aborting gives up the start; running calls are ended by disposal. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** A running bridge. Disposal ends its servers after their calls. */

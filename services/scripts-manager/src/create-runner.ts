@@ -1,7 +1,16 @@
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { SandboxLimits, SandboxMaker, ScriptRunner } from "@rockbot/sandbox";
-import { type CanaryTarget, canaryTargets, engineSocket, openLocalMaker, pooledRunner, supervisorCommand } from "@rockbot/sandbox";
+import {
+  type CanaryTarget,
+  canaryTargets,
+  engineSocket,
+  openLocalMaker,
+  pooledRunner,
+  type SandboxLimits,
+  type SandboxMaker,
+  type ScriptRunner,
+  supervisorCommand,
+} from "@rockbot/sandbox";
 import type { ContainerMakerOptions } from "@rockbot/sandbox/container";
 import type { KubernetesMakerOptions } from "@rockbot/sandbox/kubernetes";
 import { createPackages, packagesFolderOf } from "./create-packages.ts";

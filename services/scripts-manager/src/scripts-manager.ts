@@ -1,11 +1,8 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { PolicyHolder } from "@rockbot/policy";
-import type { AuditLog } from "@rockbot/records/audit";
-import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
-import type { CanaryTarget, ScriptRunner } from "@rockbot/sandbox";
-import { checkNetwork } from "@rockbot/sandbox";
-import { type ServeToolsOptions, serveTools } from "@rockbot/tools";
+import { createMemoryRateStore } from "@rockbot/records/rates";
+import { type CanaryTarget, checkNetwork, type ScriptRunner } from "@rockbot/sandbox";
+import { type StartServiceOptions, serveTools } from "@rockbot/tools";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 import { readPythonFacts } from "./python-facts.ts";
 import { scriptToolSet } from "./script-tool-set.ts";
@@ -19,24 +16,13 @@ const TOPIC = "script.invoke";
 const FACTS_WITHIN_MS = 15_000;
 
 /** The parts of the process that the service uses. */
-export interface StartScriptsManagerOptions {
+export interface StartScriptsManagerOptions extends StartServiceOptions {
   /** Runs the scripts; not disposed of here. */
   readonly runner: ScriptRunner;
   /** Installs what scripts ask for. @default none can be had */
   readonly packages?: ScriptPackages | undefined;
   /** What scripts must not reach. It is tried at the start, and if a script reaches any of it nothing is served. @default nothing is tried */
   readonly mustNotReach?: readonly CanaryTarget[] | undefined;
-  /** Gets a line for each call. @default nobody */
-  readonly audit?: AuditLog | undefined;
-  /** Keeps a call from running twice. @default claims of this process alone */
-  readonly claims?: ServeToolsOptions["claims"];
-  readonly log?: Logger | undefined;
-  /** Who may do what. @default every caller may use every tool but the dangerous ones */
-  readonly policy?: PolicyHolder | undefined;
-  /** What callers have used up. @default counts of this process alone */
-  readonly rates?: RateStore | undefined;
-  /** Aborting gives up the start; running calls are ended by disposal. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -61,6 +61,12 @@ export interface ServeToolsOptions {
   readonly log?: Logger | undefined;
 }
 
+/** The parts of the process that the start of a service hands on to `serveTools`. */
+export interface StartServiceOptions extends Pick<ServeToolsOptions, "audit" | "claims" | "log" | "policy" | "rates"> {
+  /** Aborting gives up the start; running calls are ended by disposal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Opens the claims that all instances share, if the settings say where they are. The code that opens them closes them, after the service. */
 export type OpenClaims = () => Promise<ClaimStore | undefined>;
 

@@ -1,7 +1,15 @@
 import { chmodSync } from "node:fs";
 import { silentLogger } from "@rockbot/bus";
-import type { SandboxMaker, Way } from "@rockbot/sandbox";
-import { engineSocket, defaultSandboxLimits as limits, localWays, openLocalMaker, pooledRunner, supervisorCommand } from "@rockbot/sandbox";
+import {
+  engineSocket,
+  defaultSandboxLimits as limits,
+  localWays,
+  openLocalMaker,
+  pooledRunner,
+  type SandboxMaker,
+  supervisorCommand,
+  type Way,
+} from "@rockbot/sandbox";
 import { containerMaker } from "@rockbot/sandbox/container";
 import { canRunContainers, hasBubblewrap, missingNamespaces, startPackageIndex, temporaryFolder, wheel } from "@rockbot/testing";
 import { expect, test } from "vitest";

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { ToolError, ToolErrorCode, type ToolExecutePythonScriptInput, tools } from "@rockbot/contracts";
 import type { RateStore } from "@rockbot/records/rates";
-import type { PackageLayer } from "@rockbot/sandbox";
-import { goesOn, type ScriptRunner } from "@rockbot/sandbox";
+import { goesOn, type PackageLayer, type ScriptRunner } from "@rockbot/sandbox";
 import { defineTool, type Tool, type ToolCallContext } from "@rockbot/tools";
 import { describeOutcome } from "./describe-outcome.ts";
 import { takeScriptSeconds } from "./script-seconds.ts";

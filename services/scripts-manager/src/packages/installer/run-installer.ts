@@ -1,6 +1,5 @@
 import type { Duplex, Writable } from "node:stream";
-import type { Sandbox } from "@rockbot/sandbox";
-import { writeTo } from "@rockbot/sandbox";
+import { type Sandbox, writeTo } from "@rockbot/sandbox";
 import type { IndexGate } from "../index-gate.ts";
 import { type FilePiece, type InstallRequest, type Resolution, readInstallerFrames } from "./installer-frames.ts";
 
