@@ -11,42 +11,20 @@ import { copyRepository } from "./repository-copy.ts";
 import { untilReady } from "./start-service.ts";
 
 const root = dirname(dirname(import.meta.dirname));
-const CONTRIBUTING = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
+const page = readFileSync(join(root, "docs/start/first-service.md"), "utf8");
 
-/** The blocks of the recipe "Add a service", in its order: three files and an entry. */
-const recipe = [...CONTRIBUTING.slice(CONTRIBUTING.indexOf("## Add a service")).matchAll(/^```\w+\n([\s\S]*?)^```$/gm)]
-  .slice(0, 4)
-  .map(([, text = ""]) => text);
-
-const toolSchema = `
-definitions:
-  ToolEchoText:
-    title: echo_text
-    description: Say a text again.
-    x-example: { text: one }
-    type: object
-    required: [input, output]
-    properties:
-      input: { $ref: "#/definitions/ToolEchoTextInput" }
-      output: { $ref: "#/definitions/ToolEchoTextOutput" }
-  ToolEchoTextInput:
-    type: object
-    additionalProperties: false
-    required: [text]
-    properties:
-      text: { type: string, maxLength: 1000, description: The text. }
-  ToolEchoTextOutput: { type: object, additionalProperties: false, properties: {} }
-`;
+/** The blocks of the page, in its order: the tool's schema, three files and an entry. */
+const recipe = [...page.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].slice(0, 5).map(([, text = ""]) => text);
 
 interface Compose {
   readonly services: Readonly<Record<string, { readonly environment: Readonly<Record<string, string>>; readonly command?: readonly string[] }>>;
 }
 
-test("a service that is built as CONTRIBUTING says runs on RabbitMQ, shares its claims, and has its place in compose", { timeout: 240_000 }, async () => {
+test("a service that is built as docs/start/first-service.md says runs on RabbitMQ, shares its claims, and has its place in compose", { timeout: 240_000 }, async () => {
   const [BUS_URL, REDIS_URL] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
   using folder = temporaryFolder();
   const { read, write, linkAs } = copyRepository(folder.path);
-  const [manifest = "", settings = "", start = "", entry = ""] = recipe;
+  const [toolSchema = "", manifest = "", settings = "", start = "", entry = ""] = recipe;
   write("services/echo/package.json", manifest);
   write("services/echo/config.schema.yaml", settings);
   // The effect of the tool is a line of the process, to be counted.
