@@ -20,7 +20,9 @@ interface Compose {
   readonly services: Readonly<Record<string, { readonly environment: Readonly<Record<string, string>>; readonly command?: readonly string[] }>>;
 }
 
-test("a service that is built as docs/start/first-service.md says runs on RabbitMQ, shares its claims, and has its place in compose", { timeout: 240_000 }, async () => {
+test("a service that is built as docs/start/first-service.md says runs on RabbitMQ, shares its claims, and has its place in compose", {
+  timeout: 240_000,
+}, async () => {
   const [BUS_URL, REDIS_URL] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
   using folder = temporaryFolder();
   const { read, write, linkAs } = copyRepository(folder.path);
