@@ -31,15 +31,15 @@ export interface Bus extends AsyncDisposable {
    */
   subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable>;
   /**
-   * What the bus holds for a subscription of kind `service` or `result` now, whoever made it; undefined if there is no
-   * such queue.
+   * The state of the queue of a subscription of kind `service` or `result` now, of this process or another. Undefined if
+   * there is no such queue.
    * @throws {BusUnavailableError} if the bus does not say in time
    */
   inspect(name: string, part?: QueuePart): Promise<QueueState | undefined>;
   /**
-   * Shows `visit` the messages that are parked for a service now, oldest first and one at a time; what it says to remove
-   * is gone, all else stays in its order. Whatever ends the visit (the visitor throws, the process dies, the bus is lost)
-   * loses nothing: the message it was at stays, too. Messages that another visit holds are passed over until it ends.
+   * Shows `visit` the messages that are parked for a service now, oldest first and one at a time. A message that it says
+   * to remove is gone; all others stay in their order. A visit that breaks off loses nothing, and the message it was at
+   * stays too: if the visitor throws, the process dies or the bus is lost. A visit passes over messages that another holds.
    * @returns how many were shown; undefined if there is no such service
    * @throws {BusUnavailableError} if the bus does not answer in time
    * @throws {BusClosedError} after disposal
@@ -64,8 +64,8 @@ export interface PublishOptions {
   /** Whether it is an error that no subscription matches. @default false */
   readonly mandatory?: boolean | undefined;
   /**
-   * How long a mandatory message is offered again while no subscription matches, in milliseconds: somebody may have deleted what leads to a subscription
-   * that is there. A bus in this process, where nobody can, refuses it at once. @default 0
+   * How long a mandatory message is offered again while no subscription matches, in milliseconds. At a broker somebody may have deleted the
+   * binding of a subscription that is there. A bus in this process, where nobody can, refuses the message at once. @default 0
    */
   readonly offerAgainMs?: number | undefined;
   /** How long to wait for the bus to take the message. @default 10_000 */
@@ -73,11 +73,11 @@ export interface PublishOptions {
   /** Gives up waiting: publish rejects with the signal's reason. The message may have been taken all the same. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Asked right before the message goes out, which is after an outage if there is one: if it says no the message is not
-   * sent, and publish rejects with a BusUnavailableError. Costs less than a signal.
+   * Asked right before the message goes out, so after an outage if there is one. If it says no, the message is not sent,
+   * and publish rejects with a BusUnavailableError. Costs less than a signal.
    */
   readonly isWanted?: (() => boolean) | undefined;
-  /** Whether the message carries the trace that it is published in. Of no use to who waits for it inside that trace. @default true */
+  /** Whether the message carries the trace that it is published in. A receiver that waits inside that trace has no use for it. @default true */
   readonly isTraced?: boolean | undefined;
 }
 
@@ -130,8 +130,8 @@ export interface Delivery {
   /** Whether the message was handed out before. */
   readonly isRedelivered: boolean;
   /**
-   * If the message, or a copy of it, may have been handed out before: the earliest moment at which that can have been, on the clock of
-   * `performance.now()`, as far as the bus itself knows; -Infinity if it does not. @default -Infinity if it is redelivered
+   * Set if the message, or a copy of it, may have been handed out before. It is the earliest possible moment of that, on the clock of
+   * `performance.now()`; -Infinity if the bus does not know. @default -Infinity if it is redelivered
    */
   readonly maybeHandledSince?: number | undefined;
 }
@@ -154,7 +154,7 @@ export interface ParkedMessage {
   readonly reason: ParkingReason;
   /** The text of the DeadLetterError, if the reason is `rejected`. */
   readonly why?: string | undefined;
-  /** Who put it there, as the bus verified it; undefined if the bus did so by itself, or verifies nobody. */
+  /** The user that put it there, as the bus verified it. Undefined if the bus did so by itself, or verifies nobody. */
   readonly parkedBy?: string | undefined;
   /** When it was parked, in milliseconds since the epoch, as far as that is known. */
   readonly parkedAt?: number | undefined;

@@ -6,7 +6,7 @@ export interface CallOptions {
   readonly toolCallId?: string | undefined;
   /** From 1 ms to 20 minutes. @default 60_000, or what is left of the parent's time */
   readonly timeoutMs?: number | undefined;
-  /** The call of a tool that makes this one: its deadline holds for this call too, and so does its cancellation; it counts as one that led here. */
+  /** The call of a tool that makes this one. Its deadline and its cancellation hold for this call too, and it counts as one that led here. */
   readonly parent?: Pick<ToolContext, "signal" | "deadline" | "depth"> | undefined;
   /** The effective caller, if that is not the agent itself. Services believe it of delegates only. */
   readonly onBehalfOf?: string | undefined;

@@ -6,9 +6,9 @@ export interface Tool {
   readonly definition: ToolDefinition;
   readonly executor: ToolExecutor;
   /**
-   * An execution that was cut off is taken up by the next one of the same caller and `toolCallId`, in whatever process, and nothing is
-   * begun twice: then a call whose first execution is lost runs again, with `mayHaveBegun`, instead of ending in `outcome_unknown`.
-   * Says nothing of two calls: it is not announced. @default false
+   * Whether a later execution of the same caller and `toolCallId` takes up one that was cut off, in any process, and begins nothing twice.
+   * Then a call whose first execution is lost runs again, with `mayHaveBegun`, instead of ending in `outcome_unknown`.
+   * It says nothing about two calls, and is not announced. @default false
    */
   readonly isResumable?: boolean | undefined;
 }
@@ -24,14 +24,14 @@ export interface ToolCallContext extends Pick<ToolContext, "caller" | "deadline"
   readonly toolCallId: string;
 }
 
-/** What a resumable tool knows besides. */
+/** The context of a call, for the code of a resumable tool. */
 export interface ResumableCallContext extends ToolCallContext, Pick<ToolContext, "mayHaveBegun"> {}
 
 type Run<Input, Output, Context> = (input: Input, context: Context) => Promise<string | ToolResult<Output>>;
 
 /** The result of a tool. A string is the content alone. */
 export interface ToolResult<Output> {
-  /** What the model reads; null if there is nothing but the value. */
+  /** The text that the model reads; null if there is only the value. */
   readonly content: string | null;
   /** The same as a value, described by the output schema. */
   readonly structured?: Output | undefined;

@@ -11,7 +11,7 @@ export interface ListedTool {
   readonly output?: object;
   readonly readOnly: boolean;
   readonly idempotent: boolean;
-  /** Who runs it: a service's name, or `local`. */
+  /** The service that runs it, or `local`. */
   readonly source: string;
 }
 

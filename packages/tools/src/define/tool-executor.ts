@@ -27,8 +27,8 @@ export interface ToolContext {
   /** The bus has delivered the request before. @default false */
   readonly isRedelivered?: boolean | undefined;
   /**
-   * Set if somebody may have taken the request before: the earliest moment at which that can have been, on the clock of
-   * `performance.now()`; -Infinity if nobody knows.
+   * Set if a service may have taken the request before. It is the earliest possible moment of that, on the clock of
+   * `performance.now()`; -Infinity if it is unknown.
    */
   readonly maybeTakenSince?: number | undefined;
   /** An earlier execution of the call may have begun: one of a tool that is resumable looks for it. @default false */
@@ -37,9 +37,9 @@ export interface ToolContext {
   readonly onStarted?: (() => void) | undefined;
   /** Called when the request is about to be handed to the bus, on the calling side: from then on a service may have it. */
   readonly onSent?: (() => void) | undefined;
-  /** What the caller's journal has of the call, on the calling side. */
+  /** The notes of the call in the caller's journal, on the calling side. */
   readonly notes?: CallNotes | undefined;
-  /** What the policy says of this call; without one nothing is refused. */
+  /** The policy's decision about this call; without one no layer refuses it. */
   readonly decision?: Decision | undefined;
   /** How many calls, each made by a tool, led to this one. @default 0 */
   readonly depth?: number | undefined;

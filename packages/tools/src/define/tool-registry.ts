@@ -10,7 +10,7 @@ export interface ToolRegistration {
   readonly idempotent: boolean;
   /** Allowed only by a policy that names it in full. @default false */
   readonly dangerous?: boolean | undefined;
-  /** Who runs it: a service's name, or `local`. */
+  /** The service that runs it, or `local`. */
   readonly source: string;
 }
 

@@ -34,8 +34,8 @@ export interface ServeToolsOptions {
   /** How many calls run at once. @default 32 */
   readonly concurrency?: number | undefined;
   /**
-   * How many further calls are looked at, refused, answered from what is kept, or wait for their turn, which callers have in rotation: who has
-   * more waiting than that has his calls in the queue of the bus, which knows no callers, before those of others. @default as many as run
+   * How many further calls the service takes: to refuse them, to answer them from kept results, or to let them wait for their turn. Callers
+   * have their turns in rotation. Calls beyond that wait in the queue of the bus, which knows no callers. @default as many as run
    */
   readonly waiting?: number | undefined;
   /** Requests that are taken besides ToolInvokeRequests. @default none */
@@ -43,14 +43,14 @@ export interface ServeToolsOptions {
   /** How long disposal waits for running calls, in milliseconds. @default 20_000 */
   readonly drainMs?: number | undefined;
   /**
-   * Keeps calls of tools with effects from running twice: a store that all instances of the service share, or what opens one, which is
-   * asked only where there are such tools. Without one a call that is delivered again ends in `outcome_unknown` unless this very process
+   * Keeps calls of tools with effects from running twice. It is a store that all instances of the service share, or a function that opens
+   * one, which is called only where there are such tools. Without one, a redelivered call ends in `outcome_unknown` unless this process
    * has had it. @default claims of this process alone
    */
   readonly claims?: ClaimStore | OpenClaims | undefined;
-  /** Who may do what, how often, and who may speak for whom. @default every caller may use every tool but the dangerous ones */
+  /** The policy: which callers may use which tools, how often, and which delegates exist. @default every caller may use every tool except the dangerous ones */
   readonly policy?: PolicyHolder | undefined;
-  /** What callers have used up. Shared by all instances of the service: else a limit holds for each. @default counts of this process alone */
+  /** The rates that callers have used up. Shared by all instances of the service: else a limit holds for each. @default counts of this process alone */
   readonly rates?: RateStore | undefined;
   /** Whose tools they are, if not the service's own: then answers say so, and that what is in them comes from a tool. @default nobody else's */
   readonly provider?: string | undefined;

@@ -14,7 +14,7 @@ export interface ServedTool {
   run(args: Readonly<Record<string, unknown>>, options: { readonly signal: AbortSignal }): Promise<string>;
 }
 
-/** The name of a server, and its tools. */
+/** The identity of a server, and its tools. */
 export interface ServedTools {
   readonly name: string;
   readonly version: string;
