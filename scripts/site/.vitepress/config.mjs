@@ -38,9 +38,9 @@ function linkFile(folder) {
     if (token.type !== "link_open") return true;
     const [path, anchor] = (token.attrGet("href") ?? "").split("#");
     const isElsewhere = path === "" || /^[a-z]+:/i.test(path);
-    const isPage = path.endsWith(".md");
-    isDropped.push(!isElsewhere && !isPage && repository === undefined);
     const file = posix.join(folder, path);
+    const isPage = /^(?:docs\/.+|[A-Z]+)\.md$/.test(file);
+    isDropped.push(!isElsewhere && !isPage && repository === undefined);
     if (!isElsewhere) token.attrSet("href", (isPage ? placeOf(file) : `${repository}/blob/main/${file}`) + (anchor === undefined ? "" : `#${anchor}`));
     return !isDropped.at(-1);
   };
