@@ -8,7 +8,7 @@ import { startLoad } from "./load.ts";
 import { openScene } from "./scene.ts";
 import { spread } from "./spread.ts";
 
-const KILLS = atScale(2, 50);
+const KILLS = atScale(1, 50);
 /** The soak makes so many, at least; the tests as many as come. */
 const CALLS = atScale(0, 100_000);
 const PER_SECOND = atScale(50, 200);

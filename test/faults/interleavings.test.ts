@@ -52,7 +52,7 @@ test.each([
   { tool: "that takes up what was begun", isIdempotent: false, isResumable: true, scenarios: isSoak ? few : fewer },
 ])(
   "a call of a tool $tool has at most the effects it may, one answer, and never waits for ever, in whatever order two services and a caller get on: $tool",
-  { timeout: isSoak ? 1_800_000 : 300_000 },
+  { timeout: isSoak ? 1_800_000 : 900_000 },
   async ({ tool, isIdempotent, isResumable, scenarios }) => {
     const sums = { states: 0, steps: 0, ends: 0, depth: 0 };
     for (const kinds of scenarios) {
