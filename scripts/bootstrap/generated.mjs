@@ -60,7 +60,9 @@ async function fingerprint(root) {
     "packages/contracts/schema/tools",
     "packages/contracts/schema/service",
     "scripts/generate",
+    "scripts/generate/pages",
     "scripts/generate/reference",
+    "scripts/generate/source",
   ];
   const inFolders = await Promise.all(folders.map(async (folder) => (await namesIn(root, folder)).map((name) => `${folder}/${name}`)));
   const files = [
