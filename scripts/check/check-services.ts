@@ -1,9 +1,10 @@
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { findGlob } from "@rockbot/policy";
 import { type BusService, type Server, services } from "@rockbot/services";
 import { parse } from "yaml";
-import { passwordOf, redisKeys } from "../generate/deployment-files.ts";
+import { composeVariables, redisKeys } from "../generate/deployment-files.ts";
 
 interface ComposeService {
   readonly image?: string;
@@ -68,13 +69,12 @@ const CALLERS_OWN = ["guides", "mcp"];
 
 async function toolFaults(root: string): Promise<string[]> {
   const globs = services.flatMap((service) => (service.onBus ? (service.tools ?? []) : []));
-  const isOffered = (name: string): boolean => globs.some((glob) => new RegExp(`^${glob.replaceAll("*", ".*")}$`).test(name));
   const files = globSync("packages/contracts/schema/tools/*.yaml", { cwd: root }).filter((file) => !CALLERS_OWN.includes(basename(file, ".yaml")));
   const documents = await Promise.all(files.map(async (file) => ({ file, text: await readFile(join(root, file), "utf8") })));
   return documents.flatMap(({ file, text }) => {
     const titles = [...text.matchAll(/^ {4}title: (\w+)$/gm)].flatMap(([, title = ""]) => title);
     return titles
-      .filter((title) => !isOffered(title))
+      .filter((title) => findGlob(globs, title) === undefined)
       .map((title) => `services/index.ts: no service may offer the tool ${title} of ${file}: name it in tools of its service`);
   });
 }
@@ -96,28 +96,16 @@ async function settingFaults(service: BusService | Server): Promise<string[]> {
 }
 
 function composeFaults(service: BusService | Server, { image, build, profiles, environment = {} }: ComposeService): string[] {
-  const { name, onBus, profile } = service;
-  const login = `${name}:${passwordOf(name)}`;
-  const expected = {
-    image: `rockbot/${name}`,
-    "build.args.SERVICE": name,
-    profiles: profile,
-    "environment.BUS_URL": onBus ? `amqp://${login}@rabbitmq:5672` : undefined,
-    "environment.REDIS_URL": redisKeys(service).length > 0 ? `redis://${login}@redis:6379` : undefined,
-    "environment.AUDIT_FILE": onBus && service.state.includes("audit") ? "/var/lib/rockbot/audit.jsonl" : undefined,
-  };
-  const got: Record<keyof typeof expected, string | undefined> = {
-    image,
-    "build.args.SERVICE": build?.args.SERVICE,
-    profiles: profiles?.join(),
-    "environment.BUS_URL": environment["BUS_URL"],
-    "environment.REDIS_URL": environment["REDIS_URL"],
-    "environment.AUDIT_FILE": environment["AUDIT_FILE"],
-  };
-  return Object.entries(expected).flatMap(([path, value]) => {
-    const found = got[path as keyof typeof expected];
-    return found === value
+  const { name, profile } = service;
+  const compared: readonly (readonly [path: string, expected: string | undefined, found: string | undefined])[] = [
+    ["image", `rockbot/${name}`, image],
+    ["build.args.SERVICE", name, build?.args.SERVICE],
+    ["profiles", profile, profiles?.join()],
+    ...Object.entries(composeVariables(service)).map(([variable, value]) => [`environment.${variable}`, value, environment[variable]] as const),
+  ];
+  return compared.flatMap(([path, expected, found]) =>
+    found === expected
       ? []
-      : [`docker-compose.yml: services.${name}.${path}: expected ${value ?? "none"}, as services/index.ts says, got ${found ?? "none"}`];
-  });
+      : [`docker-compose.yml: services.${name}.${path}: expected ${expected ?? "none"}, as services/index.ts says, got ${found ?? "none"}`],
+  );
 }

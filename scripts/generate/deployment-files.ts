@@ -3,7 +3,7 @@ import { type BusService, type Server, stateKeys } from "@rockbot/services";
 /** How a service of the list is written down in `docker-compose.yml` and `docker/policy.yaml`. */
 
 /** The variable with a user's password, in a place where compose fills it in. */
-export const passwordOf = (user: string): string => `\${${passwordVariable(user)}:-local-only}`;
+const passwordOf = (user: string): string => `\${${passwordVariable(user)}:-local-only}`;
 
 const passwordVariable = (user: string): string => `ROCKBOT_PASSWORD_${user.replaceAll("-", "_").toUpperCase()}`;
 
@@ -36,9 +36,18 @@ export function composeFile(text: string, services: readonly (BusService | Serve
 
 const hasAudit = (service: BusService | Server): boolean => service.onBus && service.state.includes("audit");
 
+/** What the list says of a service's environment in compose; undefined what it does not have there. */
+export function composeVariables(service: BusService | Server): Readonly<Record<string, string | undefined>> {
+  const login = `${service.name}:${passwordOf(service.name)}`;
+  return {
+    BUS_URL: service.onBus ? `amqp://${login}@rabbitmq:5672` : undefined,
+    REDIS_URL: redisKeys(service).length > 0 ? `redis://${login}@redis:6379` : undefined,
+    AUDIT_FILE: hasAudit(service) ? "/var/lib/rockbot/audit.jsonl" : undefined,
+  };
+}
+
 function stanza(service: BusService | Server): string {
   const { name, onBus, port, profile } = service;
-  const login = `${name}:${passwordOf(name)}`;
   const audit = hasAudit(service) ? `, "${name}-audit:/var/lib/rockbot"` : "";
   return [
     `  # ${service.summary}`,
@@ -50,9 +59,7 @@ function stanza(service: BusService | Server): string {
     ...(onBus ? [`    volumes: ["./docker/policy.yaml:/etc/rockbot/policy.yaml:ro"${audit}]`] : ["    depends_on: {}", "    volumes: []"]),
     "    environment:",
     onBus ? "      <<: *environment" : `      LOG_LEVEL: \${ROCKBOT_LOG_LEVEL:-info}`,
-    ...(onBus ? [`      BUS_URL: amqp://${login}@rabbitmq:5672`] : []),
-    ...(redisKeys(service).length === 0 ? [] : [`      REDIS_URL: redis://${login}@redis:6379`]),
-    ...(hasAudit(service) ? ["      AUDIT_FILE: /var/lib/rockbot/audit.jsonl"] : []),
+    ...Object.entries(composeVariables(service)).flatMap(([variable, value]) => (value === undefined ? [] : [`      ${variable}: ${value}`])),
     ...(port === undefined ? [] : ["      HOST: 0.0.0.0"]),
     "",
   ].join("\n");

@@ -18,6 +18,7 @@ export { type BusRights, busRights } from "./bus-rights.ts";
 export { mayUseSome } from "./may-use-some.ts";
 export { type Peers, peersOf } from "./peers.ts";
 export { callerTokens, operatorTokens, type TokenHolders } from "./token-holders.ts";
+export { findGlob } from "./tool-glob.ts";
 
 // For people.
 

@@ -1,7 +1,7 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { allToolNames, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { McpBridge } from "@rockbot/mcp-bridge";
-import { openPolicy, type PolicyHolder } from "@rockbot/policy";
+import { findGlob, openPolicy, type PolicyHolder } from "@rockbot/policy";
 import { type BusService, busServices, type RunningService } from "@rockbot/services";
 import { createToolCaller } from "@rockbot/tools";
 import { MEMORY_BUS } from "../bus-url.ts";
@@ -50,11 +50,9 @@ export async function openLocalClient({ tool, policyFile, ...options }: LocalCli
 /** The services that serve tools: of one that is known, its own; and those of MCP servers where somebody names a file of them. */
 function mayHave(tool: string | undefined, mcpConfig: string | undefined): readonly BusService[] {
   const serving = busServices.filter(({ topic, needs }) => topic !== undefined && (needs === undefined || mcpConfig !== undefined));
-  const owners = tool === undefined || !allToolNames.includes(tool) ? [] : serving.filter(({ tools = [] }) => tools.some((glob) => isMatch(glob, tool)));
+  const owners = tool === undefined || !allToolNames.includes(tool) ? [] : serving.filter(({ tools = [] }) => findGlob(tools, tool) !== undefined);
   return owners.length === 0 ? serving : serving.filter((service) => owners.includes(service) || service.needs !== undefined);
 }
-
-const isMatch = (glob: string, name: string): boolean => new RegExp(`^${glob.replaceAll("*", ".*")}$`).test(name);
 
 interface LocalParts extends Omit<LocalClientOptions, "tool" | "policyFile"> {
   readonly bus: Bus;
