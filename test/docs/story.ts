@@ -1,7 +1,8 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { copyRepository } from "../repository-copy.ts";
 import type { Snippet } from "./read-snippets.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -42,15 +43,8 @@ export class Story implements AsyncDisposable {
     await using open = new AsyncDisposableStack();
     const folder = await mkdtemp(join(tmpdir(), "rockbot-page-"));
     open.defer(() => rm(folder, { recursive: true, force: true }));
-    const own: ReadonlySet<string> = new Set(["node_modules", ".git", ".tools", "rockbot", "scripts"]);
-    const entries = (await readdir(root)).filter((name) => !own.has(name) && !name.endsWith(".log"));
-    const scripts = (await readdir(join(root, "scripts"))).filter((name) => name !== "with-tools").map((name) => `scripts/${name}`);
-    await mkdir(join(folder, "scripts"));
-    for (const name of [...entries, ...scripts]) {
-      if (isCopy) await cp(join(root, name), join(folder, name), { recursive: true, verbatimSymlinks: true });
-      else await symlink(join(root, name), join(folder, name));
-    }
-    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+    if (isCopy) copyRepository(folder);
+    else await linkRepository(folder);
     await mkdir(join(folder, ".bin"));
     const program = (path: string, text: string) => writeFile(join(folder, path), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
     await program("rockbot", `exec "${process.execPath}" "${join(isCopy ? folder : root, "packages/cli/src/main.ts")}" "$@"`);
@@ -186,6 +180,15 @@ export class Story implements AsyncDisposable {
     await writeFile(join(this.#folder, "tsconfig.page.json"), JSON.stringify({ extends: join(root, "tsconfig.json"), include: [], files: this.#sources }));
     await this.#execute(join(root, "node_modules/.bin/tsc"), ["-p", "tsconfig.page.json"], { exitCode: 0 });
   }
+}
+
+/** Makes a folder look like the repository, but for what a story puts there itself. */
+async function linkRepository(folder: string): Promise<void> {
+  const own: ReadonlySet<string> = new Set([".git", ".tools", "rockbot", "scripts"]);
+  const entries = (await readdir(root)).filter((name) => !own.has(name) && !name.endsWith(".log"));
+  const scripts = (await readdir(join(root, "scripts"))).filter((name) => name !== "with-tools").map((name) => `scripts/${name}`);
+  await mkdir(join(folder, "scripts"));
+  for (const name of [...entries, ...scripts]) await symlink(join(root, name), join(folder, name));
 }
 
 const variablesIn = (text: string): Record<string, string> =>

@@ -7,7 +7,7 @@ import { sharedAmqpUrl, sharedRedisUrl, startNodeProgram, temporaryFolder } from
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { copyRepository } from "./repository-copy.ts";
+import { copyRepository } from "../repository-copy.ts";
 import { untilReady } from "./start-service.ts";
 
 const root = dirname(dirname(import.meta.dirname));

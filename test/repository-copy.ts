@@ -1,7 +1,7 @@
 import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-const root = dirname(dirname(import.meta.dirname));
+const root = dirname(import.meta.dirname);
 const COPIED = ["docker", "docker-compose.yml", "docs", "helm", "package.json", "packages", "pnpm-workspace.yaml", "scripts", "services"];
 
 /**
