@@ -1,14 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-import { parseSync } from "oxc-parser";
+import { dirname, join } from "node:path";
+import { type Node, parseSource } from "../generate/source/syntax.ts";
 import { readEnglish } from "./docs/read-english.ts";
-
-/** A node of the syntax tree, as ESTree names its kinds and fields. */
-interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly [field: string]: unknown;
-}
 
 interface Parsed {
   readonly text: string;
@@ -122,10 +115,9 @@ function parse(root: string, file: string, files: Map<string, Parsed>): Parsed {
   const known = files.get(file);
   if (known !== undefined) return known;
   const text = readFileSync(join(root, file), "utf8");
-  const { program, comments, errors } = parseSync(file, text);
-  if (errors[0] !== undefined) throw new Error(`${relative(root, file)}: ${errors[0].message}`);
+  const { program, comments } = parseSource(file, text);
   const docs = comments.filter(({ type, value }) => type === "Block" && value.startsWith("*")).map(({ value, end }) => ({ value, end }));
-  const parsed = { text, body: program.body as unknown as readonly Node[], docs };
+  const parsed = { text, body: program["body"] as readonly Node[], docs };
   files.set(file, parsed);
   return parsed;
 }

@@ -1,4 +1,4 @@
-import { parseSync } from "oxc-parser";
+import { childrenOf, isNode, type Node, parseSource } from "../generate/source/syntax.ts";
 
 export interface FoundFunction {
   /** What it is called, or what it is an argument of. */
@@ -11,13 +11,6 @@ export interface FoundFunction {
   readonly reason: string | undefined;
 }
 
-interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-  readonly [key: string]: unknown;
-}
-
 type Span = Pick<Node, "start" | "end">;
 
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
@@ -27,11 +20,10 @@ const REASON = /\bLong because:?\s+(.+)/;
 
 /** All functions with a body in a source file, methods and callbacks included, but for the callbacks that hold tests. @throws {Error} if it cannot be parsed */
 export function findFunctions(file: string, text: string): FoundFunction[] {
-  const { program, comments, errors } = parseSync(file, text);
-  if (errors.length > 0) throw new Error(`Cannot parse ${file}: ${errors[0]?.message}`);
+  const { program, comments } = parseSource(file, text);
   const found: { readonly name: string; readonly node: Node; readonly call: Node | undefined }[] = [];
   const suites: Span[] = [];
-  visit(program as unknown as Node, [], (node, parents) => {
+  visit(program, [], (node, parents) => {
     if (!FUNCTIONS.has(node.type) || !isNode(node["body"])) return;
     const parent = parents.at(-1);
     if (parent?.type === "CallExpression" && SUITES.has(rootName(parent["callee"]))) suites.push(node);
@@ -54,12 +46,8 @@ export function findFunctions(file: string, text: string): FoundFunction[] {
 function visit(node: Node, parents: readonly Node[], see: (node: Node, parents: readonly Node[]) => void): void {
   see(node, parents);
   const inner = [...parents, node];
-  for (const value of Object.values(node)) {
-    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) visit(child, inner, see);
-  }
+  for (const child of childrenOf(node)) visit(child, inner, see);
 }
-
-const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && typeof (value as Partial<Node>).type === "string";
 
 /** What a call goes to in the end: `describe` of `describe.each(rows)`. */
 function rootName(callee: unknown): string {

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { within } from "@rockbot/base";
-import { type Channel, type ChannelModel, type ConfirmChannel, connect, type Options } from "amqplib";
+import { type Channel, type ConfirmChannel, connect, type Options } from "amqplib";
 import { NOT_FOUND } from "./connection/refusal.ts";
 import { DEAD_LETTER_EXCHANGE, EXCHANGE, type PlannedQueue } from "./queue-plan.ts";
+import { onScratchChannel } from "./topology.ts";
 
 /** A message as it came, with all that its sender wrote. */
 export interface PeerMessage {
@@ -36,7 +37,8 @@ const ANSWER_MS = 10_000;
 export async function connectPeer(url: string): Promise<Peer> {
   const connection = await within(ANSWER_MS, connect(url, { noDelay: true, timeout: ANSWER_MS }), () => new Error(`no answer within ${ANSWER_MS} ms`));
   connection.on("error", () => {}); // what is asked next says it
-  const onChannel = <T>(work: (channel: Channel) => Promise<T>): Promise<T> => within(ANSWER_MS, onScratchChannel(connection, work), noAnswer);
+  const onChannel = <T>(work: (channel: Channel) => Promise<T>): Promise<T> =>
+    within(ANSWER_MS, onScratchChannel({ openChannel: async () => connection.createChannel() }, work), noAnswer);
   await onChannel(async (channel) => {
     for (const exchange of [EXCHANGE, DEAD_LETTER_EXCHANGE]) await channel.assertExchange(exchange, "topic", { durable: true });
   });
@@ -97,17 +99,6 @@ async function publish(
   channel.publish(EXCHANGE, topic, Buffer.from(body), marked, (error: unknown) => (error === null ? confirmed.resolve() : confirmed.reject(error)));
   await within(ANSWER_MS, confirmed.promise, noAnswer);
   return !returned.delete(mark); // a return comes before its confirm
-}
-
-/** What the broker refuses closes the channel. */
-async function onScratchChannel<T>(connection: ChannelModel, work: (channel: Channel) => Promise<T>): Promise<T> {
-  const channel = await connection.createChannel();
-  channel.on("error", () => {});
-  try {
-    return await work(channel);
-  } finally {
-    (async () => channel.close())().catch(() => {}); // fails if the broker has closed it already
-  }
 }
 
 function unlessMissing(error: Error & { readonly code?: unknown }): undefined {

@@ -159,7 +159,7 @@ async function bind(link: Link, channel: Channel, queue: string, topics: readonl
  * Runs `work` on a channel of its own: whatever the broker refuses closes the channel, and must not take others' work
  * with it.
  */
-export async function onScratchChannel<T>(link: Link, work: (channel: Channel) => Promise<T>): Promise<T> {
+export async function onScratchChannel<T>(link: Pick<Link, "openChannel">, work: (channel: Channel) => Promise<T>): Promise<T> {
   const channel = await link.openChannel();
   channel.on("error", () => {}); // the answer that did not come says the same
   try {

@@ -1,5 +1,6 @@
 import { possibleTexts } from "./possible-texts.ts";
-import { callsOf, type Node, nameOf, nodesIn, propertiesOf, type Source, textOf } from "./sources.ts";
+import { callsOf, nameOf, nodesIn, propertiesOf, type Source, textOf } from "./sources.ts";
+import type { Node } from "./syntax.ts";
 
 /** A value of `details.reason`, and the codes of the errors that have it. */
 export interface ErrorReason {

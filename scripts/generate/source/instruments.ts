@@ -1,5 +1,6 @@
 import { possibleTexts } from "./possible-texts.ts";
-import { callsOf, type Node, nameOf, nodesIn, propertiesOf, type Source, textOf } from "./sources.ts";
+import { callsOf, nameOf, nodesIn, propertiesOf, type Source, textOf } from "./sources.ts";
+import type { Node } from "./syntax.ts";
 
 export interface Instrument {
   readonly name: string;

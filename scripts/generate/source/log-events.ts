@@ -1,5 +1,6 @@
 import { possibleTexts } from "./possible-texts.ts";
-import { callsOf, type Node, nameOf, propertiesOf, type Source } from "./sources.ts";
+import { callsOf, nameOf, propertiesOf, type Source } from "./sources.ts";
+import type { Node } from "./syntax.ts";
 
 export interface LogEvent {
   /** What the line says; `{…}` stands for a part that varies. */

@@ -1,4 +1,5 @@
-import { callsOf, type Node, nameOf, nodesIn, propertiesOf, type Source, textOf } from "./sources.ts";
+import { callsOf, nameOf, nodesIn, propertiesOf, type Source, textOf } from "./sources.ts";
+import { childrenOf, type Node } from "./syntax.ts";
 
 const FUNCTIONS: ReadonlySet<string> = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 
@@ -73,11 +74,7 @@ function parameterOf(program: Node, inner: Node, name: string): Parameter | unde
     }
     const own = nameOf((node["id"] ?? (node.type === "MethodDefinition" || node.type === "Property" ? node["key"] : undefined)) as Node | undefined);
     const isExported = node.type === "ExportNamedDeclaration";
-    for (const value of Object.values(node)) {
-      for (const child of Array.isArray(value) ? value : [value]) {
-        if (typeof child?.type === "string") look(child as Node, own, isLocal && !isExported);
-      }
-    }
+    for (const child of childrenOf(node)) look(child, own, isLocal && !isExported);
   };
   look(program, undefined, true);
   return parameter;

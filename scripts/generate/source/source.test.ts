@@ -1,11 +1,11 @@
-import { parseSync } from "oxc-parser";
 import { expect, test } from "vitest";
 import { errorReasons } from "./error-reasons.ts";
 import { instruments } from "./instruments.ts";
 import { logEvents } from "./log-events.ts";
-import type { Node, Source } from "./sources.ts";
+import type { Source } from "./sources.ts";
+import { parseSource } from "./syntax.ts";
 
-const source = (text: string): Source => ({ file: "packages/p/src/a.ts", program: parseSync("a.ts", text).program as unknown as Node });
+const source = (text: string): Source => ({ file: "packages/p/src/a.ts", program: parseSource("a.ts", text).program });
 
 test("a log line is found with its level and fields, also through a function of the file", () => {
   const found = logEvents([

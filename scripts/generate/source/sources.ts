@@ -1,14 +1,6 @@
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { parseSync } from "oxc-parser";
-
-/** A node of the syntax tree, as ESTree names its kinds and fields. */
-export interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-  readonly [field: string]: unknown;
-}
+import { childrenOf, type Node, parseSource } from "./syntax.ts";
 
 export interface Source {
   readonly file: string;
@@ -20,13 +12,7 @@ export async function readSources(): Promise<readonly Source[]> {
   const files = globSync(["packages/*/src/**/*.ts", "services/*/src/**/*.ts"], {
     exclude: ["packages/testing/**", "**/generated/**", "**/conformance/**", "**/*.test.ts", "**/test-*.ts"],
   }).sort();
-  return Promise.all(
-    files.map(async (file) => {
-      const { program, errors } = parseSync(file, await readFile(file, "utf8"));
-      if (errors[0] !== undefined) throw new Error(`Cannot generate: ${file} cannot be parsed: ${errors[0].message}`);
-      return { file, program: program as unknown as Node };
-    }),
-  );
+  return Promise.all(files.map(async (file) => ({ file, program: parseSource(file, await readFile(file, "utf8")).program })));
 }
 
 /** Every node below `node` and itself, in the order of the text. */
@@ -42,12 +28,8 @@ const nodesOf = new WeakMap<Node, readonly Node[]>();
 
 function* walk(node: Node): Generator<Node> {
   yield node;
-  for (const value of Object.values(node)) {
-    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) yield* walk(child);
-  }
+  for (const child of childrenOf(node)) yield* walk(child);
 }
-
-const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && typeof (value as Node).type === "string";
 
 /** The calls of functions and methods with one of these names. */
 export function callsOf(source: Source, names: ReadonlySet<string>): { readonly call: Node; readonly name: string; readonly args: readonly Node[] }[] {
