@@ -1,4 +1,4 @@
-import { nearestName } from "@rockbot/contracts";
+import { namesHelp } from "@rockbot/contracts";
 import { services } from "./index.ts";
 
 // One service as a process of its own: node services/main.ts NAME
@@ -6,8 +6,7 @@ const [, , name = ""] = process.argv;
 const service = services.find((each) => each.name === name);
 if (service === undefined) {
   const names = services.map((each) => each.name);
-  const nearest = nearestName(name, names);
-  console.error(`Cannot run "${name}": there is no such service. ${nearest === undefined ? `There are: ${names.join(", ")}` : `Did you mean "${nearest}"?`}`);
+  console.error(`Cannot run "${name}": there is no such service. ${namesHelp(name, names)}`);
   process.exitCode = 2;
 } else if (service.onBus) await (await import("./run-on-bus.ts")).runOnBus(service, process.env);
 else await (await import("./run-server.ts")).runServer(service, process.env);

@@ -61,7 +61,7 @@ export { ToolError, ToolErrorCode, type ToolErrorOptions } from "./tool-error.ts
 // What is wrong with values and files, in words.
 
 export { ConfigError } from "./faults/config-error.ts";
-export { describeFaults, type Fault, faultsText, nearestName } from "./faults/describe-faults.ts";
+export { describeFaults, type Fault, faultsText, namesHelp, nearestName } from "./faults/describe-faults.ts";
 export type { SchemaError, Validator } from "./faults/validator.ts";
 export { yamlFaults } from "./faults/yaml-faults.ts";
 

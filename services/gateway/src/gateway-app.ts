@@ -1,6 +1,6 @@
 import { version } from "@rockbot/base/version";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { nearestName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { namesHelp, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { Admission, SPARE_CONNECTIONS, WaitingRoom } from "@rockbot/edge/inbound";
 import type { ToolEndpoint } from "@rockbot/mcp/serve";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -151,8 +151,7 @@ function addGuideRoutes(app: Hono<GatewayEnv>, caller: ToolCaller): void {
     const guide = guides.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
     if (guide !== undefined) return c.json({ name: guide.name, summary: guide.summary, document: guide.document });
     const names = guides.map((candidate) => candidate.name);
-    const nearest = nearestName(name, names);
-    const help = nearest !== undefined ? `Did you mean "${nearest}"?` : `There are: ${names.join(", ") || "none"}`;
+    const help = namesHelp(name, names);
     throw new ToolError(HttpErrorCode.NotFound, `Cannot read the guide ${JSON.stringify(name.slice(0, 80))}: there is none of that name. ${help}`);
   });
 }

@@ -1,12 +1,19 @@
 import { silentLogger } from "@rockbot/bus";
 import { ToolError } from "@rockbot/contracts";
+import type { StartGatewayOptions } from "@rockbot/gateway";
 import type { BusServiceConfig } from "@rockbot/process/run-on-bus";
 import type { BusService, BusStartParts, RunningService } from "@rockbot/services";
 
 type Needed = "bus" | "config" | "env" | "policy";
 
-/** What a service is started with in a process of several. What is left out it does without; what is more is for one of them. */
-export type ComposedParts = Pick<BusStartParts<BusServiceConfig>, Needed> & Partial<Omit<BusStartParts<never>, Needed>> & { readonly [more: string]: unknown };
+/** Parts that one service alone takes. */
+interface PartsOfOne extends Pick<StartGatewayOptions, "operator"> {
+  /** Of scripts-manager. */
+  readonly triesLocal?: boolean | undefined;
+}
+
+/** What a service is started with in a process of several. What is left out it does without. */
+type ComposedParts = Pick<BusStartParts<BusServiceConfig>, Needed> & Partial<Omit<BusStartParts<never>, Needed>> & PartsOfOne;
 
 /** Starts a service, or says why it cannot be had here: the others do not depend on it. */
 export async function startOrOff(service: BusService, parts: ComposedParts): Promise<RunningService> {

@@ -1,4 +1,4 @@
-import { nearestName } from "@rockbot/contracts";
+import { namesHelp } from "@rockbot/contracts";
 import { ConfigError } from "@rockbot/process/config";
 import { type BusService, busServices, type ServiceName } from "@rockbot/services";
 import { lockFileBeside } from "../client/lock-file.ts";
@@ -96,7 +96,9 @@ export async function readUpConfig(options: UpOptions, env: Readonly<Record<stri
 function chosenNames({ only, ...options }: UpOptions): ReadonlySet<string> {
   const known = busServices.map(({ name }) => name);
   const chosen = new Set(only === undefined ? known : only.split(",").map((name) => name.trim()));
-  const faults = [...chosen].filter((name) => !known.includes(name)).map((name) => unknownService(name, known));
+  const faults = [...chosen]
+    .filter((name) => !known.includes(name))
+    .map((name) => `--only: there is no service ${JSON.stringify(name)}. ${namesHelp(name, known)}`);
   for (const { option, flag, of } of OWN_OPTIONS)
     if (!chosen.has(of) && options[option as keyof typeof options] !== undefined) faults.push(`${flag}: belongs to ${of}, which --only leaves out`);
   const { port } = options;
@@ -131,9 +133,4 @@ function withLockFile(chosen: ChosenService): ChosenService {
 /** The section of a service in the file: `webTools` of `web-tools`. */
 function sectionOf(name: string): string {
   return name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function unknownService(name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known);
-  return `--only: there is no service ${JSON.stringify(name)}. ${nearest === undefined ? `There are: ${known.join(", ")}` : `Did you mean "${nearest}"?`}`;
 }

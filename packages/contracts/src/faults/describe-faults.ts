@@ -77,6 +77,12 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return closestMatch(name, known, { maxDistance: Math.max(2, Math.floor(name.length / 3)) });
 }
 
+/** A sentence for an unknown name: the nearest known one, or else all of them. */
+export function namesHelp(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  return nearest === undefined ? `There are: ${known.join(", ") || "none"}` : `Did you mean "${nearest}"?`;
+}
+
 function quote(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";
