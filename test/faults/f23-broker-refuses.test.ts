@@ -93,8 +93,12 @@ test("F23: a bus whose user may not connect any more says so, asks now and again
   for (const { what, refuse, accept } of refusals) {
     errors.length = 0;
     await refuse();
-    proxy.cutAll();
-    await expect.poll(() => errors.join("\n"), WAIT).toMatch(/refuses/);
+    // A broker counts a user's connections late: two that come at once may both be let in. They are cut again then.
+    const cutIfLetIn = (): string => {
+      if (errors.length === 0 && bus.isReady) proxy.cutAll();
+      return errors.join("\n");
+    };
+    await expect.poll(cutIfLetIn, { timeout: 40_000, interval: 1_000 }).toMatch(/refuses/);
     const from = proxy.accepted;
     await sleep(REFUSED_MS); // what it does meanwhile is measured
     const attempts = proxy.accepted - from;
