@@ -1,10 +1,12 @@
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { findGlob } from "@rockbot/policy";
-import { type BusService, type Server, services } from "@rockbot/services";
+import { type BusRights, busRights, findGlob, readPolicy } from "@rockbot/policy";
+import { type BusService, busServices, type Server, services } from "@rockbot/services";
 import { parse } from "yaml";
 import { composeVariables, redisKeys } from "../generate/deployment-files.ts";
+
+const POLICY = "docker/policy.yaml";
 
 interface ComposeService {
   readonly image?: string;
@@ -27,6 +29,7 @@ export async function checkServices(root: string): Promise<string> {
   const compose = (await read("docker-compose.yml")) as { readonly services: Readonly<Record<string, ComposeService>> };
   const policy = (await read("packages/policy/policy.schema.yaml")) as { readonly properties: { readonly delegates: { readonly default: string[] } } };
   const delegates = services.flatMap((service) => (service.onBus && service.isDelegate ? service.name : []));
+  const rights = busRights((await readPolicy(await readFile(join(root, POLICY), "utf8"), POLICY)).document);
   const charted = globSync("helm/rockbot/templates/*/deployment.yaml", { cwd: root }).map((file) => file.split("/").at(-2) ?? "");
 
   const faults = [
@@ -41,7 +44,7 @@ export async function checkServices(root: string): Promise<string> {
     ...(policy.properties.delegates.default.join() === [...delegates, "operator"].join()
       ? []
       : [`packages/policy/policy.schema.yaml: delegates: expected the default [${[...delegates, "operator"].join(", ")}], as services/index.ts says`]),
-    ...ownerFaults(),
+    ...busFaults(busServices, rights),
     ...(await toolFaults(root)),
     ...(await Promise.all(services.map(settingFaults))).flat(),
     ...services.flatMap((service) => composeFaults(service, compose.services[service.name] ?? {})),
@@ -50,19 +53,52 @@ export async function checkServices(root: string): Promise<string> {
   return `${services.length} services`;
 }
 
-/** A topic has one owner: else a call would run twice. */
-function ownerFaults(): string[] {
-  const owners = new Map<string, string>();
-  return services.flatMap((service) => {
-    if (!service.onBus) return [];
-    const { name, topic, owns = [] } = service;
-    return [...(topic === undefined ? [] : [topic]), ...owns].flatMap((owned) => {
-      const other = owners.get(owned);
-      owners.set(owned, name);
-      return other === undefined ? [] : [`services/index.ts: "${name}" and "${other}" have the topic ${owned}, and a topic has one owner`];
-    });
-  });
+/** What an entry says of its place on the bus. */
+type OnBus = Pick<BusService, "name" | "topic" | "tools" | "owns" | "isDelegate">;
+
+/**
+ * The faults of entries of services on the bus.
+ * @param rights what the policy of docker-compose.yml lets each user do at the broker
+ */
+export function busFaults(entries: readonly OnBus[], rights: readonly BusRights[]): string[] {
+  return [...entries.flatMap(placeFaults), ...ownerFaults(entries), ...entries.flatMap((entry) => rightFaults(entry, rights))];
 }
+
+function placeFaults({ name, topic, tools = [], isDelegate = false }: OnBus): string[] {
+  if (tools.length > 0 && topic === undefined)
+    return [`services/index.ts: "${name}" has tools and no topic, so that no call reaches them: give it the topic that its calls come on`];
+  if (topic === undefined && !isDelegate)
+    return [
+      `services/index.ts: "${name}" has no topic and is no delegate, so that the policy gives it no user at the broker: give it a topic, or isDelegate: true if it calls tools for others`,
+    ];
+  return [];
+}
+
+/** A topic has one owner: else a call would run twice. */
+function ownerFaults(entries: readonly OnBus[]): string[] {
+  const owners = new Map<string, string>();
+  return entries.flatMap((entry) =>
+    topicsOf(entry).flatMap((owned) => {
+      const other = owners.get(owned);
+      owners.set(owned, entry.name);
+      return other === undefined ? [] : [`services/index.ts: "${entry.name}" and "${other}" have the topic ${owned}, and a topic has one owner`];
+    }),
+  );
+}
+
+/** Rights to a topic of `owns` come from `busRights`, not from the list. */
+function rightFaults(entry: OnBus, rights: readonly BusRights[]): string[] {
+  const hears = rights.find(({ user }) => user === entry.name)?.hears;
+  if (hears === undefined) return []; // it has no user, which is another fault
+  return topicsOf(entry)
+    .filter((topic) => !hears.includes(topic))
+    .map(
+      (topic) =>
+        `services/index.ts: "${entry.name}" owns ${topic}, and its user at the broker may not hear it: grant that in packages/policy/src/bus-rights.ts`,
+    );
+}
+
+const topicsOf = ({ topic, owns = [] }: OnBus): string[] => [...(topic === undefined ? [] : [topic]), ...owns];
 
 /** Tools that are no service's are those of the caller itself: guides, and what agents have for MCP servers. */
 const CALLERS_OWN = ["guides", "mcp"];

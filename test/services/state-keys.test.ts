@@ -1,0 +1,37 @@
+import { silentLogger } from "@rockbot/bus";
+import { CallState } from "@rockbot/records/journal";
+import { SharedRecords } from "@rockbot/records/shared";
+import { stateKeys } from "@rockbot/services";
+import { openState } from "@rockbot/services/state";
+import { startOwnRedis } from "@rockbot/testing";
+import { expect, test } from "vitest";
+
+type Opened = Awaited<ReturnType<typeof openState>>;
+
+/** What makes each store write every kind of key that it has. */
+const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit">]: (opened: Opened) => Promise<unknown> } = {
+  rates: async ({ rates }) => rates?.take([{ key: "bucket", amount: 10, perMs: 3_600_000, cost: 1 }]),
+  claims: async ({ claims }) => (await claims?.())?.claim({ caller: "me", toolCallId: "1" }, { owner: "here", requestHash: "hash", leaseMs: 60_000 }),
+  leases: async ({ leases }) => {
+    await leases?.hold("name", { owner: "here", leaseMs: 60_000 });
+    await leases?.leaveNote("name", "here", { tag: "tag", text: "text" });
+  },
+  trust: async ({ trustStore }) => trustStore?.write("approvals", {}, undefined),
+  journals: async ({ journals }) => {
+    await journals?.holdSlot("me", 0, { owner: "here", leaseMs: 60_000 });
+    await journals?.writeAnswer("me", "1", new Uint8Array([1]));
+    const record = { toolCallId: "1", toolName: "tool", caller: "me", state: CallState.Asked, attempts: 1, deadlineAt: Date.now() + 60_000, steps: [] };
+    await journals?.write("me", [record]);
+  },
+};
+
+test.each(Object.keys(uses) as (keyof typeof uses)[])("what a service remembers as %s lies under the keys that the list of services names", async (kind) => {
+  await using redis = await startOwnRedis();
+  await using records = new SharedRecords({ redisUrl: redis.url, log: silentLogger });
+
+  await uses[kind](await openState([kind], records));
+
+  const keys = (await redis.ctl("keys", "*")).split("\n").filter(Boolean);
+  expect(keys).not.toEqual([]);
+  expect(keys.filter((key) => !key.startsWith(stateKeys[kind].slice(0, -1)))).toEqual([]);
+});
