@@ -40,8 +40,8 @@ import { McpToolProvider } from "./tools/mcp-tool-provider.ts";
 import { followStore } from "./trust/follow-store.ts";
 import { ToolTrust } from "./trust/tool-trust.ts";
 
-/** The parts of the process that a bridge uses. */
-export interface StartMcpBridgeOptions extends StartServiceOptions {
+/** The parts of the process that a bridge uses. Its name and its topic are those of the contract, as callers know them, too. */
+export interface StartMcpBridgeOptions extends Omit<StartServiceOptions, "service" | "topic"> {
   /** What `${NAME}` in the file stands for, and where servers get PATH and the like from. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Says which of several replicas tells agents the index, and which has a server with state. @default this process, and each one for itself */

@@ -21,6 +21,9 @@ import { startScriptsManager } from "./scripts-manager.ts";
 import { scriptRequestForm } from "./tool/script-request-form.ts";
 import type { ScriptPackages } from "./tool/script-tool.ts";
 
+/** As services/index.ts has it. */
+const NAMED = { service: "scripts-manager", topic: "script.invoke" };
+
 const TOOL = "execute_python_script";
 
 interface StartOptions {
@@ -37,7 +40,7 @@ async function start({ maker = testMaker(), packages, settings = {}, policy: tex
   const bus = stack.use(createMemoryBus());
   const policy = holdPolicy(createPolicy(await readPolicy(text, "test")));
   const runner = stack.use(pooledRunner(maker, { floor: 0, ceiling: config.sandboxCeiling, idleMs: 60_000, keepBytes: 10_000, log: silentLogger }));
-  stack.use(await startScriptsManager(bus, config, { runner, packages, policy }));
+  stack.use(await startScriptsManager(bus, config, { ...NAMED, runner, packages, policy }));
   const caller = stack.use(await createToolCaller(bus, { agent: "agent" }));
   await caller.discovered();
   const parts = stack.move();
@@ -236,7 +239,8 @@ test("script seconds of a script that goes on without its manager stay taken", a
   const maker = testMaker({ find: async () => undefined });
   await using runner = pooledRunner(maker, { floor: 0, ceiling: 4, idleMs: 60_000, keepBytes: 10_000, log: silentLogger });
   const policy = holdPolicy(createPolicy(await readPolicy("callers: { agent: { allow: ['*'], limits: { scriptSecondsPerHour: 100 } } }", "test")));
-  const startManager = () => startScriptsManager(bus, loadConfig(configSchema, { env: {}, overrides: { shutdownGraceMs: 1 } }), { runner, policy, rates });
+  const startManager = () =>
+    startScriptsManager(bus, loadConfig(configSchema, { env: {}, overrides: { shutdownGraceMs: 1 } }), { ...NAMED, runner, policy, rates });
   const stopped = await startManager();
   await using caller = await createToolCaller(bus, { agent: "agent" });
   await caller.discovered();
@@ -281,7 +285,7 @@ test("nothing is served where it cannot be shown that scripts have no network", 
   await using runner = pooledRunner(testMaker(), { floor: 0, ceiling: 1, idleMs: 60_000, keepBytes: 10_000, log: silentLogger });
   const unreachable = { name: "the broker", host: "127.0.0.1", port: 1, isRequired: true };
 
-  const starting = startScriptsManager(bus, loadConfig(configSchema, { env: {} }), { runner, mustNotReach: [unreachable] });
+  const starting = startScriptsManager(bus, loadConfig(configSchema, { env: {} }), { ...NAMED, runner, mustNotReach: [unreachable] });
 
   await expect(starting).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("the broker") });
   expect(await bus.inspect("scripts-manager")).toBeUndefined();

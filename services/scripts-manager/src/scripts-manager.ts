@@ -9,9 +9,6 @@ import { scriptToolSet } from "./script-tool-set.ts";
 import { scriptRequestForm } from "./tool/script-request-form.ts";
 import type { ScriptPackages } from "./tool/script-tool.ts";
 
-/** Its name, and its subscription. */
-const SCRIPTS_MANAGER = "scripts-manager";
-const TOPIC = "script.invoke";
 /** How long the start waits for a first script, which says what scripts find. */
 const FACTS_WITHIN_MS = 15_000;
 
@@ -36,7 +33,7 @@ export interface StartScriptsManagerOptions extends StartServiceOptions {
 export async function startScriptsManager(
   bus: Bus,
   config: Readonly<ScriptsManagerConfig>,
-  { runner, packages, mustNotReach, audit, claims, log = silentLogger, policy, rates: shared, signal }: StartScriptsManagerOptions,
+  { runner, packages, mustNotReach, log = silentLogger, rates: shared, signal, ...options }: StartScriptsManagerOptions,
 ): Promise<AsyncDisposable> {
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
@@ -50,16 +47,12 @@ export async function startScriptsManager(
   log.info({ kind: runner.kind, ...python }, "ready to run scripts");
   started.use(
     await serveTools(bus, scriptToolSet(config, { runner, packages, python, rates }), {
-      service: SCRIPTS_MANAGER,
-      topic: TOPIC,
+      ...options,
       forms: [scriptRequestForm],
       concurrency: config.sandboxCeiling,
       waiting: config.queueLength,
       drainMs: config.shutdownGraceMs,
-      claims,
-      policy,
       rates,
-      audit,
       isAuditRequired: config.auditRequired,
       log,
     }),

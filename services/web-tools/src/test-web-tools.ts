@@ -14,7 +14,7 @@ export async function startTestWebTools(pages: Readonly<Record<string, Page>> = 
     env: { ALLOW_ADDRESSES: `127.0.0.1:${site.port}`, BRAVE_API_KEY: brave.apiKey, BRAVE_BASE_URL: brave.url, ...env },
   });
   const bus = started.use(createMemoryBus());
-  started.use(await startWebTools(bus, config));
+  started.use(await startWebTools(bus, config, { service: "web-tools", topic: "tool.invoke" }));
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
   await caller.discovered();
   const open = started.move();

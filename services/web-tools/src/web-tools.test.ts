@@ -22,7 +22,7 @@ test("without a key web_search is not offered, and the guide, the log and the co
   const logged: object[] = [];
   const log = { debug() {}, info: (fields: object) => logged.push(fields), warn() {}, error() {} };
   await using bus = createMemoryBus();
-  await using _web = await startWebTools(bus, config, { log });
+  await using _web = await startWebTools(bus, config, { service: "web-tools", log });
   await using caller = await createToolCaller(bus, { agent: "tester" });
   await caller.discovered();
 
@@ -44,5 +44,7 @@ test("every address exception that cannot be read is a fault of the configuratio
 test("a service whose start was given up does not start", async () => {
   await using bus = createMemoryBus();
 
-  await expect(startWebTools(bus, loadConfig(configSchema, { env: {} }), { signal: AbortSignal.abort(new Error("stop")) })).rejects.toThrow("stop");
+  await expect(
+    startWebTools(bus, loadConfig(configSchema, { env: {} }), { service: "web-tools", signal: AbortSignal.abort(new Error("stop")) }),
+  ).rejects.toThrow("stop");
 });

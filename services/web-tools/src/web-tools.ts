@@ -18,7 +18,7 @@ export interface RunningWebTools extends AsyncDisposable {
 export async function startWebTools(
   bus: Bus,
   config: Readonly<WebToolsConfig>,
-  { audit, claims, log = silentLogger, policy, rates, signal }: StartWebToolsOptions = {},
+  { log = silentLogger, signal, ...options }: StartWebToolsOptions,
 ): Promise<RunningWebTools> {
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
@@ -26,14 +26,9 @@ export async function startWebTools(
   for (const { tool, reason } of set.off) log.info({ tool, reason }, "a tool is off");
   started.use(
     await serveTools(bus, set, {
-      service: "web-tools",
-      topic: "tool.invoke",
+      ...options,
       concurrency: config.concurrency,
       drainMs: config.shutdownGraceMs,
-      claims,
-      policy,
-      rates,
-      audit,
       isAuditRequired: config.auditRequired,
       log,
     }),

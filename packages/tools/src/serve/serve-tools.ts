@@ -62,7 +62,7 @@ export interface ServeToolsOptions {
 }
 
 /** The parts of the process that the start of a service hands on to `serveTools`. */
-export interface StartServiceOptions extends Pick<ServeToolsOptions, "audit" | "claims" | "log" | "policy" | "rates"> {
+export interface StartServiceOptions extends Pick<ServeToolsOptions, "service" | "topic" | "audit" | "claims" | "log" | "policy" | "rates"> {
   /** Aborting gives up the start; running calls are ended by disposal. */
   readonly signal?: AbortSignal | undefined;
 }
