@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { type CaseResult, runConformance, serviceCommand } from "@rockbot/cli/conformance";
@@ -17,21 +15,12 @@ const isMissing = "missing" in environment;
 const why = isMissing ? ` (skipped: ${environment.missing})` : "";
 const python = isMissing ? "" : environment.python;
 
-/** Runs the example until disposal, which kills it. */
-function startExample(service: string, bus: string) {
-  const child = spawn(python, [join(folder, "tools.py")], { env: { ...process.env, SERVICE: service, BUS_URL: bus }, stdio: ["ignore", "inherit", "inherit"] });
-  const ended = once(child, "exit");
-  return {
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
-      await ended;
-    },
-  };
-}
+/** The example as a process. Disposal kills it. */
+const exampleService = (service: string, bus: string) => serviceCommand(`SERVICE=${service} BUS_URL='${bus}' exec '${python}' '${join(folder, "tools.py")}'`);
 
 test.skipIf(isMissing)(`the Python service keeps every clause of the contract${why}`, async () => {
   const service = uniqueName();
-  await using example = serviceCommand(`SERVICE=${service} BUS_URL=${url} exec ${python} ${join(folder, "tools.py")}`);
+  await using example = exampleService(service, url);
   const results: readonly CaseResult[] = await runConformance({
     url,
     topic: `tool.invoke.${service}`,
@@ -47,7 +36,8 @@ test.skipIf(isMissing)(`the Python service keeps every clause of the contract${w
 test.skipIf(isMissing)(`a caller of ours calls the Python service, whose call outlives a lost connection, and runs once${why}`, async () => {
   const service = uniqueName();
   await using proxy = await startTcpFaultProxy(url);
-  await using _ = startExample(service, proxy.through(url));
+  await using example = exampleService(service, proxy.through(url));
+  await example.start();
   await using bus = await connectBus(url);
   await using caller = await createToolCaller(bus, { agent: uniqueName() });
   await expect.poll(() => caller.tools.getTools().some(({ name }) => name === "roll_dice")).toBe(true);
@@ -65,7 +55,8 @@ test.skipIf(isMissing)(`what processes have died over is answered by the Python 
   const service = uniqueName();
   await using bus = await connectBus(url);
   await using raw = await openRawChannel(url);
-  await using _ = startExample(service, url);
+  await using example = exampleService(service, url);
+  await example.start();
   await expect.poll(async () => (await bus.inspect(service))?.consumers).toBe(1);
 
   const answered = Promise.withResolvers<Record<string, unknown>>();

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sharedAmqpUrl } from "@rockbot/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readSnippets } from "../docs/read-snippets.ts";
 import { OutsideProject, whyNoRegistry } from "./outside-project.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -11,8 +12,8 @@ const amqp = await sharedAmqpUrl();
 
 const page = await readFile(join(root, PAGE), "utf8");
 /** Under names of their own, as tests of documents run them at the same broker. */
-const snippets = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ""]) =>
-  code.replaceAll("amqp://localhost", amqp).replaceAll('"adder"', '"adder-outside"').replaceAll("embedding-agent", "outside-agent"),
+const snippets = readSnippets(PAGE, page).flatMap(({ language, code }) =>
+  language === "ts" ? code.replaceAll("amqp://localhost", amqp).replaceAll('"adder"', '"adder-outside"').replaceAll("embedding-agent", "outside-agent") : [],
 );
 const programs = ["calls.ts", "no-node-types.ts"];
 const sources = {

@@ -7,14 +7,17 @@ import { sharedAmqpUrl, sharedRedisUrl, startNodeProgram, temporaryFolder } from
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { readSnippets } from "../docs/read-snippets.ts";
 import { copyRepository } from "../repository-copy.ts";
 import { untilReady } from "./start-service.ts";
 
 const root = dirname(dirname(import.meta.dirname));
-const page = readFileSync(join(root, "docs/start/first-service.md"), "utf8");
+const PAGE = "docs/start/first-service.md";
 
 /** The blocks of the page, in its order: the tool's schema, three files and an entry. */
-const recipe = [...page.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].slice(0, 5).map(([, text = ""]) => text);
+const recipe = readSnippets(PAGE, readFileSync(join(root, PAGE), "utf8"))
+  .slice(0, 5)
+  .map(({ code }) => `${code}\n`);
 
 interface Compose {
   readonly services: Readonly<Record<string, { readonly environment: Readonly<Record<string, string>>; readonly command?: readonly string[] }>>;
