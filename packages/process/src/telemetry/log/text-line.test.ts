@@ -26,11 +26,11 @@ test("an error is on the same line, with its causes and the place where it was t
 
 test("no text starts another line or reaches the terminal's controls", () => {
   const { log, texts } = textLogInMemory();
-  log.info({ "a\u001b[2J": "b\u001b[2J\n", c: "\u202ed\u009b" }, "first\nsecond\u001b]0;title\u0007");
+  log.info({ "a\u001b[2J": "b\u001b[2J\n", c: "\u202ed\u009b\u{e0041}" }, "first\nsecond\u001b]0;title\u0007");
 
   expect(texts).toHaveLength(1);
   expect(texts[0]).toMatch(/^[\x20-\x7e]+\n$/);
-  expect(texts[0]).toContain("first\\u000asecond");
+  expect(texts[0]).toContain("first\\nsecond");
 });
 
 test("secrets are redacted in a text line, too", () => {
@@ -40,6 +40,10 @@ test("secrets are redacted in a text line, too", () => {
 
   expect(texts.join("")).not.toContain("canary");
   expect(texts.join("")).toContain("[redacted]");
+});
+
+test("a line of which redaction has left no JSON is shown as it is, but for controls", () => {
+  expect(textLine('{"msg":"\u001b[2J[redacted]\n')).toBe('{"msg":"\\u001b[2J[redacted]\n');
 });
 
 test("colours are escape codes around the same text", () => {

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { printable } from "@rockbot/contracts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -13,6 +14,7 @@ const leftOut: ReadonlySet<string> = new Set(["level", "time", "service", "versi
  */
 export function textLine(json: string, { hasColours = false }: { readonly hasColours?: boolean } = {}): string {
   const line = parsed(json);
+  if (line === undefined) return `${plain(json.trimEnd())}\n`;
   const style = (format: Style, text: string): string => (hasColours ? styleText(format, text, { validateStream: false }) : text);
   const level = String(line.level);
   const fields = Object.entries(line).flatMap(([name, value]) => (leftOut.has(name) ? [] : fieldTexts(name, value)));
@@ -26,12 +28,12 @@ export function textLine(json: string, { hasColours = false }: { readonly hasCol
   return `${parts.join(" ").trimEnd()}\n`;
 }
 
-/** A secret that looks like a piece of JSON takes that piece with it: such a line is shown as it is. */
-function parsed(json: string): Record<string, unknown> {
+/** Undefined if a secret that looks like a piece of JSON took that piece with it: such a line is shown as it is. */
+function parsed(json: string): Record<string, unknown> | undefined {
   try {
     return JSON.parse(json) as Record<string, unknown>;
   } catch {
-    return { level: "error", msg: json.trimEnd() };
+    return undefined;
   }
 }
 
@@ -57,7 +59,5 @@ function valueText(value: unknown): string {
   return plain(typeof value === "string" && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value));
 }
 
-/** Controls, line ends of all kinds and marks that turn the direction of a text are shown as JSON escapes. */
-function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
+/** The log bounds its texts itself. */
+const plain = (text: string): string => printable(text, Number.POSITIVE_INFINITY);
