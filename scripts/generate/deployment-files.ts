@@ -1,11 +1,10 @@
 import { type BusService, type Server, stateKeys } from "@rockbot/services";
+import { passwordVariable } from "../../packages/cli/src/broker/read-passwords.ts";
 
 /** How a service of the list is written down in `docker-compose.yml` and `docker/policy.yaml`. */
 
 /** The variable with a user's password, in a place where compose fills it in. */
 const passwordOf = (user: string): string => `\${${passwordVariable(user)}:-local-only}`;
-
-const passwordVariable = (user: string): string => `ROCKBOT_PASSWORD_${user.replaceAll("-", "_").toUpperCase()}`;
 
 const PASSWORD_LINES = /(?:^ {6}ROCKBOT_PASSWORD_\w+: .*\n)+/m;
 const REDIS_LINES = /(?:^ {6}- --user (?!default )\S+ on .*\n)+/m;

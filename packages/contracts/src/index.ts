@@ -71,5 +71,6 @@ export { maskLikelySecrets } from "./faults/mask-likely-secrets.ts";
 export { canonicalJson } from "./json/canonical-json.ts";
 export { isTooDeepToCarry, MAX_DATA_DEPTH, MAX_JSON_DEPTH, type ParsedJson, parseArguments, parseData, parseJson } from "./json/parse-json.ts";
 export { isInexactText, quoteInexact } from "./json/scan-json.ts";
+export { valueAt } from "./json/value-at.ts";
 export { printable, printableJson } from "./printable.ts";
 export { visibleText } from "./visible-text.ts";

@@ -5,7 +5,7 @@ import { UsageError } from "../usage-error.ts";
 const MIN_LENGTH = 8;
 
 /** The variable that holds a user's password: `ROCKBOT_PASSWORD_WEB_TOOLS` for `web-tools`. */
-const variableOf = (user: string): string => `ROCKBOT_PASSWORD_${user.replaceAll("-", "_").toUpperCase()}`;
+export const passwordVariable = (user: string): string => `ROCKBOT_PASSWORD_${user.replaceAll("-", "_").toUpperCase()}`;
 
 /**
  * The passwords of users, each from its variable, or from the file that the variable with `_FILE` at its end names.
@@ -16,7 +16,7 @@ export async function readPasswords(users: readonly string[], env: Readonly<Reco
   const owners = new Map<string, string>();
   const faults: string[] = [];
   for (const user of users) {
-    const variable = variableOf(user);
+    const variable = passwordVariable(user);
     const other = owners.get(variable);
     if (other !== undefined) faults.push(`${variable}: would be the password of both "${other}" and "${user}". Rename one of them`);
     owners.set(variable, user);

@@ -1,3 +1,5 @@
+import { valueAt } from "@rockbot/contracts";
+
 /** A JSON Schema, as far as the command line reads it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -6,7 +8,7 @@ export function resolved(schema: Schema, root: Schema, seen: Set<unknown> = new 
   if (typeof schema !== "object" || schema === null || seen.has(schema)) return [];
   seen.add(schema);
   const { $ref, anyOf, oneOf, allOf } = schema;
-  const target = typeof $ref === "string" && $ref.startsWith("#") ? at(root, $ref) : undefined;
+  const target = typeof $ref === "string" && $ref.startsWith("#") ? valueAt(root, $ref.slice(1)) : undefined;
   const branches = [target, anyOf, oneOf, allOf].flatMap((branch) => branch ?? []) as Schema[];
   return [schema, ...branches.flatMap((branch) => resolved(branch, root, seen))];
 }
@@ -27,9 +29,3 @@ export function propertiesOf(schema: Schema, root: Schema): Readonly<Record<stri
 }
 
 const typeOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
-
-function at(root: Schema, pointer: string): Schema | undefined {
-  let value: unknown = root;
-  for (const part of pointer.slice(1).split("/").slice(1)) value = (value as Schema | undefined)?.[part.replaceAll("~1", "/").replaceAll("~0", "~")];
-  return value as Schema | undefined;
-}

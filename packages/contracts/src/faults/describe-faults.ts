@@ -1,4 +1,5 @@
 import { closestMatch } from "leven";
+import { valueAt } from "../json/value-at.ts";
 import { maskLikelySecrets } from "./mask-likely-secrets.ts";
 import type { SchemaError, Validator } from "./validator.ts";
 
@@ -33,7 +34,7 @@ export function describeFaults(
     path: error.keyword === "required" ? `${error.instancePath}/${String(error.params["missingProperty"])}` : error.instancePath,
     message:
       error.propertyName === undefined
-        ? describe(error, schema, at(value, error.instancePath), quoteValues)
+        ? describe(error, schema, valueAt(value, error.instancePath), quoteValues)
         : `the name of a property: ${describe(error, schema, error.propertyName, quoteValues)}`,
   }));
 }
@@ -51,7 +52,7 @@ function describe(error: SchemaError, schema: object, value: unknown, quoteValue
       return "is required and missing";
     case "additionalProperties": {
       const name = String(params["additionalProperty"]);
-      const parent = at(schema, error.schemaPath.replace(/^[^#]*#/, "").replace(/\/additionalProperties$/, "")) as { properties?: object } | undefined;
+      const parent = valueAt(schema, error.schemaPath.replace(/^[^#]*#/, "").replace(/\/additionalProperties$/, "")) as { properties?: object } | undefined;
       const known = Object.keys(parent?.properties ?? {});
       const nearest = nearestName(name, known);
       const help = nearest !== undefined ? `did you mean "${nearest}"?` : known.length > 0 ? `known: ${known.join(", ")}` : "none is allowed";
@@ -93,15 +94,4 @@ function quote(value: unknown): string {
 function clip(text: string): string {
   const shown = maskLikelySecrets(text);
   return shown.length > MAX_QUOTE ? `${shown.slice(0, MAX_QUOTE)}…` : shown;
-}
-
-function at(root: unknown, pointer: string): unknown {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce<unknown>(
-      (value, key) => (typeof value === "object" && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined),
-      root,
-    );
 }
