@@ -37,9 +37,9 @@ export interface Bus extends AsyncDisposable {
    */
   inspect(name: string, part?: QueuePart): Promise<QueueState | undefined>;
   /**
-   * Shows `visit` the messages that are parked for a service now, oldest first and one at a time. A message that it says
-   * to remove is gone; all others stay in their order. A visit that breaks off loses nothing, and the message it was at
-   * stays too: if the visitor throws, the process dies or the bus is lost. A visit passes over messages that another holds.
+   * Shows `visit` the messages that are parked for a service now, oldest first and one at a time. A message that it says to remove is gone; all
+   * others stay in their order. A visit breaks off if the visitor throws, the process dies or the bus is lost. It loses nothing, and the message that
+   * it was at stays too. A visit passes over messages that another holds.
    * @returns how many were shown; undefined if there is no such service
    * @throws {BusUnavailableError} if the bus does not answer in time
    * @throws {BusClosedError} after disposal

@@ -1,4 +1,4 @@
-// The interface, what it promises, and what its users are told.
+// The interface, its promises, and the errors and states that its users see.
 
 export {
   type Bus,

@@ -26,7 +26,7 @@ interface Consumer {
 
 type OnFailure = (consumer: Consumer, waiting: Waiting, error: unknown) => Promise<void>;
 
-/** Calls in nobody's async context: that of a publisher, or of whoever subscribed, is not that of the messages of others. */
+/** Calls in nobody's async context: the context of a publisher or a subscriber is not that of the messages of others. */
 const outside = AsyncLocalStorage.snapshot();
 
 /** One queue of the in-memory bus: messages in order, handed to consumers in turn, failures as SubscriptionKind says. */
@@ -130,7 +130,7 @@ export class MemoryQueue {
     return undefined;
   }
 
-  /** Runs the handler, in no frame but this one: each message would pay for it. What `failed` does with a failure is part of the message's turn. */
+  /** Runs the handler, in no frame but this one: each message would pay for it. The work of `failed` is part of the message's turn. */
   async #run(consumer: Consumer, waiting: Waiting, receivedAt: number, failed: OnFailure): Promise<void> {
     const { message, isRedelivered } = waiting;
     try {
@@ -159,7 +159,7 @@ export class MemoryQueue {
     else await this.#die(waiting.message, error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" });
   };
 
-  /** What a consumer did not finish before its drain time was over is the next to be handed out. */
+  /** Messages that a consumer did not finish before its drain time was over are the next to be handed out. */
   #giveBack(waiting: Waiting): void {
     this.#waiting.splice(this.#head, 0, { ...waiting, isRedelivered: true });
     this.#bytes += waiting.message.body.byteLength;

@@ -11,7 +11,7 @@ export interface RequesterOptions {
   readonly alsoHears?: readonly string[] | undefined;
   /** The subscription that takes the answers. */
   readonly subscription: Pick<SubscribeOptions, "name" | "kind">;
-  /** What an answer answers: the `key` of a request. @default its correlation id */
+  /** The `key` of the request that an answer is for. @default its correlation id */
   readonly keyOf?: ((reply: Envelope) => string | undefined) | undefined;
   /** Called with each answer that nobody waits for, or that its request does not accept. */
   readonly onStray?: ((reply: Envelope) => void) | undefined;
@@ -92,7 +92,7 @@ class SubscribingRequester implements Requester {
           if (wait.isOpen) onConfirmed?.();
         },
         (error: unknown) => {
-          // Who may have it may answer it, and who is told that nobody has it would ask somebody else.
+          // A service that may have the request may answer it. A caller that hears "nobody has it" would ask another service.
           if (!mayHaveBeenTaken(error)) wait.reject(error);
         },
       );
@@ -111,7 +111,7 @@ class SubscribingRequester implements Requester {
 
   #subscribe(): Promise<AsyncDisposable> {
     const { replyTo, alsoHears = [], subscription, keyOf = (reply) => reply.correlationId, onStray } = this.#options;
-    // Who waits for an answer is in a trace already: the handler that wakes it up needs none.
+    // A caller that waits for an answer is in a trace already: the handler that wakes it up needs none.
     const started = this.#bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false }, (reply) => {
       const wait = this.#waits.byKey.get(keyOf(reply) ?? "");
       if (wait === undefined || wait.accept?.(reply) === false) onStray?.(reply);
@@ -168,7 +168,7 @@ const HEARD = Promise.resolve();
 
 type WaitOptions = Pick<RequestOptions, "timeoutMs" | "signal" | "accept">;
 
-/** What the waits of one requester share. */
+/** The state that the waits of one requester share. */
 interface Waits {
   readonly byKey: SlotMap<string, Wait>;
   readonly deadlines: Deadlines;

@@ -58,7 +58,7 @@ export { errorReply, textResponse, toolErrorFrom } from "./messages/tool-message
 export { type TimedOut, timeoutError } from "./timeout-error.ts";
 export { ToolError, ToolErrorCode, type ToolErrorOptions } from "./tool-error.ts";
 
-// What is wrong with values and files, in words.
+// Faults of values and files, in words.
 
 export { ConfigError } from "./faults/config-error.ts";
 export { describeFaults, type Fault, faultsText, namesHelp, nearestName } from "./faults/describe-faults.ts";

@@ -10,7 +10,7 @@ import { testSubscriptions } from "./test-subscriptions.ts";
 
 /** The traits of the bus under test. */
 export interface TestBusOptions {
-  /** What `traits.isDurable` says; a durable bus must keep messages while nobody consumes. */
+  /** The value of `traits.isDurable`. A durable bus must keep messages while nobody consumes. */
   readonly isDurable: boolean;
 }
 

@@ -5,7 +5,7 @@ import { type Bus, MAX_BODY_BYTES, MAX_HEADER_BYTES } from "../bus.ts";
 import { MessageTooLargeError, UnroutableError } from "../bus-errors.ts";
 import { collector, envelope, text, unique, WAIT } from "./fixtures.ts";
 
-/** What becomes of a message that is published. */
+/** The delivery of a message that is published. */
 // Long because: the tests are listed side by side
 export function testDelivery(create: () => Promise<Bus>): void {
   test("delivers an envelope as it was published", async () => {

@@ -4,7 +4,7 @@ import { type Bus, type Death, MAX_PARKED_BODY_BYTES } from "../bus.ts";
 import { DeadLetterError } from "../bus-errors.ts";
 import { collector, envelope, look, parked, settled, text, unique, WAIT } from "./fixtures.ts";
 
-/** What becomes of a message that is not handled: its time is over, or its handler fails. */
+/** The end of a message that is not handled: its time is over, or its handler fails. */
 // Long because: the tests are listed side by side
 export function testFailures(create: () => Promise<Bus>): void {
   test("never delivers a message after its time to live, and parks it", async () => {

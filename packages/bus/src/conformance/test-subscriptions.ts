@@ -3,7 +3,7 @@ import type { Bus } from "../bus.ts";
 import { SubscriptionConflictError, UnroutableError } from "../bus-errors.ts";
 import { collector, envelope, text, unique, WAIT } from "./fixtures.ts";
 
-/** Who gets messages, how many at once, and until when. */
+/** Subscriptions: which of them gets a message, how many at once, and until when. */
 // Long because: the tests are listed side by side
 export function testSubscriptions(create: () => Promise<Bus>): void {
   test.each([

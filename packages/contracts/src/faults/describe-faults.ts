@@ -90,7 +90,7 @@ function quote(value: unknown): string {
   return typeof value === "string" ? `the text ${JSON.stringify(clip(value))}` : `the ${typeof value} ${String(value)}`.replace("the object null", "null");
 }
 
-/** What came may be a secret in the wrong place. */
+/** A value that came may be a secret in the wrong place. */
 function clip(text: string): string {
   const shown = maskLikelySecrets(text);
   return shown.length > MAX_QUOTE ? `${shown.slice(0, MAX_QUOTE)}…` : shown;

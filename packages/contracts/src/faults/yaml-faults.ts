@@ -3,7 +3,7 @@ export interface ParsedYaml {
   readonly errors: readonly { readonly pos: readonly [number, number]; readonly message: string }[];
 }
 
-/** What knows the lines of its text: the parser's `LineCounter`. */
+/** The object that knows the lines of its text: the parser's `LineCounter`. */
 export interface YamlLines {
   linePos(offset: number): { readonly line: number; readonly col: number };
 }

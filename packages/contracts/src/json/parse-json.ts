@@ -7,7 +7,7 @@ export interface JsonFault {
   readonly reason: JsonFaultReason;
   /** To stand behind "it is" or "the arguments are". */
   readonly message: string;
-  /** What could be parsed, for finding whom to answer. */
+  /** The part that could be parsed, for finding the sender to answer. */
   readonly value?: unknown;
 }
 
@@ -23,7 +23,7 @@ interface Rules {
   readonly maxDepth: number;
   /** Whether a key may be one that leads to a prototype. It is a property of its object's own in any case. */
   readonly takesAnyKey: boolean;
-  /** What becomes of a number that JavaScript would change into another: see isInexact. */
+  /** The treatment of a number that JavaScript would change into another: see isInexact. */
   readonly inexact: "rounded" | "refused" | "text";
 }
 
@@ -86,7 +86,7 @@ function examine(root: unknown, maxDepth: number, takesAnyKey: boolean): "too_de
         for (const child of value) if (isNested(child)) next.push(child);
         continue;
       }
-      // What JSON.parse makes inherits nothing that is enumerable.
+      // Values of JSON.parse inherit nothing that is enumerable.
       for (const key in value) {
         const child = (value as Record<string, unknown>)[key];
         // A copy of such a value by careless code would write to the prototype of all objects.

@@ -7,7 +7,7 @@ const MINUS = 0x2d;
 /** Space, tab, line feed and carriage return: what JSON allows between a name and its colon. */
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
-/** What a JSON text says that the value parsed from it does not. */
+/** Facts of a JSON text that the value parsed from it has lost. */
 export interface JsonScan {
   /** How many members its objects have, each name counted as often as it stands there: more than the value has if one stands twice. */
   readonly members: number;
@@ -70,7 +70,7 @@ export function quoteNumbers(json: string, spans: readonly Span[]): string {
 }
 
 /**
- * Whether a number of JSON becomes another one in JavaScript: an integer that comes out with other digits, one that is too large or too small to be
+ * Whether a number of JSON becomes another one in JavaScript. An integer may come out with other digits; a number may be too large or too small to be
  * kept. Digits of a fraction that a double does not hold are no such thing: writers print more of them than they mean.
  */
 function isInexact(literal: string): boolean {

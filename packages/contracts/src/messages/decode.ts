@@ -8,7 +8,7 @@ export interface MessageFault {
   readonly reason: "not_utf8" | "invalid" | JsonFaultReason;
   readonly message: string;
   readonly faults: readonly Fault[];
-  /** What could be parsed, for finding whom to answer. */
+  /** The part that could be parsed, for finding the sender to answer. */
   readonly value?: unknown;
 }
 

@@ -8,7 +8,7 @@ export interface Envelope {
   readonly messageId: string;
   /** The payload's name on the wire: `messages[…].type`. */
   readonly type: string;
-  /** Who says to have sent it. Not verified: see `userId`. */
+  /** The sender, as the message says. Not verified: see `userId`. */
   readonly source: string;
   /** The payload, UTF-8 JSON. */
   readonly body: Uint8Array;

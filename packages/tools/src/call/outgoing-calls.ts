@@ -160,7 +160,7 @@ function notNoted(name: string): ToolError {
   });
 }
 
-/** What ends a call early besides its caller's own end. */
+/** The ways in which a call ends early, besides its caller's own end. */
 function signalsOf({ signal, parent }: CallOptions): readonly AbortSource[] {
   if (signal === undefined) return parent === undefined ? NONE : [parent.signal];
   return parent === undefined ? [signal] : [signal, parent.signal];

@@ -5,11 +5,11 @@ import { MAX_TIMEOUT_MS } from "../limits.ts";
 import { createIdentity } from "../messages/identity.ts";
 import { formOf, type RequestForm } from "../messages/request-form.ts";
 
-/** Who asks in the operator's name: a word in the topic for answers. */
+/** The user who asks in the operator's name: a word in the topic for answers. */
 const OPERATOR = "operator";
 
 export interface CreateReplayerOptions {
-  /** Who is believed to have sent what was parked, where the bus verifies senders. @default see createIdentity */
+  /** Decides which sender of a parked message is believed, where the bus verifies senders. @default see createIdentity */
   readonly policy?: PolicyHolder | undefined;
   /** Requests that services take besides ToolInvokeRequests. @default none */
   readonly forms?: readonly RequestForm[] | undefined;
@@ -19,7 +19,7 @@ export interface CreateReplayerOptions {
 export interface ReplayOptions {
   /** How long to wait for the answer, in milliseconds; also the budget that the service gets. At most 20 minutes. */
   readonly timeoutMs: number;
-  /** Who parked the message, as the bus verified it. */
+  /** The user that parked the message, as the bus verified it. */
   readonly parkedBy?: string | undefined;
   /** Aborting ends the waiting, not the call. */
   readonly signal?: AbortSignal | undefined;
@@ -36,10 +36,9 @@ export interface ReplayAnswer {
 /** Sends parked requests once more, and takes the answers: the caller of then waits no longer. */
 export interface Replayer extends AsyncDisposable {
   /**
-   * Publishes the request again as it was: same topic, message id, body and source, so that the claims of its service know
-   * it; where the bus verifies senders, on behalf of the caller of then, for which the operator must be a delegate. A call
-   * that has run is not run again; what it gave is the answer. The call is not cancelled when nobody waits any
-   * longer, for a cancelled call could never be played again.
+   * Publishes the request again as it was: same topic, message id, body and source, so that the claims of its service know it. Where the bus verifies
+   * senders, the request goes on behalf of the caller of then, and the operator must be a delegate for that. A call that has run is not run again;
+   * its earlier result is the answer. The call is not cancelled when nobody waits any longer, for a cancelled call could never be played again.
    * @param service the subscription that it was parked for
    * @throws {ReplayRefusedError} if it was not published, in words for the operator
    * @throws {RequestTimeoutError} if no answer came in time

@@ -43,8 +43,8 @@ export interface ToolCallerOptions {
   /** Calls without an answer at a time; one more is refused as `overloaded`. @default 256 */
   readonly maxCallsInFlight?: number | undefined;
   /**
-   * Who may do what: what this agent may not use is not listed, and refused before it is sent. The services decide for
-   * themselves. Also whose announcements and results are taken, where the bus verifies senders. @default all is listed
+   * The rights of callers. A tool that this agent may not use is not listed, and a call of it is refused before it is sent. The services decide for
+   * themselves. Where the bus verifies senders, it also says whose announcements and results are taken. @default all is listed
    */
   readonly policy?: PolicyHolder | undefined;
   readonly log?: Logger | undefined;
@@ -64,8 +64,8 @@ export interface ToolCaller extends AsyncDisposable {
    */
   getGuides(by?: string): Promise<readonly ToolGuide[]>;
   /**
-   * Resolves once the services that are there have answered and their lists are here, or have not come within 5 seconds of being known of: what is so then.
-   * Lists that are missing are asked for until they come.
+   * Resolves with the tools known by then, once the services that are there have answered and their lists are here. It waits for a list at most 5
+   * seconds from when the list is known of. Lists that are missing are asked for until they come.
    */
   discovered(): Promise<Discovery>;
   /** Whether a service says that tools whose names begin so may come, as what offers them is being connected. */
@@ -77,12 +77,11 @@ export interface ToolCaller extends AsyncDisposable {
    */
   call(name: string, args: object | string | undefined, options?: CallOptions): Promise<ToolInvokeResponse>;
   /**
-   * The calls that an earlier process of this caller had out when it ended, each with its answer: by its deadline, or shortly
-   * after the start if that is over. A call under the id of one that is out joins it. They are listed until 15 minutes after
-   * their answer.
+   * The calls that an earlier process of this caller had out when it ended, each with its answer. The answer comes by the call's deadline, or shortly
+   * after the start if that is over. A call under the id of one that is out joins it. They are listed until 15 minutes after their answer.
    */
   readonly resumed: readonly ResumedCall[];
-  /** What is remembered of this caller's calls. */
+  /** The calls of this caller that the journal remembers. */
   readonly journal: Pick<CallJournal, "find" | "recent">;
   /** How a call ended, if its answer is kept: `keepAnswer`, and all that were resumed. */
   getAnswer(toolCallId: string): Promise<ToolInvokeResponse | ToolError | undefined>;

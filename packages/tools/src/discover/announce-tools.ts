@@ -26,7 +26,7 @@ export const listTopic = (service: string): string => `tool.announce.list.${serv
 /** No service may have this name: its announcements would be probes. */
 export const RESERVED_SERVICE = "probe";
 
-/** Changes within this time are told together. */
+/** Changes within this time are announced together. */
 const TOGETHER_MS = 20;
 
 /** Everything that a service serves. */
@@ -49,9 +49,9 @@ export interface ToolAnnouncer extends AsyncDisposable {
 }
 
 /**
- * Tells callers what an instance of a service serves. All hear that it is there, by a heartbeat that carries the list's hash, and what changes; the list itself
- * goes to whoever asks for it. Listens for who asks before it is heard of, so that a caller that starts at the same time misses nothing. Disposal says
- * that the instance is leaving.
+ * Tells callers what an instance of a service serves. All callers hear its heartbeat, which carries the list's hash, and each change; the list itself
+ * goes to callers that ask for it. It listens for questions before its first heartbeat, so that a caller that starts at the same time misses nothing.
+ * Disposal says that the instance is leaving.
  */
 export async function announceTools(bus: Bus, options: AnnounceOptions): Promise<ToolAnnouncer> {
   const { service } = options;
@@ -80,16 +80,19 @@ export async function announceTools(bus: Bus, options: AnnounceOptions): Promise
   };
 }
 
-/** What callers are told of an instance, and how. */
+/** The announcements of an instance to callers, and how. */
 class ToldList {
   readonly #bus: Bus;
   readonly #options: AnnounceOptions;
   readonly #toAll: string;
   readonly #self: { readonly service: string; readonly instance: string; readonly epoch: number };
   readonly #allowance = new AnswerAllowance();
-  /** What all have been told of. Heartbeats and answers say the same until a change has been told: a hash that is new to callers makes each ask for the list. */
+  /**
+   * The list that was announced to all. Heartbeats and answers say the same until a change is announced: a hash that is new to callers makes each ask
+   * for the list.
+   */
   #announced: Announcement;
-  /** What is served now. */
+  /** The list that is served now. */
   next: Announcement;
 
   constructor(bus: Bus, options: AnnounceOptions) {

@@ -1,16 +1,16 @@
 import { Buckets } from "@rockbot/base";
 
-/** What is saved of an allowance comes back in this time. */
+/** The saved part of an allowance comes back in this time. */
 const PER_MS = 8_000;
-/** What an asker may have at once. Agents of one name may start together, each of which needs a list. */
+/** The bytes that an asker may have at once. Agents of one name may start together, each of which needs a list. */
 const OF_ONE = 32 * 1024 * 1024;
 /** The same for all askers together: where nobody verifies names, one may have many. */
 const OF_ALL = 128 * 1024 * 1024;
-/** What an answer costs beside its bytes: to be asked costs, too. */
+/** The cost of an answer beside its bytes: a question costs, too. */
 const BASE_BYTES = 64 * 1024;
 const MAX_ASKERS = 1_000;
 
-/** Bounds what an instance of a service answers to those who ask what it serves: a caller that asks all the time costs it, the bus and others little. */
+/** Bounds the answers of a service's instance to callers that ask for its tools. So a caller that asks all the time costs it, the bus and others little. */
 export class AnswerAllowance {
   readonly #buckets: Buckets;
 

@@ -1,8 +1,8 @@
 import type { Bus } from "@rockbot/bus";
 
-/** An answer counts as a sign of life for this long: a busy caller does not ask, and one that paused pays one round trip to the broker. */
+/** An answer counts as a sign of life for this long. A busy caller then does not ask, and one that paused pays one round trip to the broker. */
 const TRUST_MS = 50;
-/** A bus that does not say, such as a broker that has just come back and has enough to do, is not asked again for this long. */
+/** A bus that does not say is not asked again for this long. It may be a broker that has just come back and has enough to do. */
 const UNSAID_MS = 500;
 
 /**

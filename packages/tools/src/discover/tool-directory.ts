@@ -27,7 +27,7 @@ import { ServiceLiveness } from "./service-liveness.ts";
 const REMEMBER_MS = 10 * 60_000;
 /** Services that are there have this long to answer the probe at the start, and longer where the bus takes long. */
 const FIRST_ANSWER_MS = 250;
-/** Whoever is there has answered once nothing new has come for this long, or for as long as our own probe took twice. */
+/** Every service that is there has answered once nothing new has come for this long, or for twice the time that our own probe took. */
 const QUIET_MS = 60;
 /** How long discovery waits for answers, and for each list from when it is known of. */
 const DISCOVERY_MS = 5_000;
@@ -35,11 +35,12 @@ const DISCOVERY_MS = 5_000;
 const ANSWER_MS = 200;
 /** How long it waits for each list that is on its way. */
 const LIST_MS = 2_000;
-/** Probes of one process are at least this far apart: whoever comes is heard without. */
+/** Probes of one process are at least this far apart. A service that comes announces itself without a probe. */
 const PROBE_INTERVAL_MS = 1_000;
 /**
- * A list that has not come is asked for again after this, then after twice as long, up to the longest: who has lost sight of a service while the broker was
- * parted sees it again so soon after it is whole. Whoever is slower to send 32 MiB is not asked again, as each page that comes is waited from.
+ * The caller asks again for a list that has not come after this time, then after twice as long, up to the longest. So a caller that lost sight of a
+ * service while the broker was parted sees it again soon after the broker is whole. A service that is slower to send 32 MiB is not asked again, since
+ * the wait starts anew with each page that comes.
  */
 const ASK_AGAIN_MS = 1_000;
 const MAX_ASK_AGAIN_MS = 4_000;
@@ -90,7 +91,7 @@ interface WantedList {
   readonly since: number;
   /** When an instance was last heard of that has it. */
   seen: number;
-  /** Who was heard of while there was no list at all, so that one of them may leave. */
+  /** The services that were heard of while there was no list at all, so that one of them may leave. */
   readonly heard: Map<string, { readonly seen: number; readonly epoch: number }>;
   askAt: number;
   askAgainMs: number;
@@ -114,7 +115,10 @@ interface ServiceView {
   readonly instances: Map<string, { readonly seen: number; readonly epoch: number }>;
 }
 
-/** What is served on a bus, as heard from announcements. A tool's name belongs to whoever announced it first, until that service is gone. */
+/**
+ * The tools that are served on a bus, as heard from announcements. A tool's name belongs to the service that announced it first, until that service
+ * is gone.
+ */
 export class ToolDirectory implements AsyncDisposable {
   readonly #bus: Bus;
   readonly #options: ToolDirectoryOptions;
@@ -196,7 +200,7 @@ export class ToolDirectory implements AsyncDisposable {
     return guides.some(({ awaited = [] }) => awaited.some((beginning) => lower.startsWith(beginning.toLowerCase())));
   }
 
-  /** What a service says of a tool that it holds back until an operator approves it. Case does not matter. */
+  /** The words of a service on a tool that it holds back until an operator approves it. Case does not matter. */
   heldBack(name: string): NonNullable<ToolGuide["held"]>[number] | undefined {
     const lower = name.toLowerCase();
     const held = [...this.#services.values()].flatMap((view) => view.guides.flatMap((guide) => guide.held ?? []));
@@ -252,7 +256,7 @@ export class ToolDirectory implements AsyncDisposable {
     }
   }
 
-  /** Waits until whoever is there has most likely answered the probe: as slow as our own came back, so slow may their answers be. */
+  /** Waits until every service that is there has most likely answered the probe. Their answers may be as slow as our own was to come back. */
   async #haveAnswered(): Promise<void> {
     await this.#waitFor(DISCOVERY_MS, () => this.#echoMs !== undefined);
     const start = performance.now();
@@ -441,7 +445,7 @@ export class ToolDirectory implements AsyncDisposable {
     this.#lastNews = performance.now();
   }
 
-  /** Withdraws services whose every lease is over and who have no consumer. While the bus is away nobody can be heard, so nobody is withdrawn. */
+  /** Withdraws services that have no consumer and whose every lease is over. While the bus is away nobody can be heard, so nobody is withdrawn. */
   async #sweep(): Promise<void> {
     if (!this.#bus.isReady) return;
     const now = performance.now();

@@ -22,7 +22,7 @@ const STORE_PATIENCE_MS = 5_000;
 /** The clocks of two machines, of which neither is set, differ by less over the time that a call may take. */
 const CLOCK_TOLERANCE_MS = 2_000;
 
-/** What says whether a call may run again. */
+/** The facts that decide whether a call may run again. */
 interface ClaimedTool {
   readonly idempotent: boolean;
   readonly isResumable: boolean;
@@ -40,7 +40,7 @@ export class CallClaims {
   readonly #owner = newId();
   /** The calls that this process runs under a claim. */
   readonly #running = new SlotMap<string, { readonly requestHash: string; readonly outcome: Promise<ToolInvokeResponse> }>();
-  /** What this process holds. */
+  /** The claims that this process holds. */
   readonly #held = new LinkedList<HeldClaim>();
   #renewing: NodeJS.Timeout | undefined;
   readonly #seesAll: boolean;
@@ -57,9 +57,10 @@ export class CallClaims {
   }
 
   /**
-   * Runs a call effectively once, however often it is delivered. A repeat joins the run in this process, waits for the one
-   * elsewhere, or gets the result that is kept; also if the run that it has joined is taken over. If whoever ran it is gone, it runs again only if the tool is idempotent
-   * or resumable; else it is `outcome_unknown`; so it is if the store does not say. Read-only tools run as often as they are delivered, and pay no claim.
+   * Runs a call effectively once, however often it is delivered. A repeat joins the run in this process, waits for the one elsewhere, or gets the
+   * result that is kept. It does so, too, if the run that it has joined is taken over. If the process that ran the call is gone, the call runs again
+   * only if the tool is idempotent or resumable. Else it ends in `outcome_unknown`, as it does if the store does not say. Read-only tools run as
+   * often as they are delivered, and pay no claim.
    */
   layer(definition: ToolDefinition, { isResumable = false }: Pick<Tool, "isResumable"> = {}): ToolLayer {
     if (definition.readOnly) return (next) => next;
@@ -73,7 +74,7 @@ export class CallClaims {
           if (running !== undefined) {
             if (running.requestHash !== requestHash) return Promise.reject(conflict(request));
             return running.outcome.catch((error: unknown) => {
-              // Whoever has taken the call over may be gone, and this repeat be what is left to answer.
+              // The process that has taken the call over may be gone, and this repeat may be the only one left to answer.
               if (error instanceof SupersededError) return executor.execute(request, context);
               throw error;
             });

@@ -4,14 +4,14 @@ import type { ToolLayer } from "../define/tool-executor.ts";
 
 const deadlines = new Deadlines();
 
-/** What a repeat of a call does. */
+/** The promises that say whether a call may be repeated. */
 type Promises = Pick<ToolDefinition, "readOnly" | "idempotent">;
 
 const quoted = (toolName: string): string => `"${toolName}"`;
 
 /**
- * Ends a call at its deadline: aborts the signal, and answers `timeout` even if the tool ignores it. A call whose time is
- * over before it starts does not start. An aborted call ends with the signal's reason. What is inside has an AbortSignal, as tools need.
+ * Ends a call at its deadline: aborts the signal, and answers `timeout` even if the tool ignores it. A call whose time is over before it starts does
+ * not start. An aborted call ends with the signal's reason. The layers inside get an AbortSignal, as tools need.
  */
 export const deadline =
   (promises: Promises): ToolLayer =>
@@ -40,13 +40,13 @@ export const deadline =
 export interface InTimeOptions {
   readonly signal: AbortSource;
   readonly leftMs: number;
-  /** What the wait fails with when the time is over. */
+  /** The error that the wait fails with when the time is over. */
   readonly late: () => unknown;
   /** Told when the wait ends before the work. */
   readonly onCut?: ((reason: unknown) => void) | undefined;
 }
 
-/** Waits for work, but no longer than a call has time or until it is aborted: then it fails with `late`, or with the signal's reason. */
+/** Waits for work until the call's time is over or the call is aborted. Then it fails with `late`, or with the signal's reason. */
 export function inTime<T>(work: Promise<T>, { signal, leftMs, late, onCut }: InTimeOptions): Promise<T> {
   return new Promise((resolve, reject) => {
     let leave: (() => void) | undefined; // none yet where the signal has aborted

@@ -14,9 +14,9 @@ export interface RecordNames {
   readonly count: string;
 }
 
-/** What the side that runs a tool records. */
+/** The names of what the side that runs a tool records. */
 export const servingNames: RecordNames = { span: "tool.invoke", duration: "rockbot.tool.invoke.duration", count: "rockbot.tool.invocations" };
-/** What the side that calls a tool records: other names, so that nothing counts twice. */
+/** The names of what the side that calls a tool records. They differ, so that nothing counts twice. */
 export const callingNames: RecordNames = { span: "tool.call", duration: "rockbot.tool.call.duration", count: "rockbot.tool.calls" };
 
 /** The label of names that nobody serves: callers choose them, and each label is kept for ever. */

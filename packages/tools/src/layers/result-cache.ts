@@ -48,6 +48,6 @@ export class ResultCache {
   }
 }
 
-/** What it takes in memory, roughly: two bytes a character. */
+/** Its size in memory, roughly: two bytes a character. */
 const sizeOf = (key: string, { content, structured }: ToolInvokeResponse): number =>
   2 * (key.length + (content?.length ?? 0) + (structured == null ? 0 : JSON.stringify(structured).length)) + 200;

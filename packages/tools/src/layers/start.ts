@@ -7,7 +7,7 @@ let counter: UpDownCounter | undefined;
 /** The same frozen labels are found at once by who counts. */
 const labelsOf = remembered((toolName) => Object.freeze({ tool_name: toolName }));
 
-/** Innermost: says that from here on the tool runs, so that a refusal before is told from a failure after. */
+/** Innermost: says that from here on the tool runs. So a refusal before differs from a failure after. */
 export const start: ToolLayer = (next) => ({
   async execute(request, context) {
     context.onStarted?.();

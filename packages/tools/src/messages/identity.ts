@@ -3,7 +3,7 @@ import type { Bus } from "@rockbot/bus";
 import { type Envelope, Header, isName, isReplyTopic, isReplyTopicOf, replyRoots, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { defaultPolicySource, type Peers, type PolicyHolder, peersOf } from "@rockbot/policy";
 
-/** Who a message is from. */
+/** The sender of a message. */
 export interface Sender {
   /** As the bus verified it, or, on one that verifies nobody and for legacy peers, as the message says. */
   readonly name: string;
@@ -13,12 +13,12 @@ export interface Sender {
   mayHear(topic: string): boolean;
 }
 
-/** What a message can be that is not from who it should be from. */
+/** Kinds of messages that can come from a sender other than the right one. */
 export type ForgedKind = "result" | "progress" | "announcement" | "parked";
 
 /** Tells who messages are from, by what the bus verifies and what the policy says of those users. */
 export interface Identity {
-  /** The sender of a request or a cancel. @returns why nobody is believed to be it, which may be told to the sender only if `name` is known */
+  /** The sender of a request or a cancel. @returns why nobody is believed to be it; the sender may learn that only if `name` is known */
   senderOf(message: Envelope): Sender | Stranger;
   /** Whether the message is from the service; one that is not counts as forged. */
   isFrom(service: string, message: Envelope, kind: ForgedKind): boolean;
@@ -33,7 +33,7 @@ export interface Identity {
 /** A sender whose message asks for more than it may. */
 export interface Stranger {
   readonly refusal: ToolError;
-  /** Where it may be told so; undefined if nobody knows who it is. */
+  /** The topics on which the refusal may go to it; undefined if nobody knows the sender. */
   readonly mayHear: Sender["mayHear"] | undefined;
 }
 

@@ -17,7 +17,7 @@ export interface MessageMeterOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** What a caller may have more of than the policy says, since it costs others: each in a second, and ten times as many at once. */
+/** Bounds beyond the policy for messages that cost others: so many of a caller in a second, and ten times as many at once. */
 const EXTRAS = {
   /** Answers to requests that are too many. */
   refusal: 20,
@@ -44,7 +44,7 @@ export class MessageMeter {
   readonly #log: Logger;
   readonly #buckets: Buckets;
   readonly #loggable: Buckets;
-  /** What was dropped since it was logged last. */
+  /** The drops since the last line in the log. */
   readonly #dropped = new RecentMap<string, { count: number }>(MAX_CALLERS);
   #counter: Counter<Attributes> | undefined;
 

@@ -70,12 +70,12 @@ function uncarriable({ toolName }: Ids, cause: unknown): ToolError {
   });
 }
 
-/** The answer in a body; without its type it is told by what it says. Undefined if it is none. */
+/** The answer in a body; without a type, its content tells that it is one. Undefined if it is none. */
 export function decodeReply(body: Uint8Array, type?: string): ToolInvokeResponse | ToolError | undefined {
   return readReply(body, type).reply;
 }
 
-/** What a body says. One that is no answer says why, and may name a call all the same. */
+/** The content of a body. For one that is no answer it says why, and may name a call all the same. */
 interface ReadReply {
   readonly ids: Partial<Record<keyof Ids | "message", unknown>>;
   readonly reply?: ToolInvokeResponse | ToolError;

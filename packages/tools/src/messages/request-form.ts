@@ -24,7 +24,7 @@ export interface RequestForm {
   read(body: Uint8Array): RequestedCall | ToolError;
   /** The answer's form on the wire, without the secrets of this process. */
   write(request: Ids, reply: ToolInvokeResponse | ToolError): EncodedReply;
-  /** What a written answer says, as far as this form can; undefined if it is in another. */
+  /** The content of a written answer, as far as this form can say; undefined if the answer is in another form. */
   readReply(body: Uint8Array, type: string): ToolInvokeResponse | ToolError | undefined;
 }
 

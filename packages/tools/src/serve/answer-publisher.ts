@@ -14,9 +14,10 @@ export interface AnswerPublisherOptions {
 const LATE_PUBLISH_MS = 1_000;
 
 /**
- * Publishes answers. One that does not reach its caller's queue, though that is there, or that the queue refuses, is offered again: somebody may have deleted what leads to the
- * queue, or it lies on a node that has just died. After a while, and for a caller of whom many are held already, it counts as one without a queue. So a caller whose queue takes nothing costs its service
- * a few handlers, and no second run.
+ * Publishes answers. An answer is offered again if its caller's queue is there and the answer does not reach it, or if the queue refuses it. Somebody
+ * may have deleted the bindings that lead to the queue, or the queue lies on a node that has just died. After a while the answer counts as one
+ * without a queue; so it does for a caller of whom many answers are held already. So a caller whose queue takes nothing costs its service a few
+ * handlers, and no second run.
  */
 export class AnswerPublisher {
   readonly #bus: Bus;

@@ -11,7 +11,7 @@ import type { Address } from "./read-request.ts";
 export type Reply = ToolInvokeResponse | ToolError;
 type Ids = Pick<ToolInvokeRequest, "toolCallId" | "toolName">;
 
-/** What is known of a call beside its answer. */
+/** The facts of a call beside its answer. */
 export interface AnswerNotes {
   /** Of the request. @default that of tool requests */
   readonly form?: RequestForm | undefined;

@@ -14,7 +14,7 @@ export interface CallAuditOptions {
 /** How a call ended, or why it was not answered here. */
 export type CallOutcome = ToolInvokeResponse | ToolError | "superseded" | "dead_lettered";
 
-/** What is noted of one delivery of a call. */
+/** The notes on one delivery of a call. */
 export interface CallEntry {
   /** Why the call is not to be run: no line could be written of it. */
   refusal(): ToolError | undefined;

@@ -13,7 +13,7 @@ export interface IntakeOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** Who has so many of the handlers while none is free is in the way of others. */
+/** A caller that has so many of the handlers while none is free is in the way of others. */
 const CROWDING_PART = 0.75;
 /** Of what runs at once, the part that one caller may have meanwhile: others find a place at once, however long its calls take. */
 const SHARE_PART = 0.75;
@@ -23,16 +23,23 @@ const PRESENT_MS = 60_000;
 const PATIENCE_MS = 10_000;
 /** More is not kept of what one caller has here while others are there, whatever its number. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
-/** The least that a caller may have here, as many as ours have out at most: what the policy allows at once may be less, and is refused in its own words. */
+/**
+ * The least room that a caller has here: as many requests as a caller of ours has out at most. The policy may allow fewer at once, and refuses the
+ * rest in its own words.
+ */
 const LEAST_ROOM = 256;
-/** What is taken a second of a caller that has had more than its room, until it has sent less for a while: what runs costs a hundred times as much as what is dropped. */
+/**
+ * The requests a second that are taken of a caller that has had more than its room, until it has sent less for a while. A request that runs costs a
+ * hundred times as much as one that is dropped.
+ */
 const RESTRAINED_PER_SECOND = 100;
 const MAX_RESTRAINED = 1_000;
 
 /**
- * What comes to a service, before it is read. The queue of the bus knows no callers: what one has sent too much of has to come out of it before others'
- * calls do. So while one caller has most handlers, none is free and others are there, more is taken from the bus than is handled: it waits here,
- * callers have their turns in rotation, and what one has too many of can be refused at once. Else no more is taken, so that other instances have it.
+ * The requests that come to a service, before it reads them. The queue of the bus knows no callers: the surplus of one caller has to come out of it
+ * before the calls of others do. So more is taken from the bus than is handled while one caller has most handlers, none is free and others are there.
+ * The requests wait here, callers have their turns in rotation, and the surplus of one caller can be refused at once. Else no more is taken, so that
+ * other instances have it.
  */
 export class Intake implements AsyncDisposable {
   readonly #options: IntakeOptions;
@@ -42,7 +49,7 @@ export class Intake implements AsyncDisposable {
   readonly #lines = new Map<string, FairQueue>();
   readonly #held = new Map<string, { count: number; bytes: number }>();
   #heldCount = 0;
-  /** Who has had more than its room, and when that was last so. */
+  /** The callers that have had more than their room, each with the time when that was last so. */
   readonly #restrained = new RecentMap<string, number>(MAX_RESTRAINED);
   readonly #restraints: Buckets;
   #latest: string | undefined;
@@ -74,7 +81,10 @@ export class Intake implements AsyncDisposable {
     return false;
   }
 
-  /** Notes that a message is dropped. Of many, more is taken than is handled, whoever else is there: what lies in the bus is in the way of who comes next. */
+  /**
+   * Notes that a message is dropped. If many are dropped, more is taken than is handled, even if no other caller is there. Messages that lie in the
+   * bus are in the way of the next callers.
+   */
   drop(caller: string): void {
     const now = this.#clock();
     if (now - this.#dropped.since > 1_000) this.#dropped = { count: 0, since: now };

@@ -44,7 +44,7 @@ interface Received {
   readonly entry: CallEntry;
 }
 
-/** What becomes of each message on a service's topic. */
+/** Handles each message on a service's topic. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #unreadable = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.requests.unreadable", {
@@ -108,7 +108,7 @@ export class RequestHandler {
     const found = this.#find(request, message, sender.caller);
     if (found instanceof ToolError) {
       this.#invocations.add(1, { tool_name: UNKNOWN_TOOL, status: found.code });
-      // What cannot be had here now may have been run by whoever got the call before.
+      // A tool that is not available here now may have run in the instance that got the call before.
       const mayHaveRun = maybeTakenSince(delivery) !== undefined && found.code === ToolErrorCode.Unavailable;
       return answers.write(address, request, mayHaveRun ? unknownOutcome(request) : found, deadline, { form, entry });
     }
@@ -153,7 +153,7 @@ export class RequestHandler {
     return this.#options.audited(message, callerOf(message, sender), read instanceof ToolError ? undefined : (read.request.arguments ?? ""), receivedAt);
   }
 
-  /** Keeps a request that nobody can be told about for an operator. One that is too large is not worth that, nor are many of one caller. */
+  /** Keeps a request for an operator if no caller can get an answer to it. One that is too large is not worth that, nor are many of one caller. */
   #giveUpUnanswerable(message: Envelope, sender: Sender | Stranger, form: RequestForm): void {
     const isTooLarge = message.body.byteLength > MAX_REQUEST_BYTES;
     if (!this.#options.limit.keepsUnanswerable(callerOf(message, sender), { isTooLarge })) return;

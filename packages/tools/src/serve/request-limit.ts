@@ -9,7 +9,7 @@ export interface RequestLimitOptions {
   readonly policy: PolicyHolder;
 }
 
-/** A guess, for who has as many requests here as it may have. */
+/** A guess, for a caller that has as many requests here as it may have. */
 const FULL_RETRY_MS = 1_000;
 
 /** How many requests are taken of one caller, before they are read. */
@@ -46,7 +46,7 @@ export class RequestLimit {
   }
 }
 
-/** What a caller is told whose request is too many. */
+/** The answer to a caller whose request is too many. */
 export function tooMany(caller: string, retryAfterMs: number): ToolError {
   return new ToolError(
     ToolErrorCode.RateLimited,

@@ -47,7 +47,7 @@ export class RunningCalls {
   }
 }
 
-/** What is known of calls, for each caller by itself. */
+/** The known calls, for each caller by itself. */
 class CallsOfCallers<Value> {
   readonly #callers = new RecentMap<string, RecentMap<string, Value>>(MAX_CALLERS);
 

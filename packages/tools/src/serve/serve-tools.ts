@@ -43,9 +43,9 @@ export interface ServeToolsOptions {
   /** How long disposal waits for running calls, in milliseconds. @default 20_000 */
   readonly drainMs?: number | undefined;
   /**
-   * Keeps calls of tools with effects from running twice. It is a store that all instances of the service share, or a function that opens
-   * one, which is called only where there are such tools. Without one, a redelivered call ends in `outcome_unknown` unless this process
-   * has had it. @default claims of this process alone
+   * Keeps calls of tools with effects from running twice. It is a store that all instances of the service share, or a function that opens one. The
+   * function is called only where there are such tools. Without one, a redelivered call ends in `outcome_unknown` unless this process has had it.
+   * @default claims of this process alone
    */
   readonly claims?: ClaimStore | OpenClaims | undefined;
   /** The policy: which callers may use which tools, how often, and which delegates exist. @default every caller may use every tool except the dangerous ones */

@@ -43,7 +43,7 @@ export class ServedTools {
     return tool === undefined ? undefined : this.#layer(tool);
   }
 
-  /** What is announced of them. */
+  /** The list that is announced of them. */
   announced({ service, topic }: { readonly service: string; readonly topic: string }): AnnouncedTool[] {
     return this.#set.tools.map(({ definition: { name, description, inputSchema, outputSchema, readOnly, idempotent, dangerous } }) => ({
       name,

@@ -4,7 +4,7 @@ import type { CallableTools } from "./callable-tools.ts";
 /** When a tool may be there that a service says may come. */
 const AWAITED_RETRY_MS = 2_000;
 
-/** Why a tool that is not listed cannot be called on behalf of a caller, who is told only of what it may use. */
+/** Why a tool that is not listed cannot be called on behalf of a caller. The caller learns only of tools that it may use. */
 export function notServed(name: string, caller: string, tools: CallableTools): ToolError {
   const { directory } = tools;
   const shown = name.slice(0, 80);

@@ -6,7 +6,7 @@ export function usableBy(caller: string, policy: Policy, tools: readonly ToolReg
   return tools.filter(({ name, dangerous, source }) => source === LOCAL || policy.decide({ caller, tool: name, isDangerous: dangerous }).isAllowed);
 }
 
-/** What a policy says of a caller's use of a tool, which is undefined for tools of this process. */
+/** The policy's answer on a caller's use of a tool. It is undefined for tools of this process. */
 export function decide(caller: string, policy: PolicyHolder, registry: ToolRegistry, tool: string): Decision | undefined {
   const registration = registry.get(tool);
   return registration?.source === LOCAL ? undefined : policy.current().decide({ caller, tool, isDangerous: registration?.dangerous });

@@ -1,7 +1,10 @@
 import type { Bus } from "@rockbot/bus";
 import { openStation, type Station, type StationOptions } from "./caller-station.ts";
 
-/** A caller's station under the name that it has now. Who loses its name gets another; what waits at a station of before has its answers there. */
+/**
+ * A caller's station under the name that it has now. A caller that loses its name gets another. Calls that wait at an earlier station have their
+ * answers there.
+ */
 export interface HeldStation extends AsyncDisposable {
   readonly current: Station;
   /** A call that has ended wants no progress any more. Closes stations of before at which nothing waits now. */

@@ -54,8 +54,8 @@ export function progressListener(bus: Bus, { replyTo, address, isGenuine, meter 
       });
     },
     /**
-     * Resolves once all updates are here that went before the call's answer, which comes another way and may overtake them, at most REST_MS later:
-     * progress may be lost.
+     * Resolves once all updates are here that went before the call's answer, at the latest after REST_MS. The answer comes another way and may
+     * overtake updates, and progress may be lost.
      */
     async heardAll(toolCallId: string, sent: number): Promise<void> {
       const listener = listeners.get(toolCallId);

@@ -17,7 +17,7 @@ export const unavailable = (tool: FoundTool, cause?: unknown): ToolError =>
 export const overloaded = (tool: FoundTool, why: string, cause?: unknown): ToolError =>
   new ToolError(ToolErrorCode.Overloaded, `"${tool.name}" cannot be called now: ${why}. Try again later.`, { cause, retryAfterMs: RETRY_AFTER_MS });
 
-/** What an error of the bus means for a call; any other stays as it is. */
+/** The meaning of an error of the bus for a call; any other error stays as it is. */
 export function toCallError(tool: FoundTool, error: unknown): unknown {
   if (error instanceof RequestTimeoutError) {
     const isRepeatSafe = tool.readOnly || tool.idempotent;

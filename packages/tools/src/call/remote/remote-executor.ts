@@ -152,5 +152,5 @@ class RemoteExecutor implements ToolExecutor {
   }
 }
 
-/** What a caller who wants no progress passes. */
+/** The value that a caller passes who wants no progress. */
 export const ignoreProgress = (): void => {};
