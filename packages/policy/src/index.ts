@@ -12,7 +12,7 @@ export { createPolicy, type Decision, type Policy, type RateLimit, type Use } fr
 
 export { defaultPolicySource, type PolicySource, readPolicy } from "./document/read-policy.ts";
 
-// Who is who on the bus, and may do what there.
+// Users of the bus, and their rights there.
 
 export { type BusRights, busRights } from "./bus-rights.ts";
 export { mayUseSome } from "./may-use-some.ts";

@@ -1,6 +1,6 @@
 import type { PolicyLimits, PolicyMessages } from "./generated/policy.ts";
 
-/** What a process takes from one caller each second. */
+/** The messages that a process takes from one caller each second. */
 export interface MessageFlow {
   readonly perSecond: number;
   readonly bytesPerSecond: number;
@@ -22,7 +22,7 @@ const DEFAULTS: MessageLimits = {
 
 export const messageKinds = Object.keys(DEFAULTS) as readonly MessageKind[];
 
-/** What holds for a caller: its own limits, then everyone's, one by one. */
+/** The limits that hold for a caller: its own, then everyone's, one by one. */
 export function messageLimits(everyone: PolicyLimits, own: PolicyLimits | undefined): MessageLimits {
   const flow = (kind: MessageKind): MessageFlow => ({ ...DEFAULTS[kind], ...everyone.messages?.[kind], ...own?.messages?.[kind] });
   return { invoke: flow("invoke"), cancel: flow("cancel"), manage: flow("manage"), refresh: flow("refresh"), progress: flow("progress") };

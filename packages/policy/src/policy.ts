@@ -13,13 +13,13 @@ export interface Use {
   /** The effective caller. */
   readonly caller: string;
   readonly tool: string;
-  /** What a dangerous tool is allowed by names it in full. @default false, but for the names that are known as dangerous */
+  /** A policy allows a dangerous tool only where it names the tool in full. @default false, but for the names that are known as dangerous */
   readonly isDangerous?: boolean | undefined;
 }
 
 /** An amount that can be used up, and comes back with time: at most `amount`, and as much again in `perMs` milliseconds. */
 export interface RateLimit {
-  /** What is counted together. */
+  /** The name of the calls that are counted together. */
   readonly key: string;
   /** Whether the calls of this tool are counted, or those of all. */
   readonly scope: "tool" | "caller";
@@ -30,7 +30,7 @@ export interface RateLimit {
 /** A policy's decision about one caller's use of one tool. It is mostly the same object as long as the policy is the same. */
 export interface Decision {
   readonly isAllowed: boolean;
-  /** What decided, and where it stands. For operators: not for the caller. */
+  /** The rule that decided, and its place. For operators: not for the caller. */
   readonly because: string;
   /** Of the policy that decided. */
   readonly revision: string;
@@ -60,9 +60,9 @@ export interface Policy {
   readonly revision: string;
   /** The file's content with all defaults. */
   readonly document: PolicyDocument;
-  /** What the policy says of this use. Costs next to nothing for one that was asked for before. */
+  /** The policy's decision on this use. Costs next to nothing for one that was asked for before. */
   decide(use: Use): Decision;
-  /** What a process takes of each kind of message from this caller; the same object as long as the policy is the same, mostly. */
+  /** The messages of each kind that a process takes from this caller. It is the same object as long as the policy is the same, mostly. */
   messagesOf(caller: string): MessageLimits;
   /** How many calls this caller may have at once in one instance of a service, over all tools. */
   inFlightOf(caller: string): number;
@@ -73,7 +73,7 @@ export interface Policy {
 const DEFAULT_IN_FLIGHT = 256;
 const DEFAULT_DEPTH = 8;
 
-/** Whatever an announcement says of them: it may add the flag, and not take it away. `bash` is reserved for a tool that is to come. */
+/** These are dangerous, whatever an announcement says of them: it may add the flag, and not take it away. `bash` is reserved for a tool that is to come. */
 const DANGEROUS: ReadonlySet<string> = new Set([...dangerousToolNames, "bash"]);
 /** Decisions that are remembered; callers and tools are few, names that peers make up are not. */
 const MAX_REMEMBERED = 10_000;
@@ -119,7 +119,7 @@ export function createPolicy(source: PolicySource): Policy {
   };
 }
 
-/** What one revision says, made anew for each question. */
+/** The decisions of one revision, made anew for each question. */
 class Judge {
   readonly #source: PolicySource;
   readonly #callers: ReadonlyMap<string, PolicyCaller>;

@@ -66,7 +66,7 @@ export class OldestFirstMap<Key, Value> implements Iterable<readonly [Key, Value
     this.#newest = undefined;
   }
 
-  /** Oldest first. What is deleted meanwhile ends the walk if it is where the walk stands. */
+  /** Oldest first. The walk ends if the entry where it stands is deleted meanwhile. */
   *[Symbol.iterator](): IterableIterator<readonly [Key, Value]> {
     for (let entry = this.#oldest; entry !== undefined; entry = entry.newer) yield [entry.key, entry.value];
   }

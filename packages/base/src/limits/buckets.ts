@@ -86,5 +86,5 @@ function debtMs({ perMs }: Charge, fullAt: number, now: number): number {
   return owed > ROUNDING_MS ? Math.ceil(owed) : 0;
 }
 
-/** What sums of fractions may be off by. */
+/** The error that sums of fractions may have. */
 const ROUNDING_MS = 0.001;

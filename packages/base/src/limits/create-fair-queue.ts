@@ -18,7 +18,7 @@ export interface FairQueue {
    * @throws the signal's reason once it aborts
    */
   enter(party: string, limits: FairQueueLimits): Promise<Disposable | undefined>;
-  /** A turn, if it can be had at once: if fewer than `concurrency` run, and nobody waits. */
+  /** A turn, if there is one at once: if fewer than `concurrency` run, and nobody waits. */
   enterNow(concurrency: number): Disposable | undefined;
   /** Nobody has a turn, and nobody waits. */
   readonly isIdle: boolean;

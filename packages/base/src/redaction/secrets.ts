@@ -1,9 +1,6 @@
 import { createRedactor, MIN_SECRET_LENGTH } from "./redactor.ts";
 
-/**
- * The secrets of this process. One set for all of it: what a process knows must not leave it, whichever of its parts was
- * told, and whichever speaks.
- */
+/** The secrets of this process. The process has one set: a secret must not leave it, whichever part knows the secret and whichever part speaks. */
 const secrets = createRedactor();
 
 /** Notes a value that must not leave the process: see Redactor. Config, telemetry and adapters do so with what they are given. */

@@ -3,11 +3,14 @@ interface Wait {
   readonly onOver: () => void;
 }
 
-/** None ends later by more than this and what keeps the event loop busy: between two looks lies a quarter of what is left of the nearest wait, at least this. */
+/**
+ * The least time between two looks; else that is a quarter of the time left of the nearest wait. So no wait ends later by more than this and the work
+ * that keeps the event loop busy.
+ */
 const MIN_STEP_MS = 50;
 /** And at most this, so that an idle process sleeps while little is lost of the time that it cannot tell from sleep. */
 const MAX_STEP_MS = 500;
-/** What a timer may be late. A step that took longer was spent asleep. */
+/** The time that a timer may be late. A step that took longer was spent asleep. */
 const LATE_MS = 50;
 
 /**

@@ -13,7 +13,7 @@ export interface ConnectionBounds {
 
 interface Connection {
   readonly socket: Socket;
-  /** Who the connection is counted for. */
+  /** The name that the connection is counted under. */
   readonly network: string;
   /** Monotonic milliseconds. */
   readonly openedAt: number;
@@ -21,13 +21,14 @@ interface Connection {
   running: number;
 }
 
-/** So old is a connection at least that is closed for being one too many of its address: who opens many at once to use them has them longer by then. */
+/** The least age of a connection that is closed for being one too many of its address. A client that opens many at once to use them has them longer by then. */
 const GRACE_MS = 500;
 
 /**
- * The connections of a server. One is a stranger's until a request on it is let in. When there is no room, a newcomer has the place of whom it harms
- * least: of the network with the most strangers the oldest, who has had the longest time to say something; where there are none, of those let in
- * who has been idle for longest. So who floods the server takes places from himself, and only requests that run can fill it.
+ * The connections of a server. One is a stranger's until a request on it is let in. When there is no room, a newcomer gets the place of the
+ * connection that it harms least. That is the oldest one of the network with the most strangers, which has had the longest time to say something.
+ * Where there are no strangers, it is the one let in that has been idle for longest. So a client that floods the server takes places from itself, and
+ * only requests that run can fill the server.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;

@@ -11,13 +11,13 @@ export interface FrontDoorOptions {
 /** Why a request is not answered. */
 export interface FrontDoorFault {
   readonly kind: "malformed" | "denied";
-  /** In words for whoever sent it. */
+  /** In words for the client that sent it. */
   readonly message: string;
 }
 
 type RequestHead = Pick<IncomingMessage, "url" | "headers" | "headersDistinct">;
 
-/** Which of two such headers counts is up to whoever reads them: a proxy may take one, and we the other. */
+/** Which of two such headers counts is up to the reader: a proxy may take one, and we the other. */
 const ONCE = ["host", "authorization", "origin"];
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -47,7 +47,7 @@ function hostFault({ url = "/", headers }: RequestHead, hosts: ReadonlySet<strin
   return denied(`for the host ${shown(strange)}: it is none of this server's names. Use localhost, or add the name to allowedHosts`);
 }
 
-/** By then the host is known to be ours: whoever sends it as origin is no page of somebody else. */
+/** By then the host is known to be ours: a client that sends it as origin is no page of another site. */
 function originFault({ headers: { origin, host } }: RequestHead, origins: ReadonlySet<string | undefined>): FrontDoorFault | undefined {
   if (origin === undefined || origins.has(origin)) return undefined;
   const [scheme] = /^https?:\/\//.exec(origin) ?? [];

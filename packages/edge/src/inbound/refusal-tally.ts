@@ -2,9 +2,9 @@ import { networkOf } from "./addresses.ts";
 
 /** How many names get lines of their own, and where the lines go. */
 export interface RefusalTallyOptions {
-  /** Who is told apart in a while; all others are told together. So no flood fills a log. */
+  /** So many clients are logged by themselves in a while; all others are logged together. So no flood fills a log. */
   readonly maxNames: number;
-  /** Refusals of one that are told one by one in a while. */
+  /** Refusals of one client that are logged one by one in a while. */
   readonly ownLines: number;
   /** Gets the number of those that were not told one by one, at the end of a while. */
   readonly tell: (name: string, reason: string, count: number) => void;
@@ -36,7 +36,7 @@ export class RefusalTally implements Disposable {
     this.#telling = setInterval(() => this.#tell(), options.everyMs ?? EVERY_MS).unref();
   }
 
-  /** @returns the name under which it is to be told by itself; undefined if it is counted */
+  /** @returns the name under which the refusal is to be logged by itself; undefined if it is counted */
   note(name: string, reason: string): string | undefined {
     const tally = this.#tallyOf(name, reason);
     if (tally.lines < this.#options.ownLines) {

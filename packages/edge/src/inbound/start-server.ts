@@ -97,8 +97,8 @@ export async function startServer(listener: RequestListener, where: ServerAddres
   server.on("request", listener);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuseUnreadable(error, socket, refusal));
   server.on("checkExpectation", (_, outgoing) => refuseExpectation(outgoing, refusal));
-  // Nothing moves on a connection. That is well while a request runs on it, unless an answer is there and nobody reads it. What has not arrived
-  // in time is told so first.
+  // Nothing moves on a connection. That is well while a request runs on it, unless an answer is there and nobody reads it. A request that has not
+  // arrived in time gets its refusal first.
   const stillMs = 2 * requestTimeoutMs + 1000;
   server.setTimeout(stillMs, (socket: Socket) => {
     if (connections.isWorking(socket) && socket.writableLength === 0) socket.setTimeout(stillMs);

@@ -20,8 +20,8 @@ export interface NameLookupOptions {
 const MAX_IN_FLIGHT = 64;
 
 /**
- * Looks names up by asking the name servers, not the system's resolver: that one holds a thread for each name, and four
- * names whose servers are silent stop every other look-up, decompression and file of the process.
+ * Looks names up by asking the name servers, not the system's resolver. That one holds a thread for each name. Four names whose servers are silent
+ * stop every other look-up, decompression and file of the process.
  */
 export function createNameLookup({ servers }: NameLookupOptions = {}): Lookup {
   const permits = createSemaphore(MAX_IN_FLIGHT);

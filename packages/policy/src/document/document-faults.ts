@@ -1,7 +1,10 @@
 import type { PolicyDocument } from "../generated/policy.ts";
 import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
 
-/** What is wrong with a policy that its schema cannot know: what has to be unique and is not, what is missing for something else, and who would be believed too much. */
+/**
+ * The faults of a policy that its schema cannot know. Names may be given twice, something may be missing that another part needs, and a user may be
+ * believed too much.
+ */
 export function documentFaults({ identity, callers, services, operators, delegates, legacyPeers }: PolicyDocument): DocumentFault[] {
   const tokens = [
     ...entries(callers).map(([name, { tokens }]) => ({ path: ["callers", name, "tokens"], tokens })),
@@ -45,7 +48,7 @@ const servicesMissing: DocumentFault = {
 
 type Named = readonly [path: PolicyPath, name: string];
 
-/** @param what the words for a name that is not to be told */
+/** @param what the words for a name that must not be shown */
 function repeated(names: readonly Named[], rule: string, what?: string): DocumentFault[] {
   const first = new Map<string, PolicyPath>();
   return names.flatMap(([path, name]) => {

@@ -1,7 +1,7 @@
 /** The steps to a value in a policy document: names of properties, and places in lists from 0. */
 export type PolicyPath = readonly (string | number)[];
 
-/** What is wrong with a policy, and where. */
+/** A fault of a policy, and its place. */
 export interface DocumentFault {
   readonly path: PolicyPath;
   readonly message: string;

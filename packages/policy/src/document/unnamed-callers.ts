@@ -1,7 +1,7 @@
 import type { PolicyDocument } from "../generated/policy.ts";
 import { entries } from "./document-place.ts";
 
-/** What a policy lets callers do whom it does not name, and whom it names and yet gives nothing, in words for its operator. */
+/** The rights that a policy gives callers whom it does not name, in words for its operator. They also say which callers it names and yet gives nothing. */
 export function unnamedCallers({ callers, everyone: { allow } }: PolicyDocument): string[] {
   const tools = allow.includes("*") ? "every tool but the dangerous ones" : allow.length === 0 ? "no tool" : `only ${allow.join(", ")}`;
   const idle = entries(callers).flatMap(([name, own]) => ((own.allow ?? allow).length === 0 ? [name] : []));

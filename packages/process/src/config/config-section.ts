@@ -9,7 +9,7 @@ export interface ConfigSection {
   readonly among: readonly string[];
 }
 
-/** What the section sets, out of what the whole file says. */
+/** The values that the section sets, out of the whole file. */
 export function sectionOf(whole: Settings, { name, among }: ConfigSection): Settings {
   const faults = [...whole.faults];
   let settings = new Map<string, Setting>();

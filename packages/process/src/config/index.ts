@@ -5,7 +5,7 @@ export type { ConfigSection } from "./config-section.ts";
 export { exitOnConfigError } from "./exit-on-config-error.ts";
 export { type LoadConfigOptions, loadConfig } from "./load-config.ts";
 
-// What they are made of, and how they are called.
+// The parts of settings, and their names.
 
 export type { ConfigSchema } from "./config-schema.ts";
 export { envName } from "./read-env.ts";

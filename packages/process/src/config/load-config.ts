@@ -21,9 +21,8 @@ export interface LoadConfigOptions<T = unknown> {
   /** Values by property name that beat all others, such as command line options; undefined is not set. */
   readonly overrides?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * Says what is wrong that the schema cannot know. It sees the properties that are right by themselves, also where
-   * others are not, so that all faults are found at once; `isFaulty` tells those others from what is not set. Its words
-   * hold no secret.
+   * Finds the faults that the schema cannot know. It sees the properties that are right by themselves, also where others are not, so that all faults
+   * are found at once. `isFaulty` tells those others from properties that are not set. Its words hold no secret.
    */
   readonly check?: ((config: Readonly<Partial<T>>, isFaulty: (property: string) => boolean) => readonly string[]) | undefined;
 }
@@ -59,7 +58,7 @@ export function loadConfig<T>(
   return deepFreeze(value as T);
 }
 
-/** What the schema's patterns cannot say of properties marked `x-url`, and of lists of such. */
+/** Faults of properties marked `x-url`, and of lists of such, which the schema's patterns cannot find. */
 function addressFaults(properties: ReadonlyMap<string, PropertySchema>, config: Readonly<Record<string, unknown>>): string[] {
   return [...properties].flatMap(([name, { "x-url": isUrl, items }]) => {
     const value = config[name];
@@ -110,7 +109,7 @@ function holdsSecret(schema: PropertySchema | undefined): boolean {
   return isUnquoted(schema) || holdsSecret(schema.items) || Object.values(schema.properties ?? {}).some(holdsSecret);
 }
 
-/** Of a secret that is a URL with a password only that is secret: the host may be told. */
+/** Of a secret that is a URL with a password, only the password is secret: the host may be shown. */
 function registerSecrets(value: unknown, schema: PropertySchema | undefined, isSecret = schema?.["x-secret"] === true): void {
   if (typeof value === "string") {
     registerUrlSecret(value);

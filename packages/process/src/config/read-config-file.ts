@@ -7,7 +7,7 @@ const MAX_BYTES = 1024 * 1024;
 /** Enough for a hand-written file; stops a file whose aliases multiply. */
 const MAX_ALIASES = 100;
 
-/** What the YAML or JSON file at `path` sets. */
+/** The values that the YAML or JSON file at `path` sets. */
 export function readConfigFile(path: string): Settings {
   const source = `the file ${path}`;
   const failed = (reason: string): Settings => ({ settings: new Map(), faults: [`${source}: ${reason}`] });

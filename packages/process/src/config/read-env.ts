@@ -13,8 +13,8 @@ export function envName(property: string): string {
 }
 
 /**
- * What the environment sets. An empty variable counts as not set, since `NAME=${OTHER:-}` is how a compose file says
- * so. A secret may lie in the file that `NAME_FILE` names. Variables that belong to no property are ignored.
+ * The values that the environment sets. An empty variable counts as not set, since `NAME=${OTHER:-}` is how a compose file says so. A secret may lie
+ * in the file that `NAME_FILE` names. Variables that belong to no property are ignored.
  */
 export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Readonly<Record<string, string | undefined>>): EnvSettings {
   const settings = new Map<string, Setting>();

@@ -4,7 +4,7 @@ export interface Setting {
   readonly source: string;
 }
 
-/** What one source sets, by property name, and what is wrong with it. */
+/** The values that one source sets, by property name, and the faults of that source. */
 export interface Settings {
   readonly settings: ReadonlyMap<string, Setting>;
   readonly faults: readonly string[];

@@ -1,4 +1,4 @@
-/** What is wrong with a property that is an address: nothing, or one fault. Its words do not hold the address, which may have a password in it. */
+/** The fault of a property that is an address: none, or one. Its words do not hold the address, which may have a password in it. */
 export function urlFaults(property: string, text: string | undefined): string[] {
   if (text === undefined || URL.canParse(text)) return [];
   return [`${property}: is no address that can be read. Check the host and the port; in user and password, write % as %25, @ as %40 and the like`];

@@ -19,7 +19,7 @@ export interface Shutdown extends Disposable {
   readonly signal: AbortSignal;
 }
 
-/** What aborted work has to end, before the process ends without it. */
+/** The time that aborted work has to end, before the process ends without it. */
 const ABORT_MS = 2000;
 /** @see https://nodejs.org/api/timers.html: longer delays become 1 ms */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

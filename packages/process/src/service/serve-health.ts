@@ -45,7 +45,7 @@ export async function serveHealth({ port, host = "127.0.0.1", ready, metrics }: 
   );
 }
 
-/** Whoever asks while it runs has what comes of it: nobody needs a name here, and a thousand questions are to cost one. */
+/** Callers that ask while it runs share its result: no caller needs a name here, and a thousand questions are to cost one. */
 function shared<Result>(run: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined;
   return () => {

@@ -19,7 +19,7 @@ export function takeSignals(signals: readonly NodeJS.Signals[], { first, again }
   function take(signal: NodeJS.Signals): void {
     if (takenAt === undefined) {
       takenAt = performance.now();
-      // Node gives its signals back before it takes itself apart, which it leaves undone where it is told to exit.
+      // Node gives its signals back before it takes itself apart. It does not take itself apart after a call of exit.
       process.once("beforeExit", () => process.exit());
       first(signal);
     } else if (performance.now() - takenAt >= REPEAT_MS) again(signal);

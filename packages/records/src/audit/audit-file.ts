@@ -27,9 +27,9 @@ const SEQ_DIGITS = 12;
 const MAX_NAMES = 1_000;
 
 /**
- * Opens the file, or makes it. Its chain goes on; that of a new file where the last one that was put aside has ended. A file that does not
- * end in a line of such a log is put aside, too: to go on after that line would hide it, and to stop would leave the calls to come without a log.
- * @throws {AuditFileError} if no file can be had at this path
+ * Opens the file, or makes it. Its chain goes on; that of a new file where the last one that was put aside has ended. A file that does not end in a
+ * line of such a log is put aside, too. To go on after that line would hide it, and to stop would leave the calls to come without a log.
+ * @throws {AuditFileError} if there can be no file at this path
  */
 export async function openAuditFile(path: string): Promise<AuditFile> {
   try {
@@ -71,7 +71,7 @@ export async function putAside(path: string, seq: number): Promise<string> {
 interface LastLine {
   /** Undefined if there is no line. */
   readonly head?: ChainHead | undefined;
-  /** Where it ends. What follows was cut off while it was written. */
+  /** Where it ends. The rest was cut off while it was written. */
   readonly end: number;
   /** Why what stands there is no line of such a log, in words. */
   readonly fault?: string | undefined;

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** What arguments are hashed with: who reads the log alone can guess none of them, however short. */
+/** The key that arguments are hashed with: a reader who has the log alone can guess none of them, however short. */
 export interface AuditKey {
   /** Tells keys apart in the log. */
   readonly id: string;

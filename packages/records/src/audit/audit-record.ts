@@ -11,7 +11,7 @@ export interface AuditRecord {
   readonly toolCallId: string;
   /** The arguments' text; the whole message where that is no call that can be read. */
   readonly arguments: string | Uint8Array;
-  /** What the policy said; `none` where it was not asked, as for a call that cannot be read or a tool that is not there. */
+  /** The policy's decision; `none` where it was not asked, as for a call that cannot be read or a tool that is not there. */
   readonly decision: "allowed" | "denied" | "none";
   /** The policy's revision. */
   readonly policy?: string | undefined;
@@ -40,8 +40,8 @@ export interface AuditLog extends AsyncDisposable {
   /** Whether what comes now would be written, as far as is known: false from a failure to the next success. */
   readonly isWriting: boolean;
   /**
-   * Resolves once the record is in the system's hands, so that it outlives this process; after a failure to write, or a
-   * second, it resolves all the same. Never rejects.
+   * Resolves once the record is in the system's hands, so that it outlives this process. After a failure to write, or a second, it resolves all the
+   * same. Never rejects.
    */
   write(record: AuditRecord | RefusedRequests): Promise<void>;
 }

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import { printableJson } from "@rockbot/contracts";
 
-// A line is one JSON object: `seq`, counted from 1; `time`; what it says; `previous`, the hash of the line before; and `hash`,
-// the SHA-256 of the line's own bytes up to there. So each line vouches for all before it. What a reader could take for a line break,
-// or what shows another text than is there, is escaped in it.
+// A line is one JSON object. It has `seq`, counted from 1, `time`, the record's own fields, and `previous`, the hash of the line before. Its last
+// field is `hash`, the SHA-256 of the line's own bytes up to there. So each line vouches for all before it. A line escapes characters that a reader
+// could take for a line break, or that show another text than is there.
 
 /** Where a chain stands: the number and the hash of its last line. */
 export interface ChainHead {
@@ -26,7 +26,7 @@ export function nextLine(head: ChainHead, fields: object, at: Date): { readonly 
   return { text: `${signed},"hash":"${own}"}\n`, head: { seq, hash: own } };
 }
 
-/** What a line says of its place in the chain, and all else it says. */
+/** A line's place in the chain, and its other fields. */
 export interface ChainLine extends ChainHead {
   readonly time: string;
   readonly previous: string;

@@ -12,7 +12,7 @@ import { type ChainHead, nextLine } from "./chain.ts";
 
 /** The key and the bounds of an audit log. */
 export interface OpenAuditLogOptions {
-  /** What arguments are hashed with. Logs that share it can be compared. @default one of the log's own, kept beside it: see keyFileOf */
+  /** The key that arguments are hashed with. Logs that share it can be compared. @default one of the log's own, kept beside it: see keyFileOf */
   readonly key?: string | undefined;
   /** A file that has grown so large is put aside as `{file}.{number of its last line}`. @default 64 MiB */
   readonly maxBytes?: number | undefined;
@@ -20,7 +20,7 @@ export interface OpenAuditLogOptions {
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
-/** Characters of a text in a record. What is longer is cut: a line must stay one that can be read. */
+/** Characters of a text in a record. A longer text is cut: a line must stay one that can be read. */
 const MAX_TEXT = 256;
 /** Characters in which secrets are looked for: a secret of this length is found even if the cut goes through it. */
 const MAX_LOOKED_AT = 8_192;
@@ -36,7 +36,7 @@ const LOOK_MS = 1_000;
 const CLOSE_MS = 5_000;
 /** Between two lines in the log about the same trouble. */
 const QUIET_MS = 60_000;
-/** How often the log is told where the chain stands, so that whoever keeps logs can tell when the whole chain was written anew. */
+/** How often a line of the log says where the chain stands. A keeper of logs can then tell when the whole chain was written anew. */
 const TELL_MS = 3_600_000;
 
 /**

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Logger } from "@rockbot/bus";
 import type { AuditRecord } from "./audit-record.ts";
 
-/** A folder of its own for each test, and a log that keeps what it is told. */
+/** A folder of its own for each test, and a log that keeps its lines. */
 export function auditScene() {
   const folder = mkdtempSync(join(tmpdir(), "rockbot-audit-"));
   const said: { readonly level: string; readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[] = [];

@@ -72,7 +72,7 @@ async function firstSeq(file: string): Promise<number> {
   return first;
 }
 
-/** Faults that are told one by one. */
+/** Faults that are reported one by one. */
 const MAX_FAULTS = 100;
 
 class ChainCheck {

@@ -51,7 +51,7 @@ export interface ClaimKey {
 
 /** The owner of a claim, its request, and how long it holds without a renewal. */
 export interface ClaimOptions {
-  /** Who takes it: unique to a running process. */
+  /** The process that takes it: unique to a running process. */
   readonly owner: string;
   /** Of tool name and arguments: the same id with others is a conflict. */
   readonly requestHash: string;
@@ -93,5 +93,5 @@ export const REPLY_KEPT_MS = 15 * 60_000;
 export const RECORD_KEPT_MS = 8 * 24 * 3_600_000;
 /** How long it is remembered that a call was cancelled which nobody had taken: no call waits longer to be started. */
 export const UNSEEN_CANCEL_KEPT_MS = 20 * 60_000;
-/** Of such calls of one caller, the newest: whoever cancels what he never asked for fills nobody's memory. */
+/** Of such calls of one caller, the newest: a caller that cancels calls it never made fills nobody's memory. */
 export const MAX_UNSEEN_CANCELS = 2_000;

@@ -20,8 +20,8 @@ export interface MemoryClaimStoreOptions {
   /** Milliseconds that never step back; `remembersSince` is by it, too. @default performance.now */
   readonly clock?: (() => number) | undefined;
   /**
-   * Calls remembered at a time. Beyond, the oldest of those that have ended is forgotten, then of those whose lease is over,
-   * and what the store remembers is shorter by that; while all are being run, another claim is refused. @default 100_000
+   * Calls remembered at a time. Beyond, the store forgets the oldest of those that have ended, then of those whose lease is over, and its memory is
+   * shorter by that. While all are being run, another claim is refused. @default 100_000
    */
   readonly maxRecords?: number | undefined;
   /** All replies together. Beyond, the oldest is forgotten; that its call is done is not. @default 64 MiB */
@@ -200,7 +200,7 @@ class MemoryClaimStore implements ClaimStore {
     throw new StoreUnavailableError(`Cannot remember another call: all of the ${this.#maxRecords} there is room for are being run`);
   }
 
-  /** What was taken, or ended, after this moment is not among those forgotten. */
+  /** A call that was taken, or ended, after this moment is not among those forgotten. */
   #forgetsBefore(time: number): void {
     this.#bornAt = Math.max(this.#bornAt, time);
   }

@@ -21,12 +21,12 @@ export interface CallJournalOptions {
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 /** Records that go out in one command. */
 const MAX_BATCH = 500;
-/** How long what is noted waits for more, unless somebody waits for it: most calls end meanwhile, and take one record to the store instead of three. */
+/** How long a note waits for more, unless somebody waits for it. Most calls end meanwhile, and take one record to the store instead of three. */
 const GATHER_MS = 50;
-/** What could not be written is tried again after this long, with what has been noted meanwhile. */
+/** Notes that could not be written are tried again after this long, with those made meanwhile. */
 const RETRY_MS = 1_000;
 
-/** What is asked for. */
+/** A call that its caller asks for. */
 export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf"> {
   readonly timeoutMs: number;
   /** No call had its id before, so that none is looked for. @default false */
@@ -112,7 +112,7 @@ export class CallJournal implements AsyncDisposable {
     return call;
   }
 
-  /** Whether the store has what is noted of a call by now, once it has said so or cannot: at once, if it has failed lately. */
+  /** Whether the store has the notes of a call by now, once it has said so or cannot. The answer comes at once if the store has failed lately. */
   written(call: CallNotes): Promise<boolean> {
     if (this.#store === undefined || this.#isFailing || this.#keeper.isClosed) return Promise.resolve(false);
     return new Promise((tell) => {

@@ -1,6 +1,6 @@
 import { type CallRecord, CallState, type CallStep, isOpen, MAX_STEPS } from "./call-record.ts";
 
-/** What has notes of calls. */
+/** A store that has notes of calls. */
 export interface NotesKeeper {
   /** Unix milliseconds. */
   readonly now: () => number;

@@ -1,4 +1,4 @@
-// What a caller remembers.
+// A caller's memory of its calls.
 
 export { CallJournal, type CallJournalOptions } from "./call-journal.ts";
 export type { CallNotes } from "./call-notes.ts";

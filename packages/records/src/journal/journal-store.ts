@@ -16,7 +16,7 @@ export interface JournalStore extends AsyncDisposable {
   /** The newest calls first. */
   readRecent(caller: string, limit: number): Promise<CallRecord[]>;
   read(caller: string, toolCallId: string): Promise<CallRecord | undefined>;
-  /** Who has written in the last MAX_AGE_MS, sorted. */
+  /** The callers that have written in the last MAX_AGE_MS, sorted. */
   readCallers(): Promise<string[]>;
   /** Keeps an answer for ANSWER_KEPT_MS. */
   writeAnswer(caller: string, toolCallId: string, answer: Uint8Array): Promise<void>;

@@ -1,4 +1,4 @@
-// What one process at a time may do.
+// Work that one process at a time may do.
 
 export { Lease, type LeaseOptions } from "./lease.ts";
 

@@ -9,7 +9,7 @@ export interface LeaseStore extends AsyncDisposable {
   release(name: string, owner: string): Promise<void>;
   /** Leaves a text for the others, if the lease is the owner's, at most MAX_NOTE_LENGTH characters. @throws as `hold` */
   leaveNote(name: string, owner: string, note: LeaseNote): Promise<void>;
-  /** What was left last, by whoever; undefined if there is nothing but what has the tag that is known. @throws as `hold` */
+  /** The note that was left last, by any owner; undefined if there is none but the one with the tag that is known. @throws as `hold` */
   readNote(name: string, knownTag?: string): Promise<LeaseNote | undefined>;
 }
 
@@ -24,8 +24,8 @@ export interface LeaseClaim {
 export interface LeaseHolder {
   readonly owner: string;
   /**
-   * Rises with each time that the lease is taken, also by the same owner, and over restarts of a store that forgets: the time of the taking in Unix
-   * milliseconds, or one more than the one before.
+   * Rises with each time that the lease is taken, also by the same owner, and over restarts of a store that forgets. It is the time of the taking in
+   * Unix milliseconds, or one more than the one before.
    */
   readonly fence: number;
 }

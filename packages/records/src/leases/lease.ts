@@ -37,7 +37,7 @@ export class Lease implements AsyncDisposable {
     return performance.now() < this.#heldUntil;
   }
 
-  /** Who had it when it was looked at last; undefined if that is not known. */
+  /** The owner at the latest look; undefined if that is not known. */
   get holder(): LeaseHolder | undefined {
     return this.#holder;
   }

@@ -6,7 +6,7 @@ import type { RateStore } from "./rate-store.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** What every rate store promises, as tests. `create` makes or connects one each time; tests use buckets of their own. */
+/** The promises of every rate store, as tests. `create` makes or connects one each time; tests use buckets of their own. */
 export function testRateStore(name: string, create: () => Promise<RateStore>): void {
   describe(name, () => {
     test("gives as much as the bucket holds, and then says when there is more", async () => {

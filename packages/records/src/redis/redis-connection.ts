@@ -6,7 +6,7 @@ import { StoreUnavailableError } from "../store-unavailable-error.ts";
 import type { RedisAddress } from "./redis-address.ts";
 import { readServerFacts, type ServerFacts } from "./server-facts.ts";
 
-/** What Redis runs whole or not at all, by its name. */
+/** Scripts by name. Redis runs each of them whole or not at all. */
 export type RedisScripts = Readonly<Record<string, { readonly numberOfKeys?: number; readonly lua: string }>>;
 
 type Script = (...keysAndArguments: (string | Buffer | number)[]) => Promise<unknown>;
@@ -17,9 +17,9 @@ export type RedisClient<Scripts extends RedisScripts> = Redis & { readonly [Name
 /** The purpose of a connection, its scripts, and what its process does without it. */
 export interface RedisConnectionOptions<Scripts extends RedisScripts> {
   readonly log: Logger;
-  /** What it is for, in a word: `claims`. */
+  /** Its purpose, in a word: `claims`. */
   readonly purpose: string;
-  /** What it costs that there is no connection, for the log. */
+  /** The cost of having no connection, for the log. */
   readonly whileAway: string;
   readonly scripts: Scripts;
   /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
@@ -35,7 +35,7 @@ class UnfitServerError extends Error {
   override readonly name = "UnfitServerError";
 }
 
-/** What is sent must be answered within this time. */
+/** A command must have its answer within this time. */
 const ANSWER_MS = 500;
 const NO_ANSWER = `no answer within ${ANSWER_MS} ms`;
 const CONNECT_MS = 2_000;
@@ -58,7 +58,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
   readonly #unanswered = new Set<{ readonly sentAt: number }>();
   #endWatch: (() => void) | undefined;
   #onIdle: (() => void) | undefined;
-  /** What the server said when the connection was made; undefined while there is none. */
+  /** The server's facts from when the connection was made; undefined while there is none. */
   #facts: ServerFacts | undefined;
   /** Attempts to connect since it was last up. */
   #failures = 0;
@@ -193,7 +193,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
     return Promise.race([answer, late]).finally(callOff);
   }
 
-  /** What is sent in one go goes out as one write. */
+  /** Commands that are sent in one go leave as one write. */
   #cork(): void {
     if (this.#isCorked) return;
     this.#isCorked = true;
@@ -256,7 +256,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
   }
 }
 
-/** What the server says of itself is good to know, not needed. */
+/** The server's facts are good to know, not needed. */
 function nothingIfForbidden(error: Error): string {
   if (error.message.startsWith("NOPERM")) return "";
   throw error;

@@ -8,7 +8,7 @@ export interface ServerFacts {
   readonly isReplica: boolean;
   /** Whether it logs each change to disk; undefined if it does not say. */
   readonly isLogged: boolean | undefined;
-  /** Whether it drops what it was told to keep when its memory is full, instead of refusing more. */
+  /** Whether it drops records that it was to keep when its memory is full, instead of refusing more. */
   readonly mayEvict: boolean;
 }
 

@@ -35,12 +35,12 @@ export class SharedRecords implements AsyncDisposable {
     return this.open("claims", async (url, options) => (await import("../claims/redis/index.ts")).connectRedisClaimStore(url, { ...options, keepsAll }));
   }
 
-  /** What callers have used up. */
+  /** The use that callers have made of their rates. */
   async rates(): Promise<RateStore | undefined> {
     return this.open("rates", async (...at) => (await import("../rates/redis/index.ts")).connectRedisRateStore(...at));
   }
 
-  /** Who may do what one process at a time may do. */
+  /** Leases on work that one process at a time may do. */
   async leases(): Promise<LeaseStore | undefined> {
     return this.open("leases", async (...at) => (await import("../leases/redis/index.ts")).connectRedisLeaseStore(...at));
   }
@@ -50,7 +50,7 @@ export class SharedRecords implements AsyncDisposable {
     return this.open("journals", async (...at) => (await import("../journal/redis/index.ts")).connectRedisJournalStore(...at));
   }
 
-  /** A further store, of whoever asks, under a name of its own. */
+  /** A further store, of any caller, under a name of its own. */
   async open<Store extends AsyncDisposable>(
     name: string,
     connect: (url: string, options: { readonly log: Logger }) => Promise<Store>,

@@ -27,7 +27,7 @@ export interface BusServiceParts<Config> {
   readonly policy: PolicyHolder;
   /** Aborts when the grace after the first signal is over. */
   readonly signal: AbortSignal;
-  /** What instances share in the configured Redis. It is closed after the service has drained. */
+  /** The records that instances share in the configured Redis. They are closed after the service has drained. */
   readonly records: SharedRecords;
 }
 

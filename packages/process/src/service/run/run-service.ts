@@ -21,7 +21,10 @@ export interface RunServiceOptions<Config, Parts> {
   readonly service: string;
   /** Reads the configuration. A ConfigError ends the process with code 2. */
   readonly load: () => Config;
-  /** Starts what the process is for. Disposal of what it returns drains. What it throws is logged in one line, and ends the process with code 1. */
+  /**
+   * Starts the work of the process, and returns the running service. Disposal of that drains. An error is logged in one line, and ends the process
+   * with code 1.
+   */
   readonly start: (parts: Parts) => Promise<AsyncDisposable>;
 }
 

@@ -55,7 +55,7 @@ export function createLog(destination: DestinationStream, { service, version, le
   return log;
 }
 
-/** What identifies the event, without its fields. */
+/** The part of a line that identifies the event, without its fields. */
 function shortened(line: string): string {
   const { level, time, service, trace_id, span_id, msg } = JSON.parse(line) as Record<string, unknown>;
   const short = {

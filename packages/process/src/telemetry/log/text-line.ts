@@ -5,7 +5,7 @@ type Style = Parameters<typeof styleText>[0];
 
 const levelStyles: Readonly<Record<string, Style>> = { debug: "gray", info: "green", warn: "yellow", error: "red" };
 
-/** What JSON lines have for machines, and a reader at a terminal does without. */
+/** Fields that JSON lines have for machines, and that a reader at a terminal does without. */
 const leftOut: ReadonlySet<string> = new Set(["level", "time", "service", "version", "msg", "trace_id", "span_id"]);
 
 /**

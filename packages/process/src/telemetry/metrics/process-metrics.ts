@@ -4,7 +4,10 @@ import { AggregationTemporality, DataPointType, type MetricData, type MetricProd
 import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
 import { type HrTime, toHrTime } from "./hr-time.ts";
 
-/** How often the event loop is timed. prom-client's own 10 ms would wake an idle process a hundred times a second, which is most of what it costs then. */
+/**
+ * How often the event loop is timed. It is 10 ms by default in prom-client: that would wake an idle process a hundred times a second, which is most
+ * of its cost then.
+ */
 const LOOP_WATCH_MS = 100;
 
 let registry: Registry | undefined;

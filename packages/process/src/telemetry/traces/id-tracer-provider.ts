@@ -44,7 +44,7 @@ class IdTracer implements Tracer {
   }
 }
 
-/** What a span has from the trace it is in. */
+/** The part of a span that comes from its trace. */
 type Origin = Pick<SpanContext, "traceId" | "traceFlags" | "traceState">;
 
 /** Most spans are asked for no id, so each is made when it is asked for. */

@@ -2,7 +2,7 @@ import { AsyncResource } from "node:async_hooks";
 import { type Context, ROOT_CONTEXT } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 
-/** What a context holds besides what the one below it holds. The API's own copies a Map with each value that is set. */
+/** The values that a context adds to those of the one below it. The API's own copies a Map with each value that is set. */
 class LinkedContext implements Context {
   readonly #below: Context;
   readonly #key: symbol;

@@ -3,8 +3,8 @@ import { isTracingSuppressed, TRACE_PARENT_HEADER, TRACE_STATE_HEADER, W3CTraceC
 import { IdSpan } from "./id-tracer-provider.ts";
 
 /**
- * The SDK's propagator, but that plain headers, of which each of our messages has one, are written without a check of the ids
- * that were minted here, and cut up without a pattern.
+ * The SDK's propagator, but for plain headers, of which each of our messages has one. It writes them without a check of the ids that were minted
+ * here, and cuts them up without a pattern.
  */
 export class TraceContextPropagator extends W3CTraceContextPropagator {
   override inject(context: Context, carrier: unknown, setter: TextMapSetter): void {
@@ -38,7 +38,7 @@ function readPlain(header: string): SpanContext | undefined {
 const LENGTH = 55;
 const bytes = Buffer.alloc(LENGTH);
 const NO_DIGIT = 0x10;
-/** What each byte is worth as a lower-case hex digit. */
+/** The value of each byte as a lower-case hex digit. */
 const digits = Uint8Array.from({ length: 256 }, (_, code) => {
   const digit = "0123456789abcdef".indexOf(String.fromCharCode(code));
   return digit === -1 ? NO_DIGIT : digit;

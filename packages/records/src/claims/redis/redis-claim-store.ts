@@ -32,7 +32,7 @@ class RedisClaimStore implements ClaimStore {
   readonly #label: string;
   readonly #log: Logger;
   readonly #connection: RedisConnection<typeof transitions>;
-  /** What names have in common; the braces make a cluster keep all in one place, as a script needs its keys. */
+  /** The common part of names; the braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
   readonly #marker: string;
   /** One for both, so that what a turn takes and what it completes go out as one write. */
@@ -40,7 +40,7 @@ class RedisClaimStore implements ClaimStore {
   readonly #taking = new TurnBatch((calls: readonly BatchedCall[]) => this.#take(calls), this.#atEndOfTurn);
   readonly #completing = new TurnBatch((calls: readonly BatchedCall[]) => this.#complete(calls), this.#atEndOfTurn);
   readonly #keepsAll: boolean;
-  /** Whether the server may drop records, or be another at each command, without anybody being told. */
+  /** Whether the server may drop records, or be another at each command, without a word to anybody. */
   #isForgetful = false;
   #hasWarned = false;
 
@@ -158,7 +158,7 @@ class RedisClaimStore implements ClaimStore {
   }
 }
 
-/** What a script for many claims needs for one of them. */
+/** The arguments of a script for many claims that belong to one of them. */
 interface BatchedCall {
   readonly names: readonly string[];
   readonly args: readonly (string | Buffer | number)[];

@@ -1,13 +1,13 @@
 import { leaseCommands } from "../../redis/index.ts";
 import { MAX_AGE_MS, MAX_CALLS } from "../call-record.ts";
 
-// A caller has a hash of its records, a sorted set of their ids by the time they were made, and a set of the ids without an
-// end. Redis runs a script whole or not at all, so the three agree.
+// A caller has a hash of its records, and a sorted set of their ids by the time they were made. A third key is the set of the ids without an end.
+// Redis runs a script whole or not at all, so the three agree.
 
 export const commands = {
   /**
-   * KEYS: records, order, open, callers. ARGV: caller, now, how many records there are, how many of them are open; then of all the ids,
-   * each with its text, and when they were made, each with its id; the ids of the open ones; those of the others.
+   * KEYS: records, order, open, callers. ARGV: caller, now, how many records there are, how many of them are open. Then follow all the ids, each with
+   * its text, and the times when they were made, each with its id. Last are the ids of the open ones, and those of the others.
    */
   writeCalls: {
     numberOfKeys: 4,

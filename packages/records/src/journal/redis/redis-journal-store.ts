@@ -18,7 +18,7 @@ export async function connectRedisJournalStore(url: string, options: RedisStoreO
 
 class RedisJournalStore implements JournalStore {
   readonly #connection: RedisConnection<typeof commands>;
-  /** What names have in common; the braces make a cluster keep all in one place, as a script needs its keys. */
+  /** The common part of names; the braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
 
   constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
