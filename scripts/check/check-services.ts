@@ -5,6 +5,7 @@ import { type BusRights, busRights, findGlob, readPolicy } from "@rockbot/policy
 import { type BusService, busServices, type Server, services } from "@rockbot/services";
 import { parse } from "yaml";
 import { composeVariables, redisKeys } from "../generate/deployment-files.ts";
+import { type SchemaDocument, toolDefinitions } from "../generate/schema-document.ts";
 
 const POLICY = "docker/policy.yaml";
 
@@ -106,13 +107,13 @@ const CALLERS_OWN = ["guides", "mcp"];
 async function toolFaults(root: string): Promise<string[]> {
   const globs = services.flatMap((service) => (service.onBus ? (service.tools ?? []) : []));
   const files = globSync("packages/contracts/schema/tools/*.yaml", { cwd: root }).filter((file) => !CALLERS_OWN.includes(basename(file, ".yaml")));
-  const documents = await Promise.all(files.map(async (file) => ({ file, text: await readFile(join(root, file), "utf8") })));
-  return documents.flatMap(({ file, text }) => {
-    const titles = [...text.matchAll(/^ {4}title: (\w+)$/gm)].flatMap(([, title = ""]) => title);
-    return titles
-      .filter((title) => findGlob(globs, title) === undefined)
-      .map((title) => `services/index.ts: no service may offer the tool ${title} of ${file}: name it in tools of its service`);
+  const faults = files.map(async (file) => {
+    const { definitions } = parse(await readFile(join(root, file), "utf8")) as SchemaDocument;
+    return toolDefinitions(definitions)
+      .filter(([, { title = "" }]) => findGlob(globs, title) === undefined)
+      .map(([, { title }]) => `services/index.ts: no service may offer the tool ${title} of ${file}: name it in tools of its service`);
   });
+  return (await Promise.all(faults)).flat();
 }
 
 async function settingFaults(service: BusService | Server): Promise<string[]> {
