@@ -5,7 +5,7 @@ export function chooseBusUrl(option: string | undefined, env: Readonly<Record<st
 
 export const MEMORY_BUS = "memory:";
 
-/** What is wrong with a bus's address, in words that show no password. */
+/** The faults of a bus's address, in words that show no password. */
 export function busUrlFaults(url: string): string[] {
   if (url === MEMORY_BUS) return [];
   if (/^amqps?:\/\//.test(url) && URL.canParse(url)) return [];

@@ -1,4 +1,4 @@
-/** What the command's exit code says. */
+/** The meanings of the command's exit code. */
 export const ExitCode = {
   /** Answered. */
   Ok: 0,

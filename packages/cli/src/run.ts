@@ -9,7 +9,7 @@ import { UsageError } from "./usage-error.ts";
 /** Runs one command line. Results go to stdout, all else to stderr. @returns the exit code */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const program = createProgram();
-  // What others wrote may be part of it: a tool's error, a broker's refusal.
+  // Texts of others may be part of it: a tool's error, a broker's refusal.
   const say = (text: string): void => console.error(terminalText(text, process.stderr));
   routeConsole(["debug", "info", "warn"], say); // libraries do so, also to stdout
   try {

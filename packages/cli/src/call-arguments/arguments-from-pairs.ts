@@ -5,7 +5,7 @@ import { typedValue } from "./typed-value.ts";
 
 /**
  * The arguments of a tool from `key=value` words, typed by the tool's schema; without one every text stays text. A dotted key names a property of an
- * object, unless the schema has a property of that very name. What is wrong goes to `faults`, all of it.
+ * object, unless the schema has a property of that very name. All faults go to `faults`.
  */
 export function argumentsFromPairs(pairs: readonly ArgumentPair[], schema: Schema | undefined, faults: string[]): object {
   const args: Record<string, unknown> = Object.create(null) as Record<string, unknown>;

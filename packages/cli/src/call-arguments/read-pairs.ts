@@ -10,7 +10,7 @@ export interface ArgumentPair {
 /** Whether a word is an argument of the form `key=value`, `key=@file` or `key:=JSON`. */
 export const isPair = (word: string): boolean => /^[^={}[\]"\s]+=/.test(word);
 
-/** Takes words apart: `key=value`, `key=@file` for the text of a file, `key:=JSON`. What is wrong goes to `faults`. */
+/** Takes words apart: `key=value`, `key=@file` for the text of a file, `key:=JSON`. All faults go to `faults`. */
 export function readPairs(words: readonly string[], faults: string[]): ArgumentPair[] {
   return words.flatMap((word): ArgumentPair[] => {
     if (!isPair(word)) {

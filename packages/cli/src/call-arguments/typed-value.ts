@@ -1,7 +1,7 @@
 import { parseArguments } from "@rockbot/contracts";
 import { resolved, type Schema, typesOf } from "./schema.ts";
 
-/** What a text means as a value of the schema, or why that cannot be said. */
+/** The meaning of a text as a value of the schema, or why it has none that is sure. */
 export type TypedValue = { readonly value: unknown } | { readonly fault: string };
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

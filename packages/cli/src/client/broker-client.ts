@@ -5,7 +5,7 @@ import { connectRuled } from "../connect-broker.ts";
 import { callerClient } from "./caller-client.ts";
 import type { ToolClient } from "./tool-client.ts";
 
-/** Calls the services behind a broker. The result queue is this command's own and ends with it. What the policy does not allow is not sent. */
+/** Calls the services behind a broker. The result queue is this command's own and ends with it. A call that the policy does not allow is not sent. */
 export async function openBrokerClient(url: string, policyFile: string | undefined): Promise<ToolClient> {
   await using started = new AsyncDisposableStack();
   const { bus, policy, agent } = started.use(await connectRuled(url, "rockbot call", policyFile));

@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /**
- * Where it is kept what is approved of the servers of a file, if nothing else is set: beside that file, so that it goes with it into version control.
- * Undefined where it could be neither read nor written.
+ * The default path for the approvals of a file's servers. It is beside that file, so that both go into version control. Undefined where it could be
+ * neither read nor written.
  */
 export function lockFileBeside(mcpConfig: string): string | undefined {
   const folder = dirname(resolve(mcpConfig));

@@ -4,7 +4,7 @@ import type { ToolSource } from "@rockbot/mcp/serve";
 import { MAX_TIMEOUT_MS } from "@rockbot/tools";
 import type { ToolClient } from "./tool-client.ts";
 
-/** What a command's client reaches, as an MCP client is offered it. */
+/** The tools that a command's client reaches, in the form that an MCP client gets. */
 export function offeredTools(client: ToolClient): ToolSource {
   return {
     maxTimeoutMs: MAX_TIMEOUT_MS,

@@ -12,10 +12,10 @@ interface PartsOfOne extends Pick<StartGatewayOptions, "operator"> {
   readonly triesLocal?: boolean | undefined;
 }
 
-/** What a service is started with in a process of several. What is left out it does without. */
+/** The parts that a service is started with in a process of several. It does without those that are left out. */
 type ComposedParts = Pick<BusStartParts<BusServiceConfig>, Needed> & Partial<Omit<BusStartParts<never>, Needed>> & PartsOfOne;
 
-/** Starts a service, or says why it cannot be had here: the others do not depend on it. */
+/** Starts a service, or says why it cannot run here: the others do not depend on it. */
 export async function startOrOff(service: BusService, parts: ComposedParts): Promise<RunningService> {
   const { name, topic, tools = [name] } = service;
   const none = { audit: undefined, rates: undefined, claims: undefined, leases: undefined, trustStore: undefined, journals: undefined };

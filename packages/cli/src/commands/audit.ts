@@ -55,7 +55,7 @@ async function read(files: readonly string[], head: string | undefined): Promise
   }
 }
 
-/** What is whole on stdout; what is not, or cannot be known, on stderr. */
+/** Whole logs go to stdout. Logs that are not whole, or of which that cannot be known, go to stderr. */
 function describe({ files, faults, furtherFaults, head, startsAt, hasHead }: AuditReport, partial: boolean): void {
   for (const file of files) console.log(describeFile(file));
   if (startsAt !== undefined) {

@@ -58,7 +58,7 @@ const stateOf = ({ state, code }: CallRecord): string => (code === undefined || 
 
 const attemptsOf = ({ attempts }: CallRecord): string => (attempts === 1 ? "1 attempt" : `${attempts} attempts`);
 
-/** Until its end, or until now. What came later is not counted. */
+/** Until its end, or until now. Later steps are not counted. */
 function durationOf(call: CallRecord): string {
   const startAt = call.steps[0]?.at ?? call.deadlineAt;
   const endAt = isOpen(call) ? Date.now() : (call.steps.findLast(({ step }) => step === call.state)?.at ?? startAt);

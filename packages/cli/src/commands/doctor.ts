@@ -110,7 +110,7 @@ async function readPolicyFile(file: string | undefined): Promise<{ readonly find
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What each service finds of itself, and whether its settings and its port can be used. */
+/** The findings of each service, and whether its settings and its port can be used. */
 async function examine(service: BusService, busUrl: string, env: Env): Promise<{ readonly found: readonly Finding[]; readonly listens?: Listens }> {
   try {
     const [load, { checkFiles }] = await Promise.all([service.loader(), service.settings()]);

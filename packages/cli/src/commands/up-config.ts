@@ -34,7 +34,7 @@ export interface ChosenService {
   readonly config: Config;
 }
 
-/** What `rockbot up` starts. */
+/** The services and settings that `rockbot up` starts. */
 export interface UpConfig {
   readonly busUrl: string;
   readonly policyFile: string | undefined;
@@ -122,7 +122,7 @@ function overridesOf(service: string, options: UpOptions, env: Readonly<Record<s
 
 const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
 
-/** What is approved of MCP servers is to outlive this process. */
+/** Approvals of MCP servers are to outlive this process. */
 function withLockFile(chosen: ChosenService): ChosenService {
   const { mcpConfig, mcpLockFile, redisUrl } = chosen.config as { readonly mcpConfig?: string; readonly mcpLockFile?: string; readonly redisUrl?: string };
   if (mcpConfig === undefined || redisUrl !== undefined || mcpLockFile !== undefined) return chosen;

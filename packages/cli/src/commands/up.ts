@@ -44,7 +44,7 @@ export async function up(options: UpOptions): Promise<void> {
   await using records = new SharedRecords({ redisUrl: config.redisUrl, keepsAll: keepsAll(chosen), log });
   await using started = new AsyncDisposableStack();
   const running = new Map<string, RunningService>();
-  const runningBridge = () => running.get("mcp-bridge") as McpBridge | undefined; // undefined, too, if it cannot be had here
+  const runningBridge = () => running.get("mcp-bridge") as McpBridge | undefined; // undefined, too, if it cannot run here
   for (const { service, config } of chosen) {
     const own = service.state.includes("rates") ? records : started.use(new SharedRecords({ redisUrl: config.redisUrl, log }));
     const state = service.state.filter((kind) => kind === "rates" || kind === "claims" || config.redisUrl !== undefined);
@@ -97,20 +97,20 @@ async function openAudit(file: string, options: OpenAuditLogOptions) {
   }
 }
 
-/** What operators reach by their tokens: the same as by the socket, but the calls of other callers in this process. */
+/** The endpoints that operators reach by their tokens: the same as by the socket, but for the calls of other callers in this process. */
 const operatorOf =
   (approvals: BridgeApprovals | undefined, log: Logger) =>
   ({ caller, ...parts }: OperatorParts) =>
     operatorApp({ ...parts, caller, journals: [caller.journal], approvals, log });
 
-/** What a request to the gateway must carry. */
+/** The token that a request to the gateway must carry. */
 const tokens: Readonly<Record<Gateway["access"], string>> = {
   "open to this machine": "none needed: only this machine can reach the gateway",
   "by the gateway's token": "the value of GATEWAY_TOKEN, as a bearer token",
   "by the policy's tokens": "the token of a caller in the policy, as a bearer token",
 };
 
-/** What runs, where, and the one command to try. */
+/** The services that run, their addresses, and the one command to try. */
 function describe(
   { busUrl, policyFile, chosen }: UpConfig,
   {

@@ -44,7 +44,7 @@ export function completionScript(shell: Shell, { tree, names, lookUp }: Completi
   return [`# Completion of rockbot for ${shell}, made by "rockbot completion ${shell}".`, ...tables, syntax.lookUp(lookUp), fronts[shell]].join("\n");
 }
 
-/** What a table prints for a word. */
+/** The line that a table prints for a word. */
 type Row = [of: string, lines: readonly string[]];
 
 interface Syntax {

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from "commander";
 
-/** What can stand at a place of the command line: a file, a name that is looked up, one of some words, or a value that nothing completes. */
+/** The kinds of words at a place of the command line. A word is a file, a name that is looked up, one of some words, or a value that nothing completes. */
 export type Completion = "file" | "tools" | "services" | "guides" | "value" | `words ${string}`;
 
 /** One command, as a completion script knows it. */
@@ -9,7 +9,7 @@ export interface CompletionNode {
   readonly path: string;
   readonly commands: readonly Described[];
   readonly options: readonly Described[];
-  /** What the value of an option is, for each flag that takes one. */
+  /** The kind of value of each flag that takes one. */
   readonly values: ReadonlyMap<string, Completion>;
   readonly arguments: readonly { readonly completion: Completion; readonly isRepeated: boolean }[];
 }

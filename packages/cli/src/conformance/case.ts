@@ -6,10 +6,10 @@ export type ClauseId = keyof typeof clauses;
 
 /** One thing that a service is tried for. */
 export interface Case {
-  /** What is so if the service keeps the clause: a sentence. */
+  /** The fact that is so if the service keeps the clause: a sentence. */
   readonly name: string;
   readonly clause: ClauseId;
-  /** @throws {Breach} if the clause is broken @throws {NotTried} if it cannot be told here */
+  /** @throws {Breach} if the clause is broken @throws {NotTried} if nothing here can show it */
   run(examiner: Examiner): Promise<void>;
 }
 
@@ -18,6 +18,6 @@ export interface CaseResult {
   readonly name: string;
   readonly clause: ClauseId;
   readonly outcome: "kept" | "broken" | "not tried";
-  /** What was found, unless it was kept. */
+  /** The finding, unless the clause was kept. */
   readonly why?: string | undefined;
 }

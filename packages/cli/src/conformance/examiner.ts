@@ -37,7 +37,7 @@ export interface SendOptions {
   /** @default the quick call */
   readonly call?: SafeCall | undefined;
   readonly toolCallId?: string | undefined;
-  /** Who it is from. @default a caller of its own, for whom no result is kept, and no limit used up */
+  /** The caller that it is from. @default a caller of its own, for which no result is kept, and no limit used up */
   readonly caller?: string | undefined;
   readonly headers?: Readonly<Record<string, unknown>> | undefined;
   readonly asksForProgress?: boolean | undefined;
@@ -86,7 +86,7 @@ export class Examiner implements AsyncDisposable {
     return examiner;
   }
 
-  /** The tool of a call as the service announces it. What is not announced may do anything. */
+  /** The tool of a call as the service announces it. A tool that is not announced may do anything. */
   toolOf({ tool }: SafeCall): Pick<AnnouncedTool, "readOnly" | "idempotent"> {
     return this.hearing.tools.find(({ name }) => name === tool) ?? { readOnly: false, idempotent: false };
   }
@@ -162,7 +162,7 @@ export class Examiner implements AsyncDisposable {
     return `${this.#name}-${++this.#callers}`;
   }
 
-  /** Who consumes the service's requests, and how many of these wait. */
+  /** The consumers of the service's requests, and the number of requests that wait. */
   look(part: "main" | "parked" = "main") {
     return this.peer.look(queueName(this.options.service, part));
   }

@@ -20,7 +20,7 @@ export interface Reply {
 export class Exchange {
   readonly toolCallId: string;
   readonly toolName: string;
-  /** Who it is from. */
+  /** The caller that it is from. */
   readonly caller: string;
   readonly correlationId: string;
   readonly replyTo: string;
@@ -88,7 +88,7 @@ function readReply(message: PeerMessage): Reply {
   };
 }
 
-/** What a reply is, for a sentence. */
+/** The kind of a reply, for a sentence. */
 export const described = ({ code, content, fault }: Reply): string =>
   fault !== undefined
     ? `what cannot be read (${fault})`

@@ -1,12 +1,12 @@
 import type { PeerMessage } from "@rockbot/bus-rabbitmq/peer";
 import { type AnnouncedTool, decodeMessage, type Messages, messages, type ToolAnnouncement, type ToolHeartbeat } from "@rockbot/contracts";
 
-/** What a service says of itself, to all or to the examiner. */
+/** The words of a service about itself, to all or to the examiner. */
 export class Hearing {
   /** Those to all, as they came. */
   readonly heartbeats: { readonly at: number; readonly value: ToolHeartbeat }[] = [];
   readonly pages: ToolAnnouncement[] = [];
-  /** What could not be read, and why. */
+  /** The messages that could not be read, and why. */
   readonly faults: string[] = [];
   /** Of the list that was asked for last. */
   tools: readonly AnnouncedTool[] = [];

@@ -17,9 +17,9 @@ export interface DlqAppOptions {
 }
 
 /**
- * What operators may do in a running `rockbot up`: `POST /operator/dlq/{list|show|replay|purge}?service=…`, answered with
- * one server-sent event for each DlqEvent. It asks for no token, so it is for a socket that only its user can open, or
- * behind the gateway's door for operators: never for whoever can reach the gateway, as tools can.
+ * The endpoints for operators in a running `rockbot up`: `POST /operator/dlq/{list|show|replay|purge}?service=…`, answered with one server-sent event
+ * for each DlqEvent. It asks for no token. So it is for a socket that only its user can open, or behind the gateway's door for operators. It is never
+ * for every client that can reach the gateway, as tools can.
  */
 export function createDlqApp(parts: DlqParts, { signal, log }: DlqAppOptions): HttpApp {
   return {
@@ -63,6 +63,6 @@ function streamDlq(parts: DlqParts, action: string, fields: Readonly<Record<stri
     return { kind: "refusal", message: 'Cannot go on: the request failed. The log of "rockbot up" says why', isUsage: false };
   }
 
-  run().catch(() => {}); // nobody is there to be told
+  run().catch(() => {}); // nobody is there to hear of it
   return readable;
 }

@@ -2,7 +2,7 @@ import type { ToolErrorMessage, ToolInvokeResponse } from "@rockbot/contracts";
 import type { DlqRequest } from "./dlq-request.ts";
 import type { ParkedRecord } from "./parked-record.ts";
 
-/** What became of one message that was to be played again. */
+/** The fate of one message that was to be played again. */
 export interface Replayed {
   readonly kind: "replayed";
   readonly service: string;
@@ -16,7 +16,7 @@ export interface Replayed {
   readonly isRemoved: boolean;
 }
 
-/** What there is to say, as it comes. The last of each request is an `end` or a `refusal`. */
+/** The events of a request, as they come. The last of each request is an `end` or a `refusal`. */
 export type DlqEvent =
   /** How many messages a service has parked; null if there is no such service. */
   | { readonly kind: "service"; readonly service: string; readonly parked: number | null }

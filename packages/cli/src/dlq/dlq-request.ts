@@ -2,7 +2,7 @@ import { isName } from "@rockbot/contracts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { UsageError } from "../usage-error.ts";
 
-/** What an operator wants of the parked messages. */
+/** The wish of an operator for the parked messages. */
 export type DlqRequest =
   | { readonly action: "list"; readonly service: string | undefined; readonly limit: number }
   | { readonly action: "show"; readonly service: string; readonly id: string }

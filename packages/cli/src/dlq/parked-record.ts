@@ -6,7 +6,7 @@ import { readCall } from "@rockbot/tools";
 /** Those that services of this repository take besides ToolInvokeRequests. */
 export const requestForms = [scriptRequestForm];
 
-/** A parked message as operators see it. Whatever strangers wrote is still in it as they wrote it: see printable. */
+/** A parked message as operators see it. Texts of strangers are still in it as they wrote them: see printable. */
 export interface ParkedRecord {
   readonly service: string;
   /** The message's id on the bus; for our own callers also the toolCallId. */
@@ -25,7 +25,7 @@ export interface ParkedRecord {
   readonly correlationId?: string | undefined;
   readonly replyTo?: string | undefined;
   readonly timeoutMs?: string | undefined;
-  /** Names only: values may be secrets of whoever sent them. */
+  /** Names only: values may be secrets of the sender. */
   readonly headers: readonly string[];
   readonly bytes: number;
   /** The beginning of the body as text, at most as many bytes as were asked for. */

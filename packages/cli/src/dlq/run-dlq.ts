@@ -18,7 +18,7 @@ export interface DlqParts {
   readonly bus: Bus;
   /** Knows which services run. */
   readonly caller: Pick<ToolCaller, "discovered" | "tools">;
-  /** Who is believed to have sent what is parked, where the bus verifies senders. */
+  /** Decides which sender of a parked message is believed, where the bus verifies senders. */
   readonly policy?: PolicyHolder | undefined;
 }
 
@@ -120,7 +120,7 @@ async function replay(
       if (signal.aborted) throw error;
       const trouble = error instanceof Error ? error.message : String(error);
       await emit({ ...about, trouble, isRemoved: false });
-      // Some messages cannot be published at all. What else is in the way is most likely in the way of all others, too.
+      // Some messages cannot be published at all. Any other trouble is most likely in the way of all others, too.
       const isOfMessage = error instanceof MessageTooLargeError || error instanceof RangeError || (error instanceof ReplayRefusedError && error.isOfMessage);
       if (!isOfMessage) {
         stopped = trouble;

@@ -1,8 +1,8 @@
-/** What `--bus` means, wherever it is an option. */
+/** The help of `--bus`, wherever it is an option. */
 export const BUS = "the bus: memory: or amqp(s)://user:password@host/vhost; default ROCKBOT_BUS, else BUS_URL, else memory:";
-/** What `--policy` means where calls are made. */
+/** The help of `--policy` where calls are made. */
 export const POLICY = "the policy file, YAML or JSON; default POLICY_FILE, else every caller may use every tool except the dangerous ones";
-/** What `--allow-address` means. */
+/** The help of `--allow-address`. */
 export const ALLOW = "let web_browse read this private HOST:PORT or CIDR; repeatable";
 /** Gathers the values of an option that may be given several times. */
 export const collect = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];

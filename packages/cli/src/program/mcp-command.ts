@@ -5,7 +5,7 @@ import type { McpServeOptions } from "../commands/mcp/mcp-serve.ts";
 import type { McpWithdrawOptions } from "../commands/mcp/mcp-withdraw.ts";
 import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
 
-/** What `--mcp-config` means, wherever it is an option. */
+/** The help of `--mcp-config`, wherever it is an option. */
 export const MCP_CONFIG = "the file of MCP servers, in the common mcpServers form; default MCP_CONFIG";
 
 const REDIS = "act on the bridges that share this Redis, redis(s)://user:password@host:port/database, instead of the running rockbot up";

@@ -4,7 +4,8 @@ import type { BridgeApprovals } from "@rockbot/mcp-bridge";
 import { StoreUnavailableError } from "@rockbot/records";
 import { MCP_PATH } from "./operator-mcp.ts";
 
-// Where an operator decides what MCP servers may offer, and which agents may have: on a socket or by an operator's token, never over the bus.
+// Here an operator decides which tools MCP servers may offer, and which servers agents may have. That goes by a socket or an operator's token, never
+// over the bus.
 
 /** `GET` has what waits; `POST` of a part of it, or of what is rejected, approves exactly that. */
 export const APPROVALS_PATH = `${MCP_PATH}/approvals`;
@@ -19,7 +20,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** The log of the gateway's door names the operator whose token it was. */
 const BY = "an operator";
 
-/** What `rockbot mcp approve`, `reject` and `remove` ask for. */
+/** The requests of `rockbot mcp approve`, `reject` and `remove`. */
 export function createApprovalsApp(approvals: BridgeApprovals): HttpApp {
   const answers: Readonly<Record<string, (body: Partial<Approval>) => Promise<object> | undefined>> = {
     [`GET ${APPROVALS_PATH}`]: () => approvals.waiting(),

@@ -22,7 +22,7 @@ const WHY: Readonly<Record<WaitingTool["reason"], string>> = {
   suspicious: "looks as if it was written to mislead a model",
 };
 
-/** What there is to approve: what waits, and what is rejected and can be approved after all. */
+/** The tools and servers that can be approved: those that wait, and those that are rejected and can be approved after all. */
 interface Approvable extends Waiting {
   readonly rejected: Rejected;
 }

@@ -20,7 +20,7 @@ const MAX_NAMES = 400;
 /** Of what a server said before it failed, and of tools that are left out. */
 const MAX_LINES = 12;
 
-/** `rockbot mcp ls`: how each MCP server stands, or, behind a broker, which there are: nobody tells more over the bus. */
+/** `rockbot mcp ls`: the state of each MCP server. Behind a broker it lists only their names: no service says more over the bus. */
 export async function listMcpServers({ bus, policy, mcpConfig, json = false }: McpListOptions): Promise<void> {
   const { env } = process;
   const url = chooseBusUrl(bus, env);
@@ -82,7 +82,7 @@ function countsOf({ tools, held, owner, failures, leftOut, nextAttemptInMs }: Br
   ].join(", ");
 }
 
-/** What failed, and the end of what its process said, where programs say why. */
+/** The failure, and the end of the process's output, where programs say why. */
 function lastLines(failure: string): string[] {
   const [what = "", ...said] = failure.split("\n").filter((line) => line.trim() !== "");
   return [what, ...said.slice(-MAX_LINES)];

@@ -22,7 +22,7 @@ interface ShownServer {
   readonly lines: readonly string[];
 }
 
-/** What a decision is about. */
+/** The subject of a decision. */
 interface Shown {
   readonly tools: readonly WaitingTool[];
   readonly servers: readonly ShownServer[];
@@ -35,7 +35,7 @@ interface Withdrawal {
   readonly standing: string;
   read(source: ApprovalSource): Promise<Shown>;
   decide(source: ApprovalSource, shown: Shown): Promise<WithdrawalOutcome>;
-  /** What holds from now on, for a server or a tool of the name. */
+  /** The rule that holds from now on, for a server or a tool of the name. */
   consequence(name: string): string;
 }
 

@@ -10,7 +10,7 @@ import { ANSWER_MS, type Examiner } from "../examiner.ts";
 const TAIL_MS = 100;
 const WITH_HASH = "rb-rb-list-hash";
 
-/** The list, as the service sends it to who asks. Kept, so that other cases know the tools. */
+/** The list, as the service sends it to a caller that asks. It is kept, so that other cases know the tools. */
 async function askForList(examiner: Examiner): Promise<readonly { readonly page: ToolAnnouncement; readonly message: PeerMessage }[]> {
   const { hearing, options } = examiner;
   const got: { readonly page: ToolAnnouncement; readonly message: PeerMessage }[] = [];
@@ -25,7 +25,7 @@ async function askForList(examiner: Examiner): Promise<readonly { readonly page:
   return got;
 }
 
-/** What the service offers. Comes first: what tools there are decides what can be tried. */
+/** The tools that the service offers. This comes first, as these tools decide what can be tried. */
 export const listCases: readonly Case[] = [
   {
     name: "the list is sent to who asks for it, in pages",
@@ -78,7 +78,7 @@ export const heartbeatCase: Case = {
   },
 };
 
-/** What is so of all that was heard: looked at in the end. */
+/** Cases on all that was heard: looked at in the end. */
 export const identityCase: Case = {
   name: "what the service announces can be read",
   clause: "identity",

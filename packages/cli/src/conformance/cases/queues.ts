@@ -3,7 +3,7 @@ import { must } from "../breach.ts";
 import type { Case } from "../case.ts";
 import { ANSWER_MS } from "../examiner.ts";
 
-/** What the service declares at the broker. */
+/** The queues and exchanges that the service declares at the broker. */
 export const queueCases: readonly Case[] = [
   {
     name: "the queues are there, with their types and arguments",

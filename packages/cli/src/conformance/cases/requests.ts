@@ -3,7 +3,7 @@ import { must, NotTried } from "../breach.ts";
 import type { Case } from "../case.ts";
 import { ANSWER_MS, mustBe, mustBeResult } from "../examiner.ts";
 
-/** What becomes of requests, good and bad. */
+/** Cases on requests, good and bad. */
 export const requestCases: readonly Case[] = [
   {
     name: "a good request is answered with a result",

@@ -8,7 +8,7 @@ const EXPIRED_MS = 300;
 /** The broker has so long to see that a process is gone. */
 const GONE_MS = 10_000;
 
-/** What becomes of calls when the service dies, starts, and stops: in this order. */
+/** Cases on calls when the service dies, starts, and stops: in this order. */
 // Long because: the cases are listed side by side, and one tells the next what it has left behind
 export function restartCases(): readonly Case[] {
   let cut: Exchange | undefined;

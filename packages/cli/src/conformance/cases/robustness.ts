@@ -9,7 +9,7 @@ const EXPIRATION_MS = 2_000;
 /** Longer ones are dropped as too large. */
 const TOO_MUCH = "x".repeat(MAX_REQUEST_BYTES);
 
-/** What may bring a service down: tried one after the other, each followed by a good call. */
+/** Messages that may bring a service down: tried one after the other, each followed by a good call. */
 export const robustnessCases: readonly Case[] = [
   unreadable("a request that is no JSON", { body: "{ this is no JSON" }),
   unreadable("a request that is no UTF-8", { body: new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]) }),

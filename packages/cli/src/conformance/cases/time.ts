@@ -5,7 +5,7 @@ import { mustBe } from "../examiner.ts";
 /** Ends long before the slow call does. */
 const BUDGET_MS = 500;
 
-/** What is so of budgets without a slow call. */
+/** Cases on budgets without a slow call. */
 export const quickTimeCases: readonly Case[] = [
   {
     name: "a call whose budget is over before it starts does not run",

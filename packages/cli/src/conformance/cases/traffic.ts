@@ -6,7 +6,7 @@ import { described, type Exchange, type Reply } from "../exchange.ts";
 
 const TYPES: ReadonlySet<unknown> = new Set([messages.ToolInvokeResponse.type, messages.ToolError.type].map((type) => type.toLowerCase()));
 
-/** What is so of all that came in the cases before: looked at when they are over. */
+/** Cases on all messages of the cases before: looked at when those are over. */
 export const trafficCases: readonly Case[] = [
   ofEachExchange("no request has more answers than it was sent", "answer-once", (exchange) =>
     exchange.replies.length > exchange.sent ? `was sent ${exchange.sent} time(s) and has ${exchange.replies.length} answers` : undefined,
