@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type AuditRecord, openAuditLog } from "@rockbot/records/audit";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startUp } from "./test-cli.ts";
+import { runCli, runHere, startUp } from "./test-cli.ts";
 
 const LIMIT = { timeout: 120_000 };
 const LINES = 4;
@@ -23,7 +23,9 @@ async function auditedFolder() {
     text,
     lines: text.split("\n").slice(0, -1),
     run: (...args: string[]) =>
-      runCli(["audit", ...args], { folder: folder.path, input: "{}", env: args.includes("-") ? { AUDIT_KEY: "a key of others" } : {} }),
+      args.includes("-")
+        ? runCli(["audit", ...args], { folder: folder.path, input: "{}", env: { AUDIT_KEY: "a key of others" } })
+        : runHere(["audit", ...args], { folder: folder.path }),
     [Symbol.dispose]: () => folder[Symbol.dispose](),
   };
 }
@@ -37,7 +39,7 @@ test("rockbot up --audit writes a line for each call, and starts whatever the fi
     for (const url of ["http://127.0.0.1:9/", "no url", "http://127.0.0.1:9/canary"]) {
       await fetch(`${up.url}/v1/tools/web_browse/invoke`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ url }) });
     }
-    await runCli(["call", "web_browse", '{"url":"http://127.0.0.1:9/"}'], options);
+    await runHere(["call", "web_browse", '{"url":"http://127.0.0.1:9/"}'], options);
   }
   const text = readFileSync(file, "utf8");
   const lines = text.split("\n").slice(0, -1);
@@ -53,7 +55,7 @@ test("rockbot up --audit writes a line for each call, and starts whatever the fi
   await using up = await startUp(options, ["--audit", file]);
   expect(up.stderr()).toContain("is set aside");
   const aside = `${file}.000000000004`;
-  expect(await runCli(["audit", "verify", file, aside], options)).toMatchObject({
+  expect(await runHere(["audit", "verify", file, aside], options)).toMatchObject({
     code: 1,
     stdout: expect.stringContaining(`${file}: lines 5 to 5`),
     stderr: `rockbot: ${aside}:5: it is no line of an audit log\n`,
@@ -77,7 +79,7 @@ test("rockbot audit verify names the lines that were changed, and says where the
 
 test("rockbot audit verify of a folder says which, and what to name", LIMIT, async () => {
   using folder = temporaryFolder();
-  expect(await runCli(["audit", "verify", folder.path], { folder: folder.path })).toMatchObject({
+  expect(await runHere(["audit", "verify", folder.path], { folder: folder.path })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(`Cannot read ${folder.path}: it is a folder`),
   });

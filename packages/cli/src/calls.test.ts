@@ -3,16 +3,16 @@ import { CallJournal } from "@rockbot/records/journal";
 import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { sharedRedisUrl, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startUp } from "./test-cli.ts";
+import { runHere, startUp } from "./test-cli.ts";
 
 test("rockbot calls lists the calls of the running system, and show tells one of them", { timeout: 60_000 }, async () => {
   using folder = temporaryFolder();
   const options = { folder: folder.path };
   await using up = await startUp(options);
-  await runCli(["call", "list_tool_guides"], options);
+  await runHere(["call", "list_tool_guides"], options);
   await fetch(`${up.url}/v1/tools/web_browze/invoke`, { method: "POST" });
 
-  const listed = await runCli(["calls"], options);
+  const listed = await runHere(["calls"], options);
   expect([listed.code, listed.stdout.trim().split("\n")]).toEqual([
     0,
     [
@@ -20,15 +20,15 @@ test("rockbot calls lists the calls of the running system, and show tells one of
       expect.stringMatching(/Z {2}answered +\d+ ms {2}1 attempt {2}list_tool_guides +cli\.[0-9a-f]{12} {2}[0-9a-f]{32}$/),
     ],
   ]);
-  const json = JSON.parse((await runCli(["calls", "--json", "--limit", "1"], options)).stdout) as { toolCallId: string }[];
+  const json = JSON.parse((await runHere(["calls", "--json", "--limit", "1"], options)).stdout) as { toolCallId: string }[];
   expect(json).toMatchObject([{ toolName: "web_browze", state: "failed", code: "tool_not_found" }]);
 
-  const shown = await runCli(["calls", "show", json[0]?.toolCallId ?? ""], options);
+  const shown = await runHere(["calls", "show", json[0]?.toolCallId ?? ""], options);
   expect([shown.code, shown.stdout]).toEqual([
     0,
     expect.stringMatching(/^web_browze for gateway, call [0-9a-f]{32}\nfailed: tool_not_found after .*\n.* \+0 ms {2}asked\n.* ms {2}failed\n$/),
   ]);
-  expect(await runCli(["calls", "show", "nobodys"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining('Cannot find the call "nobodys"') });
+  expect(await runHere(["calls", "show", "nobodys"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining('Cannot find the call "nobodys"') });
 
   // Only the socket tells: the gateway's port has no such path.
   expect((await fetch(`${up.url}/operator/calls`)).status).toBe(404);
@@ -44,12 +44,12 @@ test("rockbot calls reads the journals in Redis, and says what is missing withou
     await using journal = new CallJournal({ caller: "test-agent.0", store });
     journal.asked({ toolCallId, toolName: "echo", timeoutMs: 1_000 });
   }
-  expect(await runCli(["calls", "show", toolCallId, "--redis", url], options)).toMatchObject({
+  expect(await runHere(["calls", "show", toolCallId, "--redis", url], options)).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`echo for test-agent.0, call ${toolCallId}\nasked after`),
   });
-  expect((await runCli(["calls", "--redis", url, "--limit", "1000"], options)).stdout).toContain(toolCallId);
-  expect(await runCli(["calls"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot read any calls") });
-  expect((await runCli(["calls", "--limit", "0"], options)).code).toBe(2);
-  expect((await runCli(["calls", "--redis", "localhost"], options)).code).toBe(2);
+  expect((await runHere(["calls", "--redis", url, "--limit", "1000"], options)).stdout).toContain(toolCallId);
+  expect(await runHere(["calls"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot read any calls") });
+  expect((await runHere(["calls", "--limit", "0"], options)).code).toBe(2);
+  expect((await runHere(["calls", "--redis", "localhost"], options)).code).toBe(2);
 });

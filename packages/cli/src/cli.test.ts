@@ -2,7 +2,10 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from "node:path";
 import { missingNamespaces, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startCli, startPage, startUp } from "./test-cli.ts";
+import { runCli, runHere, startCli, startPage, startUp } from "./test-cli.ts";
+
+/** For a test of the socket or of a signal: half of what all services cost to start. */
+const FEW = ["--only", "gateway,web-tools"];
 
 test("--version prints the version, and --help the commands with examples", async () => {
   using folder = temporaryFolder();
@@ -12,7 +15,7 @@ test("--version prints the version, and --help the commands with examples", asyn
   const { code, stdout } = await runCli(["--help"], options);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/up.*tools.*call.*guide.*doctor.*Examples:.*Exit code/s)]);
   for (const command of ["up", "tools", "call", "guide", "dlq", "doctor"]) {
-    expect((await runCli([command, "--help"], options)).stdout).toContain("Examples:\n  rockbot");
+    expect((await runHere([command, "--help"], options)).stdout).toContain("Examples:\n  rockbot");
   }
 });
 
@@ -49,7 +52,7 @@ test.each([
   ["a file that is not there", "up --config /nonexistent", /the file \/nonexistent: cannot be read/],
 ])("wrong usage is said on stderr with exit 2: %s", async (_, line, words) => {
   using folder = temporaryFolder();
-  const { code, stdout, stderr } = await runCli(line.split(" "), { folder: folder.path });
+  const { code, stdout, stderr } = await runHere(line.split(" "), { folder: folder.path });
 
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toMatch(words);
@@ -74,7 +77,7 @@ test("every fault of a file and the environment is listed once, with exit 2", as
 
 test("faults that the schema cannot know are listed beside those it does, and secrets in addresses are not", async () => {
   using folder = temporaryFolder();
-  const run = (line: string, env: Record<string, string>) => runCli(line.split(" "), { folder: folder.path, env });
+  const run = (line: string, env: Record<string, string>) => runHere(line.split(" "), { folder: folder.path, env });
   const [mixed, bus, otherBus, search, token] = await Promise.all([
     run("up", { MAX_SEARCH_RESULTS: "99", ALLOW_ADDRESSES: "nonsense", HOST: "0.0.0.0", PORT: "x" }),
     run("up --bus amqp://u:canary%@[bad", {}),
@@ -139,8 +142,8 @@ test("key=value words are the arguments, typed by the tool; every fault of them 
   using folder = temporaryFolder();
   await using page = await startPage();
   const options = { folder: folder.path };
-  const read = await runCli(["call", "web_browse", `url=${page.url("/?a=b")}`, "--allow-address", page.address], options);
-  const faulty = await runCli(["call", "web_search", "qurey=x", "count=many", "--timeout", "soon"], options);
+  const read = await runHere(["call", "web_browse", `url=${page.url("/?a=b")}`, "--allow-address", page.address], options);
+  const faulty = await runHere(["call", "web_search", "qurey=x", "count=many", "--timeout", "soon"], options);
 
   expect(read).toMatchObject({ code: 0, stdout: expect.stringContaining("Grüße") });
   expect(page.requests).toEqual(["/?a=b"]);
@@ -156,8 +159,8 @@ test.each([
 ])("a call that fails says so on stderr, and with --json on stdout too: %s", async (_, call, code, errorCode, words) => {
   using folder = temporaryFolder();
   const options = { folder: folder.path };
-  const plain = await runCli(["call", ...call], options);
-  const json = await runCli(["call", ...call, "--json"], options);
+  const plain = await runHere(["call", ...call], options);
+  const json = await runHere(["call", ...call, "--json"], options);
 
   expect(plain).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(words) });
   expect(json.code).toBe(code);
@@ -173,11 +176,11 @@ test("tools and guides are listed with nothing running", async () => {
   using folder = temporaryFolder();
   const options = { folder: folder.path };
   const [tools, json, guides, guide, none] = await Promise.all([
-    runCli(["tools"], options),
-    runCli(["tools", "--json"], options),
-    runCli(["guide"], options),
-    runCli(["guide", "WEB-tools"], options),
-    runCli(["guide", "web-tool"], options),
+    runHere(["tools"], options),
+    runHere(["tools", "--json"], options),
+    runHere(["guide"], options),
+    runHere(["guide", "WEB-tools"], options),
+    runHere(["guide", "web-tool"], options),
   ]);
 
   expect(tools).toMatchObject({
@@ -236,12 +239,12 @@ test.each([true, false])("what a page holds cannot steer a terminal, and reaches
 test("a second up is refused in words; the socket of a dead one is replaced", async () => {
   using folder = temporaryFolder();
   const options = { folder: folder.path };
-  await using first = await startUp(options);
-  const second = await runCli(["up", "--port", "0"], options);
+  await using first = await startUp(options, FEW);
+  const second = await runCli(["up", "--port", "0", ...FEW], options);
   first.kill("SIGKILL");
   await first.ended;
-  await using third = await startUp(options);
-  const tools = await runCli(["tools"], options);
+  await using third = await startUp(options, FEW);
+  const tools = await runHere(["tools"], options);
 
   expect(second).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/another "rockbot up" runs/) });
   expect(tools.stderr).toContain('run by the running "rockbot up"');
@@ -251,14 +254,14 @@ test("a second up is refused in words; the socket of a dead one is replaced", as
 test("of several that start at once, over the socket of a dead one too, exactly one runs", async () => {
   using folder = temporaryFolder();
   const options = { folder: folder.path };
-  const dead = await startUp(options);
+  const dead = await startUp(options, FEW);
   dead.kill("SIGKILL");
   await dead.ended;
-  const starts = await Promise.allSettled([startUp(options), startUp(options), startUp(options)]);
+  const starts = await Promise.allSettled([startUp(options, FEW), startUp(options, FEW), startUp(options, FEW)]);
   await using running = new AsyncDisposableStack();
   for (const start of starts) if (start.status === "fulfilled") running.use(start.value);
   const refused = starts.flatMap((start) => (start.status === "rejected" ? [String(start.reason)] : []));
-  const tools = await runCli(["tools"], options);
+  const tools = await runHere(["tools"], options);
 
   expect(refused).toEqual([expect.stringContaining('another "rockbot up" runs'), expect.stringContaining('another "rockbot up" runs')]);
   expect(tools.stderr).toContain('run by the running "rockbot up"');
@@ -269,7 +272,7 @@ test("a port that is taken is said in words", async () => {
   using folder = temporaryFolder();
   await using page = await startPage();
   const port = String(page.address.split(":")[1]);
-  const { code, stderr } = await runCli(["up", "--port", port], { folder: folder.path });
+  const { code, stderr } = await runHere(["up", "--port", port], { folder: folder.path });
 
   expect([code, stderr]).toEqual([1, expect.stringContaining(`Cannot listen on 127.0.0.1:${port}: EADDRINUSE. Free the port or choose another`)]);
 });
@@ -280,7 +283,7 @@ test("a folder that others can use is refused", async () => {
   chmodSync(join(folder.path, "run"), 0o755);
 
   for (const line of ["up --port 0", "call web_browse {}", "tools"]) {
-    expect(await runCli(line.split(" "), { folder: folder.path })).toMatchObject({
+    expect(await runHere(line.split(" "), { folder: folder.path })).toMatchObject({
       code: 1,
       stdout: "",
       stderr: expect.stringContaining("others have access to it. Run"),
@@ -292,7 +295,7 @@ test.each([true, false])("Ctrl-C cancels the call where it runs (an up runs: %s)
   using folder = temporaryFolder();
   const options = { folder: folder.path };
   await using page = await startPage();
-  await using _up = isUp ? await startUp(options, ["--allow-address", page.address]) : undefined;
+  await using _up = isUp ? await startUp(options, [...FEW, "--allow-address", page.address]) : undefined;
   await using call = startCli(["call", "web_browse", JSON.stringify({ url: page.url("/slow") }), ...(isUp ? [] : ["--allow-address", page.address])], options);
   await expect.poll(() => page.requests, { timeout: 30_000 }).toContain("/slow");
   call.kill("SIGINT");
@@ -304,7 +307,7 @@ test.each([true, false])("Ctrl-C cancels the call where it runs (an up runs: %s)
 test("a call ends by its timeout with exit 1", async () => {
   using folder = temporaryFolder();
   await using page = await startPage();
-  const { code, stderr } = await runCli(
+  const { code, stderr } = await runHere(
     ["call", "web_browse", JSON.stringify({ url: page.url("/slow") }), "--timeout", "500", "--allow-address", page.address],
     { folder: folder.path },
   );
@@ -330,8 +333,8 @@ test("a broker that does not answer is said in words, without the password", asy
 
 test("doctor says what is missing and what it costs", async () => {
   using folder = temporaryFolder();
-  const plain = await runCli(["doctor"], { folder: folder.path });
-  const json = await runCli(["doctor", "--json"], { folder: folder.path, env: { BRAVE_API_KEY: "canary-key" } });
+  const plain = await runHere(["doctor"], { folder: folder.path });
+  const json = await runHere(["doctor", "--json"], { folder: folder.path, env: { BRAVE_API_KEY: "canary-key" } });
 
   expect(plain.code).toBe(0);
   expect(plain.stdout).toMatch(/^ok +Node\.js +24\./m);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openFileTrustStore, Registrations, type RequestedServer } from "@rockbot/mcp/trust";
 import { faultServer, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startUp } from "./test-cli.ts";
+import { runHere, startUp } from "./test-cli.ts";
 
 const program = (name: string): RequestedServer => ({ name, address: { kind: "command", command: `/usr/bin/${name}`, args: [], env: {} } });
 const hashOf = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
@@ -24,27 +24,27 @@ test("mcp reject refuses what an agent asks for, and mcp remove takes away what 
   using folder = temporaryFolder();
   const options = { folder: folder.path };
   await using _up = await startUp({ ...options, env: { REGISTRATION: "on" } }, ["--mcp-config", await writeServers(folder.path)]);
-  const listed = async () => (await runCli(["mcp", "ls"], options)).stdout;
+  const listed = async () => (await runHere(["mcp", "ls"], options)).stdout;
   await expect.poll(listed, { timeout: 20_000, interval: 200 }).toMatch(/^extra +ready/m);
 
-  expect(await runCli(["mcp", "reject", "unwanted"], options)).toMatchObject({
+  expect(await runHere(["mcp", "reject", "unwanted"], options)).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(/^unwanted: a server that the agent "helper" asks for, since .*\n {2}command: "\/usr\/bin\/unwanted"/),
     stderr: expect.stringContaining("Nothing is rejected. Add --yes"),
   });
-  expect(await runCli(["mcp", "reject", "unwanted", "--yes"], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("rejected unwanted") });
-  expect(await runCli(["mcp", "reject", "unwanted", "--yes"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are: wanted") });
+  expect(await runHere(["mcp", "reject", "unwanted", "--yes"], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("rejected unwanted") });
+  expect(await runHere(["mcp", "reject", "unwanted", "--yes"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are: wanted") });
 
-  expect(await runCli(["mcp", "approve"], options)).toMatchObject({ stderr: expect.stringContaining("1 wait for an approval, and 1 is rejected") });
-  expect(await runCli(["mcp", "approve", "unwanted", "--yes"], options)).toMatchObject({
+  expect(await runHere(["mcp", "approve"], options)).toMatchObject({ stderr: expect.stringContaining("1 wait for an approval, and 1 is rejected") });
+  expect(await runHere(["mcp", "approve", "unwanted", "--yes"], options)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^unwanted: a server that the agent "helper" may not have, as .* has rejected .*\n {2}command: "\/usr\/bin\/unwanted"/),
     stderr: expect.stringContaining("approved unwanted"),
   });
-  expect(await runCli(["mcp", "approve", "unwanted", "--yes"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing of") });
+  expect(await runHere(["mcp", "approve", "unwanted", "--yes"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing of") });
 
-  expect(await runCli(["mcp", "remove", "works", "--yes"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are: extra") }); // the operator's own
-  expect(await runCli(["mcp", "remove", "EXTRA", "--yes"], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("removed extra") });
+  expect(await runHere(["mcp", "remove", "works", "--yes"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are: extra") }); // the operator's own
+  expect(await runHere(["mcp", "remove", "EXTRA", "--yes"], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("removed extra") });
   await expect.poll(listed, { timeout: 20_000, interval: 200 }).not.toContain("extra");
 });
 
@@ -54,12 +54,12 @@ test("with nothing running they decide in the file beside that of the servers, a
   using folder = temporaryFolder();
   const options = { folder: folder.path };
   const at = ["--yes", "--mcp-config", await writeServers(folder.path)];
-  expect(await runCli(["mcp", "reject", "unwanted", ...at], options)).toMatchObject({ code: 0 });
-  expect(await runCli(["mcp", "remove", "extra", ...at], options)).toMatchObject({ code: 0 });
+  expect(await runHere(["mcp", "reject", "unwanted", ...at], options)).toMatchObject({ code: 0 });
+  expect(await runHere(["mcp", "remove", "extra", ...at], options)).toMatchObject({ code: 0 });
   await using store = openFileTrustStore(join(folder.path, "mcp.lock.json"));
   const { asked, registered } = await new Registrations(store).read();
   expect([registered, asked.filter(({ rejectedBy }) => rejectedBy !== undefined).map(({ request }) => request.name)]).toEqual([[], ["unwanted", "extra"]]);
-  expect(await runCli(["mcp", "approve", "extra", ...at], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("approved extra") });
+  expect(await runHere(["mcp", "approve", "extra", ...at], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("approved extra") });
 });
 
 test("mcp reject refuses a tool that is held; it is shown as such, waits no more, and can be approved after all", { timeout: 60_000 }, async () => {
@@ -73,18 +73,21 @@ test("mcp reject refuses a tool that is held; it is shown as such, waits no more
     await store.write("pins/works", { server: "works", pins: [], held: [held, { ...held, name: "hang" }] }, undefined);
   }
   const at = ["--yes", "--mcp-config", file];
-  expect(await runCli(["mcp", "reject", "works", "no_such", ...at], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are: works") });
-  expect(await runCli(["mcp", "reject", "works", "echo", ...at], options)).toMatchObject({
+  expect(await runHere(["mcp", "reject", "works", "no_such", ...at], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are: works") });
+  expect(await runHere(["mcp", "reject", "works", "echo", ...at], options)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^works: the tool "echo" has changed since it was approved; held since/),
     stderr: expect.stringContaining("rejected works: echo; it stays held"),
   });
-  const listed = await runCli(["mcp", "approve", "--mcp-config", file], options);
+  const listed = await runHere(["mcp", "approve", "--mcp-config", file], options);
   expect(listed).toMatchObject({
     stdout: expect.stringMatching(/"echo" .*, and rejected by "/),
     stderr: expect.stringContaining("1 wait for an approval, and 1 is rejected"),
   });
-  expect(await runCli(["mcp", "approve", "works", "echo", ...at], options)).toMatchObject({ code: 0, stderr: expect.stringContaining("approved works: echo") });
+  expect(await runHere(["mcp", "approve", "works", "echo", ...at], options)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("approved works: echo"),
+  });
 });
 
 test("an operator's token decides from elsewhere what a socket does here, and no other token does", { timeout: 120_000 }, async () => {

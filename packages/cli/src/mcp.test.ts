@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { faultServer, rawServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startUp } from "./test-cli.ts";
+import { runCli, runHere, startUp } from "./test-cli.ts";
 
 /** A file with one server that works and one that does not. */
 function writeServers(folder: string): string {
@@ -30,13 +30,13 @@ test("up starts the servers, and mcp ls says how each stands", { timeout: 120_00
   const options = { folder: folder.path };
   await using up = await startUp(options, ["--mcp-config", writeServers(folder.path)]);
   await expect
-    .poll(async () => (await runCli(["mcp", "ls"], options)).stdout, { timeout: 20_000, interval: 200 })
+    .poll(async () => (await runHere(["mcp", "ls"], options)).stdout, { timeout: 20_000, interval: 200 })
     .toMatch(/^works +ready +stdio +2025-11-25 +\d+ tools$/m);
-  const listed = await runCli(["mcp", "ls"], options);
+  const listed = await runHere(["mcp", "ls"], options);
   expect([listed.code, listed.stdout]).toEqual([1, expect.stringMatching(/^fails +(failing|broken|connecting) .*\n(?: .*\n)*.*refusing to start/m)]);
-  expect((await runCli(["call", "works__echo", "b:=2"], options)).stdout).toBe('{"b":2}\n');
+  expect((await runHere(["call", "works__echo", "b:=2"], options)).stdout).toBe('{"b":2}\n');
   const invoke = ["call", "mcp_invoke_tool", '{"server_name":"works","tool_name":"echo"}'];
-  await expect.poll(async () => (await runCli(invoke, options)).stdout, { timeout: 20_000 }).toBe("{}\n");
+  await expect.poll(async () => (await runHere(invoke, options)).stdout, { timeout: 20_000 }).toBe("{}\n");
   const answer = await fetch(`${up.url}/v1/tools/works__echo/invoke`, { method: "POST", headers: { "content-type": "application/json" }, body: '{"c":3}' });
   expect(await answer.json()).toMatchObject({ content: '{"c":3}', trust: { level: "untrusted", origin: "mcp:works" } });
   expect((await fetch(`${up.url}/operator/mcp`)).status).toBe(404); // only the socket tells
@@ -49,7 +49,7 @@ test("mcp ls names the replica that has a server with state", { timeout: 120_000
   writeFileSync(file, JSON.stringify({ mcpServers: { keeps: { ...faultServer(), stateful: true }, other: faultServer() } }));
   const options = { folder: folder.path, env: { REDIS_URL: redis.url } };
   await using _up = await startUp(options, ["--mcp-config", file]);
-  const listed = async () => (await runCli(["mcp", "ls"], options)).stdout;
+  const listed = async () => (await runHere(["mcp", "ls"], options)).stdout;
   await expect
     .poll(listed, { timeout: 20_000, interval: 200 })
     .toMatch(/^keeps +ready .* tools, at the replica \S+-[0-9a-f]{12}, this one\nother +ready .* tools$/m);
@@ -66,7 +66,7 @@ test("mcp ls says why a program has ended, at the end of what it said, and which
     { name: "nameless", description: null },
   ];
   writeFileSync(file, JSON.stringify({ mcpServers: { fails: { command: process.execPath, args: ["-e", script] }, wrong: rawServer(folder.path, { tools }) } }));
-  const { code, stdout } = await runCli(["mcp", "ls", "--mcp-config", file], { folder: folder.path });
+  const { code, stdout } = await runHere(["mcp", "ls", "--mcp-config", file], { folder: folder.path });
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^fails .*\n +it cannot be connected: .*exit code 1\n(?: .*frame.*\n)+ +TypeError: the cause$/m)]);
   expect(stdout).toMatch(
     /^wrong +ready .* 1 tools, 2 left out\n +left out: "bad\\u001b\[2J": inputSchema: expected object, received null\n +left out: "nameless": .*description/m,
@@ -76,12 +76,12 @@ test("mcp ls says why a program has ended, at the end of what it said, and which
 test("mcp ls tries the servers of a file, and says what is missing without any", { timeout: 60_000 }, async () => {
   using folder = temporaryFolder();
   const options = { folder: folder.path };
-  const tried = await runCli(["mcp", "ls", "--mcp-config", writeServers(folder.path), "--json"], options);
+  const tried = await runHere(["mcp", "ls", "--mcp-config", writeServers(folder.path), "--json"], options);
   expect(JSON.parse(tried.stdout)).toMatchObject([
     { name: "works", state: "ready" },
     { name: "fails", lastFailure: expect.stringContaining("exit code 2") },
   ]);
-  expect(await runCli(["mcp", "ls"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are no MCP servers") });
+  expect(await runHere(["mcp", "ls"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("There are no MCP servers") });
 });
 
 test("mcp approve shows what has changed, approves what it has shown, and the tool can be called again", { timeout: 240_000 }, async () => {
@@ -92,33 +92,33 @@ test("mcp approve shows what has changed, approves what it has shown, and the to
   {
     await using _up = await startUp(options, ["--mcp-config", file]);
     await expect
-      .poll(async () => (await runCli(["call", "works__redefine", '{"tool":"echo","description":"Now\\u001b[2J else"}'], options)).code, {
+      .poll(async () => (await runHere(["call", "works__redefine", '{"tool":"echo","description":"Now\\u001b[2J else"}'], options)).code, {
         timeout: 30_000,
         interval: 200,
       })
       .toBe(0);
-    await expect.poll(async () => (await runCli(["mcp", "approve"], options)).stdout, { timeout: 20_000, interval: 200 }).toContain("echo");
-    expect((await runCli(["mcp", "ls"], options)).stdout).toContain("1 wait for an approval");
-    const shown = await runCli(["mcp", "approve", "works"], options);
+    await expect.poll(async () => (await runHere(["mcp", "approve"], options)).stdout, { timeout: 20_000, interval: 200 }).toContain("echo");
+    expect((await runHere(["mcp", "ls"], options)).stdout).toContain("1 wait for an approval");
+    const shown = await runHere(["mcp", "approve", "works"], options);
     expect(shown.stdout).toMatch(
       /^works: the tool "echo" has changed since it was approved; held since .*\n {2}description: was "The fault echo\.", is "Now\[2J else"$/m,
     );
     expect([shown.code, shown.stderr]).toEqual([1, expect.stringContaining("Nothing is approved. Add --yes")]);
-    expect(await runCli(["mcp", "approve", "works", "hang"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing of") });
-    expect(await runCli(["mcp", "approve", "WORKS", "echo", "--yes"], options)).toMatchObject({
+    expect(await runHere(["mcp", "approve", "works", "hang"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing of") });
+    expect(await runHere(["mcp", "approve", "WORKS", "echo", "--yes"], options)).toMatchObject({
       code: 0,
       stderr: expect.stringContaining("approved works: echo"),
     });
-    await expect.poll(async () => (await runCli(["call", "works__echo", '{"a":1}'], options)).stdout, { timeout: 20_000, interval: 200 }).toBe('{"a":1}\n');
+    await expect.poll(async () => (await runHere(["call", "works__echo", '{"a":1}'], options)).stdout, { timeout: 20_000, interval: 200 }).toBe('{"a":1}\n');
   }
   // With nothing running it is read from the file beside the servers': there, another definition is pinned than the server has.
-  const called = await runCli(["call", "works__echo", "{}", "--mcp-config", file], options);
+  const called = await runHere(["call", "works__echo", "{}", "--mcp-config", file], options);
   expect(called.code).not.toBe(0);
-  expect(await runCli(["mcp", "approve", "works", "--yes", "--mcp-config", file], options)).toMatchObject({ code: 0 });
-  expect(await runCli(["call", "works__echo", '{"b":2}', "--mcp-config", file], options)).toMatchObject({ code: 0, stdout: '{"b":2}\n' });
+  expect(await runHere(["mcp", "approve", "works", "--yes", "--mcp-config", file], options)).toMatchObject({ code: 0 });
+  expect(await runHere(["call", "works__echo", '{"b":2}', "--mcp-config", file], options)).toMatchObject({ code: 0, stdout: '{"b":2}\n' });
 });
 
 test("mcp approve says where it would look when there is nothing", { timeout: 60_000 }, async () => {
   using folder = temporaryFolder();
-  expect(await runCli(["mcp", "approve"], { folder: folder.path })).toMatchObject({ code: 1, stderr: expect.stringContaining("--redis") });
+  expect(await runHere(["mcp", "approve"], { folder: folder.path })).toMatchObject({ code: 1, stderr: expect.stringContaining("--redis") });
 });
