@@ -14,7 +14,7 @@ import { activityOf, type ProcessActivity } from "./stdio/process-family.ts";
 import { StdioTransport } from "./stdio/stdio-transport.ts";
 import { traceMeta } from "./trace-meta.ts";
 
-/** What is remembered of a server between connections, so that the next one asks nothing twice. */
+/** The facts of a server that are remembered between connections, so that the next connection asks nothing twice. */
 export interface KnownPeer {
   readonly type: TransportType;
   readonly prior: PriorDiscovery;
@@ -25,7 +25,7 @@ export interface ConnectMcpOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly known?: KnownPeer | undefined;
-  /** Tools came, went or changed: list them again. Several changes at once are told once. */
+  /** Tools came, went or changed: list them again. Several changes at once make one call. */
   readonly onToolsChanged: () => void;
   /** The server says something for a log, in the protocol's form or nearly so. */
   readonly onLog: (params: unknown) => void;
@@ -48,13 +48,13 @@ export interface McpConnection extends AsyncDisposable {
   readonly protocolVersion: string;
   /** As the server names itself. */
   readonly serverName: string;
-  /** What the server tells models about itself. */
+  /** The server's words about itself for models. */
   readonly instructions: string | undefined;
   /** When the server has said anything last, by `performance.now()`. */
   readonly heardAt: number;
   /** Asks for nothing but an answer. @throws whatever the SDK throws */
   ping(options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<void>;
-  /** What the server's program does; undefined of a server that is none of ours, and where the system does not say. */
+  /** The activity of the server's program; undefined of a server that is none of ours, and where the system does not say. */
   activity(): Promise<ProcessActivity | undefined>;
   /** All pages, up to a bound. @throws whatever the SDK throws */
   listTools(options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<McpListing>;
@@ -64,7 +64,7 @@ export interface McpConnection extends AsyncDisposable {
 
 export interface McpListing {
   readonly tools: readonly McpTool[];
-  /** What the server lists and is not used, with the reason. */
+  /** The tools that the server lists and that are not used, each with the reason. */
   readonly leftOut: readonly LeftOut[];
 }
 
@@ -129,7 +129,7 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
   let isOpen = false;
   let isDisposed = false;
   const client = createClient(timeoutMs, () => isOpen && options.onToolsChanged());
-  client.onerror = () => {}; // what fails is told by the call that fails
+  client.onerror = () => {}; // a failure is reported by the call that fails
   const close = async (): Promise<void> => {
     isDisposed = true;
     await within(CLOSE_TIMEOUT_MS, client.close(), () => new Error("not closed in time")).catch(() => {});
@@ -176,7 +176,7 @@ async function open(address: McpServerAddress, type: TransportType, prior: Prior
   };
 }
 
-/** What the server has said of itself. */
+/** The server's facts about itself. */
 function factsOf(client: ClientType, type: TransportType): Pick<McpConnection, "peer" | "protocolVersion" | "serverName" | "instructions"> {
   const discover = client.getDiscoverResult();
   return {

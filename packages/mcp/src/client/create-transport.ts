@@ -34,7 +34,7 @@ export function createTransport(address: McpServerAddress, type: TransportType):
 class SecretTokens extends ClientCredentialsProvider {
   #tokens: ReturnType<ClientCredentialsProvider["tokens"]>;
 
-  /** What the operator has set is asked for, and not what the server says that it wants. */
+  /** The scopes that the operator has set are asked for, not those that the server says it wants. */
   override prepareTokenRequest(wanted?: string): URLSearchParams {
     return super.prepareTokenRequest(this.clientMetadata.scope ?? wanted);
   }

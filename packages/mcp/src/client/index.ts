@@ -21,7 +21,7 @@ export type { McpServerAddress, McpTool, OAuthOptions, RemoteAddress, StdioAddre
 export { cleanEnvironment } from "./stdio/clean-environment.ts";
 export { endOrphans } from "./stdio/end-orphans.ts";
 
-// What they say, as far as it may be used.
+// Words of servers, as far as they may be used.
 
 export { validatorOf } from "../schema/bounded-schema-validator.ts";
 export { cleanText } from "../text/clean-text.ts";

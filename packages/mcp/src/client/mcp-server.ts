@@ -62,7 +62,7 @@ export interface McpServerHealth {
   /** Of the connection there is, or was last. */
   readonly protocolVersion: string | undefined;
   readonly tools: number;
-  /** What it lists and is not offered, as it is slightly wrong, too much, or for apps only. Texts are a stranger's, cleaned. */
+  /** The tools that it lists and that are not offered, as each is slightly wrong, too much, or for apps only. Texts are a stranger's, cleaned. */
   readonly leftOut: readonly LeftOut[];
   /** Attempts and connections that failed since the last call that succeeded. */
   readonly failures: number;
@@ -79,11 +79,11 @@ const READY_WAIT_MS = 10_000;
 const LIST_TIMEOUT_MS = 60_000;
 /** A call that is ended so shortly before its deadline had all its time. */
 const LATE_MS = 50;
-/** Lists are read again so often although no change was told. */
+/** Lists are read again so often although no notification of a change came. */
 const LIST_AGAIN_MS = 5 * 60_000;
 /** A connection that has lasted this long has succeeded. */
 const STABLE_MS = 60_000;
-/** Whoever asks to look again could else keep a server from ever being left alone. */
+/** Callers that ask to look again could else keep a server from ever being left alone. */
 const REFRESH_INTERVAL_MS = 5_000;
 /** Of tools that are left out, in a line of the log. */
 const MAX_LOGGED = 20;
@@ -187,7 +187,7 @@ export class McpServer implements AsyncDisposable {
     else this.#tryNow();
   }
 
-  /** What the screen lets pass may be something else by now: asks it once more. */
+  /** The screen may let other tools pass by now: asks it once more. */
   async screenAgain(): Promise<void> {
     await this.#offered.screenAgain();
   }
@@ -212,8 +212,8 @@ export class McpServer implements AsyncDisposable {
   }
 
   /**
-   * Calls a tool, within the signal, the time and the server's limit. What is not offered any more once it can be sent is not: a server that was
-   * started anew may say something else of it.
+   * Calls a tool, within the signal, the time and the server's limit. A call is not sent if its tool is not offered any more by then. A server that
+   * was started anew may say something else of it.
    * @throws {ToolError}
    */
   async callTool(tool: McpTool, args: Record<string, unknown>, { timeoutMs, ...options }: McpCallOptions): Promise<McpCallResult> {

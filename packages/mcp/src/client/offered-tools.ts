@@ -12,7 +12,7 @@ export interface OfferedToolsOptions {
   readonly onChange: () => void;
 }
 
-/** What a server offers of what it lists: what is allowed, and what passes the screen, which may take its time and change its mind. */
+/** The tools that a server offers of those that it lists: those that are allowed and pass the screen. The screen may take its time and change its mind. */
 export class OfferedTools {
   readonly #options: OfferedToolsOptions;
   #tools: readonly McpTool[] | undefined;
@@ -41,7 +41,7 @@ export class OfferedTools {
     await this.#screen(this.#listed ?? allowed);
   }
 
-  /** What the screen lets pass may be something else by now: asks it once more. */
+  /** The screen may let other tools pass by now: asks it once more. */
   async screenAgain(): Promise<void> {
     if (this.#listed !== undefined) await this.#screen(this.#listed);
   }

@@ -15,7 +15,7 @@ export interface StdioAddress {
   readonly uid?: number | undefined;
   /** @default `uid`; under the user of this process, its group */
   readonly gid?: number | undefined;
-  /** What it and all that it starts may have in memory together; beyond it is ended. Linux only. @default no limit */
+  /** The memory that it and all its children may have together; beyond that it is ended. Linux only. @default no limit */
   readonly memoryMib?: number | undefined;
   /** The longest message that is read of it. @default 10 MiB */
   readonly maxMessageBytes?: number | undefined;
@@ -49,6 +49,6 @@ export interface McpTool {
   readonly inputSchema: object;
   /** Describes `structuredContent` of its results. */
   readonly outputSchema?: object | undefined;
-  /** What the server says of itself: hints, never rights. What it does not say is as the protocol has it. */
+  /** The server's annotations: hints, never rights. Those that it does not give have the protocol's defaults. */
   readonly annotations: { readonly readOnly: boolean; readonly idempotent: boolean; readonly destructive: boolean; readonly openWorld: boolean };
 }

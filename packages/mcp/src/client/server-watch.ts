@@ -30,8 +30,9 @@ interface CallOut {
 }
 
 /**
- * Finds out whether a server that is connected and says nothing lives. Whatever it says counts, also a refusal. A server that works on one thing at a
- * time says nothing meanwhile: as long as one of the calls that may keep it so has time left, it is busy, not hung. Further calls do not prolong that.
+ * Finds out whether a server that is connected and says nothing lives. Any message of it counts, also a refusal. A server that works on one thing at
+ * a time says nothing meanwhile. It is busy, not hung, as long as one of the calls that may keep it so has time left. Further calls do not prolong
+ * that.
  */
 export class ServerWatch {
   readonly #connection: McpConnection;

@@ -2,7 +2,7 @@ import type { McpCallOptions } from "./connect-mcp.ts";
 import { McpServer, type McpServerOptions, type McpServerParts, type McpServerState } from "./mcp-server.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
 
-/** What a program gets in a test: enough to run. */
+/** The variables that a program gets in a test: enough to run. */
 export const testEnv: Readonly<Record<string, string>> = { PATH: process.env["PATH"] ?? "" };
 
 export function startServer(address: McpServerAddress, options: Partial<McpServerOptions> = {}, parts: McpServerParts = {}): McpServer {

@@ -46,7 +46,7 @@ export async function offerMcpTools(
   const always = [mcpListServices(indexOf), mcpGetServiceDetails(indexOf, management), mcpInvokeTool(indexOf, caller, proxy.invoke)];
   const registering = withRegistration ? [mcpRegisterServer(management), mcpUnregisterServer(management)] : [];
   const own = new Set([...always, ...registering].map(({ definition }) => definition.name));
-  /** What this agent has of them now. */
+  /** The tools of them that this agent has now. */
   const offered = new Set<Tool>();
   let asking: NodeJS.Timeout | undefined;
 

@@ -15,7 +15,7 @@ export interface ReadIndexOptions {
   readonly timeoutMs: number;
 }
 
-/** A question or an answer may be lost: neither is kept for who is not there at that moment. */
+/** A question or an answer may be lost: the bus keeps neither for a process that is not there at that moment. */
 const ASK_EVERY_MS = 2_000;
 
 /** Asks which MCP servers there are, until a bridge tells, as it tells agents. Undefined if none has told all in time. */

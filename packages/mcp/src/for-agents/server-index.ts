@@ -3,7 +3,7 @@ import type { McpServerSummary, McpServersIndexed } from "@rockbot/contracts";
 /** More would not be read by a model anyway; bounds what a flood of messages can fill. */
 const MAX_SERVERS = 1_000;
 
-/** The MCP servers that an agent has heard of. Their names are told apart without case. */
+/** The MCP servers that an agent has heard of. Case does not matter in their names. */
 export class ServerIndex {
   #servers = new Map<string, McpServerSummary>();
   #canRegister = false;

@@ -22,7 +22,7 @@ export interface VisibleIndexOptions {
   readonly awaits: (toolName: string) => boolean;
 }
 
-/** What of the index each caller may see. A server of whose tools it may use none is not there for it. */
+/** The part of the index that each caller may see. A server of whose tools it may use none is not there for it. */
 export function visibleIndex(index: Pick<ServerIndex, "servers" | "find">, { policy, tools, awaits }: VisibleIndexOptions): (caller: string) => VisibleIndex {
   return (caller) => {
     function mayUse(serverName: string, toolName: string): boolean {

@@ -2,12 +2,12 @@ import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 import { nearestName, type SchemaError } from "@rockbot/contracts";
 import { type LoosenedSchema, loosenSchema } from "./loosen-schema.ts";
 
-/** What is wrong with a value; nothing if it fits, or if that cannot be said. */
+/** The faults of a value; none if it fits, or if that cannot be said. */
 export type ValueCheck = (value: unknown) => readonly SchemaError[];
 
 /** Of one check: schemas times values. */
 const MAX_WORK = 2_000_000;
-/** What is wrong is noted, which takes memory: of more, only the first fault is told. */
+/** Faults are noted, which takes memory: in a check with more work only the first one is reported. */
 const MAX_NOTED_WORK = 100_000;
 /** A long text costs only those that count its characters. */
 const CHARACTERS_PER_STEP = 32;
@@ -17,8 +17,8 @@ const WRAPPERS: ReadonlySet<string> = new Set(["properties", "items", "prefixIte
 const MAX_QUOTED = 500;
 
 /**
- * Checks values against a stranger's schema, by an interpreter: no code is made of it, nothing is fetched, and the time is bounded. What cannot be
- * checked so is not: a value is refused only if the schema refuses it.
+ * Checks values against a stranger's schema, by an interpreter: no code is made of it, nothing is fetched, and the time is bounded. Rules that cannot
+ * be checked so are left out: a value is refused only if the schema refuses it.
  */
 export function boundedCheck(schema: object): ValueCheck {
   const loosened = loosenSchema(schema);

@@ -46,7 +46,10 @@ const PLAIN: Readonly<Record<string, (value: unknown) => boolean>> = {
   exclusiveMaximum: isNumber,
   multipleOf: (value) => isNumber(value) && Number(value) > 0,
 };
-/** What makes the time of a check grow faster than schema and value, such as expressions that backtrack, or that old drafts read in another way. */
+/**
+ * Keywords that are not checked. Some make the time of a check grow faster than schema and value, such as expressions that backtrack; some mean
+ * another thing in old drafts.
+ */
 const UNCHECKED: readonly string[] = [
   "pattern",
   "patternProperties",
@@ -62,8 +65,8 @@ const UNCHECKED: readonly string[] = [
 class TooLargeError extends Error {}
 
 /**
- * Takes out of a stranger's schema what cannot be checked in bounded time, and writes out what it refers to within itself; nothing else is
- * looked up. Where less to check would refuse more, as below `not`, more is taken out.
+ * Takes out of a stranger's schema all rules that cannot be checked in bounded time. It writes out the parts that the schema refers to within itself;
+ * nothing else is looked up. Where fewer rules would refuse more, as below `not`, more is taken out.
  * @returns undefined if it is too large for that
  */
 export function loosenSchema(schema: object): LoosenedSchema | undefined {
@@ -82,7 +85,7 @@ class Loosener {
   lengths = 0;
   readonly #root: object;
   readonly #ignoresBesideRef: boolean;
-  /** What is below an identifier of its own refers to something else. */
+  /** References below an identifier of its own point to something else. */
   readonly #canRefer: boolean;
 
   constructor(root: object) {
@@ -204,7 +207,7 @@ class Parts {
   }
 }
 
-/** What OpenAPI says of null, many who write schemas for tools say, too. */
+/** Many authors of schemas for tools write null as OpenAPI does. */
 function nullable(schema: Json, keyword: string): unknown {
   const value = schema[keyword];
   if (schema["nullable"] !== true) return value;
@@ -212,7 +215,7 @@ function nullable(schema: Json, keyword: string): unknown {
   return keyword === "enum" && Array.isArray(value) ? [...value, null] : value;
 }
 
-/** What a reference within the schema points to. */
+/** The part of the schema that a reference within it points to. */
 function targetOf(root: unknown, reference: string): unknown {
   if (!/^#(?:\/|$)/.test(reference)) return undefined;
   let at = root;

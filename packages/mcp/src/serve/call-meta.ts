@@ -3,7 +3,7 @@ import { type Context, context, propagation } from "@opentelemetry/api";
 import { isSessionId, ToolErrorCode } from "@rockbot/contracts";
 import { Meta } from "./meta.ts";
 
-/** What the `_meta` of a request says about its call. */
+/** The words of a request's `_meta` about its call. */
 export interface CallMeta {
   readonly idempotencyKey: string | undefined;
   readonly timeoutMs: number | undefined;

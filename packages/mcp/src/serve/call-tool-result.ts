@@ -6,8 +6,8 @@ import { isRecord } from "../text/is-record.ts";
 import { Meta } from "./meta.ts";
 
 /**
- * An answer of the bus as MCP has it, the way back of `callResult`: blocks that are no text stand where the text says so
- * again, and what is left of `structured` is the structured content.
+ * An answer of the bus as MCP has it, the way back of `callResult`. Blocks that are no text stand again where the text says so, and the rest of
+ * `structured` is the structured content.
  */
 export function callToolResult({ toolCallId, content, structured, trust, isError = false }: ToolInvokeResponse): CallToolResult {
   const { given, rest, $annotations, $meta } = splitStructured(structured ?? {}, content ?? "");
@@ -38,7 +38,7 @@ export function errorResult(error: ToolError, call: { readonly toolCallId: strin
   };
 }
 
-/** What an MCP server gave beside its text, and what it is made of. What only looks so stays structured content. */
+/** Splits off the parts that an MCP server gave beside its text. Fields that only look so stay structured content. */
 function splitStructured(structured: Readonly<Record<string, unknown>>, text: string) {
   const { $content = [], $annotations, $meta, ...others } = structured;
   const isGiven = (block: unknown, index: number): boolean => isSpecType.ContentBlock(block) || indexOfLine(text, describeUnknownBlock(block, index)) >= 0;

@@ -1,4 +1,4 @@
-/** Changes that come within this time are told once: a service that comes with 40 tools is one piece of news. */
+/** Changes that come within this time make one notification: a service that comes with 40 tools is one piece of news. */
 const SETTLE_MS = 100;
 
 /**

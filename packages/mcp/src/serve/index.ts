@@ -5,6 +5,6 @@ export type { SessionLimits } from "./http/sessions.ts";
 export { type EndpointLoad, ToolEndpoint } from "./http/tool-endpoint.ts";
 export { type ServeToolsOverStdioOptions, type StdioToolServer, serveToolsOverStdio } from "./serve-stdio.ts";
 
-// What they are served.
+// The tools that clients get.
 
 export type { OfferedCall, OfferedTool, ToolSource } from "./tool-source.ts";

@@ -1,7 +1,4 @@
-/**
- * What RockBot adds to the `_meta` of MCP's requests and results. A client that knows none of it loses nothing but what
- * these say.
- */
+/** The keys that RockBot adds to the `_meta` of MCP's requests and results. A client that knows none of them loses nothing but their values. */
 export const Meta = {
   /** In a call: 1 to 256 visible ASCII characters of the client's choice. The same key of the same caller is the same call. */
   IdempotencyKey: "rockbot/idempotencyKey",

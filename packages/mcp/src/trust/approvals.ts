@@ -13,7 +13,7 @@ export interface WaitingTool {
   readonly reason: HeldReason;
   readonly renamedFrom?: string | undefined;
   readonly suspicions: readonly string[];
-  /** What has changed since it was pinned, or what a new one says. */
+  /** The changes since it was pinned, or the words of a new one. */
   readonly changes: readonly string[];
   readonly at: string;
 }
@@ -23,7 +23,7 @@ export interface WaitingServer {
   readonly server: string;
   readonly agent: string;
   readonly digest: string;
-  /** What would be started or connected to, exactly. */
+  /** The program or address that would be started or connected to, exactly. */
   readonly lines: readonly string[];
   readonly at: string;
 }
@@ -133,5 +133,5 @@ export async function decideHeld(store: TrustStore, shown: ShownTool, decide: (r
   return isFound;
 }
 
-/** A tool where operators are told of it. */
+/** The name of a tool in words for operators. */
 export const nameOf = ({ server, tool }: Pick<ShownTool, "server" | "tool">): string => `${server}: ${tool}`;

@@ -6,7 +6,7 @@ import type { RequestedServer } from "./requested-server.ts";
 import { type TrustStore, updateRecord } from "./trust-store.ts";
 import { readRejected, reject } from "./withdrawals.ts";
 
-/** What every trust store promises, as tests. `create` makes an empty one each time. */
+/** The promises of every trust store, as tests. `create` makes an empty one each time. */
 export function testTrustStore(name: string, create: () => Promise<TrustStore>): void {
   describe(name, () => {
     test("gives back what was written, whatever its name and whatever is in it", async () => {

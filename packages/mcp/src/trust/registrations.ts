@@ -2,7 +2,10 @@ import { StoreUnavailableError } from "@rockbot/records";
 import { digestOf, type RequestedServer } from "./requested-server.ts";
 import { type TrustStore, unchanged, updateRecord } from "./trust-store.ts";
 
-/** A request that waits for an operator, or that one has approved: then the agent that asked may have that very server, once; or rejected: then it may not. An approval that came after a rejection counts. */
+/**
+ * A request that waits for an operator, or that an operator has decided. After an approval the agent that asked may have that very server, once;
+ * after a rejection it may not. An approval that came after a rejection counts.
+ */
 export interface AskedServer {
   readonly request: RequestedServer;
   readonly digest: string;
@@ -17,7 +20,7 @@ export interface AskedServer {
 export interface RegisteredServer {
   readonly request: RequestedServer;
   readonly digest: string;
-  /** Who may unregister it. */
+  /** The agent that may unregister it. */
   readonly agent: string;
   readonly at: string;
   /** `the catalogue`, `an allowed host`, or the operator who approved it. */
@@ -31,7 +34,7 @@ export interface RegistrationRecord {
 }
 
 const REGISTRATIONS = "registrations";
-/** Requests that wait or were rejected, of one agent and of all; whoever asks for more is told so. */
+/** Requests that wait or were rejected, of one agent and of all; an agent that asks for more gets an error that says so. */
 export const MAX_ASKED_PER_AGENT = 5;
 const MAX_ASKED = 100;
 const MAX_REGISTERED = 100;
@@ -50,7 +53,7 @@ export class Registrations {
     this.#now = now;
   }
 
-  /** What holds now. @throws {StoreUnavailableError} as all methods do */
+  /** The decisions that hold now. @throws {StoreUnavailableError} as all methods do */
   async read(): Promise<RegistrationRecord> {
     return this.#fresh(recordOf((await this.#store.read(REGISTRATIONS)).value));
   }
@@ -69,7 +72,7 @@ export class Registrations {
     return hasRoom;
   }
 
-  /** Who has approved that this agent has this very server; undefined if nobody has. */
+  /** The operator who has approved that this agent has this very server; undefined if nobody has. */
   async approvalOf(request: RequestedServer, agent: string): Promise<string | undefined> {
     const digest = digestOf(request);
     const { asked } = await this.read();
@@ -197,7 +200,7 @@ function recordOf(value: unknown): RegistrationRecord {
   return { asked: asked as AskedServer[], registered: registered as RegisteredServer[] };
 }
 
-/** What is approved is what the digest says: an entry that says something else by now is none. */
+/** An approval is for the entry of its digest: an entry that says something else by now has none. */
 function isEntry(value: unknown): boolean {
   const { request, digest, agent, at } = (typeof value === "object" && value !== null ? value : {}) as Partial<AskedServer>;
   const isRequest = typeof request?.name === "string" && typeof request.address === "object" && request.address !== null;

@@ -18,7 +18,7 @@ export type RequestedAddress =
 /** SHA-256 over all that an operator is shown: what is approved is this and nothing else. */
 export const digestOf = ({ name, address }: RequestedServer): string => createHash("sha256").update(canonicalJson({ name, address })).digest("hex");
 
-/** What the operator is shown, exactly, a line each. */
+/** The lines that the operator sees, exactly, a line each. */
 export function describeRequest({ address }: RequestedServer): string[] {
   switch (address.kind) {
     case "catalogue":

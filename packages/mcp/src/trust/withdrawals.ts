@@ -10,7 +10,7 @@ export interface StandingServer {
   readonly server: string;
   readonly agent: string;
   readonly digest: string;
-  /** What is connected to or runs, exactly. */
+  /** The program that runs, or the address that is connected to, exactly. */
   readonly lines: readonly string[];
   /** `the catalogue`, `an allowed host`, or the operator who approved it. */
   readonly by: string;

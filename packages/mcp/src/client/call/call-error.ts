@@ -12,7 +12,7 @@ const FIND_OUT = "It may have had effects: find out before you call it again.";
 const OPERATOR = "Only the operator can mend that.";
 /** Another address is to be asked instead. 303 is none of them: it names where the answer of what was done lies. */
 const MOVED: ReadonlySet<number> = new Set([301, 302, 307, 308]);
-/** Said by whoever stands in between, too, of a request that was passed on. */
+/** Statuses that a server in between may answer with, too, to a request that it passed on. */
 const UNCLEAR: ReadonlySet<number> = new Set([408, 499]);
 const MAX_SAID = 500;
 /** Of what an error carries beside its words. */
@@ -37,8 +37,8 @@ export interface FailedCall {
 }
 
 /**
- * Why a call failed, for the model: by what is known of whether the tool has run. What a server says of itself is
- * quoted as such, bounded, without deceptive characters and without our secrets.
+ * Why a call failed, for the model, with what is known of whether the tool has run. A server's own words are quoted as such, bounded, without
+ * deceptive characters and without our secrets.
  */
 export function callError(error: unknown, { server, tool, redact, isRepeatSafe = false }: FailedCall): ToolError {
   if (error instanceof ToolError) return error;

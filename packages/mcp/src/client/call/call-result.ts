@@ -9,15 +9,15 @@ export interface McpCallResult {
   /** All text, block by block, with a line for each block that is none; null if there is nothing. */
   readonly content: string | null;
   /**
-   * The tool's structured content. Beside it `$content`: the blocks that are no text, in their order; `$annotations`: what was said of
-   * blocks of text; `$meta`: what was said of the result.
+   * The tool's structured content. Beside it stands `$content`, the blocks that are no text, in their order. So do `$annotations`, the server's
+   * annotations of blocks of text, and `$meta`, the `_meta` of the result.
    */
   readonly structured?: Readonly<Record<string, unknown>> | undefined;
   /** The tool ran and reports a failure of its own. */
   readonly isError: boolean;
 }
 
-/** What a server says of a block of text. */
+/** The annotations of a server on a block of text. */
 export interface TextNote {
   /** Which of all blocks it is, from 0 on. */
   readonly block: number;
@@ -53,7 +53,7 @@ export function callResult(result: CallToolResult): McpCallResult {
   };
 }
 
-/** What a reader of the text should know of a block that is no text, and where it is. */
+/** The facts that a reader of the text needs of a block that is no text, and its place. */
 export function describeBlock(block: ContentBlock, index: number): string {
   const where = placeOf(index);
   switch (block.type) {

@@ -3,7 +3,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 /** A stream of changes is no question: it lasts. */
 const LISTEN = "subscriptions/listen";
 
-/** What a server was asked and has not answered. */
+/** The requests that a server got and has not answered. */
 export class AskedRequests {
   readonly #ids = new Set<unknown>();
 

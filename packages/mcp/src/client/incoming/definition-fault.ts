@@ -28,14 +28,14 @@ export function definitionFault(definition: unknown): string | undefined {
   return isForModels(_meta) ? undefined : "it is for apps only";
 }
 
-/** What a definition is called where it is told of, with what is not seen of it as an escape. */
+/** The name of a definition for messages, with its unseen characters as escapes. */
 export function nameOfDefinition(definition: unknown, place: number): string {
   const { name } = (typeof definition === "object" && definition !== null ? definition : {}) as { readonly name?: unknown };
   const shown = typeof name === "string" ? printable(name, MAX_SHOWN_NAME) : "";
   return shown === "" ? `number ${place} of the list` : shown;
 }
 
-/** What the SDK would refuse of it, and with it the whole list. */
+/** The fault for which the SDK would refuse the definition, and with it the whole list. */
 function issuesOf(definition: unknown): readonly string[] {
   const result = specTypeSchemas.Tool["~standard"].validate(definition);
   if (result instanceof Promise || result.issues === undefined) return [];

@@ -14,7 +14,7 @@ const MAX_TOOLS = 2_000;
 const MAX_TOLD = 200;
 
 /**
- * Reads the pages of one list of tools before the SDK does, which would refuse the whole list for one definition: takes out what
+ * Reads the pages of one list of tools before the SDK does, which would refuse the whole list for one definition. It takes out definitions that
  * cannot be used, and ends a list that is too long.
  */
 export class Listing {

@@ -9,7 +9,7 @@ const INTERNAL_ERROR = -32_603;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What a text holds. */
+/** The messages that a text holds. */
 export interface MendedAnswers {
   /** Its messages: one, or those of a list. */
   readonly messages: readonly unknown[];
@@ -18,10 +18,10 @@ export interface MendedAnswers {
 }
 
 /**
- * Reads what a server says to what it was asked so that no answer is lost: the SDK drops whatever breaks its schemas, and who asked would wait for ever. An answer that breaks them
- * becomes one that says the same, or an error that says that it cannot be read. Numbers in a result that JavaScript would change are text; those of lists of tools, which are
- * bounds in schemas, stay numbers.
- * @param askedId what the text answers, if it can answer only that
+ * Reads a server's answers so that none is lost: the SDK drops answers that break its schemas, and the caller would wait for ever. An answer that
+ * breaks them becomes one that says the same, or an error that says that it cannot be read. Numbers in a result that JavaScript would change are
+ * text. Those of lists of tools are bounds in schemas, and stay numbers.
+ * @param askedId the request that the text answers, if it can answer only that one
  * @returns undefined if the text is no JSON
  */
 export function mendAnswers(text: string, askedId?: () => unknown): MendedAnswers | undefined {

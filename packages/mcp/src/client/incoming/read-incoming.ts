@@ -13,15 +13,15 @@ export interface IncomingReader {
   onListBegins(): void;
   /** One page of it, as the SDK may have it. */
   readPage(result: Result): Result;
-  /** What the server says for a log. */
+  /** Gets the lines that the server says for a log. */
   onLog(params: unknown): void;
 }
 
 /**
- * Reads what a server says before the SDK does, which refuses a whole answer for one part of it that is slightly wrong.
- * Results are handed over a turn later than notifications: the SDK handles a notification a moment after it came and a
- * result at once, so that progress that came together with its result, as happens on one stream for all, would be lost.
- * A request whose own stream has ended for good without its answer gets one that says so: the SDK would wait until the deadline.
+ * Reads a server's messages before the SDK does, which refuses a whole answer for one part of it that is slightly wrong. Results are handed over a
+ * turn later than notifications. The SDK handles a notification a moment after it came, and a result at once. So progress that came together with its
+ * result, as happens on one stream for all, would be lost. A request whose own stream has ended for good without its answer gets one that says so:
+ * the SDK would wait until the deadline.
  */
 export function readIncoming<T extends Transport>(transport: T, reader: IncomingReader): T {
   let listener: Listener | undefined;
@@ -73,7 +73,7 @@ export function readIncoming<T extends Transport>(transport: T, reader: Incoming
   return transport;
 }
 
-/** What cannot be read, such as what is nested without end, is for the SDK to refuse. */
+/** The SDK refuses messages that cannot be read, such as those nested without end. */
 function readOr(result: Result, read: (result: Result) => Result): Result {
   try {
     return read(result);

@@ -7,10 +7,10 @@ type Result = Readonly<Record<string, unknown>>;
 const ORIGINAL = "rockbot/original";
 /** In the `_meta` of a result: its structured content, where the SDK would leave a part of it out. */
 export const WHOLE_STRUCTURED = "rockbot/structuredContent";
-/** What the protocol knows in a result beside what it carries. */
+/** The fields of a result that the protocol knows, beside its content. */
 const KNOWN: ReadonlySet<string> = new Set(["content", "structuredContent", "isError", "_meta", "resultType"]);
 
-/** A result of a call in a form that the SDK takes, with all that is in it: blocks of unknown kinds, and what is not where it belongs. */
+/** A result of a call in a form that the SDK takes. It keeps all that is in the result: blocks of unknown kinds, and fields that are not where they belong. */
 export function readableResult(result: Result): Result {
   const { content, isError, _meta: meta, ...others } = result;
   const structured = result["structuredContent"];

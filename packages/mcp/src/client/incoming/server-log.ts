@@ -22,7 +22,7 @@ const LEVELS: Readonly<Record<string, "debug" | "info" | "warn">> = {
   emergency: "warn",
 };
 
-/** What a server says for a log, in the log of this process: a bounded share of it, as whoever floods has others' lines pushed out. */
+/** A server's lines for a log, in the log of this process. They get a bounded share of it, as a server that floods it pushes out the lines of others. */
 export class ServerLog {
   readonly #options: ServerLogOptions;
   readonly #lines = new Buckets({ maxBuckets: 1 });

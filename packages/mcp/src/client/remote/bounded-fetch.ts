@@ -26,14 +26,14 @@ export class AnswerTooLongError extends Error {
 
 /** Refusals that say when to come back. */
 const COME_BACK: ReadonlySet<number> = new Set([429, 503]);
-/** What is answered to a notification, and is no answer to a request. */
+/** Statuses that answer a notification, and are no answer to a request. */
 const ACCEPTED: ReadonlySet<number> = new Set([202, 204]);
 /** Refusals that may be others next time, or that credentials mend. */
 const LATER: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
 /** By which a server says that it has no such stream. */
 const NO_STREAM = 405;
 const MAX_RETRY_AFTER_MS = 3_600_000;
-/** What goes wrong before the first byte of a request is on its way. */
+/** The errors from before the first byte of a request is on its way. */
 const BEFORE_SENDING: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -58,8 +58,9 @@ export interface BoundedFetchOptions {
 }
 
 /**
- * `fetch` for talking to an MCP server. It loses no answer that the SDK would (see mendAnswers), tells what was certainly not sent from what may have been, keeps what a refusal
- * says, and reads at most `maxBytes` of an answer, or of one event in a stream of events, which may last.
+ * `fetch` for talking to an MCP server. It loses no answer that the SDK would lose: see mendAnswers. It tells requests that were certainly not sent
+ * from those that may have been, and keeps the words of a refusal. It reads at most `maxBytes` of an answer, or of one event in a stream of events,
+ * which may last.
  * @throws {NotSentError} {HttpRefusalError} and whatever fetch throws
  */
 export function boundedFetch({ maxBytes = MAX_LINE_BYTES, fetch = globalThis.fetch, answersPosts = false }: BoundedFetchOptions = {}): FetchLike {

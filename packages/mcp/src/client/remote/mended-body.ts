@@ -1,7 +1,7 @@
 import { isRecord } from "../../text/is-record.ts";
 import { mendAnswers, noAnswer } from "../incoming/mend-answers.ts";
 
-/** What stands between two events. */
+/** The bytes between two events. */
 const EVENT_END = /\r\n\r\n|\n\n|\r\r/g;
 
 const MIN_RETRY_MS = 100;

@@ -69,6 +69,6 @@ export class WebSocketTransport implements Transport {
   }
 }
 
-/** What came of the handshake, without address or header. */
+/** The outcome of the handshake, without address or header. */
 const reasonOf = (error: Error): string =>
   /^Unexpected server response: \d+$/.exec(error.message)?.[0] ?? (error as NodeJS.ErrnoException).code ?? "unknown error";

@@ -14,9 +14,9 @@ const watched = new Set<Watched>();
 let isLooking = false;
 
 /**
- * Looks, until disposed, whether a program and all that it has started, its process group and its descendants, have more in memory together than
- * `maxMib`, and calls `onExceeded` once if so. The system's own limits are of one process each, or count what is reserved and not used, of which
- * some runtimes have a hundred times what they use. Linux only.
+ * Watches, until disposed, the memory of a program with its process group and its descendants. It calls `onExceeded` once if they have more than
+ * `maxMib` together. The system's own limits are of one process each, or count memory that is reserved and not used. Some runtimes reserve a hundred
+ * times the memory that they use. Linux only.
  */
 export function watchMemory(pid: number, maxMib: number, onExceeded: (mib: number) => void): Disposable {
   const entry: Watched = { pid, maxMib, onExceeded };

@@ -10,7 +10,7 @@ export interface ProcessFacts {
   readonly cpuMs: number;
 }
 
-/** What a program does. */
+/** The activity of a program. */
 export interface ProcessActivity {
   readonly isStopped: boolean;
   /** Of processor time, in all, of the program and what it has started. */
@@ -39,7 +39,7 @@ export function membersOf(leader: number, processes: readonly ProcessFacts[]): n
   return [...members];
 }
 
-/** What a program does; undefined where the system does not say, or if it is gone. */
+/** The activity of a program; undefined where the system does not say, or if it is gone. */
 export async function activityOf(pid: number): Promise<ProcessActivity | undefined> {
   if (process.platform !== "linux") return undefined;
   const processes = await allProcesses().catch(() => []);

@@ -20,7 +20,7 @@ export interface MarkedProcess {
 
 let prefix: string | undefined;
 
-/** What tells one start of a server from all others, and by whom it was started. */
+/** The mark that tells one start of a server from all others, and by which process it was started. */
 export function newMark(): string {
   prefix ??=
     process.platform === "linux"
@@ -40,7 +40,7 @@ export async function markedProcesses(): Promise<MarkedProcess[]> {
   });
 }
 
-/** Whether whoever has started the process is gone. A process of another container counts its starter otherwise, so nothing is known of it. */
+/** Whether the starter of the process is gone. A process of another container counts its starter otherwise, so nothing is known of it. */
 export async function isOrphan({ pid, mark }: MarkedProcess): Promise<boolean> {
   const starter = starterIn(mark);
   if (starter === undefined) return false;

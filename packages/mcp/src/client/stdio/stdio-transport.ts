@@ -10,14 +10,14 @@ import { watchMemory } from "./memory-watch.ts";
 import { obstacleTo, type ProcessTree, startProcessTree } from "./process-tree.ts";
 import { TailText } from "./tail-text.ts";
 
-/** What a server writes to stderr is kept to its last so many characters. */
+/** Of a server's output on stderr, the last so many characters are kept. */
 const STDERR_LENGTH = 8 * 1024;
-/** What a server does not read piles up to this, then it is told nothing more. */
+/** Messages that a server does not read pile up to this; beyond, it gets no more. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
-/** A server that says more lines than so many in this time is read no further until the time is over: others have a share of this process, too. */
+/** A server that says more lines than so many in this time is read no further until the time is over. Others have a share of this process, too. */
 const MAX_LINES = 50;
 const LINES_MS = 10;
-/** What has come is taken in pieces of so many bytes, so that what came at once is not more than that too much. */
+/** Bytes that have come are taken in pieces of so many. So the bytes that came at once exceed a bound by no more than that. */
 const PIECE_BYTES = 4 * 1024;
 /** JSON-RPC's range for errors of an implementation. */
 const TOO_LONG = -32_098;
@@ -30,8 +30,8 @@ const JSON_RPC_ID = /"id"\s*:\s*(\d{1,15})/;
 export const TOO_LONG_CODE = TOO_LONG;
 
 /**
- * A server as a process of its own, spoken to line by line. Lines that are no JSON-RPC are counted and passed over, such
- * as a server's log on the wrong stream; of lines that are too long only the call that waited for it learns.
+ * A server as a process of its own, spoken to line by line. Lines that are no JSON-RPC are counted and passed over, such as a server's log on the
+ * wrong stream. Of a line that is too long only the call that waited for it learns.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -90,7 +90,7 @@ export class StdioTransport implements Transport {
     child.once("exit", (code, signal) => {
       this.#memoryWatch?.[Symbol.dispose]();
       this.#exit ??= signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
-      // What it wrote before may still be on its way; who has inherited its output may keep that open for ever.
+      // Its earlier output may still be on its way; a process that has inherited the output may keep it open for ever.
       const over = (): void => void this.close();
       child.once("close", over);
       setTimeout(over, REST_MS).unref();

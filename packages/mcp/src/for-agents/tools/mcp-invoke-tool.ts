@@ -12,7 +12,7 @@ export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, caller:
     const { caller: onBehalfOf } = context;
     const index = indexOf(onBehalfOf);
     const { serverName, toolNames = [] } = knownServer(index, server_name);
-    // What the index does not name may have come since, or be held for an operator: the bridge says which, or which name is nearest.
+    // A tool that the index does not name may have come since, or be held for an operator. The bridge says which, or which name is nearest.
     const toolName = toolNames.find((name) => name === tool_name) ?? toolNames.find((name) => name.toLowerCase() === tool_name.toLowerCase()) ?? tool_name;
     const args = argumentsOf(given);
     if (!index.mayUse(serverName, toolName))

@@ -2,7 +2,7 @@ import { MAX_REQUEST_BYTES, parseArguments, ToolErrorCode } from "@rockbot/contr
 import type { TooLargeMessage } from "@rockbot/edge/body";
 import { isRecord } from "../../text/is-record.ts";
 
-/** What a client's message holds, or how it is answered instead. */
+/** The content of a client's message, or the answer that it gets instead. */
 export type InboundMessage = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly answer: InboundRefusal };
 
 /** An error of JSON-RPC. The id is that of the message, if it could be found. */

@@ -1,8 +1,8 @@
 const encoder = new TextEncoder();
 
 /**
- * The stream on which a client of the older era hears that lists have changed. What waits to be read is bounded by what
- * there is to say: news of one kind is told once, however often it came.
+ * The stream on which a client of the older era hears that lists have changed. The kinds of news bound the messages that wait to be read: news of one
+ * kind is sent once, however often it came.
  */
 export class ChangeStream {
   readonly body: ReadableStream<Uint8Array>;

@@ -2,8 +2,8 @@ import type { RequestId } from "@modelcontextprotocol/server";
 import { ChangeStream } from "./change-stream.ts";
 
 /**
- * What is remembered of a client of the older era between its requests: which of them run, so that it can cancel them by
- * another request, and where it hears of changes. Nothing that a request needs to be answered.
+ * The memory of a client of the older era between its requests. It holds which of them run, so that the client can cancel them by another request,
+ * and where the client hears of changes. It holds nothing that a request needs to be answered.
  */
 export class Session {
   readonly id: string;

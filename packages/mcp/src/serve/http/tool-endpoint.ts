@@ -8,7 +8,7 @@ import { type SessionLimits, Sessions } from "./sessions.ts";
 import { whenEnded } from "./when-ended.ts";
 
 export interface ToolEndpointOptions extends SessionLimits {
-  /** What a caller may see and call; undefined stands for whoever needs no name. */
+  /** The tools that a caller may see and call; undefined stands for a client that needs no name. */
   readonly sourceOf: (caller: string | undefined) => ToolSource;
   readonly version: string;
   readonly log: Logger;
@@ -144,7 +144,7 @@ export class ToolEndpoint implements AsyncDisposable {
   }
 
   #handle(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
-    // The token has been looked at by whoever calls, and goes no further.
+    // The token has been looked at by the calling code, and goes no further.
     return this.#handler.fetch(request, { parsedBody: body ?? null, authInfo: { token: "", clientId: caller ?? "", scopes: [], extra: { caller } } });
   }
 

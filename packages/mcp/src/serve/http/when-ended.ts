@@ -1,4 +1,4 @@
-/** The same response; calls `onEnd` once its body has been read to the end, or is not wanted any more, or at once if it is no stream. */
+/** The same response. Calls `onEnd` once its body has been read to the end or is not wanted any more; at once if it is no stream. */
 export function whenEnded(response: Response, onEnd: () => void): Response {
   const { body, status, headers } = response;
   if (body === null || !(headers.get("content-type") ?? "").startsWith("text/event-stream")) {

@@ -6,7 +6,7 @@ export interface AdmitOptions extends FrontDoorOptions {
   readonly token: string;
 }
 
-/** Why a request is not answered, in words for whoever sent it. */
+/** Why a request is not answered, in words for its client. */
 export interface Refusal {
   readonly status: 400 | 401 | 403 | 404;
   readonly message: string;

@@ -4,6 +4,6 @@ export { type McpHttpServer, type ServeMcpHttpOptions, serveMcpHttp } from "./se
 export { type McpStdioServer, type ServeMcpStdioOptions, serveMcpStdio } from "./serve-mcp-stdio.ts";
 export type { ServedTool, ServedTools } from "./served-tool.ts";
 
-// What a stranger wrote, as far as a model may read it.
+// Texts of strangers, as far as a model may read them.
 
 export { cleanText } from "../../text/clean-text.ts";

@@ -15,7 +15,7 @@ export interface RunServedToolOptions {
 }
 
 /**
- * Runs a call of one of our own tools. A failure is a result, too, as the protocol has it: its text is for the model, and its structured content says
+ * Runs a call of one of our own tools. A failure is a result, too, as the protocol has it. Its text is for the model. Its structured content has
  * `code`, `isRetryable` and, if it is known, `retryAfterMs`. No secret of this process is in it.
  */
 export async function runServedTool(tool: ServedTool, args: unknown, { signal, log }: RunServedToolOptions): Promise<CallToolResult> {

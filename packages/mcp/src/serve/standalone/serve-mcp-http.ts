@@ -110,7 +110,7 @@ async function answerRequest(request: Request, begin: () => Visit, handler: Retu
     if (bytes === undefined) return await handler.fetch(request);
     const read = readInbound(bytes);
     if (read.ok) return await handler.fetch(new Request(request.url, { method, headers, signal: gone }), { parsedBody: read.value });
-    // A client's call ends by an answer with its id; whoever sent none sees the status.
+    // A client's call ends by an answer with its id; a client that sent no id sees the status.
     return Response.json(read.answer, { status: read.answer.id !== null ? 200 : Buffer.isBuffer(bytes) ? 400 : 413 });
   } catch (error) {
     if (error instanceof NoPlaceError) return noPlace(error);

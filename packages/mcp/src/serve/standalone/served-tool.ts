@@ -9,7 +9,7 @@ export interface ServedTool {
   readonly isReadOnly: boolean;
   /**
    * Runs with arguments that fit the schema, and gives the result's text. `signal` aborts when the client cancels or is gone.
-   * @throws {ToolError} whose message the model may read; what else is thrown is told as a failure without particulars
+   * @throws {ToolError} whose message the model may read; any other error becomes a failure without particulars
    */
   run(args: Readonly<Record<string, unknown>>, options: { readonly signal: AbortSignal }): Promise<string>;
 }
@@ -18,7 +18,7 @@ export interface ServedTool {
 export interface ServedTools {
   readonly name: string;
   readonly version: string;
-  /** What models are told about the server as a whole. */
+  /** Words for models about the server as a whole. */
   readonly instructions?: string | undefined;
   readonly tools: readonly ServedTool[];
 }

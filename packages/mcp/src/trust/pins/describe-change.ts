@@ -5,7 +5,7 @@ const MAX_SHOWN = 160;
 const MAX_DEPTH = 64;
 
 /**
- * What has changed between two definitions, or what a new one says, a line each, for a person who decides about it. The texts are a stranger's and not
+ * The changes between two definitions, or the words of a new one, a line each, for a person who decides about it. The texts are a stranger's and not
  * cleaned for a terminal.
  */
 export function describeChange(before: SeenTool | undefined, after: SeenTool): string[] {

@@ -18,7 +18,7 @@ export interface PinBookOptions {
 export interface Screened<Tool> {
   readonly offered: readonly Tool[];
   readonly held: readonly HeldTool[];
-  /** Those of them that were not held before, for whoever alerts. */
+  /** Those of them that were not held before, for code that raises alerts. */
   readonly newlyHeld: readonly HeldTool[];
 }
 
@@ -40,7 +40,8 @@ export class PinBook {
   }
 
   /**
-   * Which of the tools that a server lists now may be used: see `screenTools`. What is pinned or held anew is written before this resolves, if it can be.
+   * Which of the tools that a server lists now may be used: see `screenTools`. New pins and newly held tools are written before this resolves, if it
+   * can be.
    * @throws {StoreUnavailableError} if the store cannot be read and nothing is known of the server
    */
   async screen<Tool extends SeenTool>(server: string, tools: readonly Tool[], mode: PinMode): Promise<Screened<Tool>> {
@@ -80,7 +81,7 @@ export class PinBook {
     if (record !== undefined) this.#known.set(name, record);
   }
 
-  /** What is held of a server, as far as this process has screened it or looked. */
+  /** The tools of a server that are held, as far as this process has screened it or looked. */
   held(server: string): readonly HeldTool[] {
     return this.#known.get(pinRecordName(server))?.held ?? [];
   }

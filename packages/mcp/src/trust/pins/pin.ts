@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "@rockbot/contracts";
 
-/** What a server says of one tool, as models would get it. */
+/** A server's words on one tool, as models would get them. */
 export interface SeenTool {
   readonly name: string;
   readonly description: string;
@@ -35,16 +35,16 @@ export interface HeldTool {
   readonly shape: string;
   readonly definition?: SeenTool | undefined;
   readonly reason: HeldReason;
-  /** The pinned tool that it was, as far as can be told. */
+  /** The pinned tool that it was, as far as that is known. */
   readonly renamedFrom?: string | undefined;
-  /** What in it looks as if it was written to mislead a model. */
+  /** The parts of it that look as if they were written to mislead a model. */
   readonly suspicions?: readonly string[] | undefined;
   readonly at: string;
   /** The operator who has refused it: it waits no more, until it changes or is approved after all. */
   readonly rejectedBy?: string | undefined;
 }
 
-/** What is remembered of one server's tools. Lists, not maps: their names are a stranger's. */
+/** The memory of one server's tools. Lists, not maps: their names are a stranger's. */
 export interface PinRecord {
   readonly server: string;
   readonly pins: readonly Pin[];

@@ -5,7 +5,7 @@ import { suspicionsOf } from "./suspicions.ts";
 export type PinMode = "first-sight" | "file";
 
 export interface Screening<Tool extends SeenTool> {
-  /** What is remembered from now on; undefined as long as the server has shown no tool. */
+  /** The record to keep from now on; undefined as long as the server has shown no tool. */
   readonly record: PinRecord | undefined;
   /** The tools that may be announced and called, in their order. */
   readonly offered: readonly Tool[];
@@ -25,8 +25,8 @@ const MAX_KEPT_DEFINITIONS = 1024 * 1024;
 const MAX_KEPT_DEFINITION = 32 * 1024;
 
 /**
- * Decides which of the tools that a server lists now may be used: those that are as they were pinned. A server that nothing is remembered of has
- * all of them pinned at first sight, but for those that look as if they were written to mislead a model. What has changed, is new, or has another name is
+ * Decides which of the tools that a server lists now may be used: those that are as they were pinned. The tools of a server without a record are
+ * pinned at first sight. Those that look as if they were written to mislead a model are not. A tool that has changed, is new, or has another name is
  * held. A pin of a tool that is gone stays: it may come back, and only as it was.
  */
 export function screenTools<Tool extends SeenTool>(record: PinRecord | undefined, tools: readonly Tool[], options: ScreenOptions): Screening<Tool> {

@@ -2,7 +2,7 @@ import type { SeenTool } from "./pin.ts";
 
 const ENCODED = "holds text that is encoded";
 
-/** What a definition says that speaks to the model instead of describing a tool. Each is a sentence that goes on after "it". */
+/** Signs that a definition speaks to the model instead of describing a tool. Each is a sentence that goes on after "it". */
 const SIGNS: readonly (readonly [string, RegExp])[] = [
   [
     "tells to set earlier instructions aside",
@@ -43,8 +43,8 @@ const MAX_READ = 200_000;
 const MAX_DEPTH = 64;
 
 /**
- * What in a definition looks as if it was written to mislead a model: signs, not proof, in descriptions, titles, defaults, examples and names
- * alike, wherever in the schemas. A definition without a sign is not harmless for it; one with a sign is shown to a person first.
+ * The parts of a definition that look as if they were written to mislead a model. They are signs, not proof, in descriptions, titles, defaults,
+ * examples and names alike, wherever in the schemas. A definition without a sign is not harmless for it; one with a sign is shown to a person first.
  */
 export function suspicionsOf({ name, description, inputSchema, outputSchema }: SeenTool): readonly string[] {
   const text = [name, description, ...textsIn([inputSchema, outputSchema])].join("\n").slice(0, MAX_READ);
@@ -52,7 +52,7 @@ export function suspicionsOf({ name, description, inputSchema, outputSchema }: S
   return [...new Set(hidesText(text) ? [...signs, ENCODED] : signs)].map((sign) => `it ${sign}`);
 }
 
-/** What may be base64, of either alphabet, or hexadecimal. */
+/** Runs of characters that may be base64, of either alphabet, or hexadecimal. */
 const RUNS = /[A-Za-z0-9+/_-]{120,}/g;
 const MAX_RUNS = 100;
 /** Of one run, in bytes. */
@@ -61,7 +61,7 @@ const MIN_DECODED = 20;
 /** Of the characters of what was decoded: so many can be read. */
 const READABLE_SHARE = 0.9;
 
-/** Whether a long run of characters is text to one who decodes it. What only looks so, as a long name does, gives bytes that are no text. */
+/** Whether a long run of characters is text to one who decodes it. A run that only looks so, as a long name does, gives bytes that are no text. */
 function hidesText(text: string): boolean {
   for (const [run] of [...text.matchAll(RUNS)].slice(0, MAX_RUNS)) {
     const isHex = /^[0-9a-f]+$/i.test(run);
