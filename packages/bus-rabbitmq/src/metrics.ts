@@ -1,6 +1,6 @@
 import { metrics } from "@opentelemetry/api";
 
-/** What a publisher holds: sent without the broker's confirm, and not sent yet. */
+/** Messages that a publisher holds: sent without the broker's confirm, and not sent yet. */
 export interface PublishWindow {
   readonly unconfirmed: number;
   readonly waiting: number;

@@ -24,7 +24,7 @@ export interface Peer extends AsyncDisposable {
   publish(topic: string, body: Uint8Array, properties: PeerProperties): Promise<boolean>;
   /** Hands all that is published to the topics from now on to `onMessage`. */
   listen(topics: readonly string[], onMessage: (message: PeerMessage) => void): Promise<void>;
-  /** What waits in a queue, and how many consume it; undefined if there is no such queue. */
+  /** The numbers of messages that wait in a queue and of its consumers; undefined if there is no such queue. */
   look(queue: string): Promise<{ readonly messages: number; readonly consumers: number } | undefined>;
   /** Why a queue is not as planned, in the broker's words; undefined if it is. */
   faultOf(queue: PlannedQueue): Promise<string | undefined>;

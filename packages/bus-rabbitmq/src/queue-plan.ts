@@ -9,7 +9,7 @@ export const EXCHANGE = "rockbot";
 export const DEAD_LETTER_EXCHANGE = "rockbot.dlx.v1";
 /** More deaths of consumers over a message than this, and it goes to the lone retry. */
 const DELIVERY_LIMIT = 10;
-/** A quorum queue counts each look at a parked message as a delivery, and from RabbitMQ 4 on drops one after twenty where nothing is said. */
+/** A quorum queue counts each look at a parked message as a delivery. From RabbitMQ 4 on it drops a message after twenty where no limit is set. */
 const LOOKS_LIMIT = 2 ** 31 - 1;
 
 /** The arguments with which a queue is declared. Another declaration of the same name must have the same. */

@@ -32,7 +32,7 @@ import { declareExchanges } from "./topology.ts";
 
 /** Settings of a connection to RabbitMQ. */
 export interface ConnectBusOptions {
-  /** Who connects, for the operator of the broker to see. @default "rockbot" */
+  /** The name of the connecting program, for the operator of the broker to see. @default "rockbot" */
   readonly name?: string | undefined;
   readonly log?: Logger | undefined;
   /** How long to try to connect at first; later it is tried for ever. @default 30_000 */
@@ -78,7 +78,7 @@ export async function connectBus(url: string | (() => string), options: ConnectB
 
 /** A subscription must be flowing after this long, which is time to start anew if the broker owes an answer. */
 const SUBSCRIBE_TIMEOUT_MS = 15_000;
-/** What was declared is looked after this often at most, and half as often at least. */
+/** The declared queues, exchanges and bindings are checked this often at most, and half as often at least. */
 const LOOK_EVERY_MS = 5_000;
 /** A message that nobody's queue takes has it looked after at once, but not more often than this. */
 const RETURNED_LOOK_MS = 1_000;
@@ -96,7 +96,7 @@ class RabbitMqBus implements Bus {
   readonly #inspector: Inspector;
   readonly #subscriptions = new Set<Subscription>();
   #isClosing = false;
-  /** What was declared is not all there. */
+  /** Some of the declared queues, exchanges or bindings are not there. */
   #isHurt = false;
   #lookNow: (() => void) | undefined;
   /** On the clock of `performance.now()`. */
@@ -213,8 +213,8 @@ class RabbitMqBus implements Bus {
   }
 
   /**
-   * Declares now and again what is declared already: an exchange, a queue or a binding that somebody has deleted is there again then.
-   * Nobody says when that happens, but for a queue's consumers.
+   * Repeats all declarations now and again: an exchange, a queue or a binding that somebody has deleted is there again then. The broker does not say
+   * when that happens, but for a queue's consumers.
    */
   async #lookNowAndAgain(): Promise<void> {
     while (!this.#isClosing) {

@@ -16,7 +16,7 @@ import {
 
 /** Has no factor in common with COPY_NAMES: all of them are tried. */
 const COPY_STRIDE = 89;
-/** What a classic queue may take to say that it is there. One whose node is down says nothing, for as long as that is so. */
+/** The time that a classic queue may take to say that it is there. One whose node is down says nothing, for as long as that is so. */
 const CLASSIC_MS = 1_500;
 
 const declaring = new WeakMap<Link, Promise<boolean>>();
@@ -115,7 +115,7 @@ async function unbind(link: Link, queue: string, topics: readonly string[]): Pro
 }
 
 export interface DeclareCopyOptions {
-  /** Who connects, if the broker verifies that: then the queue has one of the names that are this user's. */
+  /** The connecting user, if the broker verifies that: then the queue has one of the names that are this user's. */
   readonly user: string | undefined;
   /** If it has been declared. */
   readonly existing: string | undefined;

@@ -27,9 +27,9 @@ export interface GatewayAppOptions {
   readonly token?: string | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
   readonly policy?: PolicyHolder | undefined;
-  /** What answers `/operator/…` to the policy's operators. @default there is no such path */
+  /** The handler of `/operator/…` to the policy's operators. @default there is no such path */
   readonly operator?: HttpApp | undefined;
-  /** What answers `/mcp`. @default there is no such path */
+  /** The handler of `/mcp`. @default there is no such path */
   readonly mcp?: (() => Promise<ToolEndpoint>) | undefined;
   /** The calls that run under a key, shared by all doors. @default this app's own */
   readonly keys?: RunningKeys | undefined;
@@ -45,7 +45,7 @@ export interface GatewayAppOptions {
   readonly maxTimeoutMs?: number | undefined;
   /** How many requests run at once. @default 256 */
   readonly maxConcurrent?: number | undefined;
-  /** Is told of requests and calls that are refused here. @default nobody is */
+  /** Gets requests and calls that are refused here. @default nobody is */
   readonly refusals?: RefusalLog | undefined;
   /** How often a comment keeps an event stream alive, and a stream of changes is asked whether its token still holds. @default 10_000 */
   readonly keepAliveMs?: number | undefined;
@@ -64,7 +64,10 @@ const MAX_LISTENERS = 1_024;
 const OPERATOR_PLACES = 16;
 const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
-/** How many connections its server needs: those whose requests run, those that wait for their clients, and as many as may be on their way to be let in. */
+/**
+ * How many connections its server needs. They are those whose requests run, those that wait for their clients, and those that may be on their way to
+ * be let in.
+ */
 export const connectionsOf = (maxConcurrent: number): number => 2 * (maxConcurrent + OPERATOR_PLACES) + MAX_LISTENERS + SPARE_CONNECTIONS;
 
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */

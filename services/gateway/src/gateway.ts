@@ -46,11 +46,11 @@ export interface OperatorParts {
 export interface Gateway extends AsyncDisposable {
   /** Where it listens, such as http://127.0.0.1:8480. */
   readonly url: string;
-  /** Who is let in at its start; tokens may come and go with the policy. */
+  /** The callers that are let in at its start; tokens may come and go with the policy. */
   readonly access: GatewayAccess;
   /** Why calls cannot be carried now, in words; empty if they can. */
   notReady(): readonly string[];
-  /** What is remembered of the calls made here. */
+  /** The journal of the calls made here. */
   readonly journal: ToolCaller["journal"];
   /** How many MCP clients are known or listen. */
   readonly mcpLoad: EndpointLoad;

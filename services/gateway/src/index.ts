@@ -10,7 +10,7 @@ export { callIdOf } from "./calls/call-headers.ts";
 export { createGatewayApp, type GatewayAppOptions } from "./gateway-app.ts";
 export { type HttpApp, serveHttp } from "./http/http-server.ts";
 
-// What is for operators, behind their tokens or a socket of their own.
+// Endpoints for operators, behind their tokens or a socket of their own.
 
 export { CALLS_PATH, createCallsApp, MAX_LISTED_CALLS } from "./operators/operator-calls.ts";
 export { OPERATOR_PATH } from "./operators/operator-door.ts";

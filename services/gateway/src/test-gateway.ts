@@ -77,7 +77,7 @@ export async function startTestGateway(overrides: Partial<GatewayConfig> = {}, p
     url: gateway.url,
     port,
     gateway,
-    /** What the tools `wait` and `soon` were asked for, and what of it was aborted. */
+    /** The calls that the tools `wait` and `soon` got, and those of them that were aborted. */
     waiting,
     aborted,
     /** One request by Node's own client, which sets any header, and leaves paths as they are. */

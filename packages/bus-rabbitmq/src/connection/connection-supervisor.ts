@@ -23,7 +23,10 @@ const REPLAY_DEADLINE_MS = 10_000;
 const STABLE_MS = 5_000;
 /** The longest wait between attempts: a broker that is back is found this soon, also by the last of many. */
 const MAX_WAIT_MS = 1_200;
-/** What the first attempt gives the broker for each answer. It doubles with each that gets none: a broker that is swamped by clients who come back would never be done with those who leave too soon. */
+/**
+ * The time that the first attempt gives the broker for each answer. It doubles with each attempt that gets none. A broker that is swamped by
+ * returning clients would never be done with clients that leave too soon.
+ */
 const FIRST_PATIENCE_MS = 3_000;
 const MAX_PATIENCE_MS = 10_000;
 /** The least wait after a refusal: it takes a person to change that. */
@@ -37,8 +40,8 @@ interface Waiter {
 }
 
 /**
- * Keeps one connection up: connects, prepares, and when it is lost does so again, for ever. amqplib has such a thing
- * built in, but a connection that dies while it is being prepared ends that one for good.
+ * Keeps one connection up: connects and prepares it, and does so again, for ever, when it is lost. The package amqplib has such a thing built in, but
+ * a connection that dies while it is being prepared ends that one for good.
  */
 export class ConnectionSupervisor {
   readonly #address: AddressSource;
@@ -242,7 +245,7 @@ export class ConnectionSupervisor {
     }
   }
 
-  /** Refused on the very first try: a mistake in the configuration. Whoever starts the bus is told at once. */
+  /** Refused on the very first try: a mistake in the configuration. The start of the bus fails at once. */
   #refuse(): void {
     const error = new BusUnavailableError(
       `Cannot connect to ${this.#address.current.label} as "${this.#address.current.user}": the broker refuses (${this.#lastFailure})`,

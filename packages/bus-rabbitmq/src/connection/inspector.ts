@@ -8,8 +8,8 @@ import { NOT_FOUND } from "./refusal.ts";
 const ANSWER_MS = 500;
 const CONNECTION_MS = 500;
 /**
- * RabbitMQ asks the process of a quorum queue and, if that has not answered after 250 ms, says that the queue has neither messages nor
- * consumers (`rabbit_quorum_queue:stat`, in 3.10 as in 4.x).
+ * RabbitMQ asks the process of a quorum queue. If that has not answered after 250 ms, RabbitMQ says that the queue has neither messages nor consumers
+ * (`rabbit_quorum_queue:stat`, in 3.10 as in 4.x).
  */
 const UNHEARD_MS = 250;
 /** After a connection was lost, others' are most likely back by then too: the longest backoff, and time to connect. */

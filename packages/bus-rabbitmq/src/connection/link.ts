@@ -10,7 +10,7 @@ import type { BrokerAddress } from "./broker-address.ts";
 import { NOT_ALLOWED } from "./refusal.ts";
 
 export interface LinkOptions {
-  /** What the broker shows for the connection. */
+  /** The name that the broker shows for the connection. */
   readonly name: string;
   readonly heartbeatSeconds: number;
   /** For how long the broker may be silent while something is due from it. */
@@ -138,8 +138,8 @@ export class Link {
   }
 
   /**
-   * Waits for the broker's answer to a method; a broker that owes one for RPC_DEADLINE_MS loses the connection, since nobody can know
-   * what it has done and what else it will not do. So whoever needs the connection starts anew on another.
+   * Waits for the broker's answer to a method. A broker that owes one for RPC_DEADLINE_MS loses the connection, since nobody can know its state then.
+   * So the users of the connection start anew on another.
    * @throws {Error} if the answer does not come in time, or the connection is gone before
    */
   async answer<T>(method: string, answer: Promise<T>): Promise<T> {

@@ -18,7 +18,7 @@ export const RESOURCE_LOCKED = 405;
 /** access-refused, not-found, resource-locked, precondition-failed, not-allowed. */
 const refusals: ReadonlySet<number> = new Set([403, NOT_FOUND, RESOURCE_LOCKED, 406, NOT_ALLOWED]);
 
-/** What went wrong, in words; Node gives no message where it tried several addresses of a host. */
+/** The fault, in words; Node gives no message where it tried several addresses of a host. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonOf).join(", ");
   return error instanceof Error ? error.message || error.name : String(error);

@@ -6,12 +6,12 @@ import type { IncomingMessage } from "../wire/read-frames.ts";
 import type { Slots } from "./slots.ts";
 import { Unacked } from "./unacked.ts";
 
-/** What is to become of a delivery: it is done, it goes to the queue's dead letters, or it comes again. */
+/** The outcome of a delivery: it is done, it goes to the queue's dead letters, or it comes again. */
 export type Verdict = "done" | "reject" | "again";
 
 /**
- * Handles a delivery, and calls `settle` once with what is to become of it, which is cheaper than a promise of that; never before it has returned.
- * Must not throw. `receivedAt` is on the clock of `performance.now()`.
+ * Handles a delivery, and calls `settle` once with its outcome, which is cheaper than a promise. It never does so before it has returned. Must not
+ * throw. `receivedAt` is on the clock of `performance.now()`.
  */
 export type Handle = (message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void) => void;
 
@@ -137,7 +137,8 @@ export class Consumer {
     const { slots } = this.#options;
     const receivedAt = performance.now();
     this.#unacked.add(deliveryTag);
-    // What was on its way when the consumer was ended is handled if it can be at once: given back, nobody could tell it from what was begun.
+    // A delivery that was on its way when the consumer was ended is handled if that can be at once. If it were given back, nobody could tell it
+    // from a delivery that was begun.
     if (slots.tryEnter()) {
       this.#start(message, receivedAt);
     } else if (this.#isStopping) {

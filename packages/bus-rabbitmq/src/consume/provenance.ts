@@ -5,9 +5,9 @@ import type { IncomingMessage } from "../wire/read-frames.ts";
 type Readable = Pick<IncomingMessage, "properties"> & { readonly fields: Pick<IncomingMessage["fields"], "routingKey"> };
 
 /*
- * Two ways lead past the topics that a broker grants a user, on all versions or on some: a queue of one's own whose dead
- * letters go to any key of an exchange (all), and further keys in the headers CC and BCC (RabbitMQ 3). The sender's name
- * stays true on both, and so do the traces by which such a message is told here.
+ * Two ways lead past the topics that a broker grants a user. One is a queue of the user's own whose dead letters go to any key of an exchange, on all
+ * versions. The other is further keys in the headers CC and BCC, on RabbitMQ 3. The sender's name stays true on both, and so do the traces that give
+ * such a message away here.
  */
 
 /** Whether its sender published the message to one of these topics. */
@@ -16,9 +16,8 @@ export function isStraight({ fields, properties }: Readable, topics: readonly st
 }
 
 /**
- * Whether the message came to a queue for dead letters from one of the service's own: moved by the broker, or published by
- * the service itself.
- * @param user as whom the service publishes
+ * Whether the message came to a queue for dead letters from one of the service's own. The broker moved it, or the service itself published it.
+ * @param user the user that the service publishes as
  * @param own the names of its queues
  */
 export function isOwnDeadLetter({ fields, properties }: Readable, queue: string, user: string, own: readonly string[]): boolean {

@@ -5,7 +5,7 @@ export class Slots {
   readonly #queue = new LinkedList<() => void>();
   #free: number;
 
-  /** What waits for a place. */
+  /** The starts that wait for a place. */
   get waiting(): number {
     return [...this.#queue].length;
   }
@@ -14,14 +14,14 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Takes a place, if one is free. Who has one gives it back by `leave`. */
+  /** Takes a place, if one is free. Its holder gives it back by `leave`. */
   tryEnter(): boolean {
     if (this.#free === 0) return false;
     this.#free--;
     return true;
   }
 
-  /** Calls `start` as soon as a place is free, which is taken then: for who has not got one by `tryEnter`. */
+  /** Calls `start` as soon as a place is free, which is taken then. It is for callers that got no place by `tryEnter`. */
   enterLater(start: () => void): ListEntry {
     return this.#queue.add(start);
   }

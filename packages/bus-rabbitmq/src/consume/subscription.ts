@@ -49,15 +49,15 @@ interface Station {
 
 /** The least wait before what the broker has refused is tried again: it takes a person to change that. */
 const REFUSED_MS = 5_000;
-/** Few enough that each is acknowledged at once: one that is passed on, and kills the next, is not to come twice for want of that. */
+/** Few enough that each is acknowledged at once. A message that is passed on, and kills the next consumer, must not come twice for want of that. */
 const DEAD_LETTERS_AT_ONCE = 8;
 /** A dead letter that cannot be passed on now is tried again after this long. */
 const AGAIN_AFTER_MS = 1_000;
 const DEAD_LETTER_TIMEOUT_MS = 10_000;
 const LAST_WORD_MS = 30_000;
-/** What disposal waits for a subscription that is being made at that moment. */
+/** The time that disposal waits for a subscription that is being made at that moment. */
 const ATTACHING_MS = 1_000;
-/** What may be parked of one sender's messages that nobody took in time, in number and in bytes: they cost a copy each that stays for days, and nothing to make. */
+/** Bounds, in number and in bytes, for one sender's parked messages that nobody took in time. Each costs a copy that stays for days, and nothing to make. */
 const EXPIRED: readonly Omit<Charge, "key" | "cost">[] = [
   { amount: 1_000, perMs: 1_000_000 },
   { amount: 64 * 1024 * 1024, perMs: 1_000_000 },
@@ -280,7 +280,7 @@ export class Subscription {
     }
   }
 
-  /** What becomes of a message when neither its handler nor its way to the dead letters has settled it. */
+  /** The fate of a message when neither its handler nor its way to the dead letters has settled it. */
   async #unsettled(error: unknown): Promise<Verdict> {
     if (error instanceof RangeError) return this.#discard(`what its sender wrote cannot be passed on: ${error.message}`);
     this.#log.error({ subscription: this.#options.name, reason: reasonOf(error) }, "could not acknowledge a message, so the broker delivers it again");
@@ -300,7 +300,7 @@ export class Subscription {
     };
   }
 
-  /** A message on its way. What succeeds, which nearly all do, has no frame but this one. */
+  /** A message on its way. One that succeeds, as nearly all do, has no frame but this one. */
   async #first(message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void): Promise<void> {
     const { fields, properties, content } = message;
     const envelope = this.#seen(fromWire(fields.routingKey, properties, content));

@@ -12,20 +12,20 @@ export interface BrokerDefinitionsOptions {
   readonly vhost?: string | undefined;
 }
 
-/** Live queues are bounded, so that a consumer that is away cannot fill the broker: publishers are told that the queue is full. */
+/** Live queues are bounded, so that a consumer that is away cannot fill the broker: publishers hear that the queue is full. */
 const MAX_REQUESTS = 50_000;
 const MAX_REQUEST_BYTES = 256 * 1024 * 1024;
 /** Of what waits in one queue: a consumer that is there has its messages at once. */
 const MAX_RESULT_BYTES = 32 * 1024 * 1024;
 /** No more than one of the largest messages. */
 const MAX_COPY_BYTES = 16 * 1024 * 1024;
-/** What nobody takes from a copy's queue for so long is of no use, and a queue without consumers is nobody's. */
+/** Messages that nobody takes from a copy's queue for so long are of no use, and a queue without consumers is nobody's. */
 const COPY_MS = 60_000;
 /** A process has two connections, and a few dozen channels: room for many instances, and an end to what one user can take up. */
 const MAX_CONNECTIONS = 256;
 const MAX_CHANNELS = 8_192;
 
-/** What the names of services' queues begin with. */
+/** The beginning of the names of services' queues. */
 const SERVICES = "^rockbot\\.(?!result\\.|copy\\.).+\\.v[12]";
 
 /**

@@ -29,7 +29,7 @@ type Readable = Pick<IncomingMessage, "properties" | "content"> & { readonly fie
 export interface DeadLetter {
   /** As it was published first. */
   readonly envelope: Envelope;
-  /** Why it is here, as far as it can be told. */
+  /** Why it is here, as far as that is known. */
   readonly death: Death;
   /** Nobody took it while it was of use. */
   readonly isExpired: boolean;
@@ -40,7 +40,8 @@ export function readDeadLetter({ fields, properties, content }: Readable, queue:
   const headers: Record<string, unknown> = properties.headers ?? {};
   const first = deathsOf(headers).find((death) => death["queue"] === queue);
   if (first === undefined) {
-    // We took it off the main queue ourselves: what the broker moves from there says so, and only then may a sender have written our notes.
+    // We took it off the main queue ourselves. A message that the broker moves from there says so, and only then may a sender have written our
+    // notes.
     const envelope = fromWire(text(headers[Note.Topic]) ?? fields.routingKey, properties, content);
     const reason = text(headers[Note.Reason]);
     const message = text(headers[Note.Message]);
@@ -89,7 +90,7 @@ export function deadLetterProperties(
   };
 }
 
-/** What the broker notes on a message with each death, the last one first. */
+/** The notes of the broker on a message, one for each death, the last one first. */
 export const deathsOf = (headers: Record<string, unknown> | undefined): Record<string, unknown>[] =>
   Array.isArray(headers?.["x-death"]) ? (headers["x-death"] as unknown[]).filter(isTable) : [];
 

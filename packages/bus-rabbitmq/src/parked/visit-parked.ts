@@ -6,13 +6,13 @@ import { queueName } from "../queue-plan.ts";
 import { look } from "../topology.ts";
 import { readParked } from "./dead-letter.ts";
 
-/** What the broker may take to put back what was looked at. */
+/** The time that the broker may take to put back the messages that were looked at. */
 const GIVEN_BACK_MS = 2_000;
 const LOOK_EVERY_MS = 10;
 
 /**
- * As Bus.visitParked promises. Messages are fetched one by one on a channel of their own, and what is not removed stays
- * unacknowledged until that channel is closed: then the broker puts all of it back where it was, as it does when we die.
+ * As Bus.visitParked promises. Messages are fetched one by one on a channel of their own, and messages that are not removed stay unacknowledged until
+ * that channel is closed. Then the broker puts all of them back where they were, as it does when we die.
  */
 export async function visitParked(
   link: Link,
@@ -40,7 +40,7 @@ export async function visitParked(
       signal?.throwIfAborted();
       const message = await ask("basic.get", async () => channel.get(queue));
       if (message === false) break;
-      // What is parked during the visit is not part of it: a message played again may come back.
+      // Messages that are parked during the visit are not part of it: a message played again may come back.
       if (shown === 0) last = Math.min(limit, message.fields.messageCount + 1);
       shown++;
       kept++;
@@ -52,7 +52,7 @@ export async function visitParked(
     if (shown === 0 && ((error as Error).cause as { readonly code?: unknown } | undefined)?.code === NOT_FOUND) return undefined;
     throw error;
   } finally {
-    // Waited for: whoever looks next is to find what was given back. Fails if the broker has closed the channel already.
+    // Waited for: the next visit is to find the messages that were given back. Fails if the broker has closed the channel already.
     await link.answer("channel.close", (async () => channel.close())()).catch(() => {});
     await untilThere(link, queue, kept);
   }

@@ -43,7 +43,7 @@ export class Publisher {
   readonly #keeper: JobKeeper;
   readonly #onExchangeMissing: (() => void) | undefined;
   readonly #onReturned: (() => void) | undefined;
-  /** What nobody's queue has taken, until it is offered again. */
+  /** The messages that no queue has taken, until they are offered again. */
   readonly #returned = new Set<PublishJob>();
   /** In the order of publishing. */
   #waiting = new Set<PublishJob>();

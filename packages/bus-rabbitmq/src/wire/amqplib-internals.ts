@@ -3,11 +3,11 @@ import type { Channel, ChannelModel } from "amqplib";
 import type { IncomingProperties } from "./read-frames.ts";
 
 /**
- * What amqplib has and does not offer. Its socket: without it no watchdog can tell a silent peer, nor end the connection
- * to one. The numbers of its channels, the negotiated frame size and the place where it reads: with them the frames of
- * messages (publishes and confirms, deliveries and acks) are written and read past its codec, which took longer over
- * a message than everything else together. Whatever is rare (handshake, topology, closing) stays with amqplib. Its version
- * is pinned; each of these is looked for on each connection, so that another version fails at the start, in words.
+ * The parts that amqplib has and does not offer. Its socket: without it no watchdog can tell a silent peer, nor end the connection to one. The
+ * numbers of its channels, the negotiated frame size and the place where it reads: with them we write and read messages past its codec. Their frames
+ * are publishes and confirms, deliveries and acks. Its codec took longer over a message than everything else together. Rare methods (handshake,
+ * topology, closing) stay with amqplib. Its version is pinned; each of these is looked for on each connection, so that another version fails at the
+ * start, in words.
  */
 export function internalsOf(model: ChannelModel): { readonly socket: Socket; readonly frameMax: number } {
   const { stream: socket, frameMax } = model.connection as unknown as { readonly stream?: Socket; readonly frameMax?: unknown };

@@ -1,12 +1,12 @@
 import type { AmqplibReading } from "./amqplib-internals.ts";
 import { FrameCursor, type IncomingMessage, type IncomingProperties, readDeliver, readProperties } from "./read-frames.ts";
 
-/** What is heard on one channel. None of these may throw. */
+/** The events of one channel. None of these may throw. */
 export interface ChannelListener {
   readonly onMessage?: ((message: IncomingMessage) => void) | undefined;
   /** A message has come whose headers nobody can read. That must not end the connection: the message would come again on the next. */
   readonly onUnreadable?: ((deliveryTag: number) => void) | undefined;
-  /** What the broker says of a message, and of all before it if `isMultiple`: that it has taken it, or that a queue is full. */
+  /** The broker's word on a message, and on all before it if `isMultiple`: that it has taken it, or that a queue is full. */
   readonly onVerdict?: ((tag: number, isMultiple: boolean, isTaken: boolean) => void) | undefined;
 }
 
@@ -25,9 +25,8 @@ const FRAME_OVERHEAD = 8;
 const FRAME_END = 0xce;
 
 /**
- * Reads the frames of a connection in amqplib's place: deliveries and confirms of the channels that somebody listens to
- * are read here, which costs a third of what it costs there; any other frame is handed on to amqplib. What cannot be read
- * ends the connection, as it does there.
+ * Reads the frames of a connection in amqplib's place. It reads deliveries and confirms of the channels that somebody listens to, at a third of
+ * amqplib's cost. Any other frame is handed on to amqplib. A frame that cannot be read ends the connection, as it does there.
  */
 export class FrameReader {
   readonly #amqplib: AmqplibReading;
@@ -36,7 +35,7 @@ export class FrameReader {
   readonly #listening = new Map<number, Listening>();
   readonly #cursor = new FrameCursor();
   #bytes: Buffer;
-  /** What lies before it is done with. */
+  /** The bytes before it are done with. */
   #at = 0;
 
   constructor(amqplib: AmqplibReading, maxFrameBytes: number) {

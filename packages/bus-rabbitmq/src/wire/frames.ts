@@ -1,6 +1,6 @@
 /**
- * The frames of AMQP 0-9-1 that each message needs, written into a buffer at an offset: each function returns the offset
- * behind what it has written. Whoever calls one has seen to the room: `headRoom`, ACK_BYTES or FRAME_OVERHEAD.
+ * The frames of AMQP 0-9-1 that each message needs, written into a buffer at an offset. Each function returns the offset behind the bytes that it has
+ * written. The caller of one has seen to the room: `headRoom`, ACK_BYTES or FRAME_OVERHEAD.
  * @see https://www.rabbitmq.com/resources/specs/amqp0-9-1.pdf sections 2.3.5 and 4.2
  */
 

@@ -7,11 +7,11 @@ const CHUNK_BYTES = 64 * 1024;
 const COPIED_BYTES = 8 * 1024;
 
 /**
- * What is said about messages on one connection, of all its channels: written to the socket once for each turn of the
- * event loop, since a system call costs as much as all that is done for a small message. It writes past amqplib, whose own
- * frames (of the same channels, too) go to the socket in a later turn. So call `flush` before amqplib closes something.
+ * The frames of messages on one connection, of all its channels. They are written to the socket once for each turn of the event loop. A system call
+ * costs as much as all other work for a small message. It writes past amqplib, whose own frames (of the same channels, too) go to the socket in a
+ * later turn. So call `flush` before amqplib closes something.
  *
- * It is bounded by those who write: a publisher by what is unconfirmed, a consumer by its prefetch.
+ * Its writers bound it: a publisher by its unconfirmed messages, a consumer by its prefetch.
  */
 export class Outbox {
   readonly #socket: Socket;
@@ -19,7 +19,7 @@ export class Outbox {
   /** Pieces that are full, before the one in `#chunk`. */
   #pieces: Uint8Array[] = [];
   #chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-  /** What is not written to the socket yet lies between these two. */
+  /** The bytes that are not written to the socket yet lie between these two. */
   #start = 0;
   #end = 0;
   #isDue = false;

@@ -7,7 +7,7 @@ export interface IncomingMessage {
   readonly content: Buffer;
 }
 
-/** What the sender wrote, whoever it was. */
+/** The fields as their sender wrote them, any sender. */
 export interface IncomingProperties {
   readonly contentType?: string | undefined;
   readonly contentEncoding?: string | undefined;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isSessionId, newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
 
-/** What a request's headers say about its call. */
+/** The words of a request's headers about its call. */
 export interface CallHeaders {
   readonly toolCallId: string;
   readonly sessionId: string | undefined;
@@ -15,7 +15,7 @@ export interface CallHeadersOptions {
   readonly timeoutMs: number;
   /** The longest that a request may ask for. */
   readonly maxTimeoutMs: number;
-  /** Who sends the request. */
+  /** The sender of the request. */
   readonly caller: string | undefined;
 }
 

@@ -4,7 +4,7 @@ import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import { HttpErrorCode } from "../http/http-error.ts";
 
 export interface AuthenticateOptions {
-  /** The one token of everybody, as long as the policy has none. Whoever shows it is the gateway's own agent. */
+  /** The one token of everybody, as long as the policy has none. A client that shows it is the gateway's own agent. */
   readonly token: string | undefined;
   /** Whose tokens say who calls. */
   readonly policy: Pick<PolicyHolder, "current"> | undefined;
@@ -14,12 +14,12 @@ export interface AuthenticateOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** Who sends a request: a caller of the policy, or undefined for the gateway's own agent. */
+/** The sender of a request: a caller of the policy, or undefined for the gateway's own agent. */
 export type Authenticate = (authorization: string | undefined) => string | undefined;
 
 /**
- * Tells callers by their bearer tokens. A policy that has tokens is the only one that counts: the single token would be a way
- * around it. What the policy says now holds for the next request.
+ * Tells callers by their bearer tokens. A policy that has tokens is the only one that counts: the single token would be a way around it. The policy
+ * of now holds for the next request.
  */
 export function createAuthenticator({ token, policy, isOpen, clock = Date.now }: AuthenticateOptions): Authenticate {
   const isToken = token === undefined ? undefined : createTokenCheck(token);

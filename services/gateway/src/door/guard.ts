@@ -7,7 +7,7 @@ import type { ReceivedBody } from "../http/read-body.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { RefusalLog } from "./refusal-log.ts";
 
-/** What handlers of requests find in their context. */
+/** The values that handlers of requests find in their context. */
 export interface GatewayEnv {
   Bindings: HttpBindings;
   Variables: {
@@ -21,11 +21,14 @@ export interface GatewayEnv {
 export interface GuardOptions extends FrontDoorOptions {
   /** Tells who sends a request by its Authorization header, or throws. */
   readonly authenticate: Authenticate;
-  /** Is told of requests that do not pass. */
+  /** Gets requests that do not pass. */
   readonly refusals: RefusalLog | undefined;
 }
 
-/** Lets a request pass only by the front door, and if it shows who sends it, which is the variable `caller` from then on. What passes is never answered with CORS headers. */
+/**
+ * Lets a request pass only by the front door, and if it shows who sends it, which is the variable `caller` from then on. Requests that pass never get
+ * CORS headers in their answers.
+ */
 export function guard({ authenticate, refusals, ...names }: GuardOptions) {
   const faultOf = createFrontDoor(names);
   return createMiddleware<GatewayEnv>(async (c, next) => {

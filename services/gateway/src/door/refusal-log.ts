@@ -8,7 +8,7 @@ export interface RefusalLogOptions {
   /** Where a line is written for each. @default nowhere: they are logged and counted only */
   readonly audit: AuditLog | undefined;
   readonly log: Logger;
-  /** How often the refusals that had no line of their own are told together. @default 60_000 */
+  /** How often one line counts the refusals that had no line of their own. @default 60_000 */
   readonly everyMs?: number | undefined;
 }
 

@@ -3,7 +3,7 @@ import { type ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
-/** What the front door itself refuses requests with, besides the codes of ToolErrorCode. */
+/** The codes of the front door's own refusals, besides those of ToolErrorCode. */
 export const HttpErrorCode = {
   Unauthorized: "unauthorized",
   NotFound: "not_found",
@@ -46,7 +46,7 @@ const statuses: Readonly<Record<string, number>> = {
 /** The HTTP status that fits an error code. A code of a newer peer counts as a failure behind the front door. */
 export const statusOf = (code: string): number => (Object.hasOwn(statuses, code) ? (statuses[code] as number) : 502);
 
-/** The error's form in a body: the ToolError of the bus, without the call where the request was not a call, and without this process's secrets. */
+/** The error's form in a body: the ToolError of the bus, without this process's secrets. It names no call where the request was not a call. */
 export function errorBody(error: ToolError, call?: CallName): object {
   return redactValue({
     ...call,

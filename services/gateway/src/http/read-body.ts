@@ -5,7 +5,7 @@ import { HttpErrorCode } from "./http-error.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** What a body is expected to hold, for who reads why it cannot be read. */
+/** The expected content of a body, for the words of a refusal. */
 interface Expected {
   readonly what: string;
   readonly send: string;
@@ -14,7 +14,10 @@ interface Expected {
 const ARGUMENTS: Expected = { what: "the arguments", send: "one JSON object that holds the tool's arguments" };
 const MESSAGE: Expected = { what: "the message", send: "one message of the protocol MCP, as JSON" };
 
-/** A request's body as it came; what is said of one that cannot be had, to be thrown by who needs it; undefined if there is none. */
+/**
+ * A request's body as it came, or undefined if there is none. If the body cannot be read it is the error for that, which the handler throws that
+ * needs the body.
+ */
 export type ReceivedBody = Buffer | ToolError | undefined;
 
 export const hasBody = ({ headers }: IncomingMessage): boolean => headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";

@@ -12,14 +12,14 @@ export interface GatewayToolSourceOptions {
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
   readonly keys: RunningKeys;
-  /** Is told of calls that are refused here. */
+  /** Gets calls that are refused here. */
   readonly refusals: RefusalLog | undefined;
   /** Aborts when the process stops and running calls are not waited for any longer. */
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
-/** What a caller may see and call through this gateway, as MCP clients are offered it; undefined stands for the gateway's own agent. */
+/** The tools that a caller may see and call through this gateway, in the form that MCP clients get. An undefined caller stands for the gateway's own agent. */
 export function gatewayToolSource(
   caller: ToolCaller,
   by: string | undefined,

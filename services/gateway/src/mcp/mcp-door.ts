@@ -20,7 +20,7 @@ export interface McpDoorOptions {
 
 export const MCP_PATH = "/mcp";
 
-/** What the protocol reads of a request's headers. Above all not the token, which has been looked at by then. */
+/** The headers of a request that the protocol reads. Above all not the token, which has been looked at by then. */
 const READ = /^(accept|content-type|mcp-[a-z-]+)$/;
 
 /** Whether a request opens a stream of changes, which lasts as long as its client wishes. The protocol refuses a header that says other than the body. */

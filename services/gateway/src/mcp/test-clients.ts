@@ -21,7 +21,7 @@ export interface TestResult {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** What the tests ask of a client, whichever SDK it is of. */
+/** The methods that the tests need of a client, whichever SDK it is of. */
 export interface TestClient extends AsyncDisposable {
   readonly version: string | undefined;
   listTools(): Promise<readonly { readonly name: string; readonly [key: string]: unknown }[]>;

@@ -30,7 +30,7 @@ export async function openSession(gateway: TestGateway, sender: Sender = {}): Pr
   return String(headers["mcp-session-id"]);
 }
 
-/** What a client of the newer era sends to hear of changes. */
+/** The request of a client of the newer era that wants to hear of changes. */
 export const listen = (id: number): object =>
   message(id, "subscriptions/listen", {
     notifications: { toolsListChanged: true },

@@ -21,8 +21,8 @@ export interface OperatorDoorOptions extends Omit<GuardOptions, "authenticate"> 
 export const OPERATOR_PATH = "/operator/";
 
 /**
- * Opens what is for operators to one of their tokens, and to nothing else: neither to a caller's token or the gateway's, nor
- * to whoever comes from this machine, where tools run, too. While the policy has no such token there is no door.
+ * Opens the endpoints for operators to one of their tokens, and to nothing else. It opens neither to a caller's token or the gateway's, nor to
+ * clients of this machine, where tools run, too. While the policy has no such token there is no door.
  */
 export function operatorDoor(operator: HttpApp, { policy, admit, log, ...names }: OperatorDoorOptions): MiddlewareHandler<GatewayEnv> {
   const check = guard({ ...names, authenticate: createOperatorAuthenticator(policy) });
