@@ -42,7 +42,7 @@ import { ToolTrust } from "./trust/tool-trust.ts";
 
 /** The parts of the process that a bridge uses. Its name and its topic are those of the contract, as callers know them, too. */
 export interface StartMcpBridgeOptions extends Omit<StartServiceOptions, "service" | "topic"> {
-  /** What `${NAME}` in the file stands for, and where servers get PATH and the like from. */
+  /** The variables that `${NAME}` in the file stands for. Servers get PATH and the like from them, too. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Says which of several replicas tells agents the index, and which has a server with state. @default this process, and each one for itself */
   readonly leases?: LeaseStore | undefined;
@@ -56,7 +56,10 @@ export interface McpBridge extends AsyncDisposable {
   readonly servers: readonly BridgedServerHealth[];
   /** For operators, who come by a socket or a token: never for what comes over the bus. */
   readonly approvals: BridgeApprovals;
-  /** Resolves once each server is connected or has failed for the first time, at most `ms` milliseconds later; what is there by then is announced to whoever probes. */
+  /**
+   * Resolves once each server is connected or has failed for the first time, at most `ms` milliseconds later. The tools that are there by then are
+   * announced to callers that probe.
+   */
   settled(ms: number): Promise<void>;
 }
 
@@ -70,11 +73,11 @@ export interface BridgedServerHealth extends McpServerHealth {
 
 /** Decisions of operators about MCP servers and their tools. */
 export interface BridgeApprovals {
-  /** What waits for an operator. @throws {StoreUnavailableError} */
+  /** The tools and servers that wait for an operator. @throws {StoreUnavailableError} */
   waiting(): Promise<Waiting>;
   /** Approves exactly what was shown, as the operator `by`. @throws {StoreUnavailableError} */
   approve(approval: Approval, by: string): Promise<ApprovalOutcome>;
-  /** What operators have refused, which can be approved after all. @throws {StoreUnavailableError} */
+  /** The tools and servers that operators have refused, which can be approved after all. @throws {StoreUnavailableError} */
   rejected(): Promise<Rejected>;
   /** Refuses definitions that are held, and servers that agents ask for. @throws {StoreUnavailableError} */
   reject(rejection: Rejection, by: string): Promise<WithdrawalOutcome>;
@@ -195,7 +198,7 @@ function healthOf(
   return { ...health, held: trust.waitingOn(name).length, ...(replica === undefined ? {} : { owner: { replica, isThis: replica === instance } }) };
 }
 
-/** What is approved of servers, and where that is kept. Disposal leaves a given store to its owner. */
+/** The approvals of servers, and the place where they are kept. Disposal leaves a given store to its owner. */
 function openTrust(
   { mcpLockFile, pin }: Readonly<McpBridgeConfig>,
   { trustStore, log }: { readonly trustStore: TrustStore | undefined; readonly log: Logger },

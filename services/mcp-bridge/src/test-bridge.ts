@@ -47,7 +47,7 @@ export interface TestBridgeOptions {
   readonly leases?: LeaseStore;
   /** How long servers are waited for, in milliseconds. @default 20_000 */
   readonly settleMs?: number;
-  /** What else stands in the file beside the servers. */
+  /** The other parts of the file beside the servers. */
   readonly beside?: object;
 }
 

@@ -11,7 +11,7 @@ const NO_ARGUMENTS = { type: "object", additionalProperties: false, properties: 
 /** Such ids stand in a URL as they are, and none of them is a way to another path. */
 const ID = { type: "string", pattern: "^[A-Za-z0-9_-]{1,200}$" } as const;
 
-/** What the account says of itself. Each result is the API's JSON. */
+/** The facts that the account gives of itself. Each result is the API's JSON. */
 export function openRouterTools(api: OpenRouterApi, { modelsCacheMs }: OpenRouterToolsOptions): readonly ServedTool[] {
   const models = rememberBriefly(modelsCacheMs, () => api.get("models", "the list of models", new AbortController().signal));
   return [

@@ -4,7 +4,7 @@ import { diskInfo } from "./tools/disk-info.ts";
 import { networkInfo } from "./tools/network-info.ts";
 import { type Runtime, systemInfo } from "./tools/system-info.ts";
 
-/** What this machine says of itself. Each result is JSON, sizes are in bytes. */
+/** The facts that this machine gives of itself. Each result is JSON, sizes are in bytes. */
 export function systemInfoTools(runtime: Runtime): ServedTools {
   return {
     name: "system-info",

@@ -6,13 +6,13 @@ import type { BridgedServerOptions } from "./bridged-server.ts";
 import { expandVariables } from "./expand-variables.ts";
 import { isLikelySecret } from "./is-likely-secret.ts";
 
-/** What agents can ask for. */
+/** The servers that agents can ask for. */
 const CATALOGUE_NAME = /^[a-z0-9][a-z0-9-]{0,38}$/;
 const NAME = /^[^\x00-\x1f\x7f]{1,128}$/;
 
 /**
- * The servers that a file names, in its order, those that are switched off left out.
- * What is likely secret in it becomes a secret of this process.
+ * The servers that a file names, in its order, those that are switched off left out. Values in it that are likely secret become secrets of this
+ * process.
  * @throws {ConfigError} with all faults at once, and no value of the file or of a variable in it
  */
 export function readServers(file: string, env: Readonly<Record<string, string | undefined>>): readonly BridgedServerOptions[] {
@@ -57,7 +57,7 @@ export function readServerFile(
   return { servers: those(false), catalogue: those(true) };
 }
 
-/** What stands around the entries. */
+/** The parts of the file around the entries. */
 interface FileContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly queues: ReadonlyMap<string, CallLimitOptions>;

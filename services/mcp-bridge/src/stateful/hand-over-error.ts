@@ -3,8 +3,8 @@ export class NotTakenError extends Error {
   override readonly name = "NotTakenError";
 }
 
-/** What the answer of a replica that does not have the server says as its reason. */
+/** The reason in the answer of a replica that does not have the server. */
 export const NOT_TAKEN = "not_owner";
 
-/** What an error says as its reason if the replica that has the server was lost over the call. */
+/** The reason in an error if the replica that has the server was lost over the call. */
 export const OWNER_LOST = "owner_lost";

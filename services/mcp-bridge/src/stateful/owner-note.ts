@@ -3,7 +3,7 @@ import type { LeftOut, McpServerHealth, McpTool } from "@rockbot/mcp";
 import type { LeaseNote } from "@rockbot/records/leases";
 import type { BridgedServer } from "../servers/bridged-server.ts";
 
-/** What the owner of a server tells the other replicas of it, so that they can announce its tools. */
+/** The note of a server's owner for the other replicas, so that they can announce its tools. */
 export interface OwnerNote {
   /** Null as long as the owner does not know: then what the owner before has said holds. */
   readonly tools: readonly McpTool[] | null;

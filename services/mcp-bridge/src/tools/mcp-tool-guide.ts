@@ -3,7 +3,7 @@ import type { BridgedServer } from "../servers/bridged-server.ts";
 
 type Sections = NonNullable<ToolGuide["sections"]>;
 
-/** What a guide may have on the bus, in characters; each may be several bytes. */
+/** The length that a guide may have on the bus, in characters; each may be several bytes. */
 const MAX_DOCUMENT = 16_000;
 
 const MAX_AWAITED = 1_000;
@@ -11,8 +11,8 @@ const MAX_AWAITED = 1_000;
 const MAX_HELD = 200;
 
 /**
- * Teaches the model MCP servers. What a server says of itself stands in it quoted, as far as there is room, in a section of its own, for those who may use one of
- * its tools: nobody else learns that it is there.
+ * Teaches the model MCP servers. A server's words about itself stand in it quoted, as far as there is room, in a section of their own. Only callers
+ * that may use one of its tools get that section: nobody else learns that the server is there.
  */
 export function mcpToolGuide(servers: readonly BridgedServer[], held: NonNullable<ToolGuide["held"]> = []): ToolGuide {
   const lines = [

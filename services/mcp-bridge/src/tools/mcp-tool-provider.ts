@@ -39,7 +39,7 @@ export class McpToolProvider implements ToolProvider {
     ];
   }
 
-  /** Several changes in a row are told once: many servers connect at the same time. */
+  /** Several changes in a row make one notification: many servers connect at the same time. */
   onChange(listener: () => void): () => void {
     let gathering: NodeJS.Timeout | undefined;
     const tell = (): void => {
@@ -64,8 +64,8 @@ export class McpToolProvider implements ToolProvider {
   }
 
   /**
-   * With the header: that server's tool by its own name. Without: the tool that is announced under the name, else the
-   * first server's that has one of the name. What is written exactly so comes before what differs in case.
+   * With the header: that server's tool by its own name. Without: the tool that is announced under the name, else the first server's that has one of
+   * the name. A name that is written exactly so comes before one that differs in case.
    * @throws {ToolError} `unavailable` if the tool may be one of a server that has not been heard here yet: another replica may have announced it
    */
   find(toolName: string, headers: Readonly<Record<string, string>>): Tool | undefined {
@@ -75,7 +75,7 @@ export class McpToolProvider implements ToolProvider {
     const refusal = found === undefined ? this.#trust?.refusalOf(toolName) : undefined;
     if (refusal !== undefined) throw refusal;
     const unheard = found === undefined ? this.#pool.servers.filter((server) => !server.isHeard) : [];
-    // A tool's own name may be one of any server that has not said what it offers, as long as it is being connected for the first time.
+    // A tool's own name may belong to any server that is being connected for the first time and has not yet listed its tools.
     const isOwnName = !this.#pool.servers.some((server) => mayBeAnnouncedMcpName(toolName, server.name));
     if (isOwnName && unheard.some((server) => server.health.failures === 0)) {
       const message = `"${toolName.slice(0, 80)}" cannot be called now: what may offer it is being connected. Nothing was run. Try again later.`;
@@ -89,7 +89,7 @@ export class McpToolProvider implements ToolProvider {
   #findOn(serverName: string, toolName: string): Tool {
     const server = this.#pool.find(serverName);
     if (server === undefined) {
-      // No other name is told: who asks may not be one who may know of it.
+      // The error names no other tool: the caller may not be one that may know of it.
       throw new ToolError(ToolErrorCode.ToolNotFound, `There is no MCP server "${serverName.slice(0, 80)}". List the servers again.`);
     }
     const tool = firstNamed(server.tools, toolName, ({ name }) => name);

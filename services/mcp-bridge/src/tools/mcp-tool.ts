@@ -8,7 +8,7 @@ export interface McpToolOptions {
   readonly cacheMs?: number | undefined;
 }
 
-/** One tool of an MCP server as a tool of the bus. What it gives is labelled as a stranger's. */
+/** One tool of an MCP server as a tool of the bus. Its results are labelled as a stranger's. */
 export function mcpTool(server: BridgedServer, tool: McpTool, { cacheMs = 0 }: McpToolOptions = {}): Tool {
   const isTrusted = server.trustsAnnotations;
   const mayKeep = cacheMs > 0 && (!isTrusted || tool.annotations.readOnly);

@@ -16,8 +16,8 @@ export interface ToolTrustOptions {
 }
 
 /**
- * Keeps back what servers say of their tools until it is pinned. What is held is neither announced nor called; a call of it is
- * answered in words. Of a server whose pins cannot be read nothing is offered until they can.
+ * Keeps back what servers say of their tools until it is pinned. A held tool is neither announced nor called; a call of it is answered in words. Of a
+ * server whose pins cannot be read nothing is offered until they can.
  */
 export class ToolTrust implements Disposable {
   readonly #store: TrustStore;
@@ -47,14 +47,14 @@ export class ToolTrust implements Disposable {
     return this.#unreadable.size > 0;
   }
 
-  /** What decides for a server which of its tools are offered; undefined if all are. */
+  /** The screen that decides for a server which of its tools are offered; undefined if all are. */
   screenOf({ name, pin = this.#pin }: BridgedServerOptions): ToolScreen | undefined {
     if (pin === "off") return undefined;
     this.#screened.add(name);
     return (tools) => this.#screen(name, tools, pin);
   }
 
-  /** Takes in what is held of a server that another replica is connected to and screens, so that calls of it are refused in words here, too. Never rejects. */
+  /** Takes in the held tools of a server that another replica is connected to and screens. Calls of them are then refused in words here, too. Never rejects. */
   async follow({ name, pin = this.#pin }: BridgedServerOptions): Promise<void> {
     if (pin === "off") return;
     this.#screened.add(name);
@@ -80,12 +80,12 @@ export class ToolTrust implements Disposable {
     for (const server of new Set(tools.map((tool) => tool.server))) if (!known.has(server.toLowerCase())) await forgetWaiting(this.#store, server);
   }
 
-  /** What waits for an operator. */
+  /** The tools that wait for an operator. */
   waitingOn(server: string): readonly HeldTool[] {
     return this.#heldOn(server).filter(({ rejectedBy }) => rejectedBy === undefined);
   }
 
-  /** What is held of a server, as it is told to whoever may use it. */
+  /** The held tools of a server, in words for callers that may use it. */
   heldAs(server: string): NonNullable<ToolGuide["held"]> {
     return this.#heldOn(server).map((held) => ({
       name: announcedMcpName(server, held.name),

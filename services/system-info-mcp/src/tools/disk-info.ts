@@ -4,7 +4,7 @@ import { parse } from "node:path";
 import { within } from "@rockbot/base";
 import { type Drive, fixedDrives } from "./fixed-drives.ts";
 
-/** A disk that hangs is told as one, and holds up no answer. */
+/** A disk that hangs is reported as one, and holds up no answer. */
 const STATFS_MS = 2_000;
 
 export async function diskInfo(): Promise<object> {

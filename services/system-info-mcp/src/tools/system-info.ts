@@ -1,6 +1,6 @@
 import { arch, availableParallelism, cpus, freemem, hostname, loadavg, platform, release, totalmem, uptime, version } from "node:os";
 
-/** What a process knows of its runtime: `process` is one. */
+/** The facts that a process knows of its runtime: `process` is one. */
 export interface Runtime {
   readonly version: string;
   /** Bytes that the system lets this process have; 0 if it sets no limit. */

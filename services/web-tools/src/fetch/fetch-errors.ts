@@ -11,7 +11,7 @@ export interface FetchLimits {
   readonly connectTimeoutMs: number;
 }
 
-/** What went wrong on the way to `url`, for the model. Never shows the query, which may hold secrets, nor the system's own text. */
+/** The fault on the way to `url`, for the model. Never shows the query, which may hold secrets, nor the system's own text. */
 export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolError {
   if (error instanceof ToolError) return error;
   const cannot = `Cannot read ${describeUrl(url)}`;

@@ -50,7 +50,7 @@ export function createTurndown(): TurndownService {
   return turndown;
 }
 
-/** What is read of the converter's nodes, whose types need a browser's. */
+/** The fields that are read of the converter's nodes, whose types need a browser's. */
 interface DomNode {
   readonly nodeName: string;
   getAttribute(name: string): string | null;

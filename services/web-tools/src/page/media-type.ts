@@ -1,6 +1,6 @@
 import { unmarkedUtf16 } from "./decode-text.ts";
 
-/** What a body is, as far as reading it goes. */
+/** The kind of a body, as far as reading it goes. */
 export type BodyKind =
   | { readonly kind: "html" }
   /** `fence`: the language of the code fence that helps to read it; none for prose. */
@@ -14,7 +14,7 @@ const unreadable = (what: string): BodyKind => ({ kind: "unreadable", what });
 /** The media type of a `Content-Type` header, without parameters, in lower case. */
 export const mediaTypeOf = (contentType: string | undefined): string => (contentType ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
-/** What the server says the body is; undefined if it says nothing of use, and only the bytes can tell. */
+/** The kind of the body that the server names; undefined if it says nothing of use, and only the bytes can tell. */
 export function kindByType(mediaType: string): BodyKind | undefined {
   const [, top = "", sub = ""] = /^([a-z0-9.+*-]+)\/([a-z0-9.+*_-]+)$/.exec(mediaType) ?? [];
   if (sub === "html" || sub === "xhtml+xml" || sub === "vnd.wap.xhtml+xml") return html;
@@ -34,7 +34,7 @@ export function kindByType(mediaType: string): BodyKind | undefined {
   return undefined;
 }
 
-/** What the body is by its first bytes, where they contradict or replace the server's word. */
+/** The kind of the body by its first bytes, where they contradict or replace the server's word. */
 export function kindByBytes(bytes: Uint8Array, declared: BodyKind | undefined): BodyKind {
   const head = bytes.subarray(0, 1024);
   const start = Buffer.from(head).toString("latin1");

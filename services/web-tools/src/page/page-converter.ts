@@ -23,9 +23,9 @@ export interface PageConverterOptions {
 }
 
 /**
- * Converts pages in processes of their own, for a page is a stranger's program for the converter: one that takes it too
- * long or too much memory ends its process, and nothing else. Processes start when there is work, and are used again.
- * Disposal cancels what runs and what waits, and leaves no process behind.
+ * Converts pages in processes of their own, for a page is a stranger's program for the converter. A page that takes too long or too much memory ends
+ * its process, and nothing else. Processes start when there is work, and are used again. Disposal cancels what runs and what waits, and leaves no
+ * process behind.
  */
 export interface PageConverter extends AsyncDisposable {
   /**
@@ -45,7 +45,7 @@ class ProcessConverter implements PageConverter {
   readonly #closing = new AbortController();
   readonly #permits: Semaphore;
   readonly #idle: { readonly pageProcess: PageProcess; readonly timer: NodeJS.Timeout }[] = [];
-  /** What disposal waits for: conversions, and the ends of processes that were idle for too long. */
+  /** The work that disposal waits for: conversions, and the ends of processes that were idle for too long. */
   readonly #pending = new Set<Promise<unknown>>();
 
   constructor({ timeoutMs = 5_000, processes = 1, idleMs = 30_000, maxHeapMb = 160, maxLength = 10_000_000 }: PageConverterOptions) {
@@ -70,7 +70,7 @@ class ProcessConverter implements PageConverter {
     return tracked;
   }
 
-  /** What is idle leaves the list before it is ended, so that nobody gets a process that is about to end. */
+  /** An idle process leaves the list before it is ended, so that nobody gets a process that is about to end. */
   #takeIdle(): PageProcess | undefined {
     for (let entry = this.#idle.pop(); entry !== undefined; entry = this.#idle.pop()) {
       clearTimeout(entry.timer);

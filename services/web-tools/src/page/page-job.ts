@@ -1,6 +1,6 @@
 import type { MarkdownPage } from "./to-markdown.ts";
 
-/** What is sent to a process that converts pages. */
+/** The message to a process that converts pages. */
 export interface PageJob {
   readonly html: string;
   /** Where the page came from. */
@@ -9,5 +9,5 @@ export interface PageJob {
   readonly maxLength: number;
 }
 
-/** What comes back: the page, or why it cannot be converted, as the end of a sentence. */
+/** The answer: the page, or why it cannot be converted, as the end of a sentence. */
 export type PageOutcome = { readonly page: MarkdownPage } | { readonly failure: string };

@@ -1,12 +1,12 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { type AnyNode, type Element, isElement, isParent, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
 
-/** What is never content, wherever it stands. */
+/** Elements that are never content, wherever they stand. */
 const noiseNames: ReadonlySet<string> = new Set([
   ...["script", "style", "template", "svg", "iframe", "object", "embed", "canvas", "video", "audio", "link", "meta", "head", "title"],
   ...["input", "button", "select", "textarea", "datalist", "progress", "meter"],
 ]);
-/** What is beside the content, where there is any. */
+/** Elements beside the content, where there is any. */
 const asideNames: ReadonlySet<string> = new Set(["nav", "aside", "footer"]);
 const asideRoles: ReadonlySet<string> = new Set(["navigation", "banner", "contentinfo", "search", "menu", "dialog", "alertdialog", "tooltip"]);
 
