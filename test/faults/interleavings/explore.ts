@@ -35,6 +35,9 @@ const MAX_STATES = 500_000;
  * @throws {Error} with the steps that lead there, at the first state that breaks a rule
  */
 export async function explore(begin: () => Promise<World>): Promise<Exploration> {
+  const { stackTraceLimit } = Error;
+  using _kept = { [Symbol.dispose]: () => void Object.assign(Error, { stackTraceLimit }) };
+  Error.stackTraceLimit = 0; // thousands of errors are made on the way, and the steps say where one comes from
   const seen = new Set<string>();
   /** At each depth which step is taken, of how many. */
   const way: { chosen: number; readonly of: number }[] = [];

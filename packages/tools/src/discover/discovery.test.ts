@@ -116,6 +116,16 @@ test.for([
   expect(asks).toEqual([0, 1, 3, 7, 11, 15, 19, 23, 27, 31, 35, 39]);
 });
 
+test("a caller that is closed waits for no service any more, so that its process can end", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] }); // no time passes: it alone would end the wait
+  onTestFinished(() => void vi.useRealTimers());
+  await using bus = createMemoryBus();
+  const caller = await createToolCaller(bus, { agent: "agent" });
+  const discovered = caller.discovered();
+  await caller[Symbol.asyncDispose]();
+  expect(await discovered).toMatchObject({ services: [] });
+});
+
 test("a list that does not come is named, with the pages that are here", { timeout: 15_000 }, async () => {
   await using bus = createMemoryBus();
   const raw = { ...of("raw"), pages: 3 };

@@ -268,7 +268,7 @@ export class ToolDirectory implements AsyncDisposable {
 
   async #waitFor(ms: number, isEnough: () => boolean): Promise<void> {
     const start = performance.now();
-    while (performance.now() - start < ms && !isEnough()) await setTimeout(5);
+    while (!this.#stack.disposed && performance.now() - start < ms && !isEnough()) await setTimeout(5);
   }
 
   #hear(message: Envelope): void {
