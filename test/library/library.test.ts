@@ -61,16 +61,12 @@ describe.skipIf(whyNot !== undefined)(`a program outside of the repository that 
     expect(output.split(" ")).toEqual(expected);
   });
 
-  test.concurrent.each(
-    [
-      ["typescript-5", "5.9"],
-      ["typescript-6", "6"],
-      ["typescript", "7"],
-    ].flatMap(([typescript = "", version = ""]) => [
-      { typescript, version, resolution: "nodenext", options: NODENEXT },
-      { typescript, version, resolution: "bundler", options: BUNDLER },
-    ]),
-  )("is fine by TypeScript $version at its strictest, resolution $resolution", async ({ typescript, resolution, options }) => {
+  // Each version once: attw has looked at both resolutions. By nodenext, version 7 has made what runs here.
+  test.concurrent.each([
+    { typescript: "typescript-5", version: "5.9", resolution: "nodenext", options: NODENEXT },
+    { typescript: "typescript-6", version: "6", resolution: "bundler", options: BUNDLER },
+    { typescript: "typescript", version: "7", resolution: "bundler", options: BUNDLER },
+  ])("is fine by TypeScript $version at its strictest, resolution $resolution", async ({ typescript, resolution, options }) => {
     const { output } = await project.compile(typescript, files, { ...options, noEmit: true, outDir: `none-${resolution}` });
     expect(output).toBe("");
   });
