@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { startOwnBroker, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli } from "../test-cli.ts";
+import { runHere } from "../test-cli.ts";
 
 const POLICY = `
 identity: verified
@@ -23,7 +23,7 @@ function policyIn(folder: string): string {
 test("broker definitions are what a broker imports: users who can connect with their passwords, and only they", { timeout: 90_000 }, async () => {
   using folder = temporaryFolder();
   const out = join(folder.path, "definitions.json");
-  const result = await runCli(["broker", "definitions", "--policy", policyIn(folder.path), "--out", out], { folder: folder.path, env: PASSWORDS });
+  const result = await runHere(["broker", "definitions", "--policy", policyIn(folder.path), "--out", out], { folder: folder.path, env: PASSWORDS });
   expect(result).toEqual({ code: 0, stdout: "", stderr: "3 users: gateway, researcher, web-tools\n" });
   expect(statSync(out).mode & 0o777).toBe(0o600);
   const text = readFileSync(out, "utf8");
@@ -44,7 +44,7 @@ test("broker definitions are what a broker imports: users who can connect with t
 test("broker definitions name every missing password at once, and show none", async () => {
   using folder = temporaryFolder();
   const env = { ROCKBOT_PASSWORD_GATEWAY: "short", ROCKBOT_PASSWORD_WEB_TOOLS_FILE: join(folder.path, "nowhere") };
-  const { code, stderr } = await runCli(["broker", "definitions", "--policy", policyIn(folder.path), "--out", join(folder.path, "out.json")], {
+  const { code, stderr } = await runHere(["broker", "definitions", "--policy", policyIn(folder.path), "--out", join(folder.path, "out.json")], {
     folder: folder.path,
     env,
   });
@@ -59,7 +59,7 @@ test("broker definitions name every missing password at once, and show none", as
 test("broker definitions replace a file of one's own, and never one that others can read", async () => {
   using folder = temporaryFolder();
   const out = join(folder.path, "definitions.json");
-  const write = () => runCli(["broker", "definitions", "--policy", policyIn(folder.path), "--out", out], { folder: folder.path, env: PASSWORDS });
+  const write = () => runHere(["broker", "definitions", "--policy", policyIn(folder.path), "--out", out], { folder: folder.path, env: PASSWORDS });
   writeFileSync(out, "before");
   chmodSync(out, 0o644);
   expect(await write()).toMatchObject({ code: 1, stderr: expect.stringMatching(/others can read/) });

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runCli, startPage, startUp } from "../test-cli.ts";
+import { runHere, startPage, startUp } from "../test-cli.ts";
 
 test.each([
   ["no command", "dlq", /rockbot dlq list/],
@@ -14,7 +14,7 @@ test.each([
   ["a time that is none", "dlq replay web-tools --all --timeout soon", /--timeout: expected/],
 ])("wrong usage of dlq is said on stderr with exit 2: %s", async (_, line, words) => {
   using folder = temporaryFolder();
-  const { code, stdout, stderr } = await runCli(line.split(" "), { folder: folder.path });
+  const { code, stdout, stderr } = await runHere(line.split(" "), { folder: folder.path });
 
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toMatch(words);
@@ -22,7 +22,7 @@ test.each([
 
 test("with nothing running there is nothing to look at, which is said in words", async () => {
   using folder = temporaryFolder();
-  expect(await runCli(["dlq", "list"], { folder: folder.path })).toMatchObject({
+  expect(await runHere(["dlq", "list"], { folder: folder.path })).toMatchObject({
     code: 1,
     stdout: "",
     stderr: expect.stringMatching(/no "rockbot up" runs.*--bus/),
@@ -46,23 +46,23 @@ test("the parked messages of a running up are for its user's socket, and for nob
   const leave = new AbortController();
   // One runs and one waits for its turn: the service's two handlers are taken, and the next call waits in the queue.
   const busy = ["/slow", "/waiting"].map((path) => browse(path, 60_000, leave.signal).catch(() => "left"));
-  await expect.poll(async () => (await runCli(["calls"], options)).stdout.match(/web_browse/g)?.length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(async () => (await runHere(["calls"], options)).stdout.match(/web_browse/g)?.length, { timeout: 20_000 }).toBe(2);
   expect((await browse("/late", 200)).status).toBe(504);
   leave.abort(); // their calls are cancelled, and the next one's turn comes too late
   expect(await Promise.all(busy)).toEqual(["left", "left"]);
 
-  await expect.poll(async () => (await runCli(["dlq", "list", "web-tools"], options)).stdout, { timeout: 30_000 }).toContain("expired  web_browse");
-  const { stdout } = await runCli(["dlq", "list", "--json"], options);
+  await expect.poll(async () => (await runHere(["dlq", "list", "web-tools"], options)).stdout, { timeout: 30_000 }).toContain("expired  web_browse");
+  const { stdout } = await runHere(["dlq", "list", "--json"], options);
   const { id } = JSON.parse(stdout) as { id: string };
-  const shown = await runCli(["dlq", "show", "web-tools", id], options);
+  const shown = await runHere(["dlq", "show", "web-tools", id], options);
   expect(shown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^reason +expired$/m) });
   expect(shown.stdout).toContain("/late");
   expect(shown.stdout).toMatch(/^time limit +(1\d\d|200) ms$/m);
   // Its caller gave it up, and a call that was given up never starts.
-  const replayed = await runCli(["dlq", "replay", "web-tools", id], options);
+  const replayed = await runHere(["dlq", "replay", "web-tools", id], options);
   expect(replayed).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/cancelled: .*1 answered and removed, 0 still parked/s) });
   expect(page.requests).not.toContain("/late");
-  expect(await runCli(["dlq", "purge", "web-tools", id, "--yes"], options)).toMatchObject({ code: 2, stderr: expect.stringContaining("No message") });
+  expect(await runHere(["dlq", "purge", "web-tools", id, "--yes"], options)).toMatchObject({ code: 2, stderr: expect.stringContaining("No message") });
 
   for (const path of ["/operator/dlq/list", "/operator/dlq/purge?service=web-tools", "/v1/../operator/dlq/list"]) {
     expect((await fetch(`${up.url}${path}`, { method: "POST" })).status).toBe(404);
