@@ -11,7 +11,7 @@ import {
   RESULT_QUEUE_EXPIRES_MS,
 } from "@rockbot/bus";
 import { COPY_NAMES, copyArguments, DEAD_LETTER_EXCHANGE, EXCHANGE, resultArguments, serviceQueues } from "@rockbot/bus-rabbitmq/queue-plan";
-import { MAX_JSON_DEPTH, MAX_REQUEST_BYTES, namePattern, replyTopicPattern, ToolErrorCode } from "@rockbot/contracts";
+import { MAX_JSON_DEPTH, MAX_REQUEST_BYTES, messages, namePattern, replyTopicPattern, ToolErrorCode } from "@rockbot/contracts";
 import { defaultPolicySource } from "@rockbot/policy";
 import { MAX_REPLY_BYTES, REPLY_KEPT_MS } from "@rockbot/records/claims";
 import * as limits from "@rockbot/tools/limits";
@@ -35,11 +35,25 @@ const values: Readonly<Record<string, number | string>> = {
   REPLY_KEPT_MS,
 };
 
+interface Shape {
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, { readonly pattern?: string; readonly items?: Shape }>>;
+}
+
+const page = messages.ToolAnnouncement.schema as unknown as Shape;
+const definition = page.properties["tools"]?.items as Shape;
+const guide = page.properties["guides"]?.items as Shape;
+const fieldsOf = ({ required }: Shape): string => required.map((name) => `\`${name}\``).join(", ");
+
 const texts: Readonly<Record<string, string | number>> = {
   EXCHANGE,
   DEAD_LETTER_EXCHANGE,
   LAST_COPY: COPY_NAMES - 1,
   NAME_PATTERN: namePattern.source,
+  TOOL_NAME_PATTERN: definition.properties["name"]?.pattern ?? "",
+  PAGE_FIELDS: fieldsOf(page),
+  DEFINITION_FIELDS: fieldsOf(definition),
+  GUIDE_FIELDS: fieldsOf(guide),
   REPLY_TOPIC_PATTERN: replyTopicPattern.source,
   DELEGATES: defaultPolicySource().document.delegates.join("` and `"),
   ANNOUNCEMENT_TTL_VALUE: limits.ANNOUNCEMENT_TTL_MS,

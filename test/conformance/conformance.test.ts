@@ -42,6 +42,24 @@ test.each(Object.entries(faults))("a service that %s breaks what it should, and 
   expect([...clauses].sort(), brokenBy(results).join("\n")).toEqual([...make().breaks].sort());
 });
 
+test("a command that exits has ended the run, which says how; the command gets the bus as BUS_URL", async () => {
+  const service = uniqueName();
+  const command = `test "$BUS_URL" = '${url}' && exit 37`;
+  const args = ["conformance", "--bus", url, "--topic", `tool.invoke.${service}`, "--tool", "count", "--command", command];
+  await using cli = startNodeProgram(join(import.meta.dirname, "../../packages/cli/src/main.ts"), { args });
+
+  expect(await cli.ended, cli.stderr()).toBe(1);
+  expect(cli.stdout()).toContain(`the command exited with code 37, and nobody consumes "rockbot.${service}.v1"`);
+});
+
+test("a service whose list cannot be read learns what is wrong with it, and none of its definitions counts as kept", async () => {
+  const results = (await runs.get("offers a tool with a name that no tool can have")) ?? [];
+  for (const clause of ["list", "definition"])
+    expect(results).toContainEqual(
+      expect.objectContaining({ clause, outcome: "broken", why: expect.stringMatching(/^the list came, and cannot be used: .*odd:tool/) }),
+    );
+});
+
 test("rockbot conformance says in words what is broken, with the clause, and ends with code 1", async () => {
   const service = uniqueName();
   await using example = exampleService(url, service, faults["answers without the correlation-id"]?.() as Fault);

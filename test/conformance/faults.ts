@@ -91,6 +91,14 @@ export const faults: Readonly<Record<string, () => Fault>> = {
     takes: copiesBy((next) => async (message, delivery) => (message.topic.startsWith("tool.announce.list.") ? undefined : next(message, delivery))),
     breaks: ["list"],
   }),
+  "offers a tool with a name that no tool can have": () => ({
+    sends: (message) => {
+      if (message.type !== messages.ToolAnnouncement.type) return [message];
+      const { tools, ...page } = bodyOf(message) as { readonly tools: readonly object[] };
+      return [withBody(message, { ...page, tools: tools.map((tool) => ({ ...tool, name: "odd:tool" })) })];
+    },
+    breaks: ["list", "definition", "identity"],
+  }),
   "dies of a request that is no JSON": () => ({
     takes: requestsBy((next, service) => async (message, delivery) => {
       if (!Buffer.from(message.body).toString().startsWith("{ this")) return next(message, delivery);

@@ -251,6 +251,20 @@ test.each(["HTTP", "MCP"])(
   },
 );
 
+test("a list of tools says why the list of a service cannot be used", async () => {
+  await using gateway = await startTestGateway();
+  const odd = { service: "odd", instance: "i", epoch: 1, hash: "0".repeat(16), pages: 1 };
+  const say = (topic: string, type: string, body: object) =>
+    gateway.bus.publish(createEnvelope({ topic, type, source: "odd", body: Buffer.from(JSON.stringify(body)) }));
+  await using _asked = await gateway.bus.subscribe({ name: "odd", topics: ["tool.announce.list.odd"], kind: "copy" }, ({ replyTo = "" }) =>
+    say(replyTo, messages.ToolAnnouncement.type, { ...odd, page: 0, tools: [] }),
+  );
+  await say("tool.announce.odd", messages.ToolHeartbeat.type, odd);
+  await expect
+    .poll(async () => (await gateway.send({ path: "/v1/tools" })).json)
+    .toMatchObject({ missing: ["odd"], unusable: { odd: expect.stringMatching(/^ToolAnnouncement: guides: /) } });
+});
+
 test("a list of tools says whose tools are not known yet", { timeout: 15_000 }, async () => {
   await using gateway = await startTestGateway();
   const body = encodeMessage("ToolHeartbeat", { service: "slow", instance: "i", epoch: 1, hash: "0".repeat(16), pages: 1 });

@@ -5,7 +5,7 @@ import { Admission, SPARE_CONNECTIONS, WaitingRoom } from "@rockbot/edge/inbound
 import type { ToolEndpoint } from "@rockbot/mcp/serve";
 import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/process";
-import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type ToolCaller } from "@rockbot/tools";
+import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type MissingList, type ToolCaller } from "@rockbot/tools";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { describeCall } from "./calls/describe-call.ts";
 import { invoke } from "./calls/invoke.ts";
@@ -116,7 +116,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   if (door !== undefined) app.on(["POST", "DELETE"], MCP_PATH, door);
   app.get("/v1/tools", async (c) => {
     const { missing } = await caller.discovered();
-    return c.json({ tools: toolsOf(c.get("caller")), ...(missing.length === 0 ? {} : { missing: missing.map(({ service }) => service) }) });
+    return c.json({ tools: toolsOf(c.get("caller")), ...absent(missing) });
   });
   addGuideRoutes(app, caller);
   app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }));
@@ -165,3 +165,12 @@ const onlyMethod =
     c.header("allow", method);
     return answerError(c, new ToolError(HttpErrorCode.MethodNotAllowed, `Cannot answer the request: this path takes ${method} only`));
   };
+
+/** What a list of tools says of the services whose tools are not in it. */
+function absent(missing: readonly MissingList[]): object {
+  const unusable = missing.flatMap(({ service, fault }) => (fault === undefined ? [] : [[service, fault] as const]));
+  return {
+    ...(missing.length === 0 ? {} : { missing: missing.map(({ service }) => service) }),
+    ...(unusable.length === 0 ? {} : { unusable: Object.fromEntries(unusable) }),
+  };
+}

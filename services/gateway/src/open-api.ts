@@ -32,7 +32,12 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
               missing: {
                 type: "array",
                 items: { type: "string" },
-                description: "Services that are there and whose tools are not known yet; absent if there are none.",
+                description: "Services that are there and whose tools are not known; absent if there are none.",
+              },
+              unusable: {
+                type: "object",
+                additionalProperties: { type: "string" },
+                description: "Why the list of a service that is missing cannot be used, by service; absent if there is none. The others have not come yet.",
               },
             },
           ),

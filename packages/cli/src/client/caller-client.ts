@@ -9,7 +9,7 @@ export function callerClient(where: string, caller: ToolCaller, parts: AsyncDisp
       await caller.discovered();
       return listTools(caller.tools.getTools());
     },
-    listMissing: async () => (await caller.discovered()).missing.map(({ service }) => service),
+    listMissing: async () => (await caller.discovered()).missing,
     getGuides: () => caller.getGuides(),
     onChange: (listener) => caller.tools.onChange(listener),
     call: (name, args, options) => caller.call(name, args, options),

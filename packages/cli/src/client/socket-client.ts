@@ -11,6 +11,12 @@ const LIST_MS = 10_000;
 /** The other side sends a comment every 10 seconds while a call runs: a longer silence means that it hangs. */
 const SILENCE_MS = 30_000;
 
+interface ToolList {
+  readonly tools: readonly ListedTool[];
+  readonly missing?: readonly string[];
+  readonly unusable?: Readonly<Record<string, string>>;
+}
+
 /** Calls through the socket of a running `rockbot up`, in the gateway's protocol. Closing the connection cancels a call. */
 export function openSocketClient(socketPath: string): ToolClient {
   const dispatcher = new Agent({ connect: { socketPath, timeout: CONNECT_MS }, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
@@ -20,13 +26,16 @@ export function openSocketClient(socketPath: string): ToolClient {
     if (statusCode !== 200) throw await errorOf(body);
     return await body.json();
   }
-  const list = async () => (await get("/v1/tools")) as { readonly tools: readonly ListedTool[]; readonly missing?: readonly string[] };
+  const list = async () => (await get("/v1/tools")) as ToolList;
   const listTools = async () => (await list()).tools;
 
   return {
     where: `the running "rockbot up"`,
     listTools,
-    listMissing: async () => (await list()).missing ?? [],
+    async listMissing() {
+      const { missing = [], unusable = {} } = await list();
+      return missing.map((service) => ({ service, fault: unusable[service] }));
+    },
     async getGuides() {
       const { guides } = (await get("/v1/guides")) as { readonly guides: readonly { readonly name: string }[] };
       return await Promise.all(guides.map(async ({ name }) => (await get(`/v1/guides/${encodeURIComponent(name)}`)) as ToolGuide));

@@ -1,5 +1,5 @@
 import type { ToolGuide, ToolInvokeResponse } from "@rockbot/contracts";
-import type { CallOptions, ListedTool } from "@rockbot/tools";
+import type { CallOptions, ListedTool, MissingList } from "@rockbot/tools";
 
 /** Where a command's calls go: a running `rockbot up`, services behind a broker, or tools in this process. */
 export interface ToolClient extends AsyncDisposable {
@@ -7,8 +7,8 @@ export interface ToolClient extends AsyncDisposable {
   readonly where: string;
   /** The tools that can be called now, sorted by name. */
   listTools(): Promise<readonly ListedTool[]>;
-  /** Services that are there and whose tools are not known yet, sorted by name. */
-  listMissing(): Promise<readonly string[]>;
+  /** Services that are there and whose tools are not known, sorted by name. */
+  listMissing(): Promise<readonly Pick<MissingList, "service" | "fault">[]>;
   /** All guides, sorted by name. */
   getGuides(): Promise<readonly ToolGuide[]>;
   /** Calls `listener` when tools have come or gone, until the returned function is called. */

@@ -25,7 +25,7 @@ export interface ConformanceCommandOptions {
 /** `rockbot conformance`: what a tool service breaks of the contract. */
 export async function conformance({ command, json = false, ...options }: ConformanceCommandOptions): Promise<void> {
   const examined = readOptions(options);
-  await using service = command === undefined ? undefined : serviceCommand(command);
+  await using service = command === undefined ? undefined : serviceCommand(command, { BUS_URL: examined.url });
   const results = await run({ ...examined, process: service, onResult: (result) => print(result, json) });
   const count = (outcome: CaseResult["outcome"]) => results.filter((result) => result.outcome === outcome).length;
   console.error(`${count("kept")} kept, ${count("broken")} broken, ${count("not tried")} not tried (${examined.service}, ${displayBusUrl(examined.url)})`);

@@ -17,7 +17,10 @@ export async function listTools({ bus, json = false, mcpConfig, policy }: ListTo
   await using client = await openToolClient({ bus, allowAddress: [], mcpConfig, policy, env: process.env });
   const tools = await client.listTools();
   const missing = await client.listMissing();
-  if (missing.length > 0) console.error(`The list is not complete: what ${missing.join(", ")} offers has not come yet. Try again in a few seconds`);
+  const late = missing.filter(({ fault }) => fault === undefined).map(({ service }) => service);
+  if (late.length > 0) console.error(`The list is not complete: what ${late.join(", ")} offers has not come yet. Try again in a few seconds`);
+  for (const { service, fault } of missing)
+    if (fault !== undefined) console.error(terminalText(`The list is not complete: the list of service ${service} cannot be used: ${fault}`, process.stderr));
   if (json) {
     console.log(JSON.stringify(tools, undefined, 2));
     return;

@@ -20,6 +20,8 @@ export interface ServiceProcess {
   kill(): Promise<void>;
   /** Asks it to end, and waits for that. @returns its exit code; undefined if that is not known */
   stop(): Promise<number | undefined>;
+  /** How what was started last has ended, in words; undefined while it runs. Absent where that cannot be known. */
+  howEnded?(): string | undefined;
 }
 
 export interface ExaminerOptions {

@@ -8,6 +8,8 @@ export class Hearing {
   readonly pages: ToolAnnouncement[] = [];
   /** The messages that could not be read, and why. */
   readonly faults: string[] = [];
+  /** What is wrong with the list; undefined if all that came of it can be read. */
+  listFault: string | undefined;
   /** Of the list that was asked for last. */
   tools: readonly AnnouncedTool[] = [];
   readonly #service: string;
@@ -30,6 +32,7 @@ export class Hearing {
   /** The message, if it is one of the service; else a fault. */
   read<Name extends "ToolHeartbeat" | "ToolAnnouncement">(name: Name, { topic, body }: PeerMessage): Messages[Name] | undefined {
     const read = decodeMessage(name, body);
+    if (name === "ToolAnnouncement" && !read.ok) this.listFault ??= read.fault.message;
     if (!read.ok) this.faults.push(`a message on "${topic}" cannot be read: ${read.fault.message}`);
     else if (read.value.service !== this.#service) this.faults.push(`a ${name} on "${topic}" says that it is of the service "${read.value.service}"`);
     else return read.value;

@@ -1,4 +1,4 @@
-import { Breach, NotTried } from "./breach.ts";
+import { Breach, must, NotTried } from "./breach.ts";
 import type { Case, CaseResult } from "./case.ts";
 import { announcementCases, heartbeatCase, identityCase, listCases } from "./cases/announcements.ts";
 import { quickCancelCases, slowCancelCases } from "./cases/cancels.ts";
@@ -12,6 +12,9 @@ import { robustnessCases } from "./cases/robustness.ts";
 import { quickTimeCases, slowTimeCases } from "./cases/time.ts";
 import { trafficCases } from "./cases/traffic.ts";
 import { Examiner, type ExaminerOptions, START_MS } from "./examiner.ts";
+
+/** Between two looks whether the command still runs. */
+const LOOK_MS = 200;
 
 /** Settings of a conformance run. */
 export interface ConformanceOptions extends ExaminerOptions {
@@ -55,7 +58,12 @@ export async function runConformance({ onResult = () => {}, ...options }: Confor
 }
 
 async function waitUntilThere(examiner: Examiner): Promise<void> {
-  if (!(await examiner.isConsumed(START_MS))) throw new Breach(`nobody consumes "rockbot.${examiner.options.service}.v1" after ${START_MS} ms`);
+  const { service, process } = examiner.options;
+  const howEnded = () => process?.howEnded?.();
+  if (await examiner.until(async () => (await examiner.isConsumed(LOOK_MS)) || howEnded() !== undefined, START_MS)) {
+    const how = howEnded();
+    must(how === undefined, `the command ${how}, and nobody consumes "rockbot.${service}.v1". Its output is on stderr; it gets the bus as BUS_URL`);
+  } else throw new Breach(`nobody consumes "rockbot.${service}.v1" after ${START_MS} ms`);
 }
 
 /** One after the other; a service that is down after one is started anew, or has seen its last case. */

@@ -7,7 +7,8 @@ import type { ServiceProcess } from "./examiner.ts";
 const STOP_MS = 30_000;
 
 /** A service as a command of the shell, with all processes that it starts. Its output goes to stderr. Disposal kills it. */
-export function serviceCommand(command: string): ServiceProcess & AsyncDisposable {
+export function serviceCommand(command: string, env: Readonly<Record<string, string>> = {}): ServiceProcess & AsyncDisposable {
+  let howEnded: string | undefined;
   let running: { readonly pid: number; readonly ended: Promise<number | undefined> } | undefined;
   const signal = (name: NodeJS.Signals): void => {
     try {
@@ -28,12 +29,15 @@ export function serviceCommand(command: string): ServiceProcess & AsyncDisposabl
   return {
     async start() {
       if (running !== undefined) await end("SIGKILL");
-      const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", 2, 2] });
+      const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", 2, 2], env: { ...process.env, ...env } });
       if (child.pid === undefined) throw new Error(`Cannot start ${JSON.stringify(command)}`);
+      howEnded = undefined;
+      child.once("exit", (code, signal) => (howEnded = code === null ? `was ended by ${signal}` : `exited with code ${code}`));
       running = { pid: child.pid, ended: once(child, "exit").then(([code]) => (code as number | null) ?? undefined) };
     },
     kill: () => end("SIGKILL").then(() => {}),
     stop: () => end("SIGTERM"),
+    howEnded: () => howEnded,
     [Symbol.asyncDispose]: () => end("SIGKILL").then(() => {}),
   };
 }

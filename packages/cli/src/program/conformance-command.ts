@@ -13,7 +13,7 @@ export function addConformanceCommand(program: Command): void {
     .option("--arguments <json>", "its arguments, a JSON object (default {})")
     .option("--slow-tool <name>", "one that takes a second or more, and can be cancelled; else the same")
     .option("--slow-arguments <json>", "the arguments with which it does so; left out: what needs a slow call is not tried")
-    .option("--command <command>", "what starts the service; left out: it runs already, and what needs it killed is not tried")
+    .option("--command <command>", "what starts the service, with BUS_URL set to the bus; left out: it runs already, and what needs it killed is not tried")
     .option("--bus <url>", BUS)
     .option("--json", "print one JSON object per case")
     .addHelpText(

@@ -149,6 +149,32 @@ test("a list that does not come is named, with the pages that are here", { timeo
   await expect.poll(async () => (await caller.discovered()).isComplete, { timeout: 12_000 }).toBe(true); // it is gone
 });
 
+test("a list that cannot be used is named with its fault, in few words, and is taken once the service sends a good one", async () => {
+  await using bus = createMemoryBus();
+  let tool = { ...toolNamed("odd:tool"), description: "x".repeat(100_000) };
+  let raw = { ...of("raw"), pages: 1 };
+  await using _asked = await bus.subscribe({ name: "raw", topics: ["tool.announce.list.raw"], kind: "copy" }, ({ replyTo = "" }) =>
+    say(bus, replyTo, "ToolAnnouncement", { ...raw, page: 0, tools: [tool], guides: [] }),
+  );
+  await using caller = await createToolCaller(bus, { agent: "agent" });
+  await say(bus, "tool.announce.raw", "ToolHeartbeat", raw);
+  await expect.poll(async () => (await caller.discovered()).missing[0]?.fault).toMatch(/^ToolAnnouncement: .*tools.*name.*odd:tool/);
+  const { missing, isComplete } = await caller.discovered();
+  expect(isComplete).toBe(false);
+  expect(missing[0]?.fault?.length).toBeLessThanOrEqual(501);
+  await expect(caller.call("anything", {})).rejects.toMatchObject({
+    code: "unavailable",
+    isRetryable: false,
+    message: expect.stringContaining('the list of service "raw" cannot be used: ToolAnnouncement: '),
+  });
+  tool = toolNamed("good");
+  raw = { ...raw, hash: "1".repeat(16) };
+  await expect
+    .poll(() => say(bus, "tool.announce.raw", "ToolHeartbeat", raw).then(() => caller.tools.getExecutor("good")), { timeout: 5_000, interval: 200 })
+    .toBeDefined();
+  expect(await caller.discovered()).toEqual({ isComplete: true, services: ["raw"], missing: [] });
+});
+
 test("a service that knows only announcements to all and heartbeats without pages is found, and its changes are", async () => {
   await using bus = createMemoryBus();
   await using caller = await createToolCaller(bus, { agent: "agent" });

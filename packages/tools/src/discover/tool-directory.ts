@@ -12,6 +12,7 @@ import {
   type Messages,
   messages,
   newId,
+  parseJson,
   type ToolAnnouncement,
   type ToolGuide,
   type ToolHeartbeat,
@@ -51,6 +52,8 @@ const MAX_UNFINISHED = 256;
 const MAX_UNFINISHED_BYTES = 2 * MAX_LIST_BYTES;
 /** Of one service, that are kept while its list is on its way. */
 const MAX_INSTANCES = 1_000;
+/** Of what is wrong with a list, in characters. */
+const MAX_FAULT = 500;
 
 export interface FoundTool extends AnnouncedTool {
   readonly service: string;
@@ -66,7 +69,7 @@ export interface ToolDirectoryOptions {
 
 /** A caller's knowledge of the services that are there. */
 export interface Discovery {
-  /** Whether the bus has carried the question, and every service that has been heard of has sent its list. */
+  /** Whether the bus has carried the question, and every service that has been heard of has sent a list that can be read. */
   readonly isComplete: boolean;
   /** The services whose tools are known, sorted by name. */
   readonly services: readonly string[];
@@ -80,6 +83,8 @@ export interface MissingList {
   /** How many pages the list has, if the service has said it. */
   readonly pages: number | undefined;
   readonly pagesHad: number;
+  /** Why the list that the service sends cannot be used; undefined if none has come. Waiting does not help. */
+  readonly fault: string | undefined;
 }
 
 /** A list that an instance has and this process has not. */
@@ -95,6 +100,8 @@ interface WantedList {
   readonly heard: Map<string, { readonly seen: number; readonly epoch: number }>;
   askAt: number;
   askAgainMs: number;
+  /** Why what came of it cannot be used. */
+  fault?: string;
 }
 
 /** A list of which pages have come. */
@@ -174,9 +181,9 @@ export class ToolDirectory implements AsyncDisposable {
   /** The lists that are not here yet. */
   get missing(): readonly MissingList[] {
     return [...this.#wanted]
-      .map(([service, { hash, pages }]) => {
+      .map(([service, { hash, pages, fault }]) => {
         const had = pages === undefined ? [] : (this.#unfinished.get(listKey({ service, hash, pages }))?.pages ?? []);
-        return { service, pages, pagesHad: had.filter((page) => page !== undefined).length };
+        return { service, pages, pagesHad: had.filter((page) => page !== undefined).length, fault };
       })
       .sort((a, b) => (a.service < b.service ? -1 : 1));
   }
@@ -219,10 +226,10 @@ export class ToolDirectory implements AsyncDisposable {
     await this.#waitFor(LIST_MS, () => this.#holders.has(name) || !this.#awaitsLists(LIST_MS));
   }
 
-  /** Whether a list has not come that had not so much time yet. */
+  /** Whether a list has not come that had not so much time yet. One that came and cannot be used is not waited for. */
   #awaitsLists(ms: number): boolean {
     const now = performance.now();
-    return [...this.#wanted.values()].some(({ since }) => now - since < ms);
+    return [...this.#wanted.values()].some(({ since, fault }) => fault === undefined && now - since < ms);
   }
 
   /** Whether somebody takes calls for the tool now, as far as can be known; see ServiceLiveness. */
@@ -296,9 +303,23 @@ export class ToolDirectory implements AsyncDisposable {
     const { identity } = this.#options;
     if (of !== undefined && !identity.isFrom(of, message, "announcement")) return;
     const read = decodeMessage(name, message.body);
-    if (!read.ok || (of ?? read.value.service) !== read.value.service) return;
+    if (!read.ok) {
+      this.#onUnreadable(of ?? serviceIn(message), message, read.fault.message);
+      return;
+    }
+    if ((of ?? read.value.service) !== read.value.service) return;
     if (of === undefined && !identity.isFrom(read.value.service, message, "announcement")) return;
     take(read.value, message.body.byteLength);
+  }
+
+  /** Remembers why a list that is wanted cannot be used, until the service says that it has another. */
+  #onUnreadable(service: string | undefined, message: Envelope, why: string): void {
+    const wanted = service === undefined ? undefined : this.#wanted.get(service);
+    if (service === undefined || wanted === undefined || !this.#options.identity.isFrom(service, message, "announcement")) return;
+    const fault = why.length > MAX_FAULT ? `${why.slice(0, MAX_FAULT)}…` : why;
+    if (wanted.fault === undefined) this.#options.log.warn({ service, fault }, "cannot use a service's list of tools");
+    wanted.fault = fault;
+    this.#lastNews = performance.now();
   }
 
   #onHeartbeat({ isLeaving = false, ...heartbeat }: ToolHeartbeat): void {
@@ -474,5 +495,12 @@ function changed<T extends { readonly name: string }>(entries: readonly T[], new
 const listKey = ({ service, hash, pages }: Pick<ToolAnnouncement, "service" | "hash" | "pages">): string => `${service} ${hash} ${pages}`;
 
 const subscriptionOf = (service: string, { tools }: ServiceView): string => tools[0]?.subscription ?? service;
+
+/** The service that an announcement says it is of, which else cannot be read. */
+function serviceIn({ type, body }: Envelope): string | undefined {
+  const parsed = type === messages.ToolAnnouncement.type ? parseJson(Buffer.from(body).toString()) : undefined;
+  const service = parsed?.ok ? (parsed.value as { readonly service?: unknown } | null)?.service : undefined;
+  return typeof service === "string" ? service : undefined;
+}
 
 const serviceOf = (topic: string): string => topic.slice(announceTopic("").length);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PeerMessage } from "@rockbot/bus-rabbitmq/peer";
 import { messages, parseJson, type ToolAnnouncement, type ToolHeartbeat } from "@rockbot/contracts";
 import { HEARTBEAT_MS, LEASE_MS, MAX_PAGE_BYTES } from "@rockbot/tools/limits";
-import { must } from "../breach.ts";
+import { must, NotTried } from "../breach.ts";
 import type { Case } from "../case.ts";
 import { ANSWER_MS, type Examiner } from "../examiner.ts";
 
@@ -14,13 +14,14 @@ const WITH_HASH = "rb-rb-list-hash";
 async function askForList(examiner: Examiner): Promise<readonly { readonly page: ToolAnnouncement; readonly message: PeerMessage }[]> {
   const { hearing, options } = examiner;
   const got: { readonly page: ToolAnnouncement; readonly message: PeerMessage }[] = [];
+  hearing.listFault = undefined;
   const topic = examiner.topicFor((message) => {
     const page = message.properties["type"] === messages.ToolAnnouncement.type ? hearing.read("ToolAnnouncement", message) : undefined;
     if (page !== undefined) got.push({ page, message });
   });
   await examiner.probe(`tool.announce.list.${options.service}`, topic, { service: options.service });
   const isWhole = () => got[0] !== undefined && new Set(got.map(({ page }) => page.page)).size === got[0].page.pages;
-  await examiner.until(isWhole, ANSWER_MS);
+  await examiner.until(() => isWhole() || hearing.listFault !== undefined, ANSWER_MS);
   if (isWhole()) hearing.tools = got.flatMap(({ page }) => page.tools);
   return got;
 }
@@ -33,6 +34,8 @@ export const listCases: readonly Case[] = [
     async run(examiner) {
       const got = await askForList(examiner);
       const [first] = got;
+      const { listFault } = examiner.hearing;
+      must(listFault === undefined, `the list came, and cannot be used: ${listFault}`);
       must(first !== undefined, `the question for the list on "tool.announce.list.${examiner.options.service}" has no answer after ${ANSWER_MS} ms`);
       const { pages, hash } = first.page;
       must(got.length === pages, `the list has ${pages} pages, of which ${got.length} came`);
@@ -50,6 +53,8 @@ export const listCases: readonly Case[] = [
     name: "the announced tools are well defined, on the service's own topic",
     clause: "definition",
     async run({ hearing, options }) {
+      must(hearing.listFault === undefined, `the list came, and cannot be used: ${hearing.listFault}`);
+      if (hearing.tools.length === 0) throw new NotTried("no definition has come");
       for (const { name, topic, subscription, parametersSchema, outputSchema } of hearing.tools) {
         must(topic === options.topic, `"${name}" is announced on the topic "${topic}"; expected "${options.topic}"`);
         must(subscription === options.service, `"${name}" is announced with the subscription "${subscription}"; expected "${options.service}"`);

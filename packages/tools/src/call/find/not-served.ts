@@ -8,7 +8,14 @@ const AWAITED_RETRY_MS = 2_000;
 export function notServed(name: string, caller: string, tools: CallableTools): ToolError {
   const { directory } = tools;
   const shown = name.slice(0, 80);
-  const [missing] = directory.missing;
+  const missing = directory.missing.find(({ fault }) => fault === undefined) ?? directory.missing[0];
+  if (missing?.fault !== undefined) {
+    return new ToolError(
+      ToolErrorCode.Unavailable,
+      `"${shown}" cannot be called now: nobody known offers it, and the list of service "${missing.service}" cannot be used: ${missing.fault}. Its operator mends the list.`,
+      { isRetryable: false },
+    );
+  }
   if (missing !== undefined) {
     return new ToolError(
       ToolErrorCode.Unavailable,
