@@ -1,6 +1,7 @@
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CaseResult, runConformance } from "@rockbot/cli/conformance";
-import { sharedAmqpUrl, startNodeProgram } from "@rockbot/testing";
+import { sharedAmqpUrl, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { uniqueName } from "../broker/messages.ts";
 import { exampleService } from "./example-service.ts";
@@ -74,3 +75,29 @@ test("rockbot conformance says in words what is broken, with the clause, and end
   expect(cli.stdout()).toMatch(/^not tried +cancel-running: .*\n +it needs a slow call: --slow-arguments/m);
   expect(cli.stderr()).toMatch(/ kept, 1 broken, \d+ not tried/);
 });
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("after %s the service that the command started is gone, and the code is %i", async (signal, code) => {
+  using folder = temporaryFolder();
+  const service = uniqueName();
+  const pidFile = join(folder.path, "pid");
+  const args = ["conformance", "--bus", url, "--topic", `tool.invoke.${service}`, "--tool", "count", "--command", `echo $$ > ${pidFile}; sleep 600`];
+  await using cli = startNodeProgram(join(import.meta.dirname, "../../packages/cli/src/main.ts"), { args });
+  await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, "utf8"), { timeout: 30_000 }).toMatch(/\n/);
+  const pid = Number(readFileSync(pidFile, "utf8"));
+  cli.kill(signal);
+
+  expect(await cli.ended, cli.stderr()).toBe(code);
+  await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false);
+});
+
+/** Whether any process of the group lives. */
+function isAlive(group: number): boolean {
+  try {
+    return process.kill(-group, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { missingNamespaces, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
@@ -49,6 +50,8 @@ test.each([
   ["a host others can reach, without token", "up --host 0.0.0.0 --port 0", /gatewayToken: is required/],
   ["exceptions that cannot be read", "up --allow-address nonsense --allow-address 10.0.0.0/99", /allowAddresses\.0: .*\n.*allowAddresses\.1: /],
   ["the same of a call", "call web_browse {} --allow-address nonsense", /allowAddresses\.0: /],
+  ["a topic that no requests come by", "conformance --bus amqp://h --topic x --tool y", /--topic: expected tool\.invoke\.\{service\}.*got "x"/],
+  ["a policy file that is not there", "policy check /nonexistent", /the policy \/nonexistent: ENOENT/],
   ["a file that is not there", "up --config /nonexistent", /the file \/nonexistent: cannot be read/],
 ])("wrong usage is said on stderr with exit 2: %s", async (_, line, words) => {
   using folder = temporaryFolder();
@@ -302,6 +305,26 @@ test.each([true, false])("Ctrl-C cancels the call where it runs (an up runs: %s)
 
   expect(await call.ended).toMatchObject({ code: 130, stdout: "", stderr: expect.stringContaining("cancelled") });
   await expect.poll(() => page.closed, { timeout: 30_000 }).toContain("/slow");
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s ends a command that still connects at once", async (signal) => {
+  using folder = temporaryFolder();
+  const connected = Promise.withResolvers<void>();
+  await using stack = new AsyncDisposableStack();
+  // A broker that takes connections and never says a word.
+  const server = createServer((socket) => {
+    stack.defer(() => void socket.destroy());
+    connected.resolve();
+  });
+  stack.defer(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const words = signal === "SIGINT" ? ["up", "--only", "web-tools"] : ["call", "x"];
+  const bus = `amqp://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await using command = startCli([...words, "--bus", bus], { folder: folder.path, env: { LOG_LEVEL: "error" } });
+  await connected.promise;
+  command.kill(signal);
+
+  expect(await command.ended).toMatchObject({ code: signal === "SIGINT" ? 130 : 143, stdout: "", stderr: "" });
 });
 
 test("a call ends by its timeout with exit 1", async () => {

@@ -3,14 +3,27 @@ import { type ConnectBusOptions, connectBus } from "@rockbot/bus-rabbitmq";
 import { openPolicy, type PolicyHolder } from "@rockbot/policy";
 import { displayBusUrl } from "./bus-url.ts";
 import { CommandError } from "./command-error.ts";
+import { Interrupted } from "./interrupted.ts";
+import { unlessInterrupted } from "./terminal/interruption.ts";
 
 const CONNECT_MS = 10_000;
 
-/** Connects a command to a broker, under the command's name. @throws {CommandError} in words for the user, without the password */
-export async function connectBroker(url: string, name: string, { log, identity }: Pick<ConnectBusOptions, "log" | "identity"> = {}) {
+interface ConnectBrokerOptions extends Pick<ConnectBusOptions, "log" | "identity"> {
+  /** Resolves when a signal asks the command to end. The attempt to connect then holds it up no longer. */
+  readonly requested?: Promise<NodeJS.Signals> | undefined;
+}
+
+/**
+ * Connects a command to a broker, under the command's name.
+ * @throws {CommandError} in words for the user, without the password
+ * @throws {Interrupted} if a signal comes before
+ */
+export async function connectBroker(url: string, name: string, { log, identity, requested }: ConnectBrokerOptions = {}) {
+  const connecting = connectBus(url, { name, connectTimeoutMs: CONNECT_MS, identity, log });
   try {
-    return await connectBus(url, { name, connectTimeoutMs: CONNECT_MS, identity, log });
+    return await (requested === undefined ? connecting : unlessInterrupted(connecting, requested));
   } catch (error) {
+    if (error instanceof Interrupted) throw error;
     throw new CommandError(`Cannot reach the broker at ${displayBusUrl(url)}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
@@ -25,10 +38,10 @@ export interface RuledBus extends AsyncDisposable {
 }
 
 /** The same with the policy in `policyFile`, which says whether senders are verified. @throws {ConfigError} if that cannot be used */
-export async function connectRuled(url: string, name: string, policyFile: string | undefined): Promise<RuledBus> {
+export async function connectRuled(url: string, name: string, policyFile: string | undefined, requested?: Promise<NodeJS.Signals>): Promise<RuledBus> {
   await using started = new AsyncDisposableStack();
   const policy = policyFile === undefined ? undefined : started.use(await openPolicy(policyFile));
-  const bus = started.use(await connectBroker(url, name, { identity: policy?.current().document.identity }));
+  const bus = started.use(await connectBroker(url, name, { identity: policy?.current().document.identity, requested }));
   const parts = started.move();
   return { bus, policy, agent: bus.traits.user ?? "cli", [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }

@@ -1,6 +1,6 @@
 /** The meanings of the command's exit code. */
 export const ExitCode = {
-  /** Answered. */
+  /** Answered. `rockbot up` and `rockbot mcp serve` end so after Ctrl-C or SIGTERM, too, if their calls end within the grace. */
   Ok: 0,
   /** The tool failed, or what it needs is away. */
   Failed: 1,
@@ -8,5 +8,7 @@ export const ExitCode = {
   Usage: 2,
   /** Ended by Ctrl-C. */
   Interrupted: 130,
+  /** Ended by SIGTERM. */
+  Terminated: 143,
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];

@@ -2,6 +2,7 @@ import { routeConsole } from "@rockbot/base/redaction";
 import { CommanderError } from "commander";
 import { CommandError } from "./command-error.ts";
 import { ExitCode } from "./exit-code.ts";
+import { Interrupted } from "./interrupted.ts";
 import { createProgram } from "./program/program.ts";
 import { terminalText } from "./terminal/terminal-text.ts";
 import { UsageError } from "./usage-error.ts";
@@ -22,6 +23,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
       console.error(`rockbot: "rockbot ${args.find((arg) => !arg.startsWith("-")) ?? ""} --help" shows how it is meant`);
       return ExitCode.Usage;
     }
+    if (error instanceof Interrupted) return error.exitCode;
     if (error instanceof CommandError) {
       say(`rockbot: ${error.message}`);
       return ExitCode.Failed;

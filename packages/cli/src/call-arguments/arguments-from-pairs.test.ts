@@ -24,9 +24,9 @@ const schema: Schema = {
   definitions: { sizes: { type: "array", items: { type: "number" } } },
 };
 
-function read(words: readonly string[], by: Schema | undefined = schema) {
+async function read(words: readonly string[], by: Schema | undefined = schema) {
   const faults: string[] = [];
-  const args = argumentsFromPairs(readPairs(words, faults), by, faults);
+  const args = argumentsFromPairs(await readPairs(words, faults), by, faults);
   return { args, faults };
 }
 
@@ -48,14 +48,16 @@ test.each<[string, object]>([
   ['either:="12"', { either: "12" }],
   ["order=asc", { order: "asc" }],
   ["any=text", { any: "text" }],
-])("%s is typed by the schema", (line, args) => {
-  expect(read(["url=https://x.test/?a=b&c==", ...line.split(" ")])).toEqual({ args: { url: "https://x.test/?a=b&c==", ...args }, faults: [] });
+])("%s is typed by the schema", async (line, args) => {
+  expect(await read(["url=https://x.test/?a=b&c==", ...line.split(" ")])).toEqual({ args: { url: "https://x.test/?a=b&c==", ...args }, faults: [] });
 });
 
 test.each([
   ["max_bytes=many", /^max_bytes: expected a whole number, got "many"$/],
   ["max_bytes=1.5", /^max_bytes: expected a whole number/],
-  ["max_bytes=90071992547409931", /^max_bytes: expected a whole number/],
+  ["max_bytes=9007199254740993", /^max_bytes: "9007199254740993" would become 9007199254740992 on its way$/],
+  ["ratio=1e400", /^ratio: "1e400" would become Infinity on its way$/],
+  ["sizes=1e400", /^sizes: "1e400" would become Infinity on its way$/],
   ["raw=yes", /^raw: expected true or false, got "yes"$/],
   ["sizes=1 sizes=b", /^sizes: expected a number, got "b"$/],
   ["max_bytes=1 max_bytes=2", /^max_bytes: is given 2 times, and takes one value$/],
@@ -66,14 +68,17 @@ test.each([
   ['options.depth=1 options={"depth":2}', /^options: is given in parts and as a whole$/],
   ["raw:=yes", /^raw: not valid JSON.*Expected JSON after :=/],
   ["raw=@/nonexistent/file", /^raw: the file \/nonexistent\/file cannot be read \(ENOENT\)/],
+  ["raw=@", /^raw: @ names no file\. For a text that starts with @ write raw:='"@…"'$/],
+  ["options.__proto__.x=a", /^options\.__proto__\.x: JSON with a forbidden key/],
+  ['options.constructor:={"prototype":1}', /^options\.constructor: JSON with a forbidden key/],
   ["raw:=true raw=true", /^raw: is given 2 times/],
   ["word", /^the argument "word": expected key=value/],
-])("%s is refused in words", (line, words) => {
-  expect(read(["url=x", ...line.split(" ")]).faults).toEqual([expect.stringMatching(words)]);
+])("%s is refused in words", async (line, words) => {
+  expect((await read(["url=x", ...line.split(" ")])).faults).toEqual([expect.stringMatching(words)]);
 });
 
-test("all faults come at once, and so does what is missing", () => {
-  expect(read(["max_bytes=many", "raw=yes", "wrod=1"]).faults).toEqual([
+test("all faults come at once, and so does what is missing", async () => {
+  expect((await read(["max_bytes=many", "raw=yes", "wrod=1"])).faults).toEqual([
     expect.stringMatching(/^max_bytes/),
     expect.stringMatching(/^raw/),
     expect.stringMatching(/^wrod/),
@@ -81,17 +86,30 @@ test("all faults come at once, and so does what is missing", () => {
   ]);
 });
 
-test("key=@file takes the text of a file", () => {
+test.each(["url=@/nonexistent/file", "url=@/dev/zero", "url=@", "url:=bad"])(
+  "%s is one fault: what is given and cannot be read is not missing",
+  async (word) => {
+    expect((await read([word])).faults).toEqual([expect.stringMatching(/^url: /)]);
+  },
+);
+
+test.each(["__proto__=x", "__proto__.a=x", "o.__proto__.x=a", "o.constructor.prototype=1"])("without a schema %s is refused, too", async (word) => {
+  const faults: string[] = [];
+  argumentsFromPairs(await readPairs([word], faults), undefined, faults);
+  expect(faults).toEqual([expect.stringContaining("JSON with a forbidden key")]);
+});
+
+test("key=@file takes the text of a file", async () => {
   using folder = temporaryFolder();
   const file = folder.write("page.txt", "Grüße\n{1}");
 
-  expect(read([`url=@${file}`])).toEqual({ args: { url: "Grüße\n{1}" }, faults: [] });
+  expect(await read([`url=@${file}`])).toEqual({ args: { url: "Grüße\n{1}" }, faults: [] });
 });
 
-test("a schema that refers to itself is read, and without a schema each value is text", () => {
+test("a schema that refers to itself is read, and without a schema each value is text", async () => {
   const loop: Schema = { anyOf: [{ $ref: "#" }, { $ref: "#" }, { $ref: "#/anyOf/0" }], properties: { a: { $ref: "#" } } };
 
-  expect(read(["a.a.b=x"], loop)).toEqual({ args: { a: { a: { b: "x" } } }, faults: [] });
+  expect(await read(["a.a.b=x"], loop)).toEqual({ args: { a: { a: { b: "x" } } }, faults: [] });
   const faults: string[] = [];
-  expect(argumentsFromPairs(readPairs(["a=1", "b.c=true"], faults), undefined, faults)).toEqual({ a: "1", b: { c: "true" } });
+  expect(argumentsFromPairs(await readPairs(["a=1", "b.c=true"], faults), undefined, faults)).toEqual({ a: "1", b: { c: "true" } });
 });

@@ -1,4 +1,4 @@
-import { nearestName } from "@rockbot/contracts";
+import { nearestName, parseArguments } from "@rockbot/contracts";
 import type { ArgumentPair } from "./read-pairs.ts";
 import { propertiesOf, resolved, type Schema } from "./schema.ts";
 import { typedValue } from "./typed-value.ts";
@@ -17,13 +17,15 @@ export function argumentsFromPairs(pairs: readonly ArgumentPair[], schema: Schem
       faults.push(unknownKey(key, schema ?? {}));
       continue;
     }
-    const raw = given.flatMap(({ given }) => ("json" in given ? [given.json] : []));
-    const texts = given.flatMap(({ given }) => ("text" in given ? [given.text] : []));
+    if (given.some(({ given }) => given === undefined)) continue; // its fault is told already
+    const raw = given.flatMap(({ given }) => (given !== undefined && "json" in given ? [given.json] : []));
+    const texts = given.flatMap(({ given }) => (given !== undefined && "text" in given ? [given.text] : []));
     if (raw.length > 0 && given.length > 1) faults.push(`${key}: is given ${given.length} times. Beside key:=JSON nothing else can be given for the same key`);
     else {
       const typed = raw.length > 0 ? { value: raw[0] } : valueFor(key, texts, { found, schema });
-      if ("fault" in typed) faults.push(typed.fault);
-      else put(args, path, typed.value, faults);
+      const fault = "fault" in typed ? typed.fault : unfitFault(key, path, typed.value);
+      if (fault !== undefined) faults.push(fault);
+      else if ("value" in typed) put(args, path, typed.value, faults);
     }
   }
   for (const name of schema === undefined ? [] : requiredOf(schema)) {
@@ -63,6 +65,12 @@ function unknownKey(key: string, schema: Schema): string {
 }
 
 const requiredOf = (schema: Schema): readonly string[] => (Array.isArray(schema["required"]) ? (schema["required"] as string[]) : []);
+
+/** The fault that the same argument would have in JSON: a key that leads to a prototype, or too many levels. */
+function unfitFault(key: string, path: readonly string[], value: unknown): string | undefined {
+  const parsed = parseArguments(JSON.stringify(path.reduceRight((inner, name) => ({ [name]: inner }), value)));
+  return parsed.ok ? undefined : `${key}: ${parsed.fault.message}`;
+}
 
 function put(args: Record<string, unknown>, path: readonly string[], value: unknown, faults: string[]): void {
   let object = args;

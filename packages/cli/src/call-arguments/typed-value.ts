@@ -34,6 +34,8 @@ export function typedValue(key: string, texts: readonly string[], { schema, root
     const named = meanings.map(({ type, value }) => `${key}:=${shellWord(JSON.stringify(value))} for ${words[type]}`);
     return { fault: `${key}: ${quote(text)} is ambiguous. Write ${named.join(", or ")}` };
   }
+  const isForNumber = types?.has("number") === true || types?.has("integer") === true;
+  if (isForNumber && NUMBER.test(text) && !parseArguments(text).ok) return { fault: `${key}: ${quote(text)} would become ${Number(text)} on its way` };
   const expected = [...(types ?? [])].map((type) => words[type] ?? type);
   return { fault: `${key}: expected ${new Intl.ListFormat("en", { type: "disjunction" }).format(expected)}, got ${quote(text)}` };
 }
@@ -56,7 +58,7 @@ function meaningsOf(text: string, types: ReadonlySet<string> | undefined): Meani
   const meanings: Meaning[] = may("string") ? [{ type: "string", value: text }] : [];
   const number = Number(text);
   // A number that would come out as another one is none.
-  if (NUMBER.test(text) && (!Number.isInteger(number) || Number.isSafeInteger(number))) {
+  if (NUMBER.test(text) && parseArguments(text).ok) {
     if (may("number")) meanings.push({ type: "number", value: number });
     else if (may("integer") && Number.isInteger(number)) meanings.push({ type: "integer", value: number });
   }

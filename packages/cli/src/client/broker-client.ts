@@ -6,9 +6,9 @@ import { callerClient } from "./caller-client.ts";
 import type { ToolClient } from "./tool-client.ts";
 
 /** Calls the services behind a broker. The result queue is this command's own and ends with it. A call that the policy does not allow is not sent. */
-export async function openBrokerClient(url: string, policyFile: string | undefined): Promise<ToolClient> {
+export async function openBrokerClient(url: string, policyFile: string | undefined, requested?: Promise<NodeJS.Signals>): Promise<ToolClient> {
   await using started = new AsyncDisposableStack();
-  const { bus, policy, agent } = started.use(await connectRuled(url, "rockbot call", policyFile));
+  const { bus, policy, agent } = started.use(await connectRuled(url, "rockbot call", policyFile, requested));
   const caller = started.use(await createToolCaller(bus, { agent, instance: newId().slice(0, 12), results: "copy", policy }));
   return callerClient(`services behind ${displayBusUrl(url)}`, caller, started.move());
 }

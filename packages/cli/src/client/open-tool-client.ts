@@ -14,6 +14,8 @@ export interface OpenToolClientOptions {
   readonly tool?: string | undefined;
   /** The option `--policy`. */
   readonly policy?: string | undefined;
+  /** Resolves when a signal asks the command to end: it waits for no broker then. */
+  readonly requested?: Promise<NodeJS.Signals>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -21,13 +23,13 @@ export interface OpenToolClientOptions {
  * With a broker's address: the services behind that broker. Else the running `rockbot up`, if its socket answers. Else
  * the tools' owner, started in this process over an in-memory bus.
  */
-export async function openToolClient({ bus, allowAddress, mcpConfig, tool, policy, env }: OpenToolClientOptions): Promise<ToolClient> {
+export async function openToolClient({ bus, allowAddress, mcpConfig, tool, policy, requested, env }: OpenToolClientOptions): Promise<ToolClient> {
   const url = chooseBusUrl(bus, env);
   const policyFile = policy ?? (env["POLICY_FILE"] || undefined);
   if (url !== MEMORY_BUS) {
     noteUnused({ allowAddress, mcpConfig }, displayBusUrl(url));
     const { openBrokerClient } = await import("./broker-client.ts");
-    return openBrokerClient(url, policyFile);
+    return openBrokerClient(url, policyFile, requested);
   }
   const socket = ownSocket(env);
   if (await socket.isLive()) {

@@ -17,6 +17,7 @@ import type { Schema } from "../call-arguments/schema.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import type { ToolClient } from "../client/tool-client.ts";
 import { ExitCode } from "../exit-code.ts";
+import { Interrupted } from "../interrupted.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
 import { showProgress } from "../terminal/show-progress.ts";
@@ -53,8 +54,8 @@ export async function call(
   if (faults.length > 0) throw new UsageError(faults);
 
   using interrupted = interruption();
-  const { signal } = interrupted;
-  await using client = await openToolClient({ bus, allowAddress, mcpConfig, tool: name, policy, env: process.env });
+  const { signal, requested } = interrupted;
+  await using client = await openToolClient({ bus, allowAddress, mcpConfig, tool: name, policy, requested, env: process.env });
   args ??= argumentsFromPairs(given as readonly ArgumentPair[], await schemaOf(client, name), faults);
   if (faults.length > 0) throw new UsageError(faults);
   using progress = showProgress(process.stderr);
@@ -69,7 +70,7 @@ export async function call(
     if (!(error instanceof ToolError)) throw error;
     if (json) console.log(JSON.stringify(errorReply({ toolCallId, toolName: name }, error)));
     console.error(terminalText(`rockbot: ${error.code}: ${error.message}`, process.stderr));
-    process.exitCode = signal.aborted ? ExitCode.Interrupted : wrongUsage.has(error.code) ? ExitCode.Usage : ExitCode.Failed;
+    process.exitCode = signal.aborted ? new Interrupted(await requested).exitCode : wrongUsage.has(error.code) ? ExitCode.Usage : ExitCode.Failed;
   }
 }
 

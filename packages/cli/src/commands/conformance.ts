@@ -7,6 +7,7 @@ import { clauses } from "../conformance/generated/clauses.ts";
 import { type ConformanceOptions, runConformance } from "../conformance/run-conformance.ts";
 import { serviceCommand } from "../conformance/service-command.ts";
 import { ExitCode } from "../exit-code.ts";
+import { interruption, unlessInterrupted } from "../terminal/interruption.ts";
 import { terminalText } from "../terminal/terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -25,8 +26,10 @@ export interface ConformanceCommandOptions {
 /** `rockbot conformance`: what a tool service breaks of the contract. */
 export async function conformance({ command, json = false, ...options }: ConformanceCommandOptions): Promise<void> {
   const examined = readOptions(options);
+  using interrupted = interruption();
   await using service = command === undefined ? undefined : serviceCommand(command, { BUS_URL: examined.url });
-  const results = await run({ ...examined, process: service, onResult: (result) => print(result, json) });
+  const running = run({ ...examined, process: service, onResult: (result) => print(result, json) });
+  const results = await unlessInterrupted(running, interrupted.requested);
   const count = (outcome: CaseResult["outcome"]) => results.filter((result) => result.outcome === outcome).length;
   console.error(`${count("kept")} kept, ${count("broken")} broken, ${count("not tried")} not tried (${examined.service}, ${displayBusUrl(examined.url)})`);
   process.exitCode = count("broken") === 0 ? ExitCode.Ok : ExitCode.Failed;
@@ -49,6 +52,7 @@ function readOptions(options: Omit<ConformanceCommandOptions, "command" | "json"
   const faults = [
     ...busUrlFaults(url),
     ...(url === MEMORY_BUS ? ["the bus: missing. Expected a broker's address, from --bus, ROCKBOT_BUS or BUS_URL"] : []),
+    ...(isRequestTopic(topic) ? [] : [`--topic: expected tool.invoke.{service}, such as tool.invoke.my-service, got ${JSON.stringify(topic)}`]),
     ...(isName(service) ? [] : [`--service: ${JSON.stringify(service)} is no name of a service`]),
     ...(isObject(quick.arguments) ? [] : ["--arguments: expected a JSON object"]),
     ...(slow === undefined || isObject(slow.arguments) ? [] : ["--slow-arguments: expected a JSON object"]),
@@ -57,6 +61,10 @@ function readOptions(options: Omit<ConformanceCommandOptions, "command" | "json"
   if (faults.length > 0) throw new UsageError(faults);
   return { url, topic, service, quick, slow };
 }
+
+/** Whether requests of tools come by such a topic. The short ones are those of RockBot's own services. */
+const isRequestTopic = (topic: string): boolean =>
+  ["tool.invoke", "script.invoke"].includes(topic) || (topic.startsWith("tool.invoke.") && isName(topic.slice("tool.invoke.".length)));
 
 function isObject(text: string): boolean {
   const parsed = parseJson(text);

@@ -25,7 +25,7 @@ test("policy check says that a file can be used, or all that is wrong with it", 
     stdout: "",
     stderr: expect.stringMatching(/2 faults\n.*identity, line 4: expected one of.*\n.*callers\.reader, line 3: unknown property "alow"/),
   });
-  expect(await runHere(["policy", "check", "/nonexistent"], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("ENOENT") });
+  expect(await runHere(["policy", "check", "/nonexistent"], options)).toMatchObject({ code: 2, stderr: expect.stringContaining("ENOENT") });
 });
 
 test("policy explain says which line decides, and policy table shows all of it", async () => {

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { tools } from "@rockbot/contracts";
 import { createPolicy, defaultPolicySource, entries, type Policy, policyNotes, policyTable, readPolicy, type Use } from "@rockbot/policy";
-import { CommandError } from "../command-error.ts";
 import { terminalText } from "../terminal/terminal-text.ts";
+import { UsageError } from "../usage-error.ts";
 
 export interface PolicyOptions {
   readonly policy?: string;
@@ -49,7 +49,7 @@ async function loadPolicy(file: string | undefined): Promise<Policy> {
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    throw new CommandError(`Cannot read the policy ${file}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`);
+    throw new UsageError([`Cannot read the policy ${file}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`]);
   }
   return createPolicy(await readPolicy(text, file));
 }

@@ -40,7 +40,9 @@ export async function up(options: UpOptions): Promise<void> {
   const { identity } = policy.current().document;
   if (isMemory && identity === "verified") log.warn({}, "the policy asks for verified senders, and the in-memory bus verifies none");
   await using audit = auditFile === undefined ? undefined : await openAudit(auditFile, { key: auditKey, log });
-  await using bus = isMemory ? createMemoryBus({ log }) : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log });
+  await using bus = isMemory
+    ? createMemoryBus({ log })
+    : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log, requested: shutdown.requested });
   await using records = new SharedRecords({ redisUrl: config.redisUrl, keepsAll: keepsAll(chosen), log });
   await using started = new AsyncDisposableStack();
   const running = new Map<string, RunningService>();

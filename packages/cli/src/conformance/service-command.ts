@@ -6,10 +6,11 @@ import type { ServiceProcess } from "./examiner.ts";
 /** A service that is asked to stop has so long: its drain time, and some more. */
 const STOP_MS = 30_000;
 
-/** A service as a command of the shell, with all processes that it starts. Its output goes to stderr. Disposal kills it. */
+/** A service as a command of the shell, with all processes that it starts. Its output goes to stderr. Disposal kills it, and it starts no more. */
 export function serviceCommand(command: string, env: Readonly<Record<string, string>> = {}): ServiceProcess & AsyncDisposable {
   let howEnded: string | undefined;
   let running: { readonly pid: number; readonly ended: Promise<number | undefined> } | undefined;
+  let isOver = false;
   const signal = (name: NodeJS.Signals): void => {
     try {
       if (running !== undefined) process.kill(-running.pid, name); // the group: a shell may stand between
@@ -29,6 +30,7 @@ export function serviceCommand(command: string, env: Readonly<Record<string, str
   return {
     async start() {
       if (running !== undefined) await end("SIGKILL");
+      if (isOver) throw new Error("the run is over");
       const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", 2, 2], env: { ...process.env, ...env } });
       if (child.pid === undefined) throw new Error(`Cannot start ${JSON.stringify(command)}`);
       howEnded = undefined;
@@ -38,6 +40,9 @@ export function serviceCommand(command: string, env: Readonly<Record<string, str
     kill: () => end("SIGKILL").then(() => {}),
     stop: () => end("SIGTERM"),
     howEnded: () => howEnded,
-    [Symbol.asyncDispose]: () => end("SIGKILL").then(() => {}),
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await end("SIGKILL");
+    },
   };
 }
