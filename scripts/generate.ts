@@ -9,65 +9,53 @@ import { globSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { parse } from "yaml";
+import { busServices, services } from "../services/index.ts";
 import { asyncApiDocument, type ContractWords, clausesOf } from "./generate/async-api.ts";
 import { chartSchema } from "./generate/chart-schema.ts";
 import { clausesModule } from "./generate/clauses-module.ts";
-import { configModule, pascalCase } from "./generate/config-module.ts";
+import { type ConfigModuleNames, configModule, pascalCase } from "./generate/config-module.ts";
 import { contractsModules } from "./generate/contracts-modules.ts";
+import { composeFile, composePolicy } from "./generate/deployment-files.ts";
 import { programModule } from "./generate/program-module.ts";
-import type { JsonSchema, SchemaDocument } from "./generate/schema-document.ts";
-import { withSettings } from "./generate/with-settings.ts";
+import { COMPOSE, POLICY, POLICY_SCHEMA, readSources, settingsName } from "./generate/read-sources.ts";
+import type { JsonSchema } from "./generate/schema-document.ts";
 
 const root = dirname(import.meta.dirname);
 process.chdir(root);
 
 const contracts = "packages/contracts";
-const definitions: SchemaDocument["definitions"] = {};
-for (const file of globSync([`${contracts}/schema/*.yaml`, `${contracts}/schema/tools/*.yaml`]).sort()) {
-  const document = parse(await readFile(file, "utf8")) as SchemaDocument;
-  for (const [name, schema] of Object.entries(document.definitions)) {
-    if (name in definitions) throw new Error(`Cannot generate: ${file} defines ${name} a second time`);
-    definitions[name] = schema;
-  }
-}
+const { definitions, settings, chartValues, policy, faults } = await readSources(root, services);
+for (const fault of faults) console.error(`Cannot generate: ${fault}`);
+if (faults.length > 0) process.exit(1); // before anything is written
 
 const files = new Map<string, string>();
-for (const [name, text] of Object.entries(await contractsModules(definitions))) {
-  files.set(join(contracts, "src/generated", name), text);
-}
-const settings = parse(await readFile("services/settings.yaml", "utf8")) as Record<string, object>;
+await make(`${contracts}/schema`, async () => {
+  for (const [name, text] of Object.entries(await contractsModules(definitions))) files.set(join(contracts, "src/generated", name), text);
+});
 const configs = new Map<string, JsonSchema>();
-for (const file of globSync("services/*/{config,servers}.schema.yaml").sort()) {
-  const name = basename(file, ".schema.yaml");
-  const type = `${pascalCase(basename(dirname(file)))}${pascalCase(name)}`;
-  const schema = withSettings(parse(await readFile(file, "utf8")), settings);
-  if (name === "config") configs.set(basename(dirname(file)), schema);
-  const modules = await configModule({ file, name, type }, schema);
-  for (const [name, text] of Object.entries(modules)) files.set(join(dirname(file), "src/generated", name), text);
+for (const [file, schema] of settings) {
+  const name = settingsName(file);
+  const service = basename(dirname(file));
+  if (name === "config") configs.set(service, schema);
+  await make(file, () => addModules({ file, name, type: `${pascalCase(service)}${pascalCase(name)}` }, schema));
 }
 for (const file of globSync("{packages,services}/*/src/**/*.py").sort()) {
   const [room = "", owner = ""] = file.split("/");
   const name = basename(file, ".py");
   files.set(join(room, owner, "src/generated", `${name}.ts`), programModule(file, name, await readFile(file, "utf8")));
 }
-const valuesSchema = parse(await readFile("helm/values.schema.yaml", "utf8")) as JsonSchema;
-files.set("helm/rockbot/values.schema.json", chartSchema(valuesSchema, configs));
-const policySchema = "packages/policy/policy.schema.yaml";
-const policyModules = await configModule({ file: policySchema, name: "policy", type: "PolicyDocument" }, parse(await readFile(policySchema, "utf8")));
-for (const [name, text] of Object.entries(policyModules)) files.set(join(dirname(policySchema), "src/generated", name), text);
+files.set("helm/rockbot/values.schema.json", chartSchema(chartValues, configs));
+await make(POLICY_SCHEMA, () => addModules({ file: POLICY_SCHEMA, name: "policy", type: "PolicyDocument" }, policy));
 
-const [COMPOSE, POLICY] = ["docker-compose.yml", "docker/policy.yaml"];
 const isCheck = process.argv.includes("--check");
 const stale: string[] = [];
 let count = 0;
 await settle(files);
 // The code that makes these is generated itself: it is loaded only now. Where it is stale, so may they be.
 if (!isCheck || stale.length === 0) {
-  const [{ referencePages }, { contractValues, withValues }, { busServices, services }, { composeFile, composePolicy }] = await Promise.all([
+  const [{ referencePages }, { contractValues, withValues }] = await Promise.all([
     import("./generate/reference/reference-pages.ts"),
     import("./generate/contract-values.ts"),
-    import("@rockbot/services"),
-    import("./generate/deployment-files.ts"),
   ]);
   const contractFile = `${contracts}/schema/service/contract.yaml`;
   const words = parse(await readFile(contractFile, "utf8")) as ContractWords;
@@ -93,6 +81,19 @@ if (isCheck && stale.length > 0) {
   process.exit(1);
 }
 console.error(isCheck ? `${count} generated files are fresh` : `${count} files generated, ${stale.length} changed`);
+
+/** Runs one step; a fault of the schema that the checks before have not found ends it with the schema's file in words. */
+async function make(file: string, step: () => Promise<void>): Promise<void> {
+  await step().catch((error: Error) => {
+    console.error(`Cannot generate: ${file}: ${error.message}`);
+    process.exit(1);
+  });
+}
+
+async function addModules(names: ConfigModuleNames, schema: JsonSchema): Promise<void> {
+  const modules = await configModule(names, schema);
+  for (const [name, text] of Object.entries(modules)) files.set(join(dirname(names.file), "src/generated", name), text);
+}
 
 /** Writes what differs from the file that there is; with `--check` only notes it. */
 async function settle(texts: ReadonlyMap<string, string>): Promise<void> {

@@ -112,12 +112,24 @@ test.each([false, true])("with-tools generates anew once after a schema has chan
   expect([first.code, await checkout.read("generated")]).toEqual([0, isCi ? "" : "once "]);
 });
 
-test("with-tools runs the command although a schema cannot be used, and says how to find out", async () => {
+test.each([
+  ["ends without a word", "process.exit(1);", "Cannot generate: node ends with 1."],
+  [
+    "names faults",
+    'console.error("Cannot generate: a.yaml: x-a is no keyword. Did you mean x-b?\\nCannot generate: b.yaml: broken"); process.exit(1);',
+    "Cannot generate: a.yaml: x-a is no keyword. Did you mean x-b? (and 1 more).",
+  ],
+  ["throws", '\nthrow new Error("no tool");', "Cannot generate: scripts/generate.ts:2: no tool."],
+])("with-tools runs the command with the tools of before where generating %s, and names the fault", async (_title, program, words) => {
   await using checkout = await makeCheckout({ npm: NPM, pnpm: PNPM });
   await checkout.run("true");
-  await writeFile(join(checkout.path, "scripts/generate.ts"), "process.exit(1);");
+  await writeFile(join(checkout.path, "scripts/generate.ts"), program);
 
-  expect(await checkout.run("echo", "run")).toMatchObject({ code: 0, stdout: "run\n", stderr: expect.stringMatching(/Cannot generate.*npm run generate/) });
+  expect(await checkout.run("echo", "run")).toMatchObject({
+    code: 0,
+    stdout: "run\n",
+    stderr: expect.stringContaining(`${words} The command goes on with the tools of before. npm run generate shows all that is wrong.\n`),
+  });
 });
 
 test("with-tools takes over the lock of a start that was killed", async () => {

@@ -34,7 +34,7 @@ async function generate(root, node) {
         cwd: root,
         deadlineMs: 120_000,
         env: { ...process.env, PATH: [node, process.env.PATH].filter(Boolean).join(delimiter) },
-        advice: "Run npm run generate, which says what is wrong.",
+        advice: "The command goes on with the tools of before. npm run generate shows all that is wrong.",
       });
     } catch (error) {
       process.stderr.write(`rockbot: ${error.message}\n`);

@@ -24,22 +24,28 @@ export async function runChild(attempt, command, args, { cwd, deadlineMs, advice
     child.on("close", (code, signal) => {
       if (code === 0) resolve(undefined);
       else if (signal === "SIGKILL") resolve(`${command} was ended by force (it has ${deadlineMs / 60_000} minutes)`);
-      else resolve(firstFault(tail) ?? `${command} ends with ${code ?? signal}`);
+      else resolve(firstFault(tail, { command, cwd }) ?? `${command} ends with ${code ?? signal}`);
     });
   });
   if (fault === undefined) return;
   const words = fault.replace(/\/\/[^/@\s]*@/g, "//"); // a registry's address may hold a password
-  throw new SetupError(`Cannot ${attempt}: ${words}. ${typeof advice === "string" ? advice : advice(fault)}`);
+  throw new SetupError(`Cannot ${attempt}: ${words}${/[.?]$/.test(words) ? "" : "."} ${typeof advice === "string" ? advice : advice(fault)}`);
 }
 
 /**
  * What is wrong, in the command's own words: npm writes lines of `npm error ...`, pnpm a code, then a tree of causes whose
- * first branch says most.
+ * first branch says most; `npm run generate` a line for each fault; Node the file and line of an error that nothing catches.
  *
  * @param {string} output
+ * @param {{ command: string, cwd: string }} child
  * @returns {string | undefined}
  */
-function firstFault(output) {
+function firstFault(output, { command, cwd }) {
+  const [first, ...more] = [...output.matchAll(/^Cannot generate: (.+)/gm)].map(([, words]) => words);
+  if (first !== undefined) return more.length === 0 ? first : `${first.replace(/[.]$/, "")} (and ${more.length} more)`;
+  const uncaught = /^\w*Error(?: \[\w+\])?: (.+)/m.exec(output)?.[1];
+  const place = /^(?:file:\/\/)?(\/\S+:\d+)\n/m.exec(output)?.[1];
+  if (command === "node" && uncaught !== undefined) return [place, uncaught].filter(Boolean).join(": ").replaceAll(`${cwd}/`, "");
   const cause = /[├╰]─▶ ([^├╰]+?)(?=\n\s*\n|\n\s*[├╰]|$)/.exec(output)?.[1]?.replace(/\s*\n[\s│]*/g, " ");
   if (cause !== undefined) return `${/ERR_\w+/.exec(output)?.[0] ?? "error"}: ${cause.trim().replace(/\.$/, "")}`;
   const lines = [...output.matchAll(/^npm (?:error|ERR!) (?:network )?(.+)/gm)].map(([, words]) => words);

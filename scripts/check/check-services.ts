@@ -5,6 +5,7 @@ import { type BusRights, busRights, findGlob, readPolicy } from "@rockbot/policy
 import { type BusService, busServices, type Server, services } from "@rockbot/services";
 import { parse } from "yaml";
 import { composeVariables, redisKeys } from "../generate/deployment-files.ts";
+import { listFaults, topicsOf } from "../generate/list-faults.ts";
 import { type SchemaDocument, toolDefinitions } from "../generate/schema-document.ts";
 
 const POLICY = "docker/policy.yaml";
@@ -45,7 +46,8 @@ export async function checkServices(root: string): Promise<string> {
     ...(policy.properties.delegates.default.join() === [...delegates, "operator"].join()
       ? []
       : [`packages/policy/policy.schema.yaml: delegates: expected the default [${[...delegates, "operator"].join(", ")}], as services/index.ts says`]),
-    ...busFaults(busServices, rights),
+    ...listFaults(services, await toolNames(root)),
+    ...busServices.flatMap((entry) => rightFaults(entry, rights)),
     ...(await toolFaults(root)),
     ...(await Promise.all(services.map(settingFaults))).flat(),
     ...services.flatMap((service) => composeFaults(service, compose.services[service.name] ?? {})),
@@ -54,41 +56,8 @@ export async function checkServices(root: string): Promise<string> {
   return `${services.length} services`;
 }
 
-/** What an entry says of its place on the bus. */
-type OnBus = Pick<BusService, "name" | "topic" | "tools" | "owns" | "isDelegate">;
-
-/**
- * The faults of entries of services on the bus.
- * @param rights what the policy of docker-compose.yml lets each user do at the broker
- */
-export function busFaults(entries: readonly OnBus[], rights: readonly BusRights[]): string[] {
-  return [...entries.flatMap(placeFaults), ...ownerFaults(entries), ...entries.flatMap((entry) => rightFaults(entry, rights))];
-}
-
-function placeFaults({ name, topic, tools = [], isDelegate = false }: OnBus): string[] {
-  if (tools.length > 0 && topic === undefined)
-    return [`services/index.ts: "${name}" has tools and no topic, so that no call reaches them: give it the topic that its calls come on`];
-  if (topic === undefined && !isDelegate)
-    return [
-      `services/index.ts: "${name}" has no topic and is no delegate, so that the policy gives it no user at the broker: give it a topic, or isDelegate: true if it calls tools for others`,
-    ];
-  return [];
-}
-
-/** A topic has one owner: else a call would run twice. */
-function ownerFaults(entries: readonly OnBus[]): string[] {
-  const owners = new Map<string, string>();
-  return entries.flatMap((entry) =>
-    topicsOf(entry).flatMap((owned) => {
-      const other = owners.get(owned);
-      owners.set(owned, entry.name);
-      return other === undefined ? [] : [`services/index.ts: "${entry.name}" and "${other}" have the topic ${owned}, and a topic has one owner`];
-    }),
-  );
-}
-
-/** Rights to a topic of `owns` come from `busRights`, not from the list. */
-function rightFaults(entry: OnBus, rights: readonly BusRights[]): string[] {
+/** Rights to a topic of `owns` come from `busRights`, not from the list. @param rights what the policy of docker-compose.yml lets each user do at the broker */
+export function rightFaults(entry: Pick<BusService, "name" | "topic" | "owns">, rights: readonly BusRights[]): string[] {
   const hears = rights.find(({ user }) => user === entry.name)?.hears;
   if (hears === undefined) return []; // it has no user, which is another fault
   return topicsOf(entry)
@@ -99,19 +68,27 @@ function rightFaults(entry: OnBus, rights: readonly BusRights[]): string[] {
     );
 }
 
-const topicsOf = ({ topic, owns = [] }: OnBus): string[] => [...(topic === undefined ? [] : [topic]), ...owns];
-
 /** Tools that are no service's are those of the caller itself: guides, and what agents have for MCP servers. */
 const CALLERS_OWN = ["guides", "mcp"];
+
+async function toolNames(root: string): Promise<string[]> {
+  const files = globSync("packages/contracts/schema/tools/*.yaml", { cwd: root });
+  return (await Promise.all(files.map((file) => toolsIn(root, file)))).flat();
+}
+
+/** The names of the tools that a file of schemas defines. */
+async function toolsIn(root: string, file: string): Promise<string[]> {
+  const { definitions } = parse(await readFile(join(root, file), "utf8")) as SchemaDocument;
+  return toolDefinitions(definitions).map(([, { title = "" }]) => title);
+}
 
 async function toolFaults(root: string): Promise<string[]> {
   const globs = services.flatMap((service) => (service.onBus ? (service.tools ?? []) : []));
   const files = globSync("packages/contracts/schema/tools/*.yaml", { cwd: root }).filter((file) => !CALLERS_OWN.includes(basename(file, ".yaml")));
   const faults = files.map(async (file) => {
-    const { definitions } = parse(await readFile(join(root, file), "utf8")) as SchemaDocument;
-    return toolDefinitions(definitions)
-      .filter(([, { title = "" }]) => findGlob(globs, title) === undefined)
-      .map(([, { title }]) => `services/index.ts: no service may offer the tool ${title} of ${file}: name it in tools of its service`);
+    return (await toolsIn(root, file))
+      .filter((tool) => findGlob(globs, tool) === undefined)
+      .map((tool) => `services/index.ts: no service may offer the tool ${tool} of ${file}: name it in tools of its service`);
   });
   return (await Promise.all(faults)).flat();
 }

@@ -81,7 +81,7 @@ function toolsModule(tools: [string, JsonSchema][], schemas: Record<string, Json
     readOnly: ${schema["x-readOnly"] === true},
     idempotent: ${schema["x-idempotent"] === true},
     dangerous: ${schema["x-dangerous"] === true},
-    cacheSeconds: ${cacheSecondsOf(schema)},
+    cacheSeconds: ${schema["x-cacheSeconds"] ?? 0},
     validateInput: validators.validate${name}Input,
     validateOutput: validators.validate${name}Output,
   } as ToolDefinition<types.${name}Input, types.${name}Output>,`;
@@ -104,12 +104,4 @@ function toolsModule(tools: [string, JsonSchema][], schemas: Record<string, Json
     `export const dangerousToolNames: readonly string[] = ${JSON.stringify(tools.filter(([, schema]) => schema["x-dangerous"] === true).map(([, schema]) => schema.title))};`,
     "",
   ].join("\n");
-}
-
-function cacheSecondsOf(schema: JsonSchema): number {
-  const seconds = schema["x-cacheSeconds"] ?? 0;
-  if (typeof seconds !== "number" || seconds < 0) throw new Error(`Cannot generate ${schema.title}: x-cacheSeconds must be a number of seconds`);
-  if (seconds > 0 && schema["x-readOnly"] !== true)
-    throw new Error(`Cannot generate ${schema.title}: it has x-cacheSeconds and effects, which a kept result has not`);
-  return seconds;
 }

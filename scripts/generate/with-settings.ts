@@ -15,13 +15,13 @@ const common: Readonly<Record<string, readonly string[]>> = { process, bus: [...
 export function withSettings(schema: JsonSchema, settings: Readonly<Record<string, object>>): JsonSchema {
   const { "x-settings": group, ...rest } = schema as JsonSchema & { readonly "x-settings"?: string };
   const names = group === undefined ? [] : common[group];
-  if (names === undefined) throw new Error(`Cannot generate: x-settings is "${group}"; there are: ${Object.keys(common).join(", ")}`);
+  if (names === undefined) throw new Error(`x-settings is "${group}"; there are: ${Object.keys(common).join(", ")}`);
   const own = rest.properties ?? {};
   const shared = names.filter((name) => !(name in own)).map((name): [string, JsonSchema] => [name, { $ref: `${REFERENCE}${name}` }]);
   const properties = [...Object.entries(own), ...shared].map(([name, { $ref, ...own }]): [string, JsonSchema] => {
     if (typeof $ref !== "string" || !$ref.startsWith(REFERENCE)) return [name, $ref === undefined ? own : { $ref, ...own }];
     const setting = settings[$ref.slice(REFERENCE.length)];
-    if (setting === undefined) throw new Error(`Cannot generate: ${name} refers to ${$ref}, which is not there`);
+    if (setting === undefined) throw new Error(`${name} refers to ${$ref}, which is not there`);
     return [name, { ...setting, ...own }];
   });
   return { ...rest, properties: Object.fromEntries(properties) };
