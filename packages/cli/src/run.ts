@@ -4,6 +4,7 @@ import { CommandError } from "./command-error.ts";
 import { ExitCode } from "./exit-code.ts";
 import { Interrupted } from "./interrupted.ts";
 import { createProgram } from "./program/program.ts";
+import { sourceFault } from "./source-fault.ts";
 import { terminalText } from "./terminal/terminal-text.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -32,7 +33,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
       say(error.message);
       return ExitCode.Usage;
     }
-    say(`rockbot: the command failed: ${error instanceof Error ? error.message : String(error)}`);
+    say(`rockbot: the command failed: ${sourceFault(error) ?? (error instanceof Error ? error.message : String(error))}`);
     return ExitCode.Failed;
   }
 }
