@@ -194,7 +194,9 @@ test("tools and guides are listed with nothing running", async () => {
   expect(JSON.parse(json.stdout)).toContainEqual(
     expect.objectContaining({ name: "web_browse", source: "web-tools", parameters: expect.objectContaining({ required: ["url"] }) }),
   );
-  expect(guides.stdout).toContain("- web-tools: ");
+  expect(guides.stdout).toMatch(/^web-tools: /m);
+  expect(guides.stdout).not.toContain("get_tool_guide");
+  expect(guides.stderr).toContain("Read one: rockbot guide NAME");
   expect(guide).toMatchObject({ code: 0, stdout: expect.stringContaining("web_browse"), stderr: "" });
   expect(none).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("web-tools") });
 });
@@ -237,6 +239,36 @@ test.each([true, false])("what a page holds cannot steer a terminal, and reaches
   expect(plain.stdout).toMatch(/before.*after/);
   if (isTerminal) expect(plain.stdout).not.toMatch(/[\x1b\x07]/);
   else expect(plain.stdout).toBe(`${(JSON.parse(json.stdout) as { content: string }).content}\n`);
+});
+
+test("up names a call to try of a tool that is there", async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  await using few = await startUp(options, FEW);
+  few.kill("SIGTERM");
+  await few.ended;
+  await using alone = await startUp(options, ["--only", "gateway"]);
+  const [, path, body] =
+    / (\/v1\/tools\/\S+|http\S+) .* -d '(.*)'/.exec(
+      alone
+        .stderr()
+        .split("\n")
+        .find((line) => line.startsWith("  try")) ?? "",
+    ) ?? [];
+
+  expect(few.stderr()).toMatch(/^ {2}try .*\/v1\/tools\/web_browse\/invoke/m);
+  expect(path).not.toContain("web_browse");
+  const answer = await fetch(String(path), { method: "POST", headers: { "content-type": "application/json" }, body: String(body) });
+  expect(answer.status).toBe(200);
+});
+
+test("what a tool's error quotes is escaped, also for a pipe", async () => {
+  using folder = temporaryFolder();
+  const { code, stderr } = await runHere(["call", "x\u001b[2J\u202ey", "{}"], { folder: folder.path });
+
+  expect(code).toBe(2);
+  expect(stderr).toContain("\\u001b[2J\\u202ey");
+  expect(stderr).not.toMatch(/[\u001b\u202e]/);
 });
 
 test("a second up is refused in words; the socket of a dead one is replaced", async () => {

@@ -11,20 +11,21 @@ import { UsageError } from "./usage-error.ts";
 /** Runs one command line. Results go to stdout, all else to stderr. @returns the exit code */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const program = createProgram();
-  // Texts of others may be part of it: a tool's error, a broker's refusal.
-  const say = (text: string): void => console.error(terminalText(text, process.stderr));
-  routeConsole(["debug", "info", "warn"], say); // libraries do so, also to stdout
+  routeConsole(["debug", "info", "warn"], (text) => console.error(terminalText(text, process.stderr))); // libraries do so, also to stdout
   try {
     await program.parseAsync(args, { from: "user" });
     return (process.exitCode as ExitCode | undefined) ?? ExitCode.Ok;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.Ok : ExitCode.Usage;
+    if (error instanceof Interrupted) return error.exitCode;
+    const { plainText } = await import("./terminal/plain-text.ts");
+    // Texts of others may be part of it: a tool's error, a broker's refusal.
+    const say = (text: string): void => console.error(plainText(text));
     if (error instanceof UsageError) {
       for (const fault of error.faults) say(`rockbot: ${fault}`);
       console.error(`rockbot: "rockbot ${args.find((arg) => !arg.startsWith("-")) ?? ""} --help" shows how it is meant`);
       return ExitCode.Usage;
     }
-    if (error instanceof Interrupted) return error.exitCode;
     if (error instanceof CommandError) {
       say(`rockbot: ${error.message}`);
       return ExitCode.Failed;

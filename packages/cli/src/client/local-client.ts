@@ -5,7 +5,7 @@ import { findGlob, openPolicy, type PolicyHolder } from "@rockbot/policy";
 import { type BusService, busServices, type RunningService } from "@rockbot/services";
 import { createToolCaller } from "@rockbot/tools";
 import { MEMORY_BUS } from "../bus-url.ts";
-import { terminalText } from "../terminal/terminal-text.ts";
+import { plainText } from "../terminal/plain-text.ts";
 import { callerClient } from "./caller-client.ts";
 import { lockFileBeside } from "./lock-file.ts";
 import { startOrOff } from "./start-or-off.ts";
@@ -78,6 +78,5 @@ async function startLocal(service: BusService, { allowAddress, mcpConfig, env, b
 async function settle(bridge: McpBridge): Promise<void> {
   await bridge.settled(SETTLE_MS);
   for (const { name, state, lastFailure } of bridge.servers)
-    if (state !== "ready")
-      console.error(terminalText(`rockbot: the MCP server "${name}" is not there: ${lastFailure?.split("\n", 1)[0] ?? state}`, process.stderr));
+    if (state !== "ready") console.error(plainText(`rockbot: the MCP server "${name}" is not there: ${lastFailure?.split("\n", 1)[0] ?? state}`));
 }

@@ -19,6 +19,7 @@ import type { ToolClient } from "../client/tool-client.ts";
 import { ExitCode } from "../exit-code.ts";
 import { Interrupted } from "../interrupted.ts";
 import { interruption } from "../terminal/interruption.ts";
+import { plainText } from "../terminal/plain-text.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
 import { showProgress } from "../terminal/show-progress.ts";
 import { terminalText } from "../terminal/terminal-text.ts";
@@ -69,7 +70,7 @@ export async function call(
     progress[Symbol.dispose]();
     if (!(error instanceof ToolError)) throw error;
     if (json) console.log(JSON.stringify(errorReply({ toolCallId, toolName: name }, error)));
-    console.error(terminalText(`rockbot: ${error.code}: ${error.message}`, process.stderr));
+    console.error(plainText(`rockbot: ${error.code}: ${error.message}`));
     process.exitCode = signal.aborted ? new Interrupted(await requested).exitCode : wrongUsage.has(error.code) ? ExitCode.Usage : ExitCode.Failed;
   }
 }

@@ -8,7 +8,7 @@ import { completionTree } from "../completion/completion-tree.ts";
 /** `rockbot completion`: a script for a shell, on stdout. */
 export function printCompletion(shell: Shell, program: Command): void {
   const services = busServices.map(({ name }) => name);
-  const names = { tools: allToolNames, services, guides: services };
+  const names = { tools: allToolNames, services, guides: [] }; // only services that run have guides
   const lookUp = [process.execPath, join(import.meta.dirname, "../completion/print-names.ts")];
   console.log(completionScript(shell, { tree: completionTree(program), names, lookUp }));
 }

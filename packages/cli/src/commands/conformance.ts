@@ -8,7 +8,7 @@ import { type ConformanceOptions, runConformance } from "../conformance/run-conf
 import { serviceCommand } from "../conformance/service-command.ts";
 import { ExitCode } from "../exit-code.ts";
 import { interruption, unlessInterrupted } from "../terminal/interruption.ts";
-import { terminalText } from "../terminal/terminal-text.ts";
+import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface ConformanceCommandOptions {
@@ -81,5 +81,5 @@ function print(result: CaseResult, json: boolean): void {
   const lines = [`${outcome.padEnd(9)}  ${clause}: ${name}`];
   if (why !== undefined) lines.push(`           ${why}`);
   if (outcome === "broken") lines.push(`           The contract: ${contract}`);
-  console.log(terminalText(lines.join("\n"), process.stdout));
+  console.log(plainText(lines.join("\n")));
 }

@@ -10,7 +10,7 @@ import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-ur
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
-import { terminalText } from "../terminal/terminal-text.ts";
+import { plainText } from "../terminal/plain-text.ts";
 
 const BROKER_MS = 5000;
 const TRUSTED = "trusted: every process on this bus can act as any agent";
@@ -37,7 +37,7 @@ export async function doctor({ bus, policy: option, json = false }: DoctorOption
     ...(await Promise.all(examined.flatMap(({ listens }) => (listens === undefined ? [] : [port(listens, running.isRunning)])))),
   ];
   if (json) console.log(JSON.stringify({ version, findings }, undefined, 2));
-  else for (const { what, state, message } of findings) console.log(terminalText(`${state.padEnd(8)} ${what.padEnd(15)} ${message}`, process.stdout));
+  else for (const { what, state, message } of findings) console.log(plainText(`${state.padEnd(8)} ${what.padEnd(15)} ${message}`));
   process.exitCode = findings.some(({ state }) => state === "broken") ? ExitCode.Failed : ExitCode.Ok;
 }
 

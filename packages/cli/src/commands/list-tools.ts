@@ -1,6 +1,6 @@
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
-import { terminalText } from "../terminal/terminal-text.ts";
+import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface ListToolsOptions {
@@ -20,14 +20,13 @@ export async function listTools({ bus, json = false, mcpConfig, policy }: ListTo
   const late = missing.filter(({ fault }) => fault === undefined).map(({ service }) => service);
   if (late.length > 0) console.error(`The list is not complete: what ${late.join(", ")} offers has not come yet. Try again in a few seconds`);
   for (const { service, fault } of missing)
-    if (fault !== undefined) console.error(terminalText(`The list is not complete: the list of service ${service} cannot be used: ${fault}`, process.stderr));
+    if (fault !== undefined) console.error(plainText(`The list is not complete: the list of service ${service} cannot be used: ${fault}`));
   if (json) {
     console.log(JSON.stringify(tools, undefined, 2));
     return;
   }
   const width = Math.max(0, ...tools.map(({ name, parameters }) => usage(name, parameters).length));
-  for (const { name, description, parameters } of tools)
-    console.log(terminalText(`${usage(name, parameters).padEnd(width)}  ${firstSentence(description)}`, process.stdout));
+  for (const { name, description, parameters } of tools) console.log(plainText(`${usage(name, parameters).padEnd(width)}  ${firstSentence(description)}`));
   console.error(`${tools.length} tools, run by ${client.where}. Call one: rockbot call NAME '{"argument":"value"}'`);
 }
 

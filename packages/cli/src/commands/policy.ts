@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { tools } from "@rockbot/contracts";
 import { createPolicy, defaultPolicySource, entries, type Policy, policyNotes, policyTable, readPolicy, type Use } from "@rockbot/policy";
-import { terminalText } from "../terminal/terminal-text.ts";
+import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface PolicyOptions {
@@ -13,10 +13,8 @@ export interface PolicyOptions {
 export async function checkPolicy(file: string): Promise<void> {
   const { revision, document } = await loadPolicy(file);
   const [callers, services] = [entries(document.callers).length, entries(document.services).length];
-  console.log(
-    terminalText(`${file} can be used: revision ${revision}, identity ${document.identity}, ${callers} callers, ${services} services`, process.stdout),
-  );
-  for (const words of policyNotes(document)) console.error(terminalText(`rockbot: ${words}`, process.stderr));
+  console.log(plainText(`${file} can be used: revision ${revision}, identity ${document.identity}, ${callers} callers, ${services} services`));
+  for (const words of policyNotes(document)) console.error(plainText(`rockbot: ${words}`));
 }
 
 /** `rockbot policy explain`: whether a caller may use a tool, why, and what limits hold. */
@@ -35,7 +33,7 @@ export async function explainPolicy(use: Use, { policy: file, json = false }: Po
       arguments: argumentRules.map(({ schema }) => schema),
     };
     console.log(JSON.stringify(shown, undefined, 2));
-  } else for (const line of policy.explain(known)) console.log(terminalText(line, process.stdout));
+  } else for (const line of policy.explain(known)) console.log(plainText(line));
 }
 
 /** `rockbot policy table`: who may use which tool. */

@@ -1,5 +1,6 @@
 import { version } from "@rockbot/base/version";
 import { createMemoryBus, type Logger } from "@rockbot/bus";
+import { tools as ownTools } from "@rockbot/contracts";
 import type { Gateway, OperatorParts } from "@rockbot/gateway";
 import type { BridgeApprovals, McpBridge } from "@rockbot/mcp-bridge";
 import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
@@ -79,7 +80,7 @@ export async function up(options: UpOptions): Promise<void> {
         );
 
   await caller?.discovered();
-  const tools = caller?.tools.getTools().map(({ name }) => name);
+  const tools = caller?.tools.getTools();
   console.error(describe(config, { running, gateway, tools, socket: socket?.path, policy: policy.current(), verifiesSender: bus.traits.verifiesSender }));
   console.error(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
@@ -125,7 +126,7 @@ function describe(
   }: {
     readonly running: ReadonlyMap<string, RunningService>;
     readonly gateway: Gateway | undefined;
-    readonly tools: readonly string[] | undefined;
+    readonly tools: readonly Named[] | undefined;
     readonly socket: string | undefined;
     readonly policy: Policy;
     readonly verifiesSender: boolean;
@@ -135,7 +136,7 @@ function describe(
   const { mcpConfig } = (chosen.find(({ service }) => service.name === "mcp-bridge")?.config ?? {}) as { readonly mcpConfig?: string };
   const lines = [`rockbot ${version}: ${new Intl.ListFormat("en", { style: "long" }).format(names)} over ${displayBusUrl(busUrl)}`];
   if (gateway !== undefined) lines.push(`  gateway   ${gateway.url}, for MCP clients ${gateway.url}/mcp`, `  token     ${tokens[gateway.access]}`);
-  if (tools !== undefined) lines.push(`  tools     ${tools.join(", ") || "none"}`);
+  if (tools !== undefined) lines.push(`  tools     ${tools.map(({ name }) => name).join(", ") || "none"}`);
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
   if (mcpConfig !== undefined) lines.push(`  mcp       the servers of ${mcpConfig}; "rockbot mcp ls" shows their state`);
   lines.push(
@@ -145,9 +146,23 @@ function describe(
   lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: every process on this bus can act as any agent"}`);
   for (const { off = [], notes = [] } of running.values())
     lines.push(...off.map(({ tool, reason }) => `  off       ${tool}. ${reason}`), ...notes.map((words) => `  ${words}`));
-  if (gateway !== undefined) {
+  const example = exampleCall(tools, names);
+  if (gateway !== undefined && example !== undefined) {
     const auth = gateway.access === "open to this machine" ? "" : ' -H "authorization: Bearer $TOKEN"';
-    lines.push(`  try       curl -s${auth} ${gateway.url}/v1/tools/web_browse/invoke -H 'content-type: application/json' -d '{"url":"https://example.com/"}'`);
+    lines.push(`  try       curl -s${auth} ${gateway.url}/v1/tools/${example.name}/invoke -H 'content-type: application/json' -d '${example.body}'`);
   }
   return lines.join("\n");
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/** A call to try, of a tool that is there; over a broker only the services here are known. Of other tools, one of RockBot's own that needs no arguments. */
+function exampleCall(tools: readonly Named[] | undefined, services: readonly string[]) {
+  const { webBrowse, ...others } = ownTools;
+  const isThere = (name: string): boolean => tools?.some((tool) => tool.name === name) === true;
+  if (tools === undefined ? services.includes("web-tools") : isThere(webBrowse.name)) return { name: webBrowse.name, body: '{"url":"https://example.com/"}' };
+  const other = Object.values(others).find(({ name, dangerous, inputSchema }) => !dangerous && !("required" in inputSchema) && isThere(name));
+  return other && { name: other.name, body: "{}" };
 }

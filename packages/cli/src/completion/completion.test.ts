@@ -46,6 +46,7 @@ test.for(shells)("in %s commands, options, files and names are completed with no
   expect(complete("rockbot audit verify a pol")).toEqual(["policy.yaml"]);
   expect(complete("rockbot completion ")).toEqual(expect.arrayContaining(["bash", "fish", "zsh"]));
   expect(complete("rockbot call web_browse --timeout ")).toEqual([]);
+  expect(complete("rockbot guide ")).toEqual([]); // which services have guides shows when they run
 });
 
 test("names come from the running up", async ({ skip }) => {
