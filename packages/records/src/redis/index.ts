@@ -1,5 +1,5 @@
+export { parseRedisAddress, type RedisAddress } from "../redis-address.ts";
 export { connectStore, type RedisStoreOptions } from "./connect-store.ts";
 export { leaseCommands } from "./lease-commands.ts";
-export { parseRedisAddress, type RedisAddress } from "./redis-address.ts";
 export { RedisConnection, type RedisConnectionOptions } from "./redis-connection.ts";
 export type { ServerFacts } from "./server-facts.ts";

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AwakeClock, backoffMs } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { Redis, ReplyError } from "ioredis";
+import type { RedisAddress } from "../redis-address.ts";
 import { StoreUnavailableError } from "../store-unavailable-error.ts";
-import type { RedisAddress } from "./redis-address.ts";
 import { readServerFacts, type ServerFacts } from "./server-facts.ts";
 
 /** Scripts by name. Redis runs each of them whole or not at all. */

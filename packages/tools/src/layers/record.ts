@@ -6,6 +6,8 @@ import { toToolError } from "../to-tool-error.ts";
 import { SupersededError } from "./superseded-error.ts";
 
 export interface RecordNames {
+  /** The side that records, in its log lines: both may write to one log. */
+  readonly side: "caller" | "service";
   /** The span's name, before the tool's. */
   readonly span: string;
   /** The histogram of milliseconds, tagged `tool_name` and `status`. */
@@ -15,9 +17,9 @@ export interface RecordNames {
 }
 
 /** The names of what the side that runs a tool records. */
-export const servingNames: RecordNames = { span: "tool.invoke", duration: "rockbot.tool.invoke.duration", count: "rockbot.tool.invocations" };
+export const servingNames: RecordNames = { side: "service", span: "tool.invoke", duration: "rockbot.tool.invoke.duration", count: "rockbot.tool.invocations" };
 /** The names of what the side that calls a tool records. They differ, so that nothing counts twice. */
-export const callingNames: RecordNames = { span: "tool.call", duration: "rockbot.tool.call.duration", count: "rockbot.tool.calls" };
+export const callingNames: RecordNames = { side: "caller", span: "tool.call", duration: "rockbot.tool.call.duration", count: "rockbot.tool.calls" };
 
 /** The label of names that nobody serves: callers choose them, and each label is kept for ever. */
 export const UNKNOWN_TOOL = "unknown";
@@ -48,7 +50,7 @@ export function record(names: RecordNames): ToolLayer {
           const charactersIn = request.arguments?.length ?? 0;
           let status = "ok";
           let charactersOut = 0;
-          context.log.debug({ event: "tool_started", toolName, toolCallId, caller: context.caller, charactersIn }, "tool started");
+          context.log.debug({ event: "tool_started", side: names.side, toolName, toolCallId, caller: context.caller, charactersIn }, "tool started");
           try {
             const response = await next.execute(request, context);
             charactersOut = response.content?.length ?? 0;
@@ -64,7 +66,7 @@ export function record(names: RecordNames): ToolLayer {
             count.add(1, labels);
             duration.record(durationMs, labels);
             context.log.debug(
-              { event: "tool_finished", toolName, toolCallId, caller: context.caller, status, durationMs, charactersIn, charactersOut },
+              { event: "tool_finished", side: names.side, toolName, toolCallId, caller: context.caller, status, durationMs, charactersIn, charactersOut },
               "tool finished",
             );
           }

@@ -42,7 +42,7 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
     let args: object | undefined;
     let isSent = false;
     const failed = async (error: unknown): Promise<ToolError> => {
-      const toolError = asToolError(error, toolName, { signal, log });
+      const toolError = asToolError(error, toolName, { caller, isSent, signal, log });
       if (!isSent) await refusals?.call({ ...call, caller: onBehalfOf ?? caller.agent, args, error: toolError, receivedAt });
       return toolError;
     };

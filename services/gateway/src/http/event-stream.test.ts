@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
+import { defineTool } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { startTestGateway } from "../test-gateway.ts";
+import { loose, serveOne, startTestGateway } from "../test-gateway.ts";
 import { openEventStream } from "./event-stream.ts";
 
 const events = { accept: "text/event-stream" };
@@ -109,6 +110,25 @@ test("a request that outlasts the drain time is told so before its connection en
   expect(plain).toMatchObject({ status: 503, json: { code: "unavailable", details: { mayHaveRun: true } } });
   expect(eventsOf(stream.text)).toEqual([["error", expect.objectContaining({ code: "unavailable", isRetryable: true })]]);
   await expect.poll(() => gateway.aborted.length).toBe(2);
+});
+
+test("a call of a tool with effects that outlasts the drain time has an unknown outcome", async () => {
+  await using gateway = await startTestGateway({ shutdownGraceMs: 200 });
+  const begun = Promise.withResolvers<void>();
+  const act = defineTool({ ...loose("act"), readOnly: false, idempotent: false }, async (_, { signal }) => {
+    begun.resolve();
+    return await new Promise<string>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+  });
+  await using _service = await serveOne(gateway.bus, act);
+  await expect.poll(async () => (await gateway.send({ path: "/v1/tools" })).text).toContain('"act"');
+  const running = gateway.invoke("act", {});
+  await begun.promise;
+  await gateway.gateway[Symbol.asyncDispose]();
+
+  expect(await running).toMatchObject({
+    status: 500,
+    json: { code: "outcome_unknown", isRetryable: false, message: expect.stringContaining("Find out what it did"), details: { mayHaveRun: true } },
+  });
 });
 
 test("comments keep a silent stream alive, and stop with it", async () => {

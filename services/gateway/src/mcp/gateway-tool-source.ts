@@ -46,7 +46,7 @@ export function gatewayToolSource(
         using _key = isKeyed ? keys.hold(toolCallId, name) : undefined;
         return await caller.call(name, args, options);
       } catch (error) {
-        const toolError = asToolError(error, name, { signal, log });
+        const toolError = asToolError(error, name, { caller, isSent, signal, log });
         if (!isSent) await refusals?.call({ caller: by ?? caller.agent, toolName: name, toolCallId, args, error: toolError, receivedAt });
         throw toolError;
       }
