@@ -6,6 +6,7 @@ import { type BusService, busServices, type Server, services } from "@rockbot/se
 import { parse } from "yaml";
 import { composeVariables, redisKeys } from "../generate/deployment-files.ts";
 import { listFaults, topicsOf } from "../generate/list-faults.ts";
+import { readYaml } from "../generate/read-schemas.ts";
 import { type SchemaDocument, toolDefinitions } from "../generate/schema-document.ts";
 
 const POLICY = "docker/policy.yaml";
@@ -25,7 +26,11 @@ interface ComposeService {
  * @throws {Error} with one line for each fault
  */
 export async function checkServices(root: string): Promise<string> {
-  const read = async (file: string): Promise<unknown> => parse(await readFile(join(root, file), "utf8"), { merge: true });
+  const read = async (file: string): Promise<unknown> => {
+    const { value, faults } = readYaml(file, await readFile(join(root, file), "utf8"));
+    if (faults.length > 0) throw new Error(faults.join("\n"));
+    return value;
+  };
   const folders = globSync("services/*/package.json", { cwd: root }).map((file) => file.split("/")[1] ?? "");
   const names = services.map(({ name }) => name);
   const compose = (await read("docker-compose.yml")) as { readonly services: Readonly<Record<string, ComposeService>> };
