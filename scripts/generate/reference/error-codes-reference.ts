@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { statusOf } from "../../../services/gateway/src/http/http-error.ts";
 import { code, fillPage, table } from "../fill-page.ts";
 import { errorReasons, literalsIn } from "../source/error-reasons.ts";
 import type { Source } from "../source/sources.ts";
@@ -20,12 +21,21 @@ export async function errorCodesReference(sources: readonly Source[]): Promise<s
     "error-codes",
     members.map(({ value }) => value),
   );
-  const codeRows = members.map(({ doc, value }) => [code(value), doc, new ToolError(value, "").isRetryable ? "yes" : "no", remedies[value] ?? ""]);
+  const codeRows = members.map(({ doc, value }) => [
+    code(value),
+    doc,
+    new ToolError(value, "").isRetryable ? "yes" : "no",
+    String(statusOf(value)),
+    remedies[value] ?? "",
+  ]);
+  const gatewayMembers = documentedMembers(await readFile("services/gateway/src/http/http-error.ts", "utf8"));
+  const gatewayRows = gatewayMembers.map(({ doc, value }) => [code(value), String(statusOf(value)), doc]);
   const reasonRows = Object.entries(reasons)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([reason, { meaning, do: remedy, codes }]) => [code(reason), (codes ?? found.get(reason) ?? []).map(code).join(" "), meaning, remedy]);
   return fillPage("error-codes", "ToolErrorCode and the errors that packages and services throw", {
-    codes: table(["code", "meaning", "retryable", "what the caller does"], codeRows),
+    codes: table(["code", "meaning", "retryable", "HTTP status", "what the caller does"], codeRows),
+    gateway: table(["code", "HTTP status", "meaning"], gatewayRows),
     reasons: table(["`details.reason`", "code", "meaning", "what to do"], reasonRows),
   });
 }

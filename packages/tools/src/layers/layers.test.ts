@@ -1,4 +1,4 @@
-import { createMemoryBus } from "@rockbot/bus";
+import { createMemoryBus, silentLogger } from "@rockbot/bus";
 import { createMemoryClaimStore } from "@rockbot/records/claims";
 import { expect, test } from "vitest";
 import { createToolCaller } from "../call/tool-caller.ts";
@@ -32,6 +32,16 @@ test("a call that is refused before it runs leaves no claim: the same call can b
   held.endAll();
   expect(await again).toMatchObject({ content: "ended" });
   expect(await claims.look(key)).toMatchObject({ state: "done" });
+});
+
+test("the log says which side a line on a call is of", async () => {
+  const lines: string[] = [];
+  const log = { ...silentLogger, debug: ({ side }: { side?: string }, text: string) => void (side === undefined || lines.push(`${side}: ${text}`)) };
+  await using bus = createMemoryBus();
+  await using _service = await serveTools(bus, testSet(testTool("say", async () => "fine")), { service: "tests", log });
+  await using caller = await createToolCaller(bus, { agent: "caller", log });
+  await caller.call("say", {});
+  expect(lines).toEqual(["caller: tool started", "service: tool started", "service: tool finished", "caller: tool finished"]);
 });
 
 test("who may not use a tool does not learn its arguments, and is not counted", async () => {

@@ -5,13 +5,21 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 /** The codes of the front door's own refusals, besides those of ToolErrorCode. */
 export const HttpErrorCode = {
+  /** The request has no token, or one that the gateway does not know. */
   Unauthorized: "unauthorized",
+  /** There is no such path, guide or call. */
   NotFound: "not_found",
+  /** The path takes another method. */
   MethodNotAllowed: "method_not_allowed",
+  /** The body is not `application/json`, or is compressed. */
   UnsupportedMediaType: "unsupported_media_type",
+  /** The request or one of its headers cannot be read. */
   BadRequest: "bad_request",
+  /** The request came too slowly. */
   RequestTimeout: "request_timeout",
+  /** A call with this `Idempotency-Key` still runs. */
   Conflict: "conflict",
+  /** The gateway does not meet the header `Expect`. */
   ExpectationFailed: "expectation_failed",
 } as const;
 
