@@ -94,7 +94,10 @@ __rockbot_complete() {
   local cur=$1 at= takes= index=0 word= next=
   shift
   for word in "$@"; do
-    if [ -n "$takes" ]; then takes=; continue; fi
+    if [ -n "$takes" ]; then
+      if [ "$word" != "=" ]; then takes=; fi
+      continue
+    fi
     case $word in
       -*) takes=$(__rockbot_takes "\${at:+$at }$word"); continue ;;
     esac
@@ -110,24 +113,38 @@ __rockbot_complete() {
   fi
   case $takes in
     file) echo :file ;;
-    tools | services | guides) __rockbot_names "$takes" ;;
+    services)
+      case $cur in
+        *,*) __rockbot_names services | while IFS= read -r word; do printf '%s\\n' "\${cur%,*},$word"; done ;;
+        *) __rockbot_names services ;;
+      esac ;;
+    tools | guides) __rockbot_names "$takes" ;;
     words\\ *) printf '%s\\n' "\${takes#words }" | tr ' ' '\\n' ;;
   esac
 }`;
 
 const fronts: Readonly<Record<Shell, string>> = {
   bash: `${find}
+# Bash takes --policy=file and key=@file apart at = and @, unless COMP_WORDBREAKS says otherwise. What it replaces begins with the @.
 _rockbot() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} line=
+  local cur=\${COMP_WORDS[COMP_CWORD]} last=\${COMP_WORDS[COMP_CWORD-1]} before= line=
+  local -a words=("\${COMP_WORDS[@]:1:COMP_CWORD-1}")
   COMPREPLY=()
+  if [[ $cur == = || $cur == =@ ]]; then last=$cur cur=; fi
+  if [[ $last == =@ ]]; then before=@; _rockbot_files "$cur"; return; fi
+  if [[ $last == = && $cur == @* ]]; then before=@; _rockbot_files "\${cur#@}"; return; fi
+  if [[ $cur == [!-]*=@* ]]; then before=\${cur%%=@*}=@; _rockbot_files "\${cur#*=@}"; return; fi
+  if [[ $cur == --*=* ]]; then before=\${cur%%=*}= words+=("\${cur%%=*}") cur=\${cur#*=}; fi
   while IFS= read -r line; do
-    if [ "$line" = :file ]; then
-      compopt -o filenames 2>/dev/null
-      while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$cur")
-    elif [[ \${line%%$'\\t'*} == "$cur"* ]]; then
-      COMPREPLY+=("\${line%%$'\\t'*}")
+    if [ "$line" = :file ]; then _rockbot_files "$cur"
+    elif [[ \${line%%$'\\t'*} == "$cur"* ]]; then COMPREPLY+=("$before\${line%%$'\\t'*}")
     fi
-  done < <(__rockbot_complete "$cur" "\${COMP_WORDS[@]:1:COMP_CWORD-1}")
+  done < <(__rockbot_complete "$cur" "\${words[@]}")
+}
+_rockbot_files() {
+  local line=
+  compopt -o filenames 2>/dev/null
+  while IFS= read -r line; do COMPREPLY+=("$before$line"); done < <(compgen -f -- "$1")
 }
 complete -F _rockbot rockbot ./rockbot
 `,
@@ -184,7 +201,12 @@ function __rockbot_complete
   switch "$takes"
     case file
       __fish_complete_path $cur
-    case tools services guides
+    case services
+      set -l before (string match -r -- '.*,' $cur)
+      for name in (__rockbot_names services)
+        echo "$before$name"
+      end
+    case tools guides
       __rockbot_names $takes
     case 'words *'
       string split ' ' -- (string replace 'words ' '' -- $takes)

@@ -43,10 +43,27 @@ test.for(shells)("in %s commands, options, files and names are completed with no
   expect(complete("rockbot call web_b")).toContain("web_browse");
   expect(complete("rockbot up --only ")).toEqual(expect.arrayContaining(["web-tools", "gateway"]));
   expect(complete("rockbot up --policy pol")).toEqual(["policy.yaml"]);
+  expect(complete("rockbot up --only web-tools,gate")).toContain("web-tools,gateway");
   expect(complete("rockbot audit verify a pol")).toEqual(["policy.yaml"]);
   expect(complete("rockbot completion ")).toEqual(expect.arrayContaining(["bash", "fish", "zsh"]));
   expect(complete("rockbot call web_browse --timeout ")).toEqual([]);
   expect(complete("rockbot guide ")).toEqual([]); // which services have guides shows when they run
+});
+
+test.for([
+  ["rockbot up --policy = pol", "policy.yaml"], // as bash takes words apart
+  ["rockbot up --policy =", "policy.yaml"],
+  ["rockbot up --policy=pol", "--policy=policy.yaml"],
+  ["rockbot call x script =@ pol", "@policy.yaml"],
+  ["rockbot call x script =@", "@policy.yaml"],
+  ["rockbot call x script = @pol", "@policy.yaml"],
+  ["rockbot call x script=@pol", "script=@policy.yaml"],
+] as const)("in bash a file is completed behind = and @: %s", async ([line, word], { skip }) => {
+  using folder = temporaryFolder();
+  folder.write("policy.yaml", "");
+  const complete = await completionIn("bash", folder, skip);
+
+  expect(complete(line)).toContain(word);
 });
 
 test("names come from the running up", async ({ skip }) => {
