@@ -61,6 +61,16 @@ test("a service whose list cannot be read learns what is wrong with it, and none
     );
 });
 
+test("rockbot tools says why the list of a service cannot be used", async () => {
+  const service = uniqueName();
+  await using example = exampleService(url, service, faults["offers a tool with a name that no tool can have"]?.() as Fault);
+  await example.start();
+  await using cli = startNodeProgram(join(import.meta.dirname, "../../packages/cli/src/main.ts"), { args: ["tools", "--bus", url] });
+
+  expect(await cli.ended, cli.stderr()).toBe(0);
+  expect(cli.stderr()).toMatch(new RegExp(`the list of service ${service} cannot be used: ToolAnnouncement: .*odd:tool`));
+});
+
 test("rockbot conformance says in words what is broken, with the clause, and ends with code 1", async () => {
   const service = uniqueName();
   await using example = exampleService(url, service, faults["answers without the correlation-id"]?.() as Fault);
