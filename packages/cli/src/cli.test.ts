@@ -326,16 +326,20 @@ test("a folder that others can use is refused", async () => {
   }
 });
 
-test.each([true, false])("Ctrl-C cancels the call where it runs (an up runs: %s)", async (isUp) => {
+test.each([
+  [true, "SIGINT", 130],
+  [false, "SIGINT", 130],
+  [false, "SIGTERM", 143],
+] as const)("a signal cancels the call where it runs (an up runs: %s, by %s, with %i)", async (isUp, signal, code) => {
   using folder = temporaryFolder();
   const options = { folder: folder.path };
   await using page = await startPage();
   await using _up = isUp ? await startUp(options, [...FEW, "--allow-address", page.address]) : undefined;
   await using call = startCli(["call", "web_browse", JSON.stringify({ url: page.url("/slow") }), ...(isUp ? [] : ["--allow-address", page.address])], options);
   await expect.poll(() => page.requests, { timeout: 30_000 }).toContain("/slow");
-  call.kill("SIGINT");
+  call.kill(signal);
 
-  expect(await call.ended).toMatchObject({ code: 130, stdout: "", stderr: expect.stringContaining("cancelled") });
+  expect(await call.ended).toMatchObject({ code, stdout: "", stderr: expect.stringContaining("cancelled") });
   await expect.poll(() => page.closed, { timeout: 30_000 }).toContain("/slow");
 });
 

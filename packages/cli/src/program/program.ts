@@ -39,7 +39,7 @@ Examples:
   rockbot doctor                                                check what is missing on this machine
 
 Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 the tool failed, 2 wrong usage, 130 stopped by
-Ctrl-C. An unknown tool and arguments that a tool refuses are wrong usage.`,
+Ctrl-C, 143 by SIGTERM. An unknown tool and arguments that a tool refuses are wrong usage.`,
     );
 
   program
