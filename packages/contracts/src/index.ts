@@ -2,8 +2,16 @@
 
 export { type Messages, messages } from "./generated/messages.ts";
 export type {
+  AgentEvent,
+  AgentReply,
+  AgentUsage,
   AnnouncedTool,
+  ChatMessage,
+  ChatToolCall,
+  ClientTool,
   ContentTrust,
+  ConversationHistoryResponse,
+  ConversationTurn,
   McpRegisterServerRequest,
   McpServerSummary,
   McpServersIndexed,
@@ -11,6 +19,10 @@ export type {
   McpUnregisterServerRequest,
   ScriptInvokeRequest,
   ScriptInvokeResponse,
+  ToolAgentChatInput,
+  ToolAgentChatOutput,
+  ToolAgentEventsInput,
+  ToolAgentEventsOutput,
   ToolAnnouncement,
   ToolError as ToolErrorMessage,
   ToolExecutePythonScriptInput,
@@ -21,6 +33,9 @@ export type {
   ToolInvokeResponse,
   ToolListChange,
   ToolProgress,
+  TurnFinish,
+  UserFeedback,
+  UserMessage,
 } from "./generated/types.ts";
 export { encodeData, UncarriableError } from "./json/encode-data.ts";
 export { type Decoded, decodeMessage, encodeMessage, type MessageFault, type MessageName } from "./messages/decode.ts";
@@ -37,14 +52,18 @@ export {
   isReplyTopic,
   isReplyTopicOf,
   isSessionId,
+  isUserReplyTopic,
+  isUserReplyTopicOf,
   MAX_INSTANCES,
   namePattern,
   replyRoots,
   replyTopicPattern,
+  userReplyRoots,
 } from "./names.ts";
 
 // Tools: what each promises.
 
+export { AGENT, agentTopics } from "./agent/agent-topics.ts";
 export { allToolNames, dangerousToolNames, tools } from "./generated/tools.ts";
 export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./mcp/announced-mcp-name.ts";
 export { type McpCall, mcpCallEnvelope } from "./mcp/mcp-call-envelope.ts";

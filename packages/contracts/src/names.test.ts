@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkName, isName, isReplyTopic, isSessionId } from "./names.ts";
+import { checkName, isName, isReplyTopic, isReplyTopicOf, isSessionId, isUserReplyTopic, isUserReplyTopicOf } from "./names.ts";
 
 test.each(["a", "web-tools", "0", "a".repeat(39)])("%s is a name", (name) => {
   expect(isName(name)).toBe(true);
@@ -36,4 +36,20 @@ test.each([
 test("a session's id is 1 to 256 visible ASCII characters", () => {
   expect(["a", "user:7/chat", "x".repeat(256)].every(isSessionId)).toBe(true);
   expect(["", "a b", "ü", "a\n", "x".repeat(257)].some(isSessionId)).toBe(false);
+});
+
+test("the agent replies to topics of users, where no tool answers", () => {
+  for (const topic of ["user.response", "user.response.alice", "user.response.alice.0", "user.history.response.user-proxy"]) {
+    expect(isUserReplyTopic(topic)).toBe(true);
+    expect(isReplyTopic(topic)).toBe(false);
+  }
+  for (const topic of ["user.message", "user.responses", "user.response.a.b.c", "tool.result.alice", "user.response.#"])
+    expect(isUserReplyTopic(topic)).toBe(false);
+});
+
+test("a reply topic is its user's own if the user's name follows the root", () => {
+  expect(isUserReplyTopicOf("alice", "user.response.alice.1")).toBe(true);
+  expect(isReplyTopicOf("alice", "tool.result.alice")).toBe(true);
+  for (const topic of ["user.response", "user.response.alicex", "user.response.bob", "tool.result.alice"])
+    expect(isUserReplyTopicOf("alice", topic)).toBe(false);
 });

@@ -24,9 +24,21 @@ export const replyRoots: readonly string[] = ["tool.result", "script.result", "m
 /** A reply root, alone or followed by one or two names as peers bring them, compared exactly. */
 export const replyTopicPattern = /^(?:tool\.result|script\.result|mcp\.manage\.response)(?:\.[A-Za-z0-9_-]{1,64}){0,2}$/;
 
+/** Topics under which a user may ask for what the agent says. No tool's answer goes there. */
+export const userReplyRoots: readonly string[] = ["user.response", "user.history.response"];
+const userReplyTopicPattern = /^(?:user\.response|user\.history\.response)(?:\.[A-Za-z0-9_-]{1,64}){0,2}$/;
+
 /** Whether an answer may be sent to `topic`. */
 export const isReplyTopic = (topic: string): boolean => replyTopicPattern.test(topic);
 
+/** Whether the agent may reply to `topic`. */
+export const isUserReplyTopic = (topic: string): boolean => userReplyTopicPattern.test(topic);
+
 /** Whether answers to the user may be sent to `topic`: a reply root followed by the user's name, alone or with that of an instance. */
-export const isReplyTopicOf = (user: string, topic: string): boolean =>
-  isReplyTopic(topic) && replyRoots.some((root) => topic === `${root}.${user}` || topic.startsWith(`${root}.${user}.`));
+export const isReplyTopicOf = (user: string, topic: string): boolean => isReplyTopic(topic) && isBelow(replyRoots, user, topic);
+
+/** The same of the agent's replies. */
+export const isUserReplyTopicOf = (user: string, topic: string): boolean => isUserReplyTopic(topic) && isBelow(userReplyRoots, user, topic);
+
+const isBelow = (roots: readonly string[], user: string, topic: string): boolean =>
+  roots.some((root) => topic === `${root}.${user}` || topic.startsWith(`${root}.${user}.`));

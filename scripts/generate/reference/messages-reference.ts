@@ -19,6 +19,9 @@ const DIRECTIONS: readonly (readonly [topic: RegExp, direction: string])[] = [
   [/^(tool|script)\.invoke|^tool\.cancel|^tool\.announce\.(probe|list)/, "caller → service"],
   [/^mcp\.manage$|^tool\.meta\.mcp\.refresh/, "caller → mcp-bridge"],
   [/^mcp\.manage\.response|^tool\.meta\.mcp/, "mcp-bridge → caller"],
+  [/^user\.(message|feedback|history\.request)$/, "user → agent"],
+  [/^user\.(response|history\.response)/, "agent → user"],
+  [/^agent\.event/, "agent → everybody who may hear the caller's"],
   [/^(tool|script)\.result|^tool\.(progress|announce)/, "service → caller"],
 ];
 

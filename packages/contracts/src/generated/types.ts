@@ -29,6 +29,14 @@ export type Epoch = number
  */
 export type ListHash = string
 export type ToolName = string
+/**
+ * The session, as the sender calls it. The same name of another sender is another session.
+ */
+export type SessionId = string
+/**
+ * How a turn ended: stop, the model has answered; tool_calls, it calls tools of the asking program; limit, the turn's iterations, time or tokens are used up; length, the answer was too long for the model; refused, the model declined; failed, there is no answer.
+ */
+export type TurnFinish = ("stop" | "tool_calls" | "limit" | "length" | "refused" | "failed")
 
 export interface Contracts {
 
@@ -369,6 +377,242 @@ error?: (string | null)
  * What kind of error, as in ToolError. Absent in messages of the .NET original.
  */
 code?: (string | null)
+}
+/**
+ * A user's message to the agent. The effective caller is the verified sender; userId is for people only, and decides nothing.
+ */
+export interface UserMessage {
+content: string
+sessionId: SessionId
+/**
+ * As the sender says it. Believed of nobody.
+ */
+userId: string
+/**
+ * The agent that the message is for, also in the header rb-destination. Nobody filters on it.
+ */
+targetAgent?: (string | null)
+}
+/**
+ * A reply of the agent to the user. To one message come any number with isFinal false, then one with true. One without a correlation id was not asked for.
+ */
+export interface AgentReply {
+/**
+ * Never empty.
+ */
+content: string
+sessionId: string
+agentName: string
+isFinal?: boolean
+/**
+ * JSON as text, such as what the turn used.
+ */
+structuredData?: (string | null)
+/**
+ * Of the content; markdown if absent.
+ */
+contentType?: (string | null)
+}
+/**
+ * A user's judgement of a reply. Nobody answers it; one that is negative makes the agent try once more, in a reply that has no correlation id.
+ */
+export interface UserFeedback {
+sessionId: SessionId
+/**
+ * The reply, as the sender knows it.
+ */
+messageId: string
+isPositive: boolean
+/**
+ * The agent that replied, also in the header rb-destination.
+ */
+agentName?: (string | null)
+}
+/**
+ * Asks for the turns of a session of the sender.
+ */
+export interface ConversationHistoryRequest {
+sessionId: SessionId
+}
+/**
+ * The turns of a session, the oldest first. There are none if the sender has no session of that name.
+ */
+export interface ConversationHistoryResponse {
+turns: ConversationTurn[]
+}
+export interface ConversationTurn {
+/**
+ * user, assistant or system; readers accept others.
+ */
+role: string
+content: string
+timestamp: string
+}
+/**
+ * One step of a turn of the agent, told to whom it may concern. May be lost: agent__events has those of the last quarter of an hour. The topic has the effective caller, and the first 16 hex digits of the SHA-256 of the session's id.
+ */
+export interface AgentEvent {
+sessionId: SessionId
+turnId: ToolCallId
+/**
+ * Of the session. Rises by one with each event.
+ */
+sequence: number
+at: string
+kind: ("turn_started" | "text" | "tool_started" | "tool_progress" | "tool_finished" | "notice" | "turn_finished")
+/**
+ * What the model has written since the last one, or the notice.
+ */
+text?: (string | null)
+toolCallId?: (string | null)
+toolName?: (string | null)
+/**
+ * Of the tool call, as text. Shortened where they are long.
+ */
+arguments?: (string | null)
+/**
+ * How a tool call ended: ok, or the code of its error.
+ */
+status?: (string | null)
+/**
+ * Progress or an error, in words.
+ */
+message?: (string | null)
+progress?: (number | null)
+total?: (number | null)
+finish?: (TurnFinish | null)
+usage?: (AgentUsage | null)
+isError?: (boolean | null)
+durationMs?: (number | null)
+}
+/**
+ * The tokens of all of the turn's requests to the model.
+ */
+export interface AgentUsage {
+input_tokens: number
+output_tokens: number
+/**
+ * Those of the input that the provider had in its cache.
+ */
+cached_input_tokens?: number
+}
+/**
+ * Ask the agent, and get its answer once it has used what tools it needs. A session continues on the next call with its id. Give either message, the newest one of a session, or messages, the whole conversation; then nothing is continued.
+ */
+export interface ToolAgentChat {
+input: ToolAgentChatInput
+output: ToolAgentChatOutput
+}
+export interface ToolAgentChatInput {
+/**
+ * The newest message of the session.
+ */
+message?: string
+/**
+ * The whole conversation, instead of message.
+ * 
+ * @minItems 1
+ * @maxItems 1000
+ */
+messages?: [ChatMessage, ...(ChatMessage)[]]
+/**
+ * The session; left out, a new one that ends with the call.
+ */
+session_id?: string
+/**
+ * The model; the agent's own when left out. It refuses one that it does not have.
+ */
+model?: string
+/**
+ * Tools of the asking program. The agent returns calls of them as tool_calls, and does not run them.
+ * 
+ * @maxItems 128
+ */
+tools?: ClientTool[]
+/**
+ * Who speaks: a user, or a task that is due. A user when left out.
+ */
+origin?: ("user" | "schedule")
+/**
+ * The most that one answer of the model may have.
+ */
+max_output_tokens?: number
+}
+/**
+ * A message of a conversation with a model, as chat clients write it.
+ */
+export interface ChatMessage {
+role: ("system" | "user" | "assistant" | "tool")
+content: (string | null)
+/**
+ * Of an assistant.
+ * 
+ * @maxItems 128
+ */
+tool_calls?: ChatToolCall[]
+/**
+ * Of a tool: the call that this is the result of.
+ */
+tool_call_id?: string
+name?: string
+}
+export interface ChatToolCall {
+id: string
+name: string
+/**
+ * JSON as text, as the model wrote it. It may be invalid.
+ */
+arguments: string
+}
+export interface ClientTool {
+name: string
+description?: string
+/**
+ * A JSON Schema of type object.
+ */
+parameters: {
+[k: string]: unknown | undefined
+}
+}
+export interface ToolAgentChatOutput {
+turn_id: string
+session_id: string
+text: string
+finish: TurnFinish
+/**
+ * Calls of the asking program's own tools.
+ */
+tool_calls?: ChatToolCall[]
+usage: AgentUsage
+/**
+ * Why the turn ended so, where that needs words.
+ */
+reason?: string
+}
+/**
+ * Read what has happened in a session of the agent in the last quarter of an hour, step by step, the oldest first.
+ */
+export interface ToolAgentEvents {
+input: ToolAgentEventsInput
+output: ToolAgentEventsOutput
+}
+export interface ToolAgentEventsInput {
+session_id: string
+/**
+ * The sequence of the last event that you know; 0 when left out.
+ */
+after?: number
+/**
+ * At most so many; 500 when left out.
+ */
+limit?: number
+}
+export interface ToolAgentEventsOutput {
+events: AgentEvent[]
+/**
+ * The sequence of the newest event of the session, also of one that is not here; 0 if there is none.
+ */
+last: number
 }
 /**
  * List the guides that teach how to use groups of tools, each with a one-line summary. Read one with get_tool_guide.

@@ -20,6 +20,16 @@ export declare const validateMcpRegisterServerRequest: Validator<types.McpRegist
 export declare const validateMcpRegisterServerResponse: Validator<types.McpRegisterServerResponse>;
 export declare const validateMcpUnregisterServerRequest: Validator<types.McpUnregisterServerRequest>;
 export declare const validateMcpUnregisterServerResponse: Validator<types.McpUnregisterServerResponse>;
+export declare const validateUserMessage: Validator<types.UserMessage>;
+export declare const validateAgentReply: Validator<types.AgentReply>;
+export declare const validateUserFeedback: Validator<types.UserFeedback>;
+export declare const validateConversationHistoryRequest: Validator<types.ConversationHistoryRequest>;
+export declare const validateConversationHistoryResponse: Validator<types.ConversationHistoryResponse>;
+export declare const validateAgentEvent: Validator<types.AgentEvent>;
+export declare const validateToolAgentChatInput: Validator<types.ToolAgentChatInput>;
+export declare const validateToolAgentChatOutput: Validator<types.ToolAgentChatOutput>;
+export declare const validateToolAgentEventsInput: Validator<types.ToolAgentEventsInput>;
+export declare const validateToolAgentEventsOutput: Validator<types.ToolAgentEventsOutput>;
 export declare const validateToolExecutePythonScriptInput: Validator<types.ToolExecutePythonScriptInput>;
 export declare const validateToolExecutePythonScriptOutput: Validator<types.ToolExecutePythonScriptOutput>;
 export declare const validateToolGetToolGuideInput: Validator<types.ToolGetToolGuideInput>;

@@ -14,6 +14,10 @@ test.each([
   expect(announcedMcpName(server, tool)).toMatch(expected);
 });
 
+test("a tool of an MCP server called agent is not announced as a tool of the agent", () => {
+  expect(announcedMcpName("agent", "chat")).toMatch(/^agent__chat_[0-9a-f]{8}$/);
+});
+
 test("no two pairs share a name, and each fits a model's API", () => {
   const name = fc.stringMatching(/^[ab_.é]{1,40}$/);
   fc.assert(

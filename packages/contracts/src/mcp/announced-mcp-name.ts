@@ -1,17 +1,18 @@
 import { createHash } from "node:crypto";
+import { allToolNames } from "../generated/tools.ts";
 
 const MAX_LENGTH = 64;
 const SEPARATOR = "__";
 
 /**
  * The name under which a service announces the tool of an MCP server: `{server}__{tool}`. A model's API may not take that name, or another
- * pair may have it too. Then "_" replaces the odd characters, and a hash of the pair ends the name. So each pair has one name, everywhere and
+ * pair or a tool of ours may have it too. Then "_" replaces the odd characters, and a hash of the pair ends the name. So each pair has one name, everywhere and
  * always.
  */
 export function announcedMcpName(server: string, tool: string): string {
   const plain = `${server}${SEPARATOR}${tool}`;
   const isClear = /^[A-Za-z0-9_-]+$/.test(plain) && plain.length <= MAX_LENGTH && !server.includes(SEPARATOR) && !server.endsWith("_") && !tool.startsWith("_");
-  if (isClear && !/_[0-9a-f]{8}$/.test(tool)) return plain;
+  if (isClear && !/_[0-9a-f]{8}$/.test(tool) && !allToolNames.includes(plain)) return plain;
   const hash = createHash("sha256").update(`${server}\0${tool}`).digest("hex").slice(0, 8);
   return `${withoutOddCharacters(plain).slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`;
 }

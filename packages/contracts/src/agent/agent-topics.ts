@@ -1,0 +1,19 @@
+import { createHash } from "node:crypto";
+
+/** The service that runs the agent. */
+export const AGENT = "agent";
+
+/** Its topics. Those of users are of the .NET original. */
+export const agentTopics = {
+  invoke: "tool.invoke.agent",
+  message: "user.message",
+  feedback: "user.feedback",
+  historyRequest: "user.history.request",
+  /** Where replies go that were asked for nowhere else. A sender's own topic is below it. */
+  response: "user.response",
+  /** What happens in a session of a caller. */
+  event: (caller: string, sessionId: string): string => `agent.event.${caller}.${sessionKey(sessionId)}`,
+} as const;
+
+/** The session's word in a topic: 16 hex digits, as its id may hold any characters. */
+const sessionKey = (sessionId: string): string => createHash("sha256").update(sessionId).digest("hex").slice(0, 16);
