@@ -15,14 +15,20 @@ interface PartsOfOne extends Pick<StartGatewayOptions, "operator"> {
 /** The parts that a service is started with in a process of several. It does without those that are left out. */
 type ComposedParts = Pick<BusStartParts<BusServiceConfig>, Needed> & Partial<Omit<BusStartParts<never>, Needed>> & PartsOfOne;
 
+/** A service that runs, or that cannot run here. */
+export interface RunningOrOff extends RunningService {
+  /** Whether nothing of it runs. @default false */
+  readonly isOff?: boolean;
+}
+
 /** Starts a service, or says why it cannot run here: the others do not depend on it. */
-export async function startOrOff(service: BusService, parts: ComposedParts): Promise<RunningService> {
+export async function startOrOff(service: BusService, parts: ComposedParts): Promise<RunningOrOff> {
   const { name, topic, tools = [name] } = service;
   const none = { audit: undefined, rates: undefined, claims: undefined, leases: undefined, trustStore: undefined, journals: undefined };
   try {
     return await service.start({ ...none, log: silentLogger, signal: new AbortController().signal, ...parts, service: name, topic });
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    return { off: tools.map((tool) => ({ tool, reason: error.message })), async [Symbol.asyncDispose]() {} };
+    return { isOff: true, off: tools.map((tool) => ({ tool, reason: error.message })), async [Symbol.asyncDispose]() {} };
   }
 }

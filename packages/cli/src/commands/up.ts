@@ -8,11 +8,11 @@ import { exitOnCrash, onShutdown } from "@rockbot/process";
 import { startTelemetry } from "@rockbot/process/telemetry";
 import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot/records/audit";
 import { SharedRecords } from "@rockbot/records/shared";
-import type { RunningService } from "@rockbot/services";
 import { openState } from "@rockbot/services/state";
 import { createToolCaller } from "@rockbot/tools";
 import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
-import { startOrOff } from "../client/start-or-off.ts";
+import { type RunningOrOff, startOrOff } from "../client/start-or-off.ts";
+import { untilHeard } from "../client/until-heard.ts";
 import { CommandError } from "../command-error.ts";
 import { operatorApp } from "../runtime/operator-app.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
@@ -45,8 +45,11 @@ export async function up(options: UpOptions): Promise<void> {
     ? createMemoryBus({ log })
     : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log, requested: shutdown.requested });
   await using records = new SharedRecords({ redisUrl: config.redisUrl, keepsAll: keepsAll(chosen), log });
+  // Other commands of this user come by the socket; over a broker they come by the broker. It listens before the services start, so that
+  // the pause in which it learns which services there are is over when the slowest has started.
+  await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", policy, log });
   await using started = new AsyncDisposableStack();
-  const running = new Map<string, RunningService>();
+  const running = new Map<string, RunningOrOff>();
   const runningBridge = () => running.get("mcp-bridge") as McpBridge | undefined; // undefined, too, if it cannot run here
   for (const { service, config } of chosen) {
     const own = service.state.includes("rates") ? records : started.use(new SharedRecords({ redisUrl: config.redisUrl, log }));
@@ -56,8 +59,6 @@ export async function up(options: UpOptions): Promise<void> {
   }
   const bridge = runningBridge();
   const gateway = running.get("gateway") as Gateway | undefined;
-  // Other commands of this user come by the socket; over a broker they come by the broker.
-  await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", policy, log });
   await using _mcpTools =
     caller === undefined || bridge === undefined
       ? undefined
@@ -79,12 +80,16 @@ export async function up(options: UpOptions): Promise<void> {
           { drainMs: graceMs, signal: shutdown.signal, log },
         );
 
-  await caller?.discovered();
+  await (caller && untilHeard(caller, servingOf(chosen, running)));
   const tools = caller?.tools.getTools();
   console.error(describe(config, { running, gateway, tools, socket: socket?.path, policy: policy.current(), verifiesSender: bus.traits.verifiesSender }));
   console.error(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
+
+/** The services here that offer tools. */
+const servingOf = (chosen: readonly ChosenService[], running: ReadonlyMap<string, RunningOrOff>): string[] =>
+  chosen.filter(({ service: { name, topic } }) => topic !== undefined && running.get(name)?.isOff !== true).map(({ service }) => service.name);
 
 /** Whether the Redis of the claims keeps all: as the first section says that names it. */
 const keepsAll = (chosen: readonly ChosenService[]): boolean | undefined =>
@@ -124,7 +129,7 @@ function describe(
     policy: { revision, document },
     verifiesSender,
   }: {
-    readonly running: ReadonlyMap<string, RunningService>;
+    readonly running: ReadonlyMap<string, RunningOrOff>;
     readonly gateway: Gateway | undefined;
     readonly tools: readonly Named[] | undefined;
     readonly socket: string | undefined;
