@@ -43,7 +43,7 @@ export { MAX_REQUEST_BYTES } from "./messages/max-request-bytes.ts";
 
 // Envelopes: how messages are addressed.
 
-export { createEnvelope, type Envelope, Header, type NewEnvelope, newId, waitsMs } from "./messages/envelope.ts";
+export { createEnvelope, type Envelope, Header, hasReadUntrusted, type NewEnvelope, newId, waitsMs } from "./messages/envelope.ts";
 export { fromWire, readTtlMs, toWire, type WireProperties } from "./messages/wire.ts";
 export {
   checkName,

@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { defaultPolicySource, readPolicy } from "./document/read-policy.ts";
+import { defaultPolicySource, type PolicySource, readPolicy } from "./document/read-policy.ts";
 import { unnamedCallers } from "./document/unnamed-callers.ts";
 import { createPolicy, type Decision, type Policy } from "./policy.ts";
 
@@ -136,6 +137,7 @@ test("explains what decided, and each limit with its line", async () => {
   expect(policy.explain({ caller: "researcher", tool: "web_search" })).toEqual([
     `"researcher" may use "web_search": "web_*" in callers.researcher.allow.0, line 12`,
     `revision ${policy.revision}`,
+    "once untrusted content was read: allowed: nothing denies it then",
     "at most 8 calls at once, in one instance of a service: everyone.rules.0, line 7",
     "at most 30000 ms a call: everyone.rules.0, line 7",
     "at most 60 calls in 60 s: callers.researcher.rules.0, line 16",
@@ -149,4 +151,81 @@ test("explains what decided, and each limit with its line", async () => {
     "messages that one process takes a second: invoke 20000 and 67108864 bytes, cancel 200 and 65536 bytes, manage 20 and 262144 bytes, refresh 2 and 4096 bytes, progress 500 and 1048576 bytes",
     "at most 4 calls at once by all callers, 16 waiting, in one instance: queues.search, line 24",
   ]);
+});
+
+const AFTER = `
+everyone:
+  allow: ["*"]
+  deny: [mail_delete]
+  afterUntrusted: { effects: deny, allow: [note_save, mail_delete, bash] }
+callers:
+  trusting: { afterUntrusted: { effects: allow } }
+  strict: { afterUntrusted: { effects: deny } }
+  narrow: { allow: [web_browse] }
+`;
+
+test("once untrusted content was read, tools with effects are denied unless they are named in full; a caller's own entry takes the place of everyone's", async () => {
+  const policy = await policyOf(AFTER);
+  const after = (caller: string, tool: string, isReadOnly = false) => policy.decide({ caller, tool, isReadOnly, hasReadUntrusted: true });
+  expect(after("a", "mail_send")).toMatchObject({
+    isAllowed: false,
+    isDeniedAfterUntrusted: true,
+    because: "untrusted content was read before, and nothing in everyone.afterUntrusted, line 5 names it",
+  });
+  expect(after("a", "note_save").isAllowed).toBe(true);
+  expect(after("a", "web_browse", true).isAllowed).toBe(true);
+  expect(after("trusting", "mail_send").isAllowed).toBe(true);
+  expect(after("strict", "note_save")).toMatchObject({ isAllowed: false, because: expect.stringContaining("callers.strict.afterUntrusted, line 8") });
+  // The list adds nothing to what is allowed without the mark.
+  for (const [caller, tool] of [
+    ["a", "mail_delete"],
+    ["a", "bash"],
+    ["narrow", "note_save"],
+  ] as const) {
+    expect(after(caller, tool)).toEqual(policy.decide({ caller, tool }));
+  }
+});
+
+test("the mark of untrusted content restricts only, whatever the policy says, and changes no limit", () => {
+  const names = ["a", "b", "c", "bash"];
+  const globs = fc.subarray([...names, "*", "b*"]);
+  const after = fc.option(fc.record({ effects: fc.constantFrom("allow" as const, "deny" as const), allow: fc.subarray(names) }), { nil: undefined });
+  const part = fc.record({ allow: globs, deny: globs, afterUntrusted: after });
+  const use = fc.record({ caller: fc.constantFrom("a", "x"), tool: fc.constantFrom(...names), isDangerous: fc.boolean(), isReadOnly: fc.boolean() });
+  fc.assert(
+    fc.property(part, part, use, (everyone, own, asked) => {
+      const source = defaultPolicySource();
+      const document = { ...source.document, everyone: { rules: [], limits: {}, ...everyone }, callers: { a: { tokens: [], rules: [], limits: {}, ...own } } };
+      const policy = createPolicy({ ...source, document: document as PolicySource["document"] });
+      const { isAllowed, because, ...limits } = policy.decide(asked);
+      const { isAllowed: isAllowedAfter, because: _, isDeniedAfterUntrusted, ...limitsAfter } = policy.decide({ ...asked, hasReadUntrusted: true });
+      expect(isAllowedAfter && !isAllowed).toBe(false);
+      if (asked.isReadOnly) expect(isAllowedAfter).toBe(isAllowed);
+      expect(isDeniedAfterUntrusted === true).toBe(isAllowed && !isAllowedAfter);
+      expect(limitsAfter).toEqual({ ...limits, isDeniedAfterUntrusted: undefined });
+      expect(because).not.toBe("");
+    }),
+  );
+});
+
+test("decisions are remembered by the mark; a read-only tool has one for both", async () => {
+  const policy = await policyOf(AFTER);
+  const use = { caller: "a", tool: "mail_send" };
+  const marked = policy.decide({ ...use, hasReadUntrusted: true });
+  expect(policy.decide({ ...use, hasReadUntrusted: true })).toBe(marked);
+  expect(policy.decide(use)).not.toBe(marked);
+  expect(policy.decide(use)).toMatchObject({ isAllowed: true });
+  expect(policy.decide({ ...use, tool: "web", isReadOnly: true, hasReadUntrusted: true })).toBe(policy.decide({ ...use, tool: "web", isReadOnly: true }));
+});
+
+test("explains what holds once untrusted content was read", async () => {
+  const policy = await policyOf(AFTER);
+  const explained = (caller: string, tool: string, isReadOnly?: boolean) =>
+    policy.explain({ caller, tool, isReadOnly }).filter((line) => line.startsWith("once untrusted content was read"));
+  expect(explained("a", "mail_send", false)).toEqual(["once untrusted content was read: denied: nothing in everyone.afterUntrusted, line 5 names it"]);
+  expect(explained("a", "mail_send")).toEqual([expect.stringContaining("denied, unless the tool is read-only: nothing in everyone.afterUntrusted")]);
+  expect(explained("a", "note_save")).toEqual([expect.stringContaining('allowed: "note_save" in everyone.afterUntrusted.allow.0, line 5')]);
+  expect(explained("a", "web_browse", true)).toEqual(["once untrusted content was read: allowed, as the tool is read-only"]);
+  expect(explained("trusting", "mail_send")).toEqual(["once untrusted content was read: allowed: nothing denies it then"]);
+  expect(explained("a", "mail_delete")).toEqual([]);
 });

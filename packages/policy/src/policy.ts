@@ -15,6 +15,10 @@ export interface Use {
   readonly tool: string;
   /** A policy allows a dangerous tool only where it names the tool in full. @default false, but for the names that are known as dangerous */
   readonly isDangerous?: boolean | undefined;
+  /** Whether the tool has no effects, as who runs it says. @default false */
+  readonly isReadOnly?: boolean | undefined;
+  /** Whether untrusted content led to the call. It restricts only: what is denied without it is denied with it. @default false */
+  readonly hasReadUntrusted?: boolean | undefined;
 }
 
 /** An amount that can be used up, and comes back with time: at most `amount`, and as much again in `perMs` milliseconds. */
@@ -32,6 +36,8 @@ export interface Decision {
   readonly isAllowed: boolean;
   /** The rule that decided, and its place. For operators: not for the caller. */
   readonly because: string;
+  /** Set if it would be allowed had no untrusted content been read before. */
+  readonly isDeniedAfterUntrusted?: true | undefined;
   /** Of the policy that decided. */
   readonly revision: string;
   /** Each call takes one from all of them: those of this tool, and those over all tools. */
@@ -80,11 +86,16 @@ const MAX_REMEMBERED = 10_000;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
+/** Uses of a tool by a caller that may be decided differently. */
+const KINDS_OF_USE = 4;
+const kindOf = (use: Use): number => (use.isDangerous ? 1 : 0) + (hasEffectsAfterUntrusted(use) ? 2 : 0);
+const hasEffectsAfterUntrusted = ({ hasReadUntrusted = false, isReadOnly = false }: Use): boolean => hasReadUntrusted && !isReadOnly;
+
 /** Makes a policy of what a file says. */
 export function createPolicy(source: PolicySource): Policy {
   const { document, revision } = source;
   const judge = new Judge(source);
-  const remembered = { ordinary: new Map<string, Map<string, Decision>>(), dangerous: new Map<string, Map<string, Decision>>() };
+  const remembered = Array.from({ length: KINDS_OF_USE }, () => new Map<string, Map<string, Decision>>());
   let count = 0;
   const flows = new RecentMap<string, MessageLimits>(MAX_REMEMBERED);
 
@@ -93,12 +104,11 @@ export function createPolicy(source: PolicySource): Policy {
     document,
     decide(use) {
       const { caller, tool } = use;
-      const known = use.isDangerous ? remembered.dangerous : remembered.ordinary;
+      const known = remembered[kindOf(use)] as Map<string, Map<string, Decision>>;
       const decision = known.get(caller)?.get(tool);
       if (decision !== undefined) return decision;
       if (count >= MAX_REMEMBERED) {
-        remembered.ordinary.clear();
-        remembered.dangerous.clear();
+        for (const decisions of remembered) decisions.clear();
         count = 0;
       }
       const made = judge.judge(use);
@@ -118,6 +128,8 @@ export function createPolicy(source: PolicySource): Policy {
     explain: (use) => judge.explain(use),
   };
 }
+
+type Verdict = Pick<Decision, "isAllowed" | "because" | "isDeniedAfterUntrusted">;
 
 /** The decisions of one revision, made anew for each question. */
 class Judge {
@@ -147,7 +159,7 @@ class Judge {
     }
     const queue = this.#queues.find(([, { tools }]) => findGlob(tools, tool) !== undefined);
     return {
-      ...this.#verdict(use),
+      ...this.#narrowed(use, this.#verdict(use)),
       revision: this.#source.revision,
       rates: [...rates.values()],
       bytes: limits.bytesPerDay === undefined ? undefined : { key: keyOf(["bytes", caller]), scope: "caller", amount: limits.bytesPerDay, perMs: DAY_MS },
@@ -167,11 +179,12 @@ class Judge {
 
   /** The same as `judge` for people, with all that was looked at and the lines where it stands. */
   explain(use: Use): string[] {
-    const { isAllowed, because, inFlight, depth, queue } = this.judge(use);
+    const { isAllowed, because, inFlight, depth, queue } = this.judge({ ...use, hasReadUntrusted: false });
     const limits = { ...this.#source.document.everyone.limits, ...this.#callers.get(use.caller)?.limits };
     return [
       `"${use.caller}" ${isAllowed ? "may" : "may not"} use "${use.tool}": ${because}`,
       `revision ${this.#source.revision}${this.#callers.has(use.caller) ? "" : `; "${use.caller}" is not named, so what stands under everyone holds`}`,
+      ...(isAllowed ? [`once untrusted content was read: ${this.#explainAfterUntrusted(use)}`] : []),
       ...this.#rulesFor(use).flatMap(({ rule, path }) => describeRule(rule).map((words) => `${words}: ${this.#at(path)}`)),
       ...(limits.callsPerSecond === undefined ? [] : [`at most ${limits.callsPerSecond} calls a second of all tools`]),
       ...(limits.bytesPerDay === undefined ? [] : [`at most ${limits.bytesPerDay} bytes a day, arguments and results together`]),
@@ -185,6 +198,12 @@ class Judge {
     ];
   }
 
+  #explainAfterUntrusted(use: Use): string {
+    if (use.isReadOnly) return "allowed, as the tool is read-only";
+    const { isAllowed, because } = this.#effectsAfterUntrusted(use);
+    return `${isAllowed ? "allowed" : use.isReadOnly === false ? "denied" : "denied, unless the tool is read-only"}: ${because}`;
+  }
+
   inFlightOf(caller: string): number {
     return this.#callers.get(caller)?.limits.inFlight ?? this.#source.document.everyone.limits.inFlight ?? DEFAULT_IN_FLIGHT;
   }
@@ -193,7 +212,7 @@ class Judge {
     return messageLimits(this.#source.document.everyone.limits, this.#callers.get(caller)?.limits);
   }
 
-  #verdict({ caller, tool, isDangerous = false }: Use): Pick<Decision, "isAllowed" | "because"> {
+  #verdict({ caller, tool, isDangerous = false }: Use): Verdict {
     const own = this.#callers.get(caller);
     const denying: [PolicyPath, readonly string[]][] = [
       [["everyone", "deny"], this.#source.document.everyone.deny ?? []],
@@ -214,6 +233,25 @@ class Judge {
     const glob = findGlob(allowed, tool);
     if (glob === undefined) return { isAllowed: false, because: `nothing in ${this.#at(path)} names it` };
     return { isAllowed: true, because: `"${glob}" in ${this.#at([...path, allowed.indexOf(glob)])}` };
+  }
+
+  /** Denies what the verdict allows, and never the other way round. */
+  #narrowed(use: Use, verdict: Verdict): Verdict {
+    if (!verdict.isAllowed || !hasEffectsAfterUntrusted(use)) return verdict;
+    const { isAllowed, because } = this.#effectsAfterUntrusted(use);
+    if (isAllowed) return verdict;
+    return { isAllowed, because: `untrusted content was read before, and ${because}`, isDeniedAfterUntrusted: true };
+  }
+
+  /** What is said of tools with effects once untrusted content was read. */
+  #effectsAfterUntrusted({ caller, tool }: Use): Verdict {
+    const own = this.#callers.get(caller)?.afterUntrusted;
+    const { effects, allow = [] } = own ?? this.#source.document.everyone.afterUntrusted ?? {};
+    if (effects !== "deny") return { isAllowed: true, because: "nothing denies it then" };
+    const path: PolicyPath = [...(own === undefined ? ["everyone"] : ["callers", caller]), "afterUntrusted"];
+    const index = allow.indexOf(tool);
+    if (index >= 0) return { isAllowed: true, because: `"${tool}" in ${this.#at([...path, "allow", index])}` };
+    return { isAllowed: false, because: `nothing in ${this.#at(path)} names it` };
   }
 
   #rulesFor({ caller, tool }: Use): { readonly rule: PolicyRule; readonly path: PolicyPath }[] {

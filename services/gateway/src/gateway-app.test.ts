@@ -1,7 +1,9 @@
 import { request } from "node:http";
 import { createEnvelope, encodeMessage, messages } from "@rockbot/contracts";
+import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { defineTool } from "@rockbot/tools";
 import { expect, test } from "vitest";
+import { clients } from "./mcp/test-clients.ts";
 import { loose, serveOne, startTestGateway } from "./test-gateway.ts";
 
 test("a call is answered with the tool's response", async () => {
@@ -80,12 +82,38 @@ test("a call that takes too long is 504 by its deadline", async () => {
 
 test("faults in headers are named all at once", async () => {
   await using gateway = await startTestGateway({ maxCallTimeoutMs: 60_000 });
-  const { status, json } = await gateway.invoke("echo", {}, { "rockbot-timeout-ms": "60001", "rockbot-session": "a b", "idempotency-key": "x".repeat(257) });
+  const { status, json } = await gateway.invoke(
+    "echo",
+    {},
+    { "rockbot-timeout-ms": "60001", "rockbot-session": "a b", "rockbot-untrusted": "1", "idempotency-key": "x".repeat(257) },
+  );
 
   expect(status).toBe(400);
   expect(json?.["message"]).toBe(
-    "Cannot read the request's headers: Idempotency-Key: expected 1 to 256 visible ASCII characters; rockbot-session: expected 1 to 256 visible ASCII characters; rockbot-timeout-ms: expected a whole number from 1 to 60000",
+    "Cannot read the request's headers: Idempotency-Key: expected 1 to 256 visible ASCII characters; rockbot-session: expected 1 to 256 visible ASCII characters; rockbot-timeout-ms: expected a whole number from 1 to 60000; rockbot-untrusted: expected true or false",
   );
+});
+
+test("a client may say that untrusted content led to its call, by a header or in MCP's _meta, and gains nothing by it", async () => {
+  const policy = holdPolicy(createPolicy(await readPolicy("everyone: { allow: ['*'], afterUntrusted: { effects: deny } }", "of the test")));
+  await using gateway = await startTestGateway({}, policy);
+  await using _mail = await serveOne(
+    gateway.bus,
+    defineTool({ ...loose("mail-send"), readOnly: false }, async () => "sent"),
+  );
+  const send = async (headers: Record<string, string>) => (await gateway.invoke("mail-send", {}, headers)).json;
+
+  expect(await send({ "rockbot-untrusted": "true" })).toMatchObject({ code: "denied", details: { reason: "after_untrusted" } });
+  for (const headers of [{ "rockbot-untrusted": "false" }, {}]) expect(await send(headers)).toMatchObject({ content: "sent" });
+  expect((await gateway.invoke("echo", {}, { "rockbot-untrusted": "true" })).status).toBe(200);
+
+  for (const connect of Object.values(clients)) {
+    await using client = await connect(gateway);
+    const call = (untrusted?: unknown) => client.call({ name: "mail-send", _meta: { "rockbot/untrusted": untrusted } });
+    expect(await call(true)).toMatchObject({ isError: true, _meta: { "rockbot/error": { code: "denied", details: { reason: "after_untrusted" } } } });
+    expect(await call()).toMatchObject({ content: [{ text: "sent" }] });
+    await expect(call("yes")).rejects.toThrow(/rockbot\/untrusted.*expected true or false/);
+  }
 });
 
 test("an idempotency key is the call's id if it has the form of one, else it is hashed to one", async () => {

@@ -94,6 +94,12 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
             "What becomes of the call when the connection closes before its answer. `keep` needs an Idempotency-Key: GET /v1/calls/{key} has the answer.",
           schema: { enum: ["cancel", "keep"], default: "cancel" },
         },
+        untrusted: {
+          name: "rockbot-untrusted",
+          in: "header",
+          description: "Whether untrusted content led to the call, such as a web page that the model has read. The policy may then deny tools with effects.",
+          schema: { type: "boolean", default: false },
+        },
       },
       responses: { Error: { description: "The call failed, or the request was refused.", content: json({ $ref: "#/components/schemas/Error" }) } },
       schemas: {
@@ -157,7 +163,7 @@ function invokeOperation(tool: ListedTool): object {
     operationId: tool.name,
     summary: tool.description,
     tags: [tool.source],
-    parameters: ["session", "timeout", "idempotencyKey", "onClose"].map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    parameters: ["session", "timeout", "idempotencyKey", "onClose", "untrusted"].map((name) => ({ $ref: `#/components/parameters/${name}` })),
     requestBody: { required: true, content: json(standalone(tool.parameters, `${tool.name}:parameters`)) },
     responses: {
       200: { description: "The tool's answer.", content: { ...json(answer), "text/event-stream": { schema: { type: "string", description: events } } } },

@@ -17,7 +17,9 @@ test("policy check says that a file can be used, or all that is wrong with it", 
   expect(await runHere(["policy", "check", good], options)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/can be used: revision [0-9a-f]{12}, identity trusted, 1 callers, 0 services\n$/),
-    stderr: "rockbot: callers that are not named may use no tool: everyone.allow names none\n",
+    stderr: expect.stringMatching(
+      /^rockbot: callers that are not named may use no tool: .*\nrockbot: nothing is denied after untrusted content was read: .*\n$/,
+    ),
   });
   const bad = policyFile(folder.path, "callers:\n  reader:\n    alow: []\nidentity: certain\n");
   expect(await runHere(["policy", "check", bad], options)).toMatchObject({
@@ -35,11 +37,19 @@ test("policy explain says which line decides, and policy table shows all of it",
   const denied = await runHere(["policy", "explain", "anybody", "web_search", "--policy", file], options);
   expect(denied).toMatchObject({ code: 0, stdout: expect.stringContaining('"anybody" may not use "web_search": "web_search" in everyone.deny.0, line 2') });
   const allowed = await runHere(["policy", "explain", "anybody", "web_browse", "--policy", file, "--json"], options);
-  expect(JSON.parse(allowed.stdout)).toMatchObject({ isAllowed: true, rates: [{ scope: "tool", amount: 5, perMs: 1_000 }], inFlight: 256 });
+  expect(JSON.parse(allowed.stdout)).toMatchObject({
+    isAllowed: true,
+    isAllowedAfterUntrusted: true,
+    rates: [{ scope: "tool", amount: 5, perMs: 1_000 }],
+    inFlight: 256,
+  });
   const none = await runHere(["policy", "explain", "anybody", "bash"], options);
   expect(none.stdout).toContain("the tool is dangerous, and nothing in everyone.allow names it in full\nrevision default");
   const { stdout } = await runHere(["policy", "table", file], options);
   expect(stdout).toContain("| everyone else | yes: 5 in 1 s");
+  const strict = policyFile(folder.path, "everyone: { allow: ['*', execute_python_script], afterUntrusted: { effects: deny } }\n");
+  const script = await runHere(["policy", "explain", "anybody", "execute_python_script", "--policy", strict], options);
+  expect(script.stdout).toContain("once untrusted content was read: denied: nothing in everyone.afterUntrusted, line 1 names it\n");
 });
 
 test("doctor and up say what callers may use that are not named", { timeout: 120_000 }, async () => {

@@ -20,12 +20,14 @@ export async function checkPolicy(file: string): Promise<void> {
 /** `rockbot policy explain`: whether a caller may use a tool, why, and what limits hold. */
 export async function explainPolicy(use: Use, { policy: file, json = false }: PolicyOptions): Promise<void> {
   const policy = await loadPolicy(file ?? (process.env["POLICY_FILE"] || undefined));
-  const known: Use = { ...use, isDangerous: Object.values(tools).find(({ name }) => name === use.tool)?.dangerous };
+  const tool = Object.values(tools).find(({ name }) => name === use.tool);
+  const known: Use = { ...use, isDangerous: tool?.dangerous, isReadOnly: tool?.readOnly };
   if (json) {
     const { isAllowed, because, revision, rates, bytes, argumentRules, ...limits } = policy.decide(known);
     const shown = {
       isAllowed,
       because,
+      isAllowedAfterUntrusted: policy.decide({ ...known, hasReadUntrusted: true }).isAllowed,
       revision,
       rates: rates.map(withoutKey),
       bytes: bytes && withoutKey(bytes),

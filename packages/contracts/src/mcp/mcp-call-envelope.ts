@@ -15,10 +15,12 @@ export interface McpCall {
   readonly tool: string;
   readonly args: unknown;
   readonly timeoutMs: number;
+  /** @default false */
+  readonly hasReadUntrusted?: boolean | undefined;
 }
 
 /** A call of a tool of an MCP server, which is named beside it, as agents of the .NET original send it. Its message's id is its `toolCallId` and its correlation, too, and new. */
-export function mcpCallEnvelope({ topic, source, onBehalfOf, replyTo, server, tool, args, timeoutMs }: McpCall): Envelope {
+export function mcpCallEnvelope({ topic, source, onBehalfOf, replyTo, server, tool, args, timeoutMs, hasReadUntrusted = false }: McpCall): Envelope {
   const toolCallId = newId();
   return createEnvelope({
     topic,
@@ -34,6 +36,7 @@ export function mcpCallEnvelope({ topic, source, onBehalfOf, replyTo, server, to
       [Header.TimeoutMs]: String(timeoutMs),
       [Header.McpServer]: server.toLowerCase(),
       ...(onBehalfOf === undefined ? {} : { [Header.OnBehalfOf]: onBehalfOf }),
+      ...(hasReadUntrusted ? { [Header.Untrusted]: "true" } : {}),
     },
     body: encodeMessage("ToolInvokeRequest", { toolCallId, toolName: tool, arguments: JSON.stringify(args), sessionId: null }),
   });

@@ -47,6 +47,8 @@ export const Header = {
   ListHash: "rb-list-hash",
   /** The effective caller, where one calls for another. Believed of delegates only. */
   OnBehalfOf: "rb-on-behalf-of",
+  /** On a request: `true` if untrusted content led to it, see hasReadUntrusted. */
+  Untrusted: "rb-untrusted",
 } as const;
 
 /** The fields that a sender has to give; `createEnvelope` fills in the rest. */
@@ -78,6 +80,15 @@ export function createEnvelope(fields: NewEnvelope): Envelope {
 export function waitsMs({ headers, ttlMs }: Envelope, byForm?: number): number | undefined {
   const header = headers[Header.TimeoutMs];
   return header !== undefined && /^[1-9]\d{0,9}$/.test(header) ? Number(header) : (byForm ?? ttlMs);
+}
+
+/**
+ * Whether untrusted content led to a request: its sender had read some, or was called by one that had. The mark restricts only, so any text but
+ * `false` counts as one.
+ */
+export function hasReadUntrusted({ headers }: Pick<Envelope, "headers">): boolean {
+  const mark = headers[Header.Untrusted];
+  return mark !== undefined && mark !== "false";
 }
 
 /** 128 random bits as 32 lower-case hex digits: the form of message ids and of the toolCallIds that we mint. */

@@ -24,7 +24,7 @@ export function invokeByServer(
   const requester = createRequester(bus, { replyTo: `tool.result.${agent}.mcp`, subscription: { name: `mcp-proxy.${agent}`, kind: "copy" } });
   const accept = (reply: Envelope): boolean => identity.isFrom(MCP_BRIDGE, reply, "result");
   return {
-    async invoke(serverName, toolName, args, { caller, deadline, signal }) {
+    async invoke(serverName, toolName, args, { caller, deadline, signal, hasReadUntrusted }) {
       const timeoutMs = Math.max(1, Math.floor(deadline - performance.now()));
       const envelope = mcpCallEnvelope({
         topic: mcpTopics.invoke,
@@ -34,6 +34,7 @@ export function invokeByServer(
         tool: toolName,
         args,
         timeoutMs,
+        hasReadUntrusted,
       });
       const reply = await requester.request(envelope, { timeoutMs, signal, accept }).catch((error: unknown) => {
         throw callError(error, toolName);

@@ -23,6 +23,8 @@ const MAX_WAIT_MS = 30_000;
 interface AskOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Whether untrusted content led to the request. @default false */
+  readonly hasReadUntrusted?: boolean | undefined;
 }
 
 /** Asks the bridge about single servers. */
@@ -46,10 +48,13 @@ export function createManagementClient(bus: Bus, agent: string, identity: Pick<I
   async function ask<Request extends MessageName, Response extends MessageName>(
     [requestName, responseName]: readonly [Request, Response],
     value: Messages[Request] & { readonly serverName: string },
-    { timeoutMs, signal, onBehalfOf = self }: AskOptions & { readonly onBehalfOf?: string },
+    { timeoutMs, signal, hasReadUntrusted = false, onBehalfOf = self }: AskOptions & { readonly onBehalfOf?: string },
   ): Promise<Messages[Response]> {
     const body = encodeMessage(requestName, value);
-    const headers = onBehalfOf === self ? {} : { [Header.OnBehalfOf]: onBehalfOf };
+    const headers = {
+      ...(onBehalfOf === self ? {} : { [Header.OnBehalfOf]: onBehalfOf }),
+      ...(hasReadUntrusted ? { [Header.Untrusted]: "true" } : {}),
+    };
     const request = createEnvelope({ topic: mcpTopics.manage, type: messages[requestName].type, source: agent, correlationId: newId(), headers, body });
     const reply = await requester.request(request, { timeoutMs: Math.min(timeoutMs, MAX_WAIT_MS), signal, accept }).catch((error: unknown) => {
       throw askError(error, value.serverName);

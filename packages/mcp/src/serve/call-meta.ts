@@ -10,11 +10,13 @@ export interface CallMeta {
   readonly sessionId: string | undefined;
   /** Whether the call goes on when its client goes away. */
   readonly goesOn: boolean;
+  readonly hasReadUntrusted: boolean;
 }
 
 /** @throws {ProtocolError} that names every fault */
 export function readCallMeta(meta: Readonly<Record<string, unknown>> = {}, { maxTimeoutMs }: { readonly maxTimeoutMs: number }): CallMeta {
-  const { [Meta.IdempotencyKey]: idempotencyKey, [Meta.TimeoutMs]: timeoutMs, [Meta.SessionId]: sessionId, [Meta.OnClose]: onClose = "cancel" } = meta;
+  const { [Meta.IdempotencyKey]: idempotencyKey, [Meta.TimeoutMs]: timeoutMs, [Meta.SessionId]: sessionId } = meta;
+  const { [Meta.OnClose]: onClose = "cancel", [Meta.Untrusted]: hasReadUntrusted = false } = meta;
   const faults: string[] = [];
   if (idempotencyKey !== undefined && !isKey(idempotencyKey)) faults.push(`_meta["${Meta.IdempotencyKey}"]: expected 1 to 256 visible ASCII characters`);
   if (timeoutMs !== undefined && !isTimeout(timeoutMs, maxTimeoutMs))
@@ -24,9 +26,10 @@ export function readCallMeta(meta: Readonly<Record<string, unknown>> = {}, { max
   if (onClose !== "cancel" && onClose !== "keep") faults.push(`_meta["${Meta.OnClose}"]: expected cancel or keep`);
   if (onClose === "keep" && idempotencyKey === undefined)
     faults.push(`_meta["${Meta.OnClose}"]: keep needs _meta["${Meta.IdempotencyKey}"], by which the answer is found again`);
+  if (typeof hasReadUntrusted !== "boolean") faults.push(`_meta["${Meta.Untrusted}"]: expected true or false`);
   if (faults.length > 0)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Cannot call the tool: ${faults.join("; ")}`, { code: ToolErrorCode.InvalidArguments });
-  return { idempotencyKey, timeoutMs, sessionId, goesOn: onClose === "keep" } as CallMeta;
+  return { idempotencyKey, timeoutMs, sessionId, goesOn: onClose === "keep", hasReadUntrusted } as CallMeta;
 }
 
 /** The trace that a request is part of: the one its `_meta` names, else that of what carries it. */

@@ -45,7 +45,7 @@ test("a call is part of the trace that its request names", async () => {
 
 test("what a request says of its call reaches the call", async () => {
   const client = await connect((args, { signal, onProgress, ...call }) => JSON.stringify({ args, ...call, hasSignal: signal?.aborted === false, onProgress }));
-  const _meta = { "rockbot/idempotencyKey": "k", "rockbot/timeoutMs": 1_000, "rockbot/sessionId": "s" };
+  const _meta = { "rockbot/idempotencyKey": "k", "rockbot/timeoutMs": 1_000, "rockbot/sessionId": "s", "rockbot/untrusted": true };
   const { content } = await client.callTool({ name: "tool", arguments: { a: 1 }, _meta });
 
   expect(JSON.parse((content[0] as { text: string }).text)).toEqual({
@@ -54,6 +54,7 @@ test("what a request says of its call reaches the call", async () => {
     isKeyed: true,
     timeoutMs: 1_000,
     sessionId: "s",
+    hasReadUntrusted: true,
     hasSignal: true,
   });
 });

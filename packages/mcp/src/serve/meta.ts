@@ -8,6 +8,8 @@ export const Meta = {
   OnClose: "rockbot/onClose",
   /** In a call: the working-memory namespace it belongs to. */
   SessionId: "rockbot/sessionId",
+  /** In a call: true if untrusted content led to it. The policy may then deny tools with effects; it allows nothing more. */
+  Untrusted: "rockbot/untrusted",
   /** In a result: the id under which the system knows the call. */
   ToolCallId: "rockbot/toolCallId",
   /** In a result: how far its content can be trusted, and where it is from. */

@@ -20,6 +20,8 @@ export interface OfferedCall {
   /** @default the source's own */
   readonly timeoutMs: number | undefined;
   readonly sessionId: string | undefined;
+  /** Whether untrusted content led to the call, as the client says. */
+  readonly hasReadUntrusted: boolean;
   /** Aborting cancels the call, wherever it is. Undefined if it is to go on without its client. */
   readonly signal: AbortSignal | undefined;
   /** Undefined if the client wants no progress. */

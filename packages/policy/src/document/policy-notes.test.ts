@@ -17,9 +17,23 @@ operators: [{ name: ops, tokens: [{ hash: "${hash("4")}", expires: 2021-01-01T00
   const { document } = createPolicy(await readPolicy(yaml, "of the test"));
   expect(policyNotes(document, Date.parse("2026-01-01T00:00:00Z"))).toEqual([
     "callers that are not named may use only [64 characters that may be a secret]",
+    "nothing is denied after untrusted content was read: set everyone.afterUntrusted to deny tools with effects then",
     "late has a token that ended on 2020-01-01T00:00:00Z, and has 1 more: it is refused",
     "the operator ops has a token that ended on 2021-01-01T00:00:00Z, and has no other: it is refused",
   ]);
+});
+
+test.each<[string, readonly string[]]>([
+  ["", ["nothing is denied after untrusted content was read: set everyone.afterUntrusted to deny tools with effects then"]],
+  ["everyone: { afterUntrusted: { effects: deny } }", []],
+  [
+    "everyone: { afterUntrusted: { effects: deny } }\ncallers: { a: {}, b: { afterUntrusted: { effects: allow } } }",
+    ["may use tools with effects after untrusted content was read: b"],
+  ],
+  ["callers: { a: {}, b: { afterUntrusted: { effects: deny } } }", ["only these callers are denied tools with effects after untrusted content was read: b"]],
+])("the operator is told where nothing stops a model that obeys untrusted content: %j", async (yaml, expected) => {
+  const { document } = await readPolicy(yaml, "of the test");
+  expect(policyNotes(document).filter((words) => words.includes("untrusted"))).toEqual(expected);
 });
 
 test.each([

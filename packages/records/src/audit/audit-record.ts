@@ -15,6 +15,8 @@ export interface AuditRecord {
   readonly decision: "allowed" | "denied" | "none";
   /** The policy's revision. */
   readonly policy?: string | undefined;
+  /** Set if untrusted content led to the call, as its sender says. */
+  readonly hasReadUntrusted?: true | undefined;
   /** `ok`, `tool_error`, the code of the error that was answered, `superseded`, or `dead_lettered`. */
   readonly outcome: string;
   /** From receipt to the answer. */

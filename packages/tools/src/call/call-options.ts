@@ -6,8 +6,18 @@ export interface CallOptions {
   readonly toolCallId?: string | undefined;
   /** From 1 ms to 20 minutes. @default 60_000, or what is left of the parent's time */
   readonly timeoutMs?: number | undefined;
-  /** The call of a tool that makes this one. Its deadline and its cancellation hold for this call too, and it counts as one that led here. */
-  readonly parent?: Pick<ToolContext, "signal" | "deadline" | "depth"> | undefined;
+  /**
+   * The call of a tool that makes this one. Its deadline and its cancellation hold for this call too, and it counts as one that led here. If
+   * it has read untrusted content, so has this one, whatever `hasReadUntrusted` says.
+   */
+  readonly parent?: Pick<ToolContext, "signal" | "deadline" | "depth" | "hasReadUntrusted" | "untrustedFrom"> | undefined;
+  /**
+   * Whether untrusted content led to this call: the model that asks for it has read some. The policy may then deny tools with effects.
+   * @default false
+   */
+  readonly hasReadUntrusted?: boolean | undefined;
+  /** Where that was read, for the words of a refusal: a URL, or the name of a server. */
+  readonly untrustedFrom?: string | undefined;
   /** The effective caller, if that is not the agent itself. Services believe it of delegates only. */
   readonly onBehalfOf?: string | undefined;
   /**

@@ -117,13 +117,16 @@ export class OutgoingCalls {
   #contextOf(
     name: string,
     { signal, deadline, caller, notes }: Pick<ToolContext, "signal" | "deadline" | "caller" | "notes">,
-    { parent, onProgress, onSent }: CallOptions,
+    options: CallOptions,
   ): ToolContext {
     const { policy, registry, log } = this.#options;
-    const decision = policy === undefined ? undefined : decide(caller, policy, registry, name);
+    const { parent, onProgress, onSent } = options;
+    const hasReadUntrusted = options.hasReadUntrusted === true || parent?.hasReadUntrusted === true;
+    const decision = policy === undefined ? undefined : decide({ caller, tool: name, hasReadUntrusted }, policy, registry);
     const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
     const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
-    return { signal, deadline, caller, decision, depth, progress, log, notes, onSent };
+    const untrustedFrom = options.untrustedFrom ?? parent?.untrustedFrom;
+    return { signal, deadline, caller, decision, depth, hasReadUntrusted, untrustedFrom, progress, log, notes, onSent };
   }
 
   /** Waits until a journal that is kept has the call, where that matters. @returns undefined if there is nothing to wait for */

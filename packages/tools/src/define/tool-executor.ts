@@ -43,6 +43,10 @@ export interface ToolContext {
   readonly decision?: Decision | undefined;
   /** How many calls, each made by a tool, led to this one. @default 0 */
   readonly depth?: number | undefined;
+  /** Whether untrusted content led to the call: its caller had read some, or a call that led here. @default false */
+  readonly hasReadUntrusted?: boolean | undefined;
+  /** Where that was read, for the words of a refusal on the calling side: a URL, or the name of a server. */
+  readonly untrustedFrom?: string | undefined;
   /** The parsed arguments, once the validate layer has passed them; and the id of the request, which the tool does not see. */
   readonly input?: unknown;
   readonly toolCallId?: string | undefined;

@@ -52,6 +52,13 @@ async function startAudited(options: Partial<ServeToolsOptions> = {}, link?: str
   };
 }
 
+test("the line of a call says whether untrusted content led to it", async () => {
+  await using scene = await startAudited();
+  await scene.caller.call("echo", {}, { hasReadUntrusted: true });
+  await scene.caller.call("echo", {});
+  expect(scene.lines().map((line) => line["hasReadUntrusted"])).toEqual([true, undefined]);
+});
+
 test("each call has its line before its answer is known: who, which tool, a hash of the arguments, and what became of it", async () => {
   await using service = await startAudited();
   const { caller, lines } = service;

@@ -1,5 +1,5 @@
 import { trace } from "@opentelemetry/api";
-import { type Envelope, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import { type Envelope, hasReadUntrusted, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { Decision } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 
@@ -49,6 +49,7 @@ export function createCallAudit({ audit, isRequired, service }: CallAuditOptions
           arguments: args ?? message.body,
           decision: decision === undefined ? "none" : decision.isAllowed ? "allowed" : "denied",
           policy: decision?.revision,
+          hasReadUntrusted: hasReadUntrusted(message) || undefined,
           outcome: outcomeOf(outcome),
           durationMs: Math.round((performance.now() - receivedAt) * 1000) / 1000,
           traceId: trace.getActiveSpan()?.spanContext().traceId,

@@ -1,6 +1,6 @@
 import { metrics } from "@opentelemetry/api";
 import { type Bus, DeadLetterError, type Death, type Delivery, type Logger } from "@rockbot/bus";
-import { type Envelope, Header, MAX_REQUEST_BYTES, nearestName, ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
+import { type Envelope, Header, hasReadUntrusted, MAX_REQUEST_BYTES, nearestName, ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
 import type { Decision, PolicyHolder } from "@rockbot/policy";
 import type { ToolExecutor } from "../define/tool-executor.ts";
 import { unknownOutcome } from "../layers/claim.ts";
@@ -42,6 +42,14 @@ interface Received {
   readonly address: Address;
   readonly form: RequestForm;
   readonly entry: CallEntry;
+}
+
+/** The rest that the run of a call needs. */
+interface Judged {
+  readonly deadline: number;
+  readonly decision: Decision;
+  readonly isMarked: boolean;
+  readonly progress: ProgressReporter;
 }
 
 /** Handles each message on a service's topic. */
@@ -113,11 +121,12 @@ export class RequestHandler {
       return answers.write(address, request, mayHaveRun ? unknownOutcome(request) : found, deadline, { form, entry });
     }
     // Policy, limits and records know the tool by the name it is announced with, however the request names it.
-    const { name, dangerous: isDangerous } = found.definition;
+    const { name, dangerous: isDangerous, readOnly: isReadOnly } = found.definition;
     const named = name === request.toolName ? request : { ...request, toolName: name };
-    const decision = policy.current().decide({ caller: sender.caller, tool: name, isDangerous });
+    const isMarked = hasReadUntrusted(message);
+    const decision = policy.current().decide({ caller: sender.caller, tool: name, isDangerous, isReadOnly, hasReadUntrusted: isMarked });
     const progress = progressReporter(bus, service, named, Header.Progress in message.headers ? address.topic : undefined);
-    const reply = entry.refusal() ?? (await this.#run(found.executor, named, received, { deadline, decision, progress }));
+    const reply = entry.refusal() ?? (await this.#run(found.executor, named, received, { deadline, decision, isMarked, progress }));
     if (reply === undefined) return entry.end(named, "superseded", decision);
     const asAsked = named === request || reply instanceof ToolError ? reply : { ...reply, toolName: request.toolName };
     await answers.write(address, request, asAsked, deadline, { form, entry, decision, toolName: name, progress: progress.sent });
@@ -128,7 +137,7 @@ export class RequestHandler {
     executor: ToolExecutor,
     request: ToolInvokeRequest,
     { sender: { caller }, message, delivery }: Received,
-    { deadline, decision, progress }: { readonly deadline: number; readonly decision: Decision; readonly progress: ProgressReporter },
+    { deadline, decision, isMarked, progress }: Judged,
   ): Promise<Reply | undefined> {
     const { running, log } = this.#options;
     const call = running.start(caller, request.toolCallId, delivery.signal);
@@ -136,7 +145,9 @@ export class RequestHandler {
     const taken = { isRedelivered, maybeTakenSince: maybeTakenSince(delivery) };
     try {
       const { signal } = call;
-      return await executor.execute(request, { signal, deadline, caller, decision, depth: depthOf(message), progress: progress.report, log, ...taken });
+      const depth = depthOf(message);
+      const context = { signal, deadline, caller, decision, depth, hasReadUntrusted: isMarked, progress: progress.report, log, ...taken };
+      return await executor.execute(request, context);
     } catch (error) {
       if (delivery.signal.aborted) throw error;
       if (error instanceof SupersededError) return undefined;

@@ -8,6 +8,8 @@ export interface CallHeaders {
   readonly timeoutMs: number;
   /** Whether the call goes on when the client's connection closes. */
   readonly goesOn: boolean;
+  /** Whether untrusted content led to the call, as the client says: that restricts only. */
+  readonly hasReadUntrusted: boolean;
 }
 
 export interface CallHeadersOptions {
@@ -20,7 +22,7 @@ export interface CallHeadersOptions {
 }
 
 /**
- * Reads `Idempotency-Key`, `rockbot-session`, `rockbot-timeout-ms` and `rockbot-on-close`. The same key of the
+ * Reads `Idempotency-Key`, `rockbot-session`, `rockbot-timeout-ms`, `rockbot-on-close` and `rockbot-untrusted`. The same key of the
  * same caller is the same call.
  * @throws {ToolError} `invalid_arguments` that names every fault
  */
@@ -36,8 +38,11 @@ export function readCallHeaders(header: (name: string) => string | undefined, { 
   const onClose = header("rockbot-on-close") ?? "cancel";
   if (onClose !== "cancel" && onClose !== "keep") faults.push("rockbot-on-close: expected cancel or keep");
   if (onClose === "keep" && key === undefined) faults.push("rockbot-on-close: keep needs an Idempotency-Key, by which the answer is fetched");
+  const untrusted = header("rockbot-untrusted") ?? "false";
+  if (untrusted !== "true" && untrusted !== "false") faults.push("rockbot-untrusted: expected true or false");
   if (faults.length > 0) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the request's headers: ${faults.join("; ")}`);
-  return { toolCallId: key === undefined ? newId() : callIdOf(key, caller), sessionId: session, timeoutMs: asked, goesOn: onClose === "keep" };
+  const toolCallId = key === undefined ? newId() : callIdOf(key, caller);
+  return { toolCallId, sessionId: session, timeoutMs: asked, goesOn: onClose === "keep", hasReadUntrusted: untrusted === "true" };
 }
 
 /**

@@ -63,6 +63,7 @@ export function invoke(caller: ToolCaller, { timeoutMs, maxTimeoutMs, keepAliveM
         toolCallId,
         timeoutMs: asked.timeoutMs,
         sessionId,
+        hasReadUntrusted: asked.hasReadUntrusted,
         onBehalfOf,
         keepAnswer: hasKey,
         onSent: () => {

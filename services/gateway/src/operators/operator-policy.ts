@@ -19,7 +19,9 @@ export function createPolicyApp(policy: Pick<PolicyHolder, "current">, tools: Pi
       const [caller, tool] = [searchParams.get("caller"), searchParams.get("tool")];
       return Response.json({
         revision,
-        ...(caller === null || tool === null ? {} : { explanation: explain({ caller, tool, isDangerous: tools.get(tool)?.dangerous }) }),
+        ...(caller === null || tool === null
+          ? {}
+          : { explanation: explain({ caller, tool, isDangerous: tools.get(tool)?.dangerous, isReadOnly: tools.get(tool)?.readOnly }) }),
       });
     },
   };

@@ -3,6 +3,7 @@ import type { Logger } from "@rockbot/bus";
 import {
   type Decoded,
   type Envelope,
+  hasReadUntrusted,
   MCP_BRIDGE,
   type McpRegisterServerRequest,
   type McpUnregisterServerRequest,
@@ -62,7 +63,17 @@ export class ServerRequests {
     let decision: Decision | undefined;
     try {
       if ("refusal" in sender) throw sender.refusal;
-      decision = (this.#parts.policy?.current() ?? nothingAllowed()).decide({ caller, tool, isDangerous: tool === "mcp_register_server" });
+      decision = (this.#parts.policy?.current() ?? nothingAllowed()).decide({
+        caller,
+        tool,
+        isDangerous: tool === "mcp_register_server",
+        hasReadUntrusted: hasReadUntrusted(message),
+      });
+      if (decision.isDeniedAfterUntrusted)
+        throw new ToolError(
+          ToolErrorCode.Denied,
+          `"${caller}" may not use "${tool}" now: untrusted content was read before. An operator can allow it by its full name under afterUntrusted in the policy.`,
+        );
       if (!decision.isAllowed)
         throw new ToolError(ToolErrorCode.Denied, `"${caller}" may not use "${tool}". The operator's policy would have to allow it by its full name.`);
       if (!request.ok) throw new ToolError(ToolErrorCode.InvalidArguments, request.fault.message);
@@ -78,7 +89,7 @@ export class ServerRequests {
   }
 
   async #note(
-    { messageId, body }: Envelope,
+    message: Envelope,
     entry: { readonly tool: string; readonly caller: string; readonly decision: Decision | undefined; readonly outcome: string; readonly receivedAt: number },
   ): Promise<void> {
     const { tool, caller, decision, outcome, receivedAt } = entry;
@@ -87,10 +98,11 @@ export class ServerRequests {
       service: MCP_BRIDGE,
       caller,
       tool,
-      toolCallId: messageId,
-      arguments: body,
+      toolCallId: message.messageId,
+      arguments: message.body,
       decision: decision === undefined ? "none" : decision.isAllowed && outcome !== ToolErrorCode.Denied ? "allowed" : "denied",
       policy: decision?.revision,
+      hasReadUntrusted: hasReadUntrusted(message) || undefined,
       outcome,
       durationMs: Math.round((performance.now() - receivedAt) * 1000) / 1000,
     });

@@ -4,9 +4,9 @@ import type { ManagementClient } from "../management-client.ts";
 
 /** `mcp_unregister_server`: of a server that this agent has registered. */
 export function mcpUnregisterServer(management: Pick<ManagementClient, "unregister">): Tool {
-  return defineTool(tools.mcpUnregisterServer, async ({ server_name: given }, { signal, deadline }) => {
+  return defineTool(tools.mcpUnregisterServer, async ({ server_name: given }, { signal, deadline, hasReadUntrusted }) => {
     const serverName = given.toLowerCase();
-    await management.unregister(serverName, { timeoutMs: deadline - performance.now(), signal });
+    await management.unregister(serverName, { timeoutMs: deadline - performance.now(), signal, hasReadUntrusted });
     return { content: `The MCP server "${serverName}" is removed successfully.`, structured: { server_name: serverName } };
   });
 }

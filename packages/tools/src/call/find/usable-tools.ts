@@ -1,4 +1,4 @@
-import type { Decision, Policy, PolicyHolder } from "@rockbot/policy";
+import type { Decision, Policy, PolicyHolder, Use } from "@rockbot/policy";
 import type { ToolRegistration, ToolRegistry } from "../../define/tool-registry.ts";
 
 /** The tools that a policy lets a caller use, in their order. The tools of this process are for everybody. */
@@ -6,10 +6,15 @@ export function usableBy(caller: string, policy: Policy, tools: readonly ToolReg
   return tools.filter(({ name, dangerous, source }) => source === LOCAL || policy.decide({ caller, tool: name, isDangerous: dangerous }).isAllowed);
 }
 
-/** The policy's answer on a caller's use of a tool. It is undefined for tools of this process. */
-export function decide(caller: string, policy: PolicyHolder, registry: ToolRegistry, tool: string): Decision | undefined {
+/**
+ * The policy's answer on a caller's use of a tool. It is undefined for tools of this process. Of a tool that nobody has announced yet it is not known
+ * whether it is read-only: only its service decides what untrusted content means for it.
+ */
+export function decide({ caller, tool, hasReadUntrusted }: Use, policy: PolicyHolder, registry: ToolRegistry): Decision | undefined {
   const registration = registry.get(tool);
-  return registration?.source === LOCAL ? undefined : policy.current().decide({ caller, tool, isDangerous: registration?.dangerous });
+  if (registration === undefined) return policy.current().decide({ caller, tool });
+  const { source, dangerous: isDangerous, readOnly: isReadOnly } = registration;
+  return source === LOCAL ? undefined : policy.current().decide({ caller, tool, isDangerous, isReadOnly, hasReadUntrusted });
 }
 
 /** The registry as the caller may see it: it lists what the policy lets the caller use, now. */

@@ -134,10 +134,11 @@ class RemoteExecutor implements ToolExecutor {
   }
 
   /** The request as it is published. @param address of the caller's station */
-  #envelopeOf(toolCallId: string, body: Uint8Array, address: string, { caller, depth = 0, progress }: ToolContext): Envelope {
+  #envelopeOf(toolCallId: string, body: Uint8Array, address: string, { caller, depth = 0, hasReadUntrusted, progress }: ToolContext): Envelope {
     const { topic } = this.#tool;
     const headers = this.#sayFor(caller);
     if (depth > 0) headers[Header.Depth] = String(depth);
+    if (hasReadUntrusted) headers[Header.Untrusted] = "true";
     if (progress !== ignoreProgress) headers[Header.Progress] = "1";
     return createEnvelope({
       topic,
