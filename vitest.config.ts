@@ -7,18 +7,13 @@ import { SystemTestsFirst } from "./test/system-tests-first.ts";
 
 const everything = ["packages/**/*.test.ts", "services/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"];
 const never = ["**/node_modules/**", "**/dist/**"];
-const together = [
-  "packages/{base,bus,contracts,edge,policy,process}/**/*.test.ts",
-  "packages/mcp/src/{for-agents,schema,text,trust}/**/*.test.ts",
-  "services/gateway/**/*.test.ts",
-  "services/web-tools/src/page/**/*.test.ts",
-];
+/** Tests of rooms that change nothing of their process: many files share one process, and what that has imported. */
+const together = ["packages/!(cli|sandbox|testing)/**/*.test.ts", "services/*/src/**/*.test.ts"];
 
 export default defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: "alone", include: everything, exclude: [...never, ...together] } },
-      // Tests that start nothing, and leave nothing behind in their process: many files share one, and its modules.
       { extends: true, test: { name: "together", include: together, exclude: never, isolate: false } },
     ],
     globalSetup: ["test/setup-broker.ts"],
