@@ -6,7 +6,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ["packages/bus", "packages/edge"],
   ["packages/policy", "packages/records", "packages/sandbox"],
   ["packages/bus-rabbitmq", "packages/tools"],
-  ["packages/mcp", "packages/process", "packages/rockbot"],
+  ["packages/mcp", "packages/process"],
+  ["packages/agent"],
+  ["packages/rockbot"],
   ["services/[^/]+"],
   ["packages/cli"],
 ];

@@ -1,0 +1,23 @@
+import type { ToolCaller } from "@rockbot/tools";
+import type { EventPage } from "../store/turn-store.ts";
+import type { HistoryTurn, TurnRequest, TurnResult } from "../turn/turn.ts";
+
+/** An agent that runs: it takes turns, of many sessions at once, one turn at a time each. Disposal leaves the turns that run for another process. */
+export interface Agent extends AsyncDisposable {
+  readonly name: string;
+  /** Its calling side. */
+  readonly caller: ToolCaller;
+  /**
+   * Runs a turn, and resolves with its one result. Asked for again, it gives the result that is kept, joins the turn that runs, or takes up one that was
+   * cut off: what the model has said is not asked for again, and no call is made twice.
+   * @throws {ToolError} if the turn was not taken: too many wait, the store is away, or no time is left
+   * @throws {BusClosedError} if this process stops first: the turn can be taken up
+   */
+  runTurn(request: TurnRequest): Promise<TurnResult>;
+  /** The messages that a session remembers, oldest first. */
+  history(caller: string, sessionId: string): Promise<readonly HistoryTurn[]>;
+  /** The steps of a session after the one of this number, as far as they are kept. */
+  events(caller: string, sessionId: string, after: number, limit: number): Promise<EventPage>;
+  /** Adds a message to what a session remembers. */
+  note(caller: string, sessionId: string, role: HistoryTurn["role"], content: string): Promise<void>;
+}

@@ -1,0 +1,70 @@
+import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import type { PolicyHolder } from "@rockbot/policy";
+import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import type { Model } from "../model.ts";
+import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
+import type { TurnStore } from "../store/turn-store.ts";
+import type { Agent } from "./agent.ts";
+import { type AgentLimits, limitsOf } from "./agent-limits.ts";
+import type { AgentParts, AgentPlugin } from "./agent-plugin.ts";
+import { RunningAgent } from "./running-agent.ts";
+
+/** The parts and bounds of an agent. */
+export interface AgentOptions {
+  readonly bus: Bus;
+  readonly model: Model;
+  /** The agent that calls, and what the model is told that it is. @default "agent" */
+  readonly name?: string | undefined;
+  /** What the model is told besides. */
+  readonly instructions?: string | undefined;
+  readonly policy?: PolicyHolder | undefined;
+  /** Its calling side, which stays its maker's. @default one of its own, of its name */
+  readonly caller?: ToolCaller | undefined;
+  /** Where sessions and turns are kept; it stays its maker's. @default in this process */
+  readonly store?: TurnStore | undefined;
+  readonly limits?: Partial<AgentLimits> | undefined;
+  readonly log?: Logger | undefined;
+}
+
+/** An agent before its start. */
+export interface AgentBuilder {
+  /** Adds a subsystem. They start in this order. */
+  use(plugin: AgentPlugin): AgentBuilder;
+  /** Resolves once the agent knows the tools that are served, and takes turns. */
+  start(): Promise<Agent>;
+}
+
+/** Calls that an agent of its own calling side has out at once: those of many sessions. */
+const MAX_CALLS_IN_FLIGHT = 4_096;
+
+/**
+ * Describes an agent: a model, and the tools that are served on a bus. Nothing happens before its start.
+ * @throws {RangeError} if a limit makes no sense
+ */
+export function createAgent(options: AgentOptions): AgentBuilder {
+  const limits = limitsOf(options.limits);
+  const plugins: AgentPlugin[] = [];
+  const builder: AgentBuilder = {
+    use(plugin) {
+      plugins.push(plugin);
+      return builder;
+    },
+    start: () => startAgent(options, limits, plugins),
+  };
+  return builder;
+}
+
+async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: readonly AgentPlugin[]): Promise<Agent> {
+  const { bus, model, name = "agent", instructions, policy, log = silentLogger } = options;
+  await using started = new AsyncDisposableStack();
+  const store = options.store ?? started.use(createMemoryTurnStore());
+  const caller = options.caller ?? started.use(await createToolCaller(bus, { agent: name, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
+  const parts: AgentParts[] = [];
+  for (const plugin of plugins) {
+    const part = await plugin.start({ name, bus, caller, policy, log });
+    parts.push(part);
+    started.defer(async () => part[Symbol.asyncDispose]?.());
+  }
+  await caller.discovered();
+  return new RunningAgent({ name, bus, model, instructions, caller, store, limits, parts, log, resources: started.move() });
+}

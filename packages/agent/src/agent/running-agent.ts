@@ -1,0 +1,209 @@
+import { type Bus, BusClosedError, type Logger } from "@rockbot/bus";
+import { type AgentEvent, agentTopics, createEnvelope, encodeMessage, messages, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { Tool, ToolCaller } from "@rockbot/tools";
+import { CallRunner } from "../calls/call-runner.ts";
+import { TurnTools } from "../calls/turn-tools.ts";
+import type { Model } from "../model.ts";
+import { openConversation } from "../prompt/open-conversation.ts";
+import { systemText } from "../prompt/system-text.ts";
+import { HeldTurn, holdTurn } from "../store/held-turn.ts";
+import type { EventPage, TurnStore } from "../store/turn-store.ts";
+import type { HistoryTurn, TurnRequest, TurnResult } from "../turn/turn.ts";
+import { TurnEvents } from "../turn/turn-events.ts";
+import { TurnLostError } from "../turn/turn-lost-error.ts";
+import { TurnRun, type UntrustedMark } from "../turn/turn-run.ts";
+import type { Agent } from "./agent.ts";
+import type { AgentLimits } from "./agent-limits.ts";
+import type { AgentParts, TurnScope } from "./agent-plugin.ts";
+
+export interface RunningAgentOptions {
+  readonly name: string;
+  readonly bus: Bus;
+  readonly model: Model;
+  readonly instructions: string | undefined;
+  readonly caller: ToolCaller;
+  readonly store: TurnStore;
+  readonly limits: AgentLimits;
+  readonly parts: readonly AgentParts[];
+  readonly log: Logger;
+  /** What ends with the agent. */
+  readonly resources: AsyncDisposable;
+}
+
+/** An event that nobody takes at once is of no use: the session's log has it. */
+const EVENT_TTL_MS = 10_000;
+/** How long disposal waits for turns that leave. */
+const LEAVE_MS = 2_000;
+
+/** See Agent. */
+export class RunningAgent implements Agent {
+  readonly name: string;
+  readonly caller: ToolCaller;
+  readonly #options: RunningAgentOptions;
+  readonly #runner: CallRunner;
+  readonly #turns = new Map<string, Promise<TurnResult>>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: RunningAgentOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.caller = options.caller;
+    const { maxParallelCalls, callTimeoutMs } = options.limits;
+    this.#runner = new CallRunner({ maxParallel: maxParallelCalls, timeoutMs: callTimeoutMs, log: options.log });
+  }
+
+  runTurn(request: TurnRequest): Promise<TurnResult> {
+    const key = JSON.stringify([request.caller, request.sessionId, request.turnId]);
+    const known = this.#turns.get(key);
+    if (known !== undefined) return known;
+    const turn = this.#runTurn(request).finally(() => this.#turns.delete(key));
+    this.#turns.set(key, turn);
+    return turn;
+  }
+
+  history(caller: string, sessionId: string): Promise<readonly HistoryTurn[]> {
+    return this.#options.store.history({ caller, sessionId });
+  }
+
+  events(caller: string, sessionId: string, after: number, limit: number): Promise<EventPage> {
+    return this.#options.store.events({ caller, sessionId }, after, limit);
+  }
+
+  note(caller: string, sessionId: string, role: HistoryTurn["role"], content: string): Promise<void> {
+    return this.#options.store.note({ caller, sessionId }, { role, content, at: Date.now() });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort(new BusClosedError("The agent has ended"));
+    const leaving = Promise.allSettled(this.#turns.values());
+    await Promise.race([leaving, new Promise((resolve) => setTimeout(resolve, LEAVE_MS).unref())]);
+    await this.#options.resources[Symbol.asyncDispose]();
+  }
+
+  async #runTurn(request: TurnRequest): Promise<TurnResult> {
+    checkRequest(request);
+    const { store, limits, log } = this.#options;
+    const { caller, sessionId, turnId, hasReadUntrusted = false, deadline } = request;
+    const signal = AbortSignal.any([request.signal, this.#stopping.signal]);
+    for (;;) {
+      signal.throwIfAborted();
+      const { leaseMs, maxWaiting } = limits;
+      const held = await holdTurn(store, { session: { caller, sessionId }, turnId, hasReadUntrusted, signal, deadline, leaseMs, maxWaiting, log });
+      if (!(held instanceof HeldTurn)) return held;
+      await using turn = held;
+      try {
+        return await this.#run(request, turn);
+      } catch (error) {
+        if (!(error instanceof TurnLostError)) throw error;
+        log.info({ turnId }, "another process has taken the turn: waits for its result");
+      }
+    }
+  }
+
+  async #run(request: TurnRequest, held: HeldTurn): Promise<TurnResult> {
+    const { caller, sessionId, turnId, model = this.#options.model, hasReadUntrusted = false } = request;
+    const { store, limits, log } = this.#options;
+    const events = new TurnEvents({ store, session: { caller, sessionId }, turnId, tell: (event) => this.#tell(request, event), log });
+    const history = request.messages === undefined ? held.history : [];
+    const mark: UntrustedMark = { isSet: hasReadUntrusted || held.hasReadUntrusted || history.some(({ isUntrusted }) => isUntrusted) };
+    const scope = scopeOf(request, { model, nonce: held.nonce, mark });
+    events.emit(held.isTakenUp ? { kind: "notice", text: "The turn is taken up again where it was cut off." } : { kind: "turn_started" });
+    const tools = this.#toolsOf(scope);
+    const conversation = openConversation({
+      ...request,
+      ...(await this.#promptOf(scope, request)),
+      history,
+      message: request.message,
+      messages: request.messages,
+    });
+    const run = new TurnRun({ request, held, model, conversation, tools, events, runner: this.#runner, limits, stopping: this.#stopping.signal, mark, log });
+    const result = await run.run();
+    await held.end(result, historyOf(request, held.startedAt, result)).catch((error: unknown) => {
+      if (error instanceof TurnLostError) throw error;
+      log.error({ turnId, error: String(error) }, "could not keep the result of a turn");
+    });
+    const { inputTokens, outputTokens, cachedInputTokens } = result.usage;
+    const usage = {
+      input_tokens: inputTokens,
+      output_tokens: outputTokens,
+      ...(cachedInputTokens === undefined ? {} : { cached_input_tokens: cachedInputTokens }),
+    };
+    events.emit({ kind: "turn_finished", finish: result.finish, usage, message: result.reason ?? null });
+    await events.flush();
+    return result;
+  }
+
+  #toolsOf(scope: TurnScope): TurnTools {
+    const { caller, parts, log } = this.#options;
+    const local = new Map<string, Tool>(parts.flatMap((part) => part.tools?.(scope) ?? []).map((tool) => [tool.definition.name, tool]));
+    const layers = parts.flatMap((part) => (part.layer === undefined ? [] : [part.layer(scope)]));
+    return new TurnTools({ caller, effectiveCaller: scope.caller, namespace: scope.namespace, local: [...local.values()], layers, log });
+  }
+
+  async #promptOf(scope: TurnScope, { message, messages: given }: TurnRequest): Promise<{ readonly system: string; readonly aside: string }> {
+    const { name, parts, log } = this.#options;
+    const asked = message ?? given?.findLast(({ role }) => role === "user")?.content ?? "";
+    const instructions = [this.#options.instructions, ...parts.map((part) => part.instructions)].filter((text) => text !== undefined).join("\n\n");
+    const asides = await Promise.all(
+      parts.map((part) =>
+        part.aside?.(scope, asked).catch((error: unknown) => {
+          log.warn({ error: String(error) }, "a part of the prompt is missing");
+          return undefined;
+        }),
+      ),
+    );
+    const system = systemText({ name, instructions, modelText: scope.model.behavior.systemText });
+    return { system, aside: asides.filter((text) => text !== undefined && text !== "").join("\n\n") };
+  }
+
+  #tell(request: TurnRequest, event: AgentEvent): void {
+    const { bus, name, log } = this.#options;
+    request.onEvent?.(event);
+    const envelope = createEnvelope({
+      topic: agentTopics.event(request.caller, request.sessionId),
+      type: messages.AgentEvent.type,
+      source: name,
+      ttlMs: EVENT_TTL_MS,
+      body: encodeMessage("AgentEvent", event),
+    });
+    bus.publish(envelope).catch((error: unknown) => log.debug({ error: String(error) }, "could not tell a step of a turn"));
+  }
+}
+
+/** @throws {ToolError} */
+function checkRequest({ message, messages: given, sessionId }: TurnRequest): void {
+  if ((message === undefined) === (given === undefined)) throw new ToolError(ToolErrorCode.InvalidArguments, "Give either message or messages, and not both.");
+  if (sessionId.length < 1 || sessionId.length > 128)
+    throw new ToolError(ToolErrorCode.InvalidArguments, `A session's id has 1 to 128 characters, this one has ${sessionId.length}.`);
+}
+
+function scopeOf(
+  { caller, sessionId, turnId, origin = "user" }: TurnRequest,
+  { model, nonce, mark }: { readonly model: Model; readonly nonce: string; readonly mark: UntrustedMark },
+): TurnScope {
+  return {
+    caller,
+    sessionId,
+    namespace: `session/${sessionId}`,
+    turnId,
+    origin,
+    model,
+    nonce,
+    get hasReadUntrusted() {
+      return mark.isSet;
+    },
+  };
+}
+
+/** What the session remembers of a turn: what was asked, and what was answered. */
+function historyOf(
+  { message, messages: given, hasReadUntrusted = false }: TurnRequest,
+  startedAt: number,
+  { text, hasReadUntrusted: isUntrusted }: TurnResult,
+): HistoryTurn[] {
+  const asked = message ?? given?.findLast(({ role }) => role === "user")?.content ?? "";
+  const turns: HistoryTurn[] = [];
+  if (asked !== "") turns.push({ role: "user", content: asked, at: startedAt, ...(hasReadUntrusted ? { isUntrusted: true } : {}) });
+  if (text !== "") turns.push({ role: "assistant", content: text, at: Date.now(), ...(isUntrusted ? { isUntrusted: true } : {}) });
+  return turns;
+}

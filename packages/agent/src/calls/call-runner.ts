@@ -1,0 +1,91 @@
+import { createSemaphore, type Semaphore } from "@rockbot/base";
+import type { Logger } from "@rockbot/bus";
+import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { CallOptions, ProgressUpdate } from "@rockbot/tools";
+import type { StoredResult } from "../store/turn-store.ts";
+import type { TurnEvents } from "../turn/turn-events.ts";
+import type { TurnCall, TurnTools } from "./turn-tools.ts";
+
+export interface CallRunnerOptions {
+  /** Calls that run at once, of one turn. */
+  readonly maxParallel: number;
+  /** How long one may take. */
+  readonly timeoutMs: number;
+  readonly log: Logger;
+}
+
+/** What a call needs of its turn. */
+export interface CallTurn {
+  readonly tools: TurnTools;
+  readonly events: TurnEvents;
+  readonly parent: NonNullable<CallOptions["parent"]>;
+  readonly hasReadUntrusted: boolean;
+}
+
+/** A result may have so many characters in the store and for the model, if no size layer has made it smaller. */
+const MAX_RESULT_LENGTH = 256 * 1024;
+/** An event has so many characters of arguments. */
+const MAX_EVENT_ARGUMENTS = 2_000;
+
+/** Runs the calls of turns. A call that runs in this process already is joined, not made again. */
+export class CallRunner {
+  readonly #options: CallRunnerOptions;
+  readonly #running = new Map<string, Promise<StoredResult>>();
+
+  constructor(options: CallRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Bounds the calls of one answer. */
+  places(): Semaphore {
+    return createSemaphore(this.#options.maxParallel);
+  }
+
+  /** @throws only what says that this process is to stop, or that its turn is cancelled */
+  run(call: TurnCall, turn: CallTurn): Promise<StoredResult> {
+    const known = this.#running.get(call.callId);
+    if (known !== undefined) return known;
+    const running = this.#run(call, turn).finally(() => this.#running.delete(call.callId));
+    running.catch(() => {}); // its turn may have left
+    this.#running.set(call.callId, running);
+    return running;
+  }
+
+  async #run(call: TurnCall, { tools, events, parent, hasReadUntrusted }: CallTurn): Promise<StoredResult> {
+    const { timeoutMs, log } = this.#options;
+    const { callId: toolCallId, name: toolName } = call;
+    const startedAt = performance.now();
+    events.emit({ kind: "tool_started", toolCallId, toolName, arguments: call.arguments.slice(0, MAX_EVENT_ARGUMENTS) });
+    const onProgress = ({ progress, total, message }: ProgressUpdate): void =>
+      events.emit({ kind: "tool_progress", toolCallId, toolName, progress: progress ?? null, total: total ?? null, message: message ?? null });
+    const ended = (status: string, isError: boolean, message: string | null): void =>
+      events.emit({ kind: "tool_finished", toolCallId, toolName, status, isError, message, durationMs: Math.round(performance.now() - startedAt) });
+    try {
+      const response = await tools.run(call, { parent, timeoutMs, hasReadUntrusted, onProgress });
+      const result = resultOf(response);
+      ended(result.isError ? "error" : "ok", result.isError, result.isError ? result.content.slice(0, MAX_EVENT_ARGUMENTS) : null);
+      return result;
+    } catch (error) {
+      parent.signal.throwIfAborted();
+      const toolError = error instanceof ToolError ? error : new ToolError(ToolErrorCode.ExecutionFailed, String(error), { cause: error });
+      if (!(error instanceof ToolError)) log.warn({ toolCallId, toolName, error: String(error) }, "a call failed in an unexpected way");
+      ended(toolError.code, true, toolError.message);
+      return failure(toolError, tools.get(toolName)?.source);
+    }
+  }
+}
+
+function resultOf({ content, structured, isError = false, trust }: ToolInvokeResponse): StoredResult {
+  const text = content ?? (structured === undefined ? "" : JSON.stringify(structured));
+  const whole = text === "" ? "(the tool gave no output)" : text;
+  const kept =
+    whole.length <= MAX_RESULT_LENGTH ? whole : `${whole.slice(0, MAX_RESULT_LENGTH)}\n[result truncated — ${whole.length - MAX_RESULT_LENGTH} chars omitted]`;
+  return { content: kept, isError, isUntrusted: trust?.level === "untrusted", ...(trust?.origin === undefined ? {} : { origin: trust.origin }) };
+}
+
+/** An error as the model reads it. The words of foreign servers' errors are theirs. */
+function failure({ code, message, retryAfterMs }: ToolError, source: string | undefined): StoredResult {
+  const when = retryAfterMs === undefined ? "" : ` (not before ${Math.ceil(retryAfterMs / 1000)} s from now)`;
+  const isForeign = source === "mcp-bridge" && code === ToolErrorCode.ExecutionFailed;
+  return { content: `${code}: ${message}${when}`, isError: true, isUntrusted: isForeign, ...(isForeign ? { origin: "mcp" } : {}) };
+}

@@ -1,0 +1,118 @@
+import type { Logger } from "@rockbot/bus";
+import { parseJson, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import {
+  type CallOptions,
+  type Tool,
+  type ToolCaller,
+  type ToolContext,
+  type ToolExecutor,
+  type ToolLayer,
+  type ToolRegistration,
+  withLocalLayers,
+} from "@rockbot/tools";
+import type { ModelTool } from "../model.ts";
+
+/** A tool that a turn can use. */
+export interface TurnTool {
+  readonly tool: ModelTool;
+  /** The service that runs it; `agent` for one of the session itself. */
+  readonly source: string;
+  readonly readOnly: boolean;
+}
+
+/** The call that is to run, with the names of its turn. */
+export interface TurnCall {
+  readonly callId: string;
+  readonly name: string;
+  /** A JSON object as text. */
+  readonly arguments: string;
+}
+
+export interface TurnToolsOptions {
+  readonly caller: Pick<ToolCaller, "toolsOf" | "call" | "agent">;
+  /** On whose behalf. */
+  readonly effectiveCaller: string;
+  /** The working-memory namespace of the session. */
+  readonly namespace: string;
+  /** Tools of the session itself: they run in this process. */
+  readonly local: readonly Tool[];
+  /** Outermost first. */
+  readonly layers: readonly ToolLayer[];
+  readonly log: Logger;
+}
+
+/** How one call runs. */
+export interface RunCallOptions {
+  readonly parent: NonNullable<CallOptions["parent"]>;
+  readonly timeoutMs: number;
+  readonly hasReadUntrusted: boolean;
+  readonly onProgress: NonNullable<CallOptions["onProgress"]>;
+}
+
+/** Tools of agents are for people and programs, not for agents: a turn that called one would wait for itself. */
+const OWN_PREFIX = "agent__";
+
+/** The tools of one turn, as they stand at its beginning: those that its caller may use on the bus, and those of its session. */
+export class TurnTools {
+  /** Sorted by name: the same tools give the same bytes. */
+  readonly list: readonly TurnTool[];
+  readonly #byName: ReadonlyMap<string, TurnTool>;
+  readonly #local: ReadonlyMap<string, ToolExecutor>;
+  readonly #options: TurnToolsOptions;
+
+  constructor(options: TurnToolsOptions) {
+    const { caller, effectiveCaller, local } = options;
+    this.#options = options;
+    this.#local = new Map(local.map((tool) => [tool.definition.name, withLocalLayers(tool)]));
+    const served = caller.toolsOf(effectiveCaller).filter(({ name }) => !name.startsWith(OWN_PREFIX) && !this.#local.has(name));
+    this.list = [...served.map(servedTool), ...local.map(localTool)].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
+    this.#byName = new Map(this.list.map((entry) => [entry.tool.name, entry]));
+  }
+
+  get(name: string): TurnTool | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** @throws {ToolError} */
+  run({ callId, name, arguments: args }: TurnCall, { parent, timeoutMs, hasReadUntrusted, onProgress }: RunCallOptions): Promise<ToolInvokeResponse> {
+    const { caller, effectiveCaller, namespace, layers, log } = this.#options;
+    const request: ToolInvokeRequest = { toolCallId: callId, toolName: name, arguments: args, sessionId: namespace };
+    const local = this.#local.get(name);
+    const context: ToolContext = {
+      ...parent,
+      deadline: Math.min(parent.deadline, performance.now() + timeoutMs),
+      caller: effectiveCaller,
+      progress: onProgress,
+      log,
+    };
+    const options: CallOptions = {
+      toolCallId: callId,
+      parent,
+      timeoutMs,
+      sessionId: namespace,
+      onProgress,
+      ...(effectiveCaller === caller.agent ? {} : { onBehalfOf: effectiveCaller }),
+      ...(hasReadUntrusted ? { hasReadUntrusted } : {}),
+    };
+    const executor: ToolExecutor = local ?? { execute: () => caller.call(name, args, options) };
+    return layers.reduceRight((inner, layer) => layer(inner), executor).execute(request, context);
+  }
+}
+
+/** A registration never changes, so its schema is read once. */
+const served = new WeakMap<ToolRegistration, TurnTool>();
+
+function servedTool(registration: ToolRegistration): TurnTool {
+  const known = served.get(registration);
+  if (known !== undefined) return known;
+  const { name, description, parametersSchema, source, readOnly } = registration;
+  const parsed = parseJson(parametersSchema);
+  const isObject = parsed.ok && typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value);
+  const entry = { tool: { name, description, parameters: isObject ? (parsed.value as object) : { type: "object" } }, source, readOnly };
+  served.set(registration, entry);
+  return entry;
+}
+
+function localTool({ definition: { name, description, inputSchema, readOnly } }: Tool): TurnTool {
+  return { tool: { name, description, parameters: inputSchema }, source: "agent", readOnly };
+}

@@ -1,0 +1,229 @@
+import { randomBytes } from "node:crypto";
+import { pause } from "@rockbot/base";
+import type { Logger } from "@rockbot/bus";
+import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { StoreUnavailableError } from "@rockbot/records";
+import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
+import { TurnLostError } from "../turn/turn-lost-error.ts";
+import type { SessionKey, StoredAnswer, StoredResult, TakenTurn, TurnLease, TurnRecord, TurnStore } from "./turn-store.ts";
+
+/** Which turn is to be held, and for how long its asker waits. */
+export interface HoldTurnOptions {
+  readonly session: SessionKey;
+  readonly turnId: string;
+  readonly hasReadUntrusted: boolean;
+  /** Ends the wait for the turns before. */
+  readonly signal: AbortSignal;
+  /** On the clock of `performance.now()`. */
+  readonly deadline: number;
+  readonly leaseMs: number;
+  readonly maxWaiting: number;
+  readonly log: Logger;
+}
+
+/** How often a turn that waits asks again. */
+const ASK_MS = 250;
+/** How long a store that is away is waited for before a turn ends for it. */
+const STORE_PATIENCE_MS = 10_000;
+
+/**
+ * Waits until the turn has its session to itself.
+ * @returns the turn; or its result, if it has ended before
+ * @throws {ToolError} if too many turns wait, the time is over, or the store is away
+ */
+export async function holdTurn(store: TurnStore, options: HoldTurnOptions): Promise<HeldTurn | TurnResult> {
+  const { session, turnId, signal, deadline, leaseMs, maxWaiting } = options;
+  const owner = newId();
+  const claim = { turnId, owner, leaseMs, maxWaiting };
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const taken = await patiently(() => store.take(session, claim), options);
+      if (taken.state === "taken") return await HeldTurn.begin(store, options, owner, taken);
+      if (taken.state === "ended") return taken.result;
+      if (taken.state === "full") throw overloaded(taken.waiting);
+      if (performance.now() >= deadline) throw late(taken.ahead);
+      await pause(Math.max(1, Math.min(ASK_MS, leaseMs / 4, deadline - performance.now())), signal);
+    }
+  } catch (error) {
+    void store.leave(session, turnId, owner).catch(() => {}); // its place ends by itself
+    if (error instanceof StoreUnavailableError) throw storeAway(error);
+    throw error;
+  }
+}
+
+/** A turn that this process runs, with all that is kept of it. It keeps its lease until it ends or is left. */
+export class HeldTurn implements AsyncDisposable {
+  readonly history: readonly HistoryTurn[];
+  readonly nonce: string;
+  readonly startedAt: number;
+  /** Whether another process, or an earlier run, has begun it. */
+  readonly isTakenUp: boolean;
+  readonly #store: TurnStore;
+  readonly #options: HoldTurnOptions;
+  readonly #answers: StoredAnswer[];
+  readonly #results: Map<string, StoredResult>;
+  readonly #lost = new AbortController();
+  readonly #renewing: NodeJS.Timeout;
+  readonly #hasReadUntrusted: boolean;
+  #lease: TurnLease;
+  #isOver = false;
+
+  static async begin(store: TurnStore, options: HoldTurnOptions, owner: string, taken: TakenTurn & { state: "taken" }): Promise<HeldTurn> {
+    const record = taken.record ?? newRecord(options.hasReadUntrusted);
+    const lease = { turnId: options.turnId, owner, fence: taken.fence };
+    const held = new HeldTurn(store, options, lease, { record, history: taken.history, isTakenUp: taken.record !== undefined });
+    if (taken.record === undefined) await held.#write((current) => store.begin(options.session, current, record));
+    return held;
+  }
+
+  private constructor(
+    store: TurnStore,
+    options: HoldTurnOptions,
+    lease: TurnLease,
+    { record, history, isTakenUp }: { readonly record: TurnRecord; readonly history: readonly HistoryTurn[]; readonly isTakenUp: boolean },
+  ) {
+    this.#store = store;
+    this.#options = options;
+    this.#lease = lease;
+    this.history = history;
+    this.nonce = record.nonce;
+    this.startedAt = record.startedAt;
+    this.isTakenUp = isTakenUp;
+    this.#hasReadUntrusted = record.hasReadUntrusted;
+    this.#answers = [...record.answers];
+    this.#results = new Map(record.results);
+    this.#renewing = setInterval(() => void this.#renew(), options.leaseMs / 4).unref();
+  }
+
+  /** Aborts with a TurnLostError when another process has taken the turn. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  get hasReadUntrusted(): boolean {
+    return this.#hasReadUntrusted;
+  }
+
+  answer(index: number): StoredAnswer | undefined {
+    return this.#answers[index];
+  }
+
+  result(callId: string): StoredResult | undefined {
+    return this.#results.get(callId);
+  }
+
+  /** Keeps the model's next answer. Once it resolves, any process that takes the turn up goes on from this answer. */
+  async addAnswer(answer: StoredAnswer): Promise<void> {
+    const index = this.#answers.length;
+    await this.#write((lease) => this.#store.addAnswer(this.#options.session, lease, index, answer));
+    this.#answers.push(answer);
+  }
+
+  /** Keeps the result of a call. A store that is away does not stop it: whoever takes the turn up asks for that result again, under the call's id. */
+  async addResult(callId: string, result: StoredResult): Promise<void> {
+    this.#results.set(callId, result);
+    await this.#store.addResult(this.#options.session, this.#lease, callId, result).catch((error: unknown) => {
+      this.#options.log.debug({ toolCallId: callId, error: String(error) }, "could not keep the result of a call");
+    });
+  }
+
+  /** Keeps the turn's result, and gives the session to the next turn. */
+  async end(result: TurnResult, history: readonly HistoryTurn[]): Promise<void> {
+    await this.#write((lease) => this.#store.end(this.#options.session, lease, result, history));
+    this.#isOver = true;
+    clearInterval(this.#renewing);
+  }
+
+  /** Leaves a turn that has not ended for another process to take up. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#renewing);
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { session, turnId } = this.#options;
+    await this.#store.leave(session, turnId, this.#lease.owner).catch(() => {}); // the lease ends by itself
+  }
+
+  /** @throws {TurnLostError} @throws {StoreUnavailableError} if the store stays away */
+  async #write(write: (lease: TurnLease) => Promise<boolean>): Promise<void> {
+    this.#lost.signal.throwIfAborted();
+    if (await patiently(() => write(this.#lease), this.#options)) return;
+    await this.#takeAgain();
+    if (await patiently(() => write(this.#lease), this.#options)) return;
+    throw this.#lose();
+  }
+
+  /**
+   * A lease that has lapsed, or that the store has lost, is taken again if nobody else has the turn, and has gone on with it. A store that has lost the
+   * record gets it back.
+   */
+  async #takeAgain(): Promise<void> {
+    const { session, turnId, leaseMs, maxWaiting } = this.#options;
+    const taken = await patiently(() => this.#store.take(session, { turnId, owner: this.#lease.owner, leaseMs, maxWaiting }), this.#options);
+    if (taken.state !== "taken") throw this.#lose();
+    this.#lease = { ...this.#lease, fence: taken.fence };
+    if (taken.record === undefined) {
+      const record = {
+        nonce: this.nonce,
+        startedAt: this.startedAt,
+        hasReadUntrusted: this.#hasReadUntrusted,
+        answers: this.#answers,
+        results: this.#results,
+      };
+      await patiently(() => this.#store.begin(session, this.#lease, record), this.#options);
+    } else if (taken.record.nonce !== this.nonce || taken.record.answers.length > this.#answers.length + 1) throw this.#lose();
+  }
+
+  async #renew(): Promise<void> {
+    const { session, leaseMs } = this.#options;
+    try {
+      if (!(await this.#store.renew(session, this.#lease, leaseMs)) && !this.#isOver) await this.#takeAgain();
+    } catch {
+      // the next renewal, or the next write, tells
+    }
+  }
+
+  #lose(): TurnLostError {
+    const error = new TurnLostError(`The turn "${this.#options.turnId}" is run by another process`);
+    this.#lost.abort(error);
+    return error;
+  }
+}
+
+const newRecord = (hasReadUntrusted: boolean): TurnRecord => ({
+  nonce: randomBytes(8).toString("hex"),
+  startedAt: Date.now(),
+  hasReadUntrusted,
+  answers: [],
+  results: new Map(),
+});
+
+/** Asks again while the store is away, for STORE_PATIENCE_MS. */
+async function patiently<T>(ask: () => Promise<T>, { signal, deadline }: Pick<HoldTurnOptions, "signal" | "deadline">): Promise<T> {
+  const until = Math.min(performance.now() + STORE_PATIENCE_MS, deadline);
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) || performance.now() + ASK_MS >= until || signal.aborted) throw error;
+      await pause(ASK_MS, signal);
+    }
+  }
+}
+
+const overloaded = (waiting: number): ToolError =>
+  new ToolError(ToolErrorCode.Overloaded, `The message was not taken: ${waiting} messages of this session wait already. Send it again once one is answered.`, {
+    retryAfterMs: 5_000,
+    details: { reason: "session_queue", mayHaveRun: false },
+  });
+
+const late = (ahead: number): ToolError =>
+  new ToolError(ToolErrorCode.Timeout, `The message was not answered in time: ${ahead} messages of this session were before it. Send it again later.`, {
+    details: { mayHaveRun: false },
+  });
+
+const storeAway = (cause: StoreUnavailableError): ToolError =>
+  new ToolError(ToolErrorCode.Unavailable, "The message was not taken: the store of conversations is away. Send it again later.", {
+    cause,
+    details: { mayHaveRun: false },
+  });

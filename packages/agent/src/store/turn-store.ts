@@ -1,0 +1,112 @@
+import type { AgentEvent } from "@rockbot/contracts";
+import type { ModelAnswer } from "../model.ts";
+import type { NewEvent } from "../turn/new-event.ts";
+import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
+
+/**
+ * Remembers sessions and their turns. One turn of a session runs at a time, under the session's lease. A turn writes only while its
+ * lease holds: a process that has lost the lease changes nothing any more.
+ *
+ * Each operation happens whole or not at all. It rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed. Then
+ * it may have taken effect, or not. Each one may be asked for again.
+ */
+export interface TurnStore extends AsyncDisposable {
+  /**
+   * Asks for the session's lease for a turn. A turn that has to wait takes its place in the session's queue. It keeps the place while it
+   * asks again within `leaseMs`. A turn that was begun goes before all that wait.
+   */
+  take(session: SessionKey, claim: TurnClaim): Promise<TakenTurn>;
+  /** Makes the lease hold from now. @returns whether it held */
+  renew(session: SessionKey, lease: TurnLease, leaseMs: number): Promise<boolean>;
+  /** Gives the lease back, or leaves the queue. The turn's record stays. */
+  leave(session: SessionKey, turnId: string, owner: string): Promise<void>;
+  /** Writes a turn's record whole, unless there is one. @returns whether the lease holds */
+  begin(session: SessionKey, lease: TurnLease, record: TurnRecord): Promise<boolean>;
+  /** Adds the next answer of the model. @returns false if the lease does not hold, or the record has another answer of this number */
+  addAnswer(session: SessionKey, lease: TurnLease, index: number, answer: StoredAnswer): Promise<boolean>;
+  /** Adds the result of a call; the first one of a call stays. @returns whether the lease holds */
+  addResult(session: SessionKey, lease: TurnLease, callId: string, result: StoredResult): Promise<boolean>;
+  /** Ends the turn: keeps its result, adds to the session's history, and gives the lease back. @returns whether the lease held */
+  end(session: SessionKey, lease: TurnLease, result: TurnResult, history: readonly HistoryTurn[]): Promise<boolean>;
+  /** The messages of the session, oldest first, at most MAX_HISTORY. */
+  history(session: SessionKey): Promise<readonly HistoryTurn[]>;
+  /** Adds a message to the session's history, whichever turn runs. */
+  note(session: SessionKey, entry: HistoryTurn): Promise<void>;
+  /** Adds events to the session's log, at most MAX_EVENTS of EVENTS_KEPT_MS. @returns them with their numbers */
+  addEvents(session: SessionKey, turnId: string, events: readonly NewEvent[]): Promise<readonly AgentEvent[]>;
+  /** The events after a number, oldest first, as far as they are kept; and the number of the newest. */
+  events(session: SessionKey, after: number, limit: number): Promise<EventPage>;
+}
+
+/** A session of an effective caller. The same id of another caller is another session. */
+export interface SessionKey {
+  readonly caller: string;
+  readonly sessionId: string;
+}
+
+/** Which run of a turn asks for a session's lease. */
+export interface TurnClaim {
+  readonly turnId: string;
+  /** Unique to this run of the turn. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** How many turns may wait. */
+  readonly maxWaiting: number;
+}
+
+/** The lease of a session, as one run of a turn has it. */
+export interface TurnLease {
+  readonly turnId: string;
+  readonly owner: string;
+  /** Rises with each taking. */
+  readonly fence: number;
+}
+
+/** The store's answer to a claim. */
+export type TakenTurn =
+  | { readonly state: "taken"; readonly fence: number; readonly record: TurnRecord | undefined; readonly history: readonly HistoryTurn[] }
+  | { readonly state: "waiting"; readonly ahead: number }
+  | { readonly state: "full"; readonly waiting: number }
+  | { readonly state: "ended"; readonly result: TurnResult };
+
+/** All that a turn needs to be taken up again, beside its request. */
+export interface TurnRecord {
+  /** Names the fences around untrusted content in this turn. */
+  readonly nonce: string;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  readonly hasReadUntrusted: boolean;
+  readonly answers: readonly StoredAnswer[];
+  /** By the id of the call. */
+  readonly results: ReadonlyMap<string, StoredResult>;
+}
+
+/** An answer of the model, and what it was asked for. */
+export interface StoredAnswer extends ModelAnswer {
+  /** The last one: no tools were offered, because of a limit. */
+  readonly limit?: string | undefined;
+}
+
+/** The result of a call, as the model reads it, without its fence. */
+export interface StoredResult {
+  readonly content: string;
+  readonly isError: boolean;
+  readonly isUntrusted: boolean;
+  readonly origin?: string | undefined;
+}
+
+/** Events of a session. */
+export interface EventPage {
+  readonly events: readonly AgentEvent[];
+  readonly last: number;
+}
+
+/** Messages that a session remembers. */
+export const MAX_HISTORY = 50;
+/** Events that a session's log keeps at most, and how long it keeps one. */
+export const MAX_EVENTS = 1_000;
+export const EVENTS_KEPT_MS = 15 * 60_000;
+/** A turn that was begun has the session to itself for so many leases after it was cut off, so that it is taken up before others begin. */
+export const TAKE_UP_LEASES = 3;
+/** A session is forgotten after so long without a turn. @default of the stores */
+export const SESSION_KEPT_MS = 7 * 24 * 3600_000;

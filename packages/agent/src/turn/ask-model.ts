@@ -1,0 +1,79 @@
+import { LightAbort, onAbort } from "@rockbot/base";
+import type { Model, ModelAnswer, ModelRequest, ModelTool } from "../model.ts";
+import type { Conversation } from "../prompt/conversation.ts";
+
+export interface AskModelOptions {
+  readonly model: Model;
+  readonly conversation: Conversation;
+  readonly tools: readonly ModelTool[];
+  readonly toolChoice: "auto" | "none";
+  readonly maxOutputTokens: number | undefined;
+  readonly cacheKey: string;
+  readonly signal: AbortSignal;
+  /** On the clock of `performance.now()`. */
+  readonly deadline: number;
+  readonly onText: (delta: string) => void;
+  /** Says something about the answer that those who follow the turn should know. */
+  readonly notice: (text: string) => void;
+}
+
+/** What is left in the context window for an answer, when nobody says, in tokens. */
+const ANSWER_TOKENS = 4_096;
+
+/**
+ * Asks the model once. A conversation that proves too long is trimmed, and asked about once more; so is an answer that broke off.
+ * @throws what the model throws, or the signal's reason
+ */
+export async function askModel(options: AskModelOptions): Promise<ModelAnswer> {
+  const { model, conversation, tools, maxOutputTokens, notice } = options;
+  const { contextTokens } = model.behavior;
+  conversation.fit(contextTokens - Math.min(maxOutputTokens ?? ANSWER_TOKENS, contextTokens / 4), tools);
+  try {
+    return await ask(options);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    const code = codeOf(error);
+    if (code === "context_overflow" && conversation.trimForOverflow())
+      notice("The conversation was too long for the model: the largest results were shortened.");
+    else if (code === "interrupted") notice("The model's answer broke off. It is asked again.");
+    else throw error;
+    return await ask(options);
+  }
+}
+
+/** The code of a model's error. */
+export const codeOf = (error: unknown): string | undefined => {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : undefined;
+};
+
+/** A model that ignores its signal and its deadline is left alone. */
+async function ask({ model, conversation, tools, toolChoice, maxOutputTokens, cacheKey, signal, deadline, onText }: AskModelOptions): Promise<ModelAnswer> {
+  const cut = new LightAbort();
+  const request: ModelRequest = {
+    messages: conversation.messages,
+    ...(tools.length === 0 ? {} : { tools, toolChoice }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    cacheKey,
+    signal,
+    deadline,
+    onText(delta) {
+      if (!cut.aborted) onText(delta);
+    },
+  };
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const leave = onAbort(signal, () => reject(signal.reason));
+  const timer = setTimeout(() => reject(new ModelLateError("The model has not answered in time")), Math.max(0, deadline - performance.now()));
+  try {
+    return await Promise.race([model.answer(request), late]);
+  } finally {
+    cut.abort(undefined);
+    clearTimeout(timer);
+    leave();
+  }
+}
+
+class ModelLateError extends Error {
+  override readonly name = "ModelLateError";
+  readonly code = "timeout";
+}

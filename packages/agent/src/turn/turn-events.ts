@@ -1,0 +1,84 @@
+import type { Logger } from "@rockbot/bus";
+import type { AgentEvent } from "@rockbot/contracts";
+import type { SessionKey, TurnStore } from "../store/turn-store.ts";
+import type { NewEvent } from "./new-event.ts";
+
+export interface TurnEventsOptions {
+  readonly store: TurnStore;
+  readonly session: SessionKey;
+  readonly turnId: string;
+  /** Gets each event once it has its number, in order. */
+  readonly tell: (event: AgentEvent) => void;
+  readonly log: Logger;
+}
+
+/** Text of a model is told in pieces of about this time, or of so many characters. */
+const TEXT_MS = 100;
+const TEXT_LENGTH = 2_000;
+/** Events that wait for a store. A turn with more of them goes on without the oldest. */
+const MAX_PENDING = 500;
+
+/** Tells the steps of a turn: to the session's log first, which numbers them. A log that is away keeps no step back. */
+export class TurnEvents {
+  readonly #options: TurnEventsOptions;
+  #text = "";
+  #textTimer: NodeJS.Timeout | undefined;
+  #pending: NewEvent[] = [];
+  #writing: Promise<void> | undefined;
+  /** The number of the newest event that was told. */
+  #last = 0;
+
+  constructor(options: TurnEventsOptions) {
+    this.#options = options;
+  }
+
+  /** A piece of what the model says. */
+  text(delta: string): void {
+    this.#text += delta;
+    if (this.#text.length >= TEXT_LENGTH) this.#endText();
+    else this.#textTimer ??= setTimeout(() => this.#endText(), TEXT_MS);
+  }
+
+  emit(event: Omit<NewEvent, "at">): void {
+    this.#endText();
+    this.#push(event);
+  }
+
+  /** Resolves once all that was emitted has been told. */
+  async flush(): Promise<void> {
+    this.#endText();
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
+  #endText(): void {
+    clearTimeout(this.#textTimer);
+    this.#textTimer = undefined;
+    const text = this.#text;
+    this.#text = "";
+    if (text !== "") this.#push({ kind: "text", text });
+  }
+
+  #push(event: Omit<NewEvent, "at">): void {
+    this.#pending.push({ at: new Date().toISOString(), ...event });
+    if (this.#pending.length > MAX_PENDING) this.#pending.shift();
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  async #write(): Promise<void> {
+    const { store, session, turnId, tell, log } = this.#options;
+    while (this.#pending.length > 0) {
+      const batch = this.#pending.splice(0);
+      let numbered: readonly AgentEvent[];
+      try {
+        numbered = await store.addEvents(session, turnId, batch);
+      } catch (error) {
+        log.debug({ error: String(error) }, "could not keep events of a turn");
+        numbered = batch.map((event, index) => ({ sessionId: session.sessionId, turnId, sequence: this.#last + 1 + index, ...event }));
+      }
+      this.#last = numbered.at(-1)?.sequence ?? this.#last;
+      for (const event of numbered) tell(event);
+    }
+  }
+}

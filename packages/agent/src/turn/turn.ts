@@ -1,0 +1,54 @@
+import type { AgentEvent, ChatMessage, TurnFinish } from "@rockbot/contracts";
+import type { CallOptions } from "@rockbot/tools";
+import type { Model, ModelTool, ModelToolCall, ModelUsage } from "../model.ts";
+
+/** One turn of a conversation: a message, until its answer. The same caller, session and turn id are the same turn, however often it is asked for. */
+export interface TurnRequest {
+  /** The effective caller, as verified. */
+  readonly caller: string;
+  readonly sessionId: string;
+  readonly turnId: string;
+  /** What the user says. Either this or `messages`. */
+  readonly message?: string | undefined;
+  /** A whole history, which ends with what is asked: then the session's own is not read. */
+  readonly messages?: readonly ChatMessage[] | undefined;
+  /** Tools of the client: calls of them are returned, not run. */
+  readonly clientTools?: readonly ModelTool[] | undefined;
+  /** @default the agent's */
+  readonly model?: Model | undefined;
+  /** @default "user" */
+  readonly origin?: "user" | "schedule" | undefined;
+  /** Whether what led to this turn has read untrusted content. @default false */
+  readonly hasReadUntrusted?: boolean | undefined;
+  /** Aborting ends the turn and cancels its calls. With a ToolError of the code `cancelled` as its reason the turn is over; with another it can be taken up. */
+  readonly signal: AbortSignal;
+  /** When nobody waits any more, on the clock of `performance.now()`. */
+  readonly deadline: number;
+  /** The call that the turn is, for the policy's count of calls that led to calls. */
+  readonly parent?: CallOptions["parent"] | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  /** Is told each step, in order. Must not throw. */
+  onEvent?(event: AgentEvent): void;
+}
+
+/** The one result of a turn. */
+export interface TurnResult {
+  readonly text: string;
+  readonly finish: TurnFinish;
+  /** With finish `tool_calls`: the calls of the client's tools. */
+  readonly toolCalls?: readonly ModelToolCall[] | undefined;
+  readonly usage: ModelUsage;
+  readonly hasReadUntrusted: boolean;
+  /** Why it ended so, in words, unless it simply ended. */
+  readonly reason?: string | undefined;
+}
+
+/** A message that a session remembers. */
+export interface HistoryTurn {
+  readonly role: "user" | "assistant" | "system";
+  readonly content: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** Whether it stems from a turn that has read untrusted content. @default false */
+  readonly isUntrusted?: boolean | undefined;
+}
