@@ -10,16 +10,21 @@ import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { describeCall } from "./calls/describe-call.ts";
 import { invoke } from "./calls/invoke.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
+import { chatCompletions } from "./chat/chat-completions.ts";
+import { MODEL_PATH, models } from "./chat/models.ts";
+import { answerErrorOf } from "./chat/openai-error.ts";
 import { admission } from "./door/admission.ts";
 import { createAuthenticator } from "./door/authenticate.ts";
 import { type GatewayEnv, guard } from "./door/guard.ts";
 import type { RefusalLog } from "./door/refusal-log.ts";
-import { answerError, HttpErrorCode } from "./http/http-error.ts";
+import { HttpErrorCode } from "./http/http-error.ts";
 import type { HttpApp } from "./http/http-server.ts";
 import { traceRequests } from "./http/trace-requests.ts";
 import { isListening, MCP_PATH, mcpDoor } from "./mcp/mcp-door.ts";
 import { openApiDocument } from "./open-api.ts";
 import { OPERATOR_PATH, operatorDoor } from "./operators/operator-door.ts";
+import { isSessionEvents, SESSION_EVENTS_PATH, sessionEvents } from "./sessions/session-events.ts";
+import type { SessionHub } from "./sessions/session-hub.ts";
 
 /** Whom a gateway lets in, and the bounds of requests. */
 export interface GatewayAppOptions {
@@ -31,6 +36,10 @@ export interface GatewayAppOptions {
   readonly operator?: HttpApp | undefined;
   /** The handler of `/mcp`. @default there is no such path */
   readonly mcp?: (() => Promise<ToolEndpoint>) | undefined;
+  /** Where what happens in the agent's sessions is heard. @default the agent cannot be asked here */
+  readonly sessions?: SessionHub | undefined;
+  /** Aborts when streams end that would never end by themselves: the process stops. */
+  readonly ending?: AbortSignal | undefined;
   /** The calls that run under a key, shared by all doors. @default this app's own */
   readonly keys?: RunningKeys | undefined;
   /** Whether requests are taken without a token if there is none to show. @default true */
@@ -79,6 +88,8 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     notReady = () => [],
     operator,
     mcp,
+    sessions,
+    ending,
     keys = new RunningKeys(),
     refusals,
     signal,
@@ -86,17 +97,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   } = options;
   const app = new Hono<GatewayEnv>();
 
-  app.use(async (c, next) => {
-    for (const [name, value] of Object.entries(headers)) c.header(name, value);
-    await next();
-  });
-  // Routes above the guard need no token: probes come from machines that hold none.
-  app.get("/healthz", (c) => c.json(aliveAnswer.body, aliveAnswer.status));
-  app.get("/readyz", (c) => {
-    const { body, status } = readyAnswer(notReady());
-    return c.json(body, status);
-  });
-
+  addProbes(app, notReady);
   const authenticate = createAuthenticator({ token, policy, isOpen });
   const toolsOf = (by: string | undefined) => listTools(by === undefined ? caller.tools.getTools() : caller.toolsOf(by));
   if (operator !== undefined && policy !== undefined) {
@@ -109,9 +110,15 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   const requests = new Admission({ maxRunning: maxConcurrent, waiting, answerMs: ANSWER_MS });
   // Streams of changes last, so they have places of their own, and are no requests that take long.
   const listeners = new Admission({ maxRunning: MAX_LISTENERS, waiting, answerMs: ANSWER_MS });
-  const isListener = ({ req }: Context): boolean => door !== undefined && req.path === MCP_PATH && isListening(req.method, req.header("mcp-method"));
+  const isListener = ({ req }: Context): boolean =>
+    (door !== undefined && req.path === MCP_PATH && isListening(req.method, req.header("mcp-method"))) ||
+    (sessions !== undefined && isSessionEvents(req.method, req.path));
   app.use(admission((c) => (isListener(c) ? listeners : requests)));
   if (door !== undefined) app.on(["GET", "POST"], MCP_PATH, (c, next) => (isListener(c) ? door(c, next) : next()));
+  if (sessions !== undefined) {
+    const follow = sessionEvents(sessions, { authenticate, headers, stallMs: ANSWER_MS, keepAliveMs, signal: ending });
+    app.get(SESSION_EVENTS_PATH, follow);
+  }
   app.use(traceRequests());
   if (door !== undefined) app.on(["POST", "DELETE"], MCP_PATH, door);
   app.get("/v1/tools", async (c) => {
@@ -121,6 +128,10 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   addGuideRoutes(app, caller);
   app.post("/v1/tools/:name/invoke", invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }));
   app.get("/v1/calls/:toolCallId", async (c) => c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))));
+  if (sessions !== undefined) {
+    const chat = chatCompletions(caller, { sessions, stallMs: ANSWER_MS, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log });
+    addChatRoutes(app, chat, models(caller, toolsOf));
+  }
   app.get("/openapi.json", async (c) => {
     await caller.discovered();
     return c.json(openApiDocument(toolsOf(c.get("caller")), { version, needsToken: c.req.header("authorization") !== undefined, maxTimeoutMs }));
@@ -133,14 +144,35 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   return app;
 }
 
+/** Routes above the guard need no token: probes come from machines that hold none. */
+function addProbes(app: Hono<GatewayEnv>, notReady: () => readonly string[]): void {
+  app.use(async (c, next) => {
+    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+    await next();
+  });
+  app.get("/healthz", (c) => c.json(aliveAnswer.body, aliveAnswer.status));
+  app.get("/readyz", (c) => {
+    const { body, status } = readyAnswer(notReady());
+    return c.json(body, status);
+  });
+}
+
+function addChatRoutes(app: Hono<GatewayEnv>, chat: ReturnType<typeof chatCompletions>, { list, read }: ReturnType<typeof models>): void {
+  app.post("/v1/chat/completions", chat);
+  app.all("/v1/chat/completions", onlyMethod("POST"));
+  app.get("/v1/models", list);
+  app.get(MODEL_PATH, read);
+  for (const path of ["/v1/models", MODEL_PATH, SESSION_EVENTS_PATH]) app.all(path, onlyMethod("GET"));
+}
+
 function addFallbacks(app: Hono<GatewayEnv>, log: Logger): void {
   app.notFound((c) =>
-    answerError(c, new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: there is no such path. GET /openapi.json lists the paths")),
+    answerErrorOf(c, new ToolError(HttpErrorCode.NotFound, "Cannot answer the request: there is no such path. GET /openapi.json lists the paths")),
   );
   app.onError((error, c) => {
-    if (error instanceof ToolError) return answerError(c, error);
+    if (error instanceof ToolError) return answerErrorOf(c, error);
     log.error({ err: error }, "a request failed in the gateway");
-    return answerError(c, new ToolError(ToolErrorCode.ExecutionFailed, "Cannot answer the request: the gateway failed. Its log says why"));
+    return answerErrorOf(c, new ToolError(ToolErrorCode.ExecutionFailed, "Cannot answer the request: the gateway failed. Its log says why"));
   });
 }
 
@@ -163,7 +195,7 @@ const onlyMethod =
   (method: string): MiddlewareHandler =>
   async (c) => {
     c.header("allow", method);
-    return answerError(c, new ToolError(HttpErrorCode.MethodNotAllowed, `Cannot answer the request: this path takes ${method} only`));
+    return answerErrorOf(c, new ToolError(HttpErrorCode.MethodNotAllowed, `Cannot answer the request: this path takes ${method} only`));
   };
 
 /** What a list of tools says of the services whose tools are not in it. */

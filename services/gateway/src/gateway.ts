@@ -17,6 +17,7 @@ import { GatewayEndpoint } from "./mcp/gateway-endpoint.ts";
 import { CALLS_PATH, createCallsApp } from "./operators/operator-calls.ts";
 import { createPolicyApp, POLICY_PATH } from "./operators/operator-policy.ts";
 import { operatorRoutes } from "./operators/operator-routes.ts";
+import { SessionHub } from "./sessions/session-hub.ts";
 
 /** The parts of the process that a gateway uses. */
 export interface StartGatewayOptions {
@@ -79,6 +80,8 @@ export async function startGateway(
   const refusals = started.use(new RefusalLog({ audit, log }));
   const calls = { timeoutMs: callTimeoutMs, maxTimeoutMs: maxCallTimeoutMs, keys: new RunningKeys(), refusals, signal: drainOver.signal, log };
   const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy }));
+  const sessions = started.use(new SessionHub(bus, caller, { policy, log }));
+  const ending = new AbortController();
   const app = createGatewayApp(caller, {
     ...calls,
     token: gatewayToken,
@@ -88,11 +91,15 @@ export async function startGateway(
     allowedHosts: [...allowedHosts, hostName],
     allowedOrigins,
     mcp: () => mcp.get(),
+    sessions,
+    ending: ending.signal,
     maxConcurrent,
     notReady,
   });
   const server = started.use(await listen(app, config, { signal, onDrainOver: () => drainOver.abort() }));
-  started.defer(() => mcp.stopListening()); // first, so that the server has no requests to wait for that never end
+  // First, so that the server has no requests to wait for that never end.
+  started.defer(() => mcp.stopListening());
+  started.defer(() => ending.abort());
   const url = `http://${hostName}:${server.port}`;
   const access = accessBy(gatewayToken, policy);
   log.info({ url, access }, "gateway listens");

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { MAX_REQUEST_BYTES, parseArguments, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { MAX_REQUEST_BYTES, type ParsedJson, parseArguments, parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { BodyTooLargeError, readBounded, readMessage } from "@rockbot/edge/body";
 import { HttpErrorCode } from "./http-error.ts";
 
@@ -13,6 +13,7 @@ interface Expected {
 
 const ARGUMENTS: Expected = { what: "the arguments", send: "one JSON object that holds the tool's arguments" };
 const MESSAGE: Expected = { what: "the message", send: "one message of the protocol MCP, as JSON" };
+const CHAT: Expected = { what: "the request", send: "one JSON object, as OpenAI's clients do" };
 
 /**
  * A request's body as it came, or undefined if there is none. If the body cannot be read it is the error for that, which the handler throws that
@@ -47,10 +48,17 @@ export async function receiveBody(incoming: IncomingMessage, isMessage: boolean)
  * @throws {ToolError} in words for the client, whatever came
  */
 export function readArguments(body: ReceivedBody, headers: IncomingHttpHeaders): object {
-  const value = readJson(body, headers, ARGUMENTS);
-  if (value === undefined) return {};
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(ARGUMENTS, "it is JSON, but not an object");
-  return value;
+  return readObject(readJson(body, headers, ARGUMENTS) ?? {}, ARGUMENTS);
+}
+
+/**
+ * The JSON object in the body of a request for a chat completion. A number of more digits than JavaScript keeps is rounded: clients send seeds.
+ * @throws {ToolError} in words for the client, whatever came
+ */
+export function readChatBody(body: ReceivedBody, headers: IncomingHttpHeaders): Readonly<Record<string, unknown>> {
+  const value = readJson(body, headers, CHAT, parseJson);
+  if (value === undefined) throw invalid(CHAT, "it is empty");
+  return readObject(value, CHAT);
 }
 
 /**
@@ -75,11 +83,16 @@ export class MessageTooLargeError extends ToolError {
   }
 }
 
+function readObject(value: unknown, expected: Expected): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(expected, "it is JSON, but not an object");
+  return value as Record<string, unknown>;
+}
+
 /** At most as many bytes as a request on the bus may have. */
 const TOO_LARGE = `Cannot read the body: it is larger than ${MAX_REQUEST_BYTES} bytes. Send less`;
 
 /** @returns undefined if there is nothing but white space */
-function readJson(body: ReceivedBody, headers: IncomingHttpHeaders, expected: Expected): unknown {
+function readJson(body: ReceivedBody, headers: IncomingHttpHeaders, expected: Expected, parse: (text: string) => ParsedJson = parseArguments): unknown {
   if (body === undefined) return undefined;
   const type = headers["content-type"] ?? "";
   if (!/^application\/json *(;|$)/i.test(type)) {
@@ -99,7 +112,7 @@ function readJson(body: ReceivedBody, headers: IncomingHttpHeaders, expected: Ex
     throw invalid(expected, "it is not UTF-8");
   }
   if (text.trim() === "") return undefined;
-  const parsed = parseArguments(text);
+  const parsed = parse(text);
   if (!parsed.ok) throw invalid(expected, `it is ${parsed.fault.message}`);
   return parsed.value;
 }

@@ -4,9 +4,10 @@ import type { Handler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Authenticate } from "../door/authenticate.ts";
 import type { GatewayEnv } from "../door/guard.ts";
+import { recheck } from "../door/recheck.ts";
 import { errorBody } from "../http/http-error.ts";
 import { MessageTooLargeError, readMcpMessage } from "../http/read-body.ts";
-import { sendStream } from "./send-stream.ts";
+import { sendStream } from "../http/send-stream.ts";
 
 export interface McpDoorOptions {
   readonly authenticate: Authenticate;
@@ -53,24 +54,8 @@ export function mcpDoor(endpoint: () => Promise<ToolEndpoint>, { authenticate, r
       return text === "" ? c.body(null, status, named) : c.body(text, status, named);
     }
 
-    using _recheck = isListening(method, c.req.header("mcp-method"))
-      ? every(recheckMs, () => isStill(caller, authenticate, c.req.header("authorization")) || outgoing.destroy())
-      : undefined;
+    using _recheck = isListening(method, c.req.header("mcp-method")) ? recheck(c, authenticate, recheckMs) : undefined;
     await sendStream(outgoing, response, { ...sending, onStall: () => c.get("visit").awaitReader() });
     return RESPONSE_ALREADY_SENT;
   };
-}
-
-/** Whether the token is still that of the same caller: it may have expired, or the policy may be another. */
-function isStill(caller: string | undefined, authenticate: Authenticate, authorization: string | undefined): boolean {
-  try {
-    return authenticate(authorization) === caller;
-  } catch {
-    return false;
-  }
-}
-
-function every(ms: number, step: () => void): Disposable {
-  const timer = setInterval(step, ms);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
 }

@@ -1,0 +1,21 @@
+import type { AgentEvent } from "@rockbot/contracts";
+
+/** The text that a stream has carried, held against the answer at the end: the model may write before it calls tools, and events may be lost. */
+export class AnswerText {
+  /** Since the last tool call. */
+  #text = "";
+
+  read(events: readonly AgentEvent[]): void {
+    for (const { kind, text } of events) {
+      if (kind === "text") this.#text += text ?? "";
+      else if (kind === "tool_started") this.#text = "";
+    }
+  }
+
+  /** What the client has to get yet to have the answer: its end, or, where something else was written, all of it as a paragraph of its own. */
+  rest(answer: string): string {
+    if (this.#text.endsWith(answer)) return "";
+    if (answer.startsWith(this.#text)) return answer.slice(this.#text.length);
+    return `\n\n${answer}`;
+  }
+}

@@ -1,0 +1,33 @@
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type CallHeaders, type CallHeadersOptions, readCallHeaders } from "../calls/call-headers.ts";
+import { readAfter, sessionFault } from "../sessions/read-session.ts";
+
+/** The words of a request's headers about its turn. */
+export interface ChatHeaders extends CallHeaders {
+  /** Whether the client can come back to the turn by its key. */
+  readonly hasKey: boolean;
+  /** The client has what the stream carried up to this sequence. */
+  readonly after: number | undefined;
+}
+
+/**
+ * Reads the headers of a call, where a turn of a session goes on without its client unless `rockbot-on-close` says `cancel`. `Last-Event-ID` has the stream
+ * of the same `Idempotency-Key` go on.
+ * @throws {ToolError} `invalid_arguments` that names the faults
+ */
+export function readChatHeaders(header: (name: string) => string | undefined, options: CallHeadersOptions): ChatHeaders {
+  const sessionId = header("rockbot-session");
+  const onClose = header("rockbot-on-close");
+  const hasKey = header("idempotency-key") !== undefined;
+  // A turn of a session can be found again without a key.
+  const isPlainKeep = sessionId !== undefined && onClose === "keep";
+  const read = readCallHeaders((name) => (name === "rockbot-on-close" && isPlainKeep ? undefined : header(name)), options);
+  const fault = sessionId === undefined ? undefined : sessionFault(sessionId);
+  if (fault !== undefined) throw invalid(`rockbot-session: ${fault}`);
+  const after = readAfter(header("last-event-id"));
+  if (after !== undefined && !hasKey)
+    throw invalid("Last-Event-ID: needs the Idempotency-Key of the request whose stream goes on. GET /v1/sessions/{id}/events needs none");
+  return { ...read, goesOn: sessionId === undefined ? read.goesOn : onClose !== "cancel", hasKey, after };
+}
+
+const invalid = (fault: string): ToolError => new ToolError(ToolErrorCode.InvalidArguments, `Cannot read the request's headers: ${fault}`);

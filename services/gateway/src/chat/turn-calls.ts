@@ -1,0 +1,72 @@
+import { unlessAborted } from "@rockbot/base";
+import { type ToolInvokeResponse, tools } from "@rockbot/contracts";
+import type { ToolCaller } from "@rockbot/tools";
+import { asToolError } from "../calls/as-tool-error.ts";
+import type { InvokeOptions } from "../calls/invoke.ts";
+import type { ChatHeaders } from "./chat-headers.ts";
+import { orNoAgent } from "./no-agent.ts";
+import type { ChatRequest } from "./read-chat-request.ts";
+import { RunningTurns, type TurnVisit } from "./running-turns.ts";
+
+/** A turn that a request asks for. */
+export interface Turn {
+  readonly by: string | undefined;
+  readonly headers: ChatHeaders;
+  readonly request: ChatRequest;
+}
+
+/** Makes the calls of turns, on behalf of the callers of requests. */
+export class TurnCalls {
+  readonly #caller: ToolCaller;
+  readonly #options: Pick<InvokeOptions, "keys" | "refusals" | "signal" | "log">;
+  readonly #running = new RunningTurns();
+
+  constructor(caller: ToolCaller, options: Pick<InvokeOptions, "keys" | "refusals" | "signal" | "log">) {
+    this.#caller = caller;
+    this.#options = options;
+  }
+
+  /** Joins the turn, or starts it. @throws {ToolError} `conflict` if another runs under its key */
+  visit({ by, headers, request: { input } }: Turn): TurnVisit {
+    const { toolCallId, goesOn } = headers;
+    const visited = this.#running.visit({ toolCallId, input, goesOn }, (gone) => this.#call(by, headers, input, gone));
+    return { ...visited, result: this.#whileHere(visited.result) };
+  }
+
+  async #call(
+    by: string | undefined,
+    { toolCallId, timeoutMs, goesOn, hasKey }: ChatHeaders,
+    input: ChatRequest["input"],
+    gone: AbortSignal,
+  ): Promise<ToolInvokeResponse> {
+    const { keys, refusals, signal } = this.#options;
+    const receivedAt = performance.now();
+    let isSent = false;
+    const onSent = () => {
+      isSent = true;
+    };
+    // A turn that goes on without its client is left for the next gateway, if there is a journal.
+    const ends = signal === undefined || goesOn ? gone : AbortSignal.any([gone, signal]);
+    try {
+      using _key = hasKey ? keys.hold(toolCallId, TOOL) : undefined;
+      return await this.#caller.call(TOOL, input, { toolCallId, timeoutMs, onBehalfOf: by, keepAnswer: hasKey || goesOn, signal: ends, onSent });
+    } catch (error) {
+      const toolError = orNoAgent(asToolError(error, TOOL, { ...this.#options, caller: this.#caller, isSent }), this.#caller);
+      if (!isSent) await refusals?.call({ caller: by ?? this.#caller.agent, toolName: TOOL, toolCallId, args: input, error: toolError, receivedAt });
+      throw toolError;
+    }
+  }
+
+  /** A turn that goes on is not waited for when this process stops. */
+  async #whileHere(result: Promise<ToolInvokeResponse>): Promise<ToolInvokeResponse> {
+    const { signal } = this.#options;
+    if (signal === undefined) return await result;
+    try {
+      return await unlessAborted(result, signal);
+    } catch (error) {
+      throw asToolError(error, TOOL, { ...this.#options, caller: this.#caller, isSent: true });
+    }
+  }
+}
+
+const { name: TOOL } = tools.agentChat;

@@ -1,0 +1,76 @@
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { type AgentEvent, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { Context } from "hono";
+import { withoutNulls } from "../chat/completion.ts";
+import type { Authenticate } from "../door/authenticate.ts";
+import type { GatewayEnv } from "../door/guard.ts";
+import { recheck } from "../door/recheck.ts";
+import { sendStream } from "../http/send-stream.ts";
+import { readAfter, sessionFault } from "./read-session.ts";
+import type { SessionHub } from "./session-hub.ts";
+import type { SessionListener } from "./session-listener.ts";
+
+export interface SessionEventsOptions {
+  readonly authenticate: Authenticate;
+  /** Headers of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** How long a client may leave what it was sent unread. */
+  readonly stallMs: number;
+  /** How often a silent stream has a comment, and its token is looked at. */
+  readonly keepAliveMs: number;
+  /** Aborts when the process stops: streams that would never end do then. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Events that the bus has lost at the end of a turn are read so long after the last one. */
+const LOOK_MS = 30_000;
+
+export const SESSION_EVENTS_PATH = "/v1/sessions/:id/events";
+export const isSessionEvents = (method: string, path: string): boolean => method === "GET" && /^\/v1\/sessions\/[^/]+\/events$/.test(path);
+
+/**
+ * Answers `GET /v1/sessions/{id}/events`: each step of the session's turns as an event, those that its log has and those to come, until the client goes. Their
+ * ids are sequences: `Last-Event-ID`, or `after` in the query, has the stream go on behind one.
+ */
+export function sessionEvents(hub: SessionHub, { authenticate, headers, stallMs, keepAliveMs, signal }: SessionEventsOptions) {
+  return async (c: Context<GatewayEnv, "/v1/sessions/:id/events">): Promise<Response> => {
+    const { outgoing } = c.env;
+    const sessionId = c.req.param("id");
+    const fault = sessionFault(sessionId);
+    if (fault !== undefined) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot follow the session: its id: ${fault}`);
+    const after = readAfter(c.req.header("last-event-id") ?? c.req.query("after")) ?? 0;
+    using listener = await hub.listen(c.get("caller"), sessionId);
+    listener.startAfter(after);
+    const known = await listener.readOn();
+
+    using _recheck = recheck(c, authenticate, keepAliveMs);
+    const gone = new AbortController();
+    outgoing.once("close", () => gone.abort());
+    const ends = signal === undefined ? gone.signal : AbortSignal.any([gone.signal, signal]);
+    const response = new Response(ReadableStream.from(texts(listener, known, { keepAliveMs, signal: ends })), { headers: EVENT_STREAM });
+    await sendStream(outgoing, response, { headers, stallMs, onStall: () => c.get("visit").awaitReader() });
+    return RESPONSE_ALREADY_SENT;
+  };
+}
+
+export const EVENT_STREAM = { "content-type": "text/event-stream", "x-accel-buffering": "no" } as const;
+
+async function* texts(
+  listener: SessionListener,
+  known: readonly AgentEvent[],
+  { keepAliveMs, signal }: { readonly keepAliveMs: number; readonly signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(known.map(textOf).join("") || KEEP_ALIVE);
+  for (let lookAt = performance.now() + LOOK_MS; !signal.aborted; ) {
+    await listener.wait(keepAliveMs, signal);
+    if (signal.aborted) return;
+    const events = [...(await listener.take())];
+    if (performance.now() >= lookAt) events.push(...(await listener.readOn().catch(() => [])));
+    if (events.length > 0 || performance.now() >= lookAt) lookAt = performance.now() + LOOK_MS;
+    yield Buffer.from(events.map(textOf).join("") || KEEP_ALIVE);
+  }
+}
+
+export const KEEP_ALIVE = ": keep-alive\n\n";
+
+const textOf = (event: AgentEvent): string => `id: ${event.sequence}\nevent: ${event.kind}\ndata: ${JSON.stringify(withoutNulls(event))}\n\n`;
