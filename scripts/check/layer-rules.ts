@@ -3,7 +3,7 @@ import type { IForbiddenRuleType } from "dependency-cruiser";
 /** From the bottom up. A package imports packages of lower rows only, and none of its own row. */
 const LAYERS: readonly (readonly string[])[] = [
   ["packages/contracts", "packages/base"],
-  ["packages/bus", "packages/edge"],
+  ["packages/bus", "packages/edge", "packages/llm"],
   ["packages/policy", "packages/records", "packages/sandbox"],
   ["packages/bus-rabbitmq", "packages/tools"],
   ["packages/mcp", "packages/process"],
@@ -30,7 +30,8 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   },
   { modules: "cheerio|domhandler|turndown", owners: ["services/web-tools"] },
   { modules: "commander", owners: ["packages/cli"] },
-  { modules: "ajv|ajv-formats", owners: ["packages/policy", "packages/rockbot", "scripts", "test"] },
+  { modules: "ajv|ajv-formats", owners: ["packages/policy", "packages/rockbot", "packages/testing", "scripts", "test"] },
+  { modules: "ai|@ai-sdk/[^/]+", owners: ["packages/llm"] },
   { modules: "re2js", owners: ["packages/policy"] },
   { modules: "json-schema-to-typescript|@asyncapi/parser|esbuild|oxc-parser", owners: ["scripts", "test"] },
   { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "(packages|services)/[^/]+/src/.*conformance"] },

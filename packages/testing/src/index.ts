@@ -46,6 +46,11 @@ export { floodKinds, floodSockets, type SocketFlood } from "./socket-flood.ts";
 
 export { type FakeOpenRouter, type OpenRouterFault, startFakeOpenRouter } from "./fake-openrouter.ts";
 
+// A model behind HTTP, in the protocols of OpenAI and Anthropic.
+
+export type { ModelScript, ModelServerRequest, ModelStep, ScriptedCall, SentMessage } from "./model/model-script.ts";
+export { type ModelServer, type StartModelServerOptions, startModelServer } from "./model/start-model-server.ts";
+
 // OAuth: who gives out tokens, and who wants them.
 
 export { type AuthorizationServer, type StartAuthorizationServerOptions, startAuthorizationServer } from "./oauth/authorization-server.ts";

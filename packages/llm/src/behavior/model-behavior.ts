@@ -1,0 +1,20 @@
+/** How a model wants to be treated. */
+export interface ModelBehavior {
+  /** A tool's result with more characters goes to working memory in chunks. @default 64_000 */
+  readonly chunkingThreshold: number;
+  /** What the model can read at once, its answer included. @default 128_000 */
+  readonly contextTokens: number;
+  /** How often a turn may ask the model. @default 12 */
+  readonly maxIterations: number;
+  /** Stands at the end of the system text. */
+  readonly systemText?: string | undefined;
+  /** The model writes its tool calls as text, and gets no tools by the protocol. @default false */
+  readonly usesTextToolCalls: boolean;
+  /** A model that says what it will call, and calls nothing, is asked once to do so. @default false for models with an entry, true for others */
+  readonly nudgesOnProse: boolean;
+  /** What the model thought before a tool call goes back to it, as some models demand that do not sign it. @default false */
+  readonly returnsReasoning?: boolean | undefined;
+}
+
+/** By name or prefix of a name of a model: what it wants otherwise than others. */
+export type ModelBehaviors = Readonly<Record<string, Partial<ModelBehavior>>>;

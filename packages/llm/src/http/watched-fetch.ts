@@ -1,0 +1,137 @@
+import { ModelError } from "../model-error.ts";
+
+export interface Watch {
+  /** The longest silence before the first byte of the answer, headers not counted. */
+  readonly firstByteMs: number;
+  /** The longest silence after it. */
+  readonly idleMs: number;
+  /** "model X at host": for errors. */
+  readonly subject: string;
+}
+
+/** An answer with more bytes on the wire is broken off. */
+const MAX_BYTES = 128 * 1024 * 1024;
+/** Of an answer that is no stream: an error, in all that is known. */
+const MAX_WHOLE_BYTES = 1024 * 1024;
+
+/**
+ * `fetch` for answers that stream: it bounds their silence and their size, and follows no redirect, which would take the key to another place. Status
+ * 200 with an error as JSON becomes the status that it means.
+ */
+export function watchedFetch(watch: Watch): typeof fetch {
+  return async (input, init = {}) => {
+    const silence = new Silence(watch);
+    const signal = init.signal ? AbortSignal.any([init.signal, silence.signal]) : silence.signal;
+    try {
+      const response = await fetch(input, { ...init, redirect: "manual", signal });
+      if (response.status >= 300 && response.status < 400) throw redirected(response, watch.subject);
+      return await readable(response, silence, watch.subject);
+    } catch (error) {
+      silence.end();
+      throw error;
+    }
+  };
+}
+
+/** Aborts if nothing comes for too long. */
+class Silence {
+  readonly #watch: Watch;
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout;
+
+  constructor(watch: Watch) {
+    this.#watch = watch;
+    this.#timer = this.#after(watch.firstByteMs, `no answer began within ${watch.firstByteMs / 1000} s`);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  heard(): void {
+    clearTimeout(this.#timer);
+    this.#timer = this.#after(this.#watch.idleMs, `the answer stood still for ${this.#watch.idleMs / 1000} s`);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #after(ms: number, what: string): NodeJS.Timeout {
+    return setTimeout(() => this.#controller.abort(new ModelError("timeout", `Cannot get an answer of ${this.#watch.subject}: ${what}`)), ms);
+  }
+}
+
+function redirected(response: Response, subject: string): ModelError {
+  const to = URL.parse(response.headers.get("location") ?? "", response.url)?.origin ?? "an unknown place";
+  void response.body?.cancel();
+  return new ModelError("invalid_request", `Cannot ask ${subject}: it redirects to ${to}, where the key does not go. Use the URL that it leads to.`);
+}
+
+async function readable(response: Response, silence: Silence, subject: string): Promise<Response> {
+  const type = response.headers.get("content-type") ?? "";
+  const bounded = (max: number) => (response.body === null ? endOf(silence) : counted(response.body, silence, { max, subject }));
+  if (response.ok && /^application\/json\b/i.test(type)) return asStatus(await new Response(bounded(MAX_WHOLE_BYTES)).text(), response, subject);
+  if (response.ok && /^text\/html\b/i.test(type)) {
+    void response.body?.cancel();
+    throw new ModelError("invalid_request", `Cannot ask ${subject}: it answers with a web page. Check the URL: it ends in /v1 for most servers.`);
+  }
+  return new Response(bounded(response.ok ? MAX_BYTES : MAX_WHOLE_BYTES), response);
+}
+
+function counted(
+  body: ReadableStream<Uint8Array>,
+  silence: Silence,
+  { max, subject }: { readonly max: number; readonly subject: string },
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let bytes = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) {
+          silence.end();
+          return controller.close();
+        }
+        silence.heard();
+        bytes += value.length;
+        if (bytes > max) throw new ModelError("interrupted", `Cannot take the answer of ${subject}: it has more than ${max} bytes`, { isRetryable: false });
+        controller.enqueue(value);
+      } catch (error) {
+        silence.end();
+        controller.error(error);
+        await reader.cancel(error).catch(() => {});
+      }
+    },
+    async cancel(reason) {
+      silence.end();
+      await reader.cancel(reason);
+    },
+  });
+}
+
+function endOf(silence: Silence): null {
+  silence.end();
+  return null;
+}
+
+/** A whole answer to a request for a stream: an error with the wrong status, or a server that cannot stream. */
+function asStatus(body: string, response: Response, subject: string): Response {
+  const error = errorOf(body);
+  if (error === undefined) {
+    throw new ModelError("invalid_request", `Cannot ask ${subject}: it answers with JSON, not with a stream of events. RockBot needs a server that streams.`);
+  }
+  const code = Number((error as { code?: unknown }).code);
+  const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : 502;
+  return new Response(body, { status, headers: response.headers });
+}
+
+function errorOf(body: string): object | undefined {
+  try {
+    const { error } = JSON.parse(body) ?? {};
+    return typeof error === "object" && error !== null ? error : typeof error === "string" ? { message: error } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,10 @@
+// A model, and what it is asked.
+
+export { type CreateModelOptions, createModel } from "./create-model.ts";
+export type { Model, ModelAnswer, ModelMessage, ModelRequest, ModelTool, ModelToolCall, ModelUsage, ProviderData } from "./model.ts";
+export { ModelError, type ModelErrorCode, type ModelErrorOptions } from "./model-error.ts";
+
+// How a model wants to be treated.
+
+export { behaviorOf } from "./behavior/behavior-of.ts";
+export type { ModelBehavior, ModelBehaviors } from "./behavior/model-behavior.ts";

@@ -1,0 +1,115 @@
+import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { ModelMessage, ModelToolCall } from "../model.ts";
+import { pairToolMessages } from "./pair-tool-messages.ts";
+import { readProviderData } from "./provider-data.ts";
+
+export interface PromptOptions {
+  readonly protocol: "openai" | "anthropic";
+  /** Whether what the model thought goes back to it, where no signature asks for it. */
+  readonly returnsReasoning: boolean;
+}
+
+type UserMessage = Extract<LanguageModelV4Message, { role: "user" }>;
+type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
+
+const EMPTY = "(no text)";
+/** Where Anthropic is to keep what stands before. @see https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching */
+const BREAKPOINT: SharedV4ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
+
+/**
+ * Messages in the form of the AI SDK, such that every provider takes them. Some servers want one system message, at the start, and turns that
+ * alternate; none takes an empty message or a call without its result.
+ */
+export function toPrompt(messages: readonly ModelMessage[], options: PromptOptions): LanguageModelV4Prompt {
+  const start = messages.findIndex(({ role }) => role !== "system");
+  const systems = messages.slice(0, start < 0 ? messages.length : start).map(({ content }) => content);
+  const rest = pairToolMessages(messages.slice(systems.length), options.protocol);
+  const prompt: LanguageModelV4Prompt = [
+    ...systemMessages(
+      systems.filter((text) => text.trim() !== ""),
+      options,
+    ),
+    ...turns(rest, options),
+  ];
+  return options.protocol === "anthropic" ? withBreakpoints(prompt) : prompt;
+}
+
+function systemMessages(texts: readonly string[], { protocol }: PromptOptions): LanguageModelV4Prompt {
+  if (texts.length === 0) return [];
+  return (protocol === "openai" ? [texts.join("\n\n")] : texts).map((content) => ({ role: "system", content }));
+}
+
+function turns(messages: readonly ModelMessage[], options: PromptOptions): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Prompt = [];
+  for (const message of messages) {
+    const last = prompt.at(-1);
+    if (message.role === "assistant") {
+      const content = assistantParts(message, options);
+      if (content.length > 0) prompt.push({ role: "assistant", content });
+    } else if (message.role === "tool") {
+      const part = resultPart(message);
+      if (last?.role === "tool") last.content.push(part);
+      else prompt.push({ role: "tool", content: [part] });
+    } else {
+      const text = message.role === "system" ? `<system>\n${message.content}\n</system>` : message.content.trim() === "" ? EMPTY : message.content;
+      if (last?.role === "user") join(last, text);
+      else prompt.push({ role: "user", content: [{ type: "text", text }] });
+    }
+  }
+  return prompt;
+}
+
+function join(message: UserMessage, text: string): void {
+  const part = message.content[0];
+  if (part?.type === "text") part.text += `\n\n${text}`;
+}
+
+function assistantParts(message: Extract<ModelMessage, { role: "assistant" }>, { protocol, returnsReasoning }: PromptOptions): AssistantPart[] {
+  const { content, toolCalls = [], providerData } = message;
+  const { reasoning, calls } = readProviderData(providerData);
+  const isWanted = protocol === "anthropic" || (returnsReasoning && toolCalls.length > 0);
+  const thought = isWanted ? reasoning.filter(({ options }) => protocol === "openai" || options !== undefined) : [];
+  return [
+    ...thought.map(({ text, options }): AssistantPart => ({ type: "reasoning", text, ...(options !== undefined && { providerOptions: options }) })),
+    ...(content.trim() === "" ? [] : [{ type: "text" as const, text: content }]),
+    ...toolCalls.map((call, index): AssistantPart => {
+      const options = calls[index];
+      const input = inputOf(call, protocol);
+      return { type: "tool-call", toolCallId: call.id, toolName: call.name, input, ...(options != null && { providerOptions: options }) };
+    }),
+  ];
+}
+
+/**
+ * A call's arguments: with OpenAI the text as the model wrote it. Providers, and the templates of servers, want an object: what is none goes into one.
+ */
+function inputOf({ arguments: text }: ModelToolCall, protocol: PromptOptions["protocol"]): unknown {
+  const parsed = parseObject(text.trim() === "" ? "{}" : text);
+  if (parsed === undefined) return { unreadable_arguments: text };
+  // The SDK makes a text of a text that has such keys.
+  const isPlain = !/__proto__|constructor|\\u/.test(text);
+  return protocol === "openai" && isPlain && text.trim() !== "" ? text : parsed;
+}
+
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function resultPart({ toolCallId, toolName, content, isError }: Extract<ModelMessage, { role: "tool" }>) {
+  const value = content === "" ? EMPTY : content;
+  return { type: "tool-result" as const, toolCallId, toolName, output: { type: isError ? ("error-text" as const) : ("text" as const), value } };
+}
+
+/**
+ * Two breakpoints, of the four that may be. The one at the first system message keeps it and the tools, for all turns and sessions. The one at the end
+ * keeps the conversation so far, for the next step of the loop. What changes from turn to turn stands in a second system message or in the last one.
+ */
+function withBreakpoints(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const first = prompt[0]?.role === "system" ? 0 : -1;
+  return prompt.map((message, index) => (index === first || index === prompt.length - 1 ? { ...message, providerOptions: BREAKPOINT } : message));
+}
