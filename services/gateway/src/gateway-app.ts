@@ -80,6 +80,7 @@ const headers = { "cache-control": "no-store", "x-content-type-options": "nosnif
 export const connectionsOf = (maxConcurrent: number): number => 2 * (maxConcurrent + OPERATOR_PLACES) + MAX_LISTENERS + SPARE_CONNECTIONS;
 
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
+// Long because: the routes stand in the order in which requests meet them
 export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions = {}): Hono<GatewayEnv> {
   const { token, policy, isOpen = true, allowedHosts = [], allowedOrigins = [], timeoutMs = DEFAULT_TIMEOUT_MS, maxTimeoutMs = MAX_TIMEOUT_MS } = options;
   const {
@@ -134,7 +135,14 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   }
   app.get("/openapi.json", async (c) => {
     await caller.discovered();
-    return c.json(openApiDocument(toolsOf(c.get("caller")), { version, needsToken: c.req.header("authorization") !== undefined, maxTimeoutMs }));
+    return c.json(
+      openApiDocument(toolsOf(c.get("caller")), {
+        version,
+        needsToken: c.req.header("authorization") !== undefined,
+        maxTimeoutMs,
+        hasChat: sessions !== undefined,
+      }),
+    );
   });
 
   for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/v1/calls/:toolCallId", "/openapi.json"]) app.all(path, onlyMethod("GET"));

@@ -1,6 +1,7 @@
 import { ToolErrorCode } from "@rockbot/contracts";
 import { CallState } from "@rockbot/records/journal";
 import type { ListedTool } from "@rockbot/tools";
+import { chatComponents, chatPaths } from "./chat/chat-operations.ts";
 import { HttpErrorCode, statusOf } from "./http/http-error.ts";
 
 export interface OpenApiOptions {
@@ -8,11 +9,13 @@ export interface OpenApiOptions {
   /** Whether requests need the bearer token. */
   readonly needsToken: boolean;
   readonly maxTimeoutMs: number;
+  /** Whether the agent can be asked here. */
+  readonly hasChat: boolean;
 }
 
 /** The OpenAPI 3.1 document of the gateway as it is now: one path for each tool, with the tool's own schemas. */
 // Long because: it is one document, in the order in which it is read
-export function openApiDocument(tools: readonly ListedTool[], { version, needsToken, maxTimeoutMs }: OpenApiOptions): object {
+export function openApiDocument(tools: readonly ListedTool[], { version, needsToken, maxTimeoutMs, hasChat }: OpenApiOptions): object {
   return {
     openapi: "3.1.1",
     info: {
@@ -64,6 +67,7 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
           parameters: [{ name: "toolCallId", in: "path", required: true, description: "The call's id, or its Idempotency-Key.", schema: { type: "string" } }],
         },
       },
+      ...(hasChat ? chatPaths : {}),
       ...Object.fromEntries(tools.map((tool) => [`/v1/tools/${tool.name}/invoke`, { post: invokeOperation(tool) }])),
     },
     components: {
@@ -101,8 +105,12 @@ export function openApiDocument(tools: readonly ListedTool[], { version, needsTo
           schema: { type: "boolean", default: false },
         },
       },
-      responses: { Error: { description: "The call failed, or the request was refused.", content: json({ $ref: "#/components/schemas/Error" }) } },
+      responses: {
+        ...(hasChat ? chatComponents.responses : {}),
+        Error: { description: "The call failed, or the request was refused.", content: json({ $ref: "#/components/schemas/Error" }) },
+      },
       schemas: {
+        ...(hasChat ? chatComponents.schemas : {}),
         Error: objectOf(
           {
             code: { type: "string", examples: [...Object.values(ToolErrorCode), ...Object.values(HttpErrorCode)] },

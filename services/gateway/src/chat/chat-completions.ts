@@ -80,7 +80,7 @@ async function stream(
   leaveWith(outgoing, visited);
   const gone = new AbortController();
   outgoing.once("close", () => gone.abort());
-  await Promise.race([visited.result, listener.wait(HEAD_MS, gone.signal)]);
+  if (!known.some(({ turnId }) => turnId === toolCallId)) await Promise.race([visited.result, listener.wait(HEAD_MS, gone.signal)]);
 
   const failure = (error: unknown): string => eventText(openAiErrorBody(error as ToolError, { toolCallId, toolName }));
   const chunks = answerChunks(writer, { turnId: toolCallId, result: visited.result, listener, known, after, keepAliveMs, signal: gone.signal, failure });

@@ -35,7 +35,7 @@ export class TurnCalls {
 
   async #call(
     by: string | undefined,
-    { toolCallId, timeoutMs, goesOn, hasKey }: ChatHeaders,
+    { toolCallId, timeoutMs, goesOn, hasKey, hasReadUntrusted }: ChatHeaders,
     input: ChatRequest["input"],
     gone: AbortSignal,
   ): Promise<ToolInvokeResponse> {
@@ -49,7 +49,8 @@ export class TurnCalls {
     const ends = signal === undefined || goesOn ? gone : AbortSignal.any([gone, signal]);
     try {
       using _key = hasKey ? keys.hold(toolCallId, TOOL) : undefined;
-      return await this.#caller.call(TOOL, input, { toolCallId, timeoutMs, onBehalfOf: by, keepAnswer: hasKey || goesOn, signal: ends, onSent });
+      const keepAnswer = hasKey || goesOn;
+      return await this.#caller.call(TOOL, input, { toolCallId, timeoutMs, onBehalfOf: by, hasReadUntrusted, keepAnswer, signal: ends, onSent });
     } catch (error) {
       const toolError = orNoAgent(asToolError(error, TOOL, { ...this.#options, caller: this.#caller, isSent }), this.#caller);
       if (!isSent) await refusals?.call({ caller: by ?? this.#caller.agent, toolName: TOOL, toolCallId, args: input, error: toolError, receivedAt });

@@ -1,4 +1,4 @@
-import { pause } from "@rockbot/base";
+import { pause, RecentMap } from "@rockbot/base";
 import type { AgentEvent, ToolAgentEventsOutput } from "@rockbot/contracts";
 
 /** Reads what the session's log has after a sequence, up to its limit. @throws {ToolError} */
@@ -6,6 +6,8 @@ export type ReadLog = (after: number) => Promise<ToolAgentEventsOutput>;
 
 /** So many events wait for a reader that is slow. Of one that is slower they are dropped, and the log has them. */
 const MAX_HEARD = 1_000;
+/** So many events are known again. */
+const MAX_TAKEN = 1_000;
 /** A log has 1 000 events, and a page of it 500: more pages come only while more happens. */
 const MAX_PAGES = 8;
 
@@ -16,7 +18,8 @@ export class SessionListener implements Disposable {
   #heard: AgentEvent[] = [];
   #hasMissed = false;
   #last = 0;
-  #lastAt = "";
+  /** When the newest of them happened, by sequence. */
+  readonly #taken = new RecentMap<number, string>(MAX_TAKEN);
   #wake = new AbortController();
 
   constructor(read: ReadLog, onDispose: () => void) {
@@ -75,7 +78,8 @@ export class SessionListener implements Disposable {
     let mayRead = true;
     for (const event of heard) {
       const isGap = event.sequence > this.#last + 1;
-      const isCountAnew = event.sequence <= this.#last && event.at > this.#lastAt;
+      const isCountAnew = this.#isCountAnew(event);
+      if (isCountAnew) this.startAfter(0);
       if (mayRead && (hasMissed || isGap || isCountAnew)) {
         mayRead = isGap;
         events.push(...(await this.readOn().catch(() => [])));
@@ -93,7 +97,13 @@ export class SessionListener implements Disposable {
   #take(event: AgentEvent, into: AgentEvent[]): void {
     if (event.sequence <= this.#last) return;
     this.#last = event.sequence;
-    this.#lastAt = event.at;
+    this.#taken.set(event.sequence, event.at);
     into.push(event);
+  }
+
+  /** A session of which nothing was left counts from the beginning. Then an event is no repetition, but later than the one with its sequence. */
+  #isCountAnew({ sequence, at }: AgentEvent): boolean {
+    const before = this.#taken.get(sequence);
+    return sequence <= this.#last && before !== undefined && at > before;
   }
 }
