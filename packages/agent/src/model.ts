@@ -1,7 +1,12 @@
 /** A message of the conversation with a model. */
 export type ModelMessage =
   | { readonly role: "system" | "user"; readonly content: string }
-  | { readonly role: "assistant"; readonly content: string; readonly toolCalls?: readonly ModelToolCall[] | undefined }
+  | {
+      readonly role: "assistant";
+      readonly content: string;
+      readonly toolCalls?: readonly ModelToolCall[] | undefined;
+      readonly providerData?: Readonly<Record<string, unknown>> | undefined;
+    }
   | { readonly role: "tool"; readonly toolCallId: string; readonly toolName: string; readonly content: string; readonly isError?: boolean | undefined };
 
 /** A call that a model asks for. */
@@ -47,6 +52,7 @@ export interface ModelAnswer {
   readonly toolCalls: readonly ModelToolCall[];
   readonly finish: "stop" | "tool_calls" | "length" | "refused" | "other";
   readonly usage: ModelUsage;
+  readonly providerData?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The ways of one model. */

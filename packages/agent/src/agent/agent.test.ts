@@ -1,66 +1,252 @@
 import { createMemoryBus } from "@rockbot/bus";
-import { type AgentEvent, newId, type ToolDefinition } from "@rockbot/contracts";
-import { defineTool, serveTools } from "@rockbot/tools";
+import { type AgentEvent, ToolError } from "@rockbot/contracts";
+import { serveTools, type Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import type { Model, ModelAnswer, ModelRequest } from "../model.ts";
-import { createAgent } from "./create-agent.ts";
+import type { Model, ModelRequest } from "../model.ts";
+import { called, modelError, said, scriptedModel } from "../test-model.ts";
+import { testRequest, testTool } from "../test-turn.ts";
+import type { TurnRequest, TurnResult } from "../turn/turn.ts";
+import { type AgentOptions, createAgent } from "./create-agent.ts";
 
-const usage = { inputTokens: 1, outputTokens: 1 };
-const said = (text: string): ModelAnswer => ({ text, toolCalls: [], finish: "stop", usage });
-const calls = (...names: string[]): ModelAnswer => ({
-  text: "",
-  toolCalls: names.map((name, index) => ({ id: `call_${index}`, name, arguments: "{}" })),
-  finish: "tool_calls",
-  usage,
-});
-function scripted(...answers: ((request: ModelRequest) => ModelAnswer)[]) {
-  const requests: ModelRequest[] = [];
-  const model: Model = {
-    id: "scripted",
-    behavior: { chunkingThreshold: 64_000, contextTokens: 100_000, maxIterations: 12, usesTextToolCalls: false, nudgesOnProse: false },
-    async answer(request) {
-      requests.push(request);
-      const next = answers[requests.length - 1];
-      if (next === undefined) throw new Error("the script is over");
-      return next(request);
-    },
-  };
-  return { model, requests };
+/** Runs one turn of a new agent, over a bus of its own. */
+async function runTurn(
+  model: Model,
+  tools: readonly Tool[],
+  request: TurnRequest = testRequest("Go."),
+  options: Partial<AgentOptions> = {},
+): Promise<TurnResult & { readonly events: readonly AgentEvent[] }> {
+  await using bus = createMemoryBus();
+  await using _service = await serveTools(bus, { tools: [...tools] }, { service: "tests" });
+  await using agent = await createAgent({ bus, model, ...options }).start();
+  const events: AgentEvent[] = [];
+  const result = await agent.runTurn({ ...request, onEvent: (event) => events.push(event) });
+  return { ...result, events };
 }
 
-const definition: ToolDefinition = {
-  name: "time_now",
-  description: "Say what time it is.",
-  inputSchema: { type: "object" },
-  readOnly: true,
-  idempotent: true,
-  validateInput: ((value: unknown) => typeof value === "object") as ToolDefinition["validateInput"],
-};
+const lastOf = ({ messages }: ModelRequest) => messages.at(-1);
+const clock = testTool("time_now", async () => "12:00", { readOnly: true });
 
-test("a turn calls the tools that are on the bus, and answers", async () => {
+test("a turn calls the tools that are on the bus, and answers; asked again, it gives the same result", async () => {
   await using bus = createMemoryBus();
-  await using _service = await serveTools(bus, { tools: [defineTool(definition, async () => "12:00")] }, { service: "clock" });
-  const { model, requests } = scripted(
-    () => calls("time_now"),
-    (request) => said(`It is ${request.messages.at(-1)?.content}.`),
-  );
+  await using _service = await serveTools(bus, { tools: [clock] }, { service: "clock" });
+  const { model, requests } = scriptedModel([called("time_now"), (request) => said(`It is ${lastOf(request)?.content}.`)]);
   await using agent = await createAgent({ bus, model }).start();
   const events: AgentEvent[] = [];
-  const request = {
-    caller: "agent",
-    sessionId: "s",
-    turnId: newId(),
-    message: "What time is it?",
-    signal: new AbortController().signal,
-    deadline: performance.now() + 60_000,
-  };
+  const request = testRequest("What time is it?");
   const result = await agent.runTurn({ ...request, onEvent: (event) => events.push(event) });
 
-  expect(result).toMatchObject({ text: "It is 12:00.", finish: "stop" });
-  expect(requests[0]?.tools?.map(({ name }) => name)).toContain("time_now");
-  expect(events.map(({ kind }) => kind)).toEqual(["turn_started", "tool_started", "tool_finished", "turn_finished"]);
-  expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
+  expect(result).toMatchObject({ text: "It is 12:00.", finish: "stop", usage: { inputTokens: 20, outputTokens: 10 } });
+  expect(requests[0]?.tools?.map(({ name }) => name)).toEqual(["get_tool_guide", "list_tool_guides", "time_now"]);
+  expect(events.map(({ kind }) => kind)).toEqual(["turn_started", "tool_started", "tool_finished", "text", "turn_finished"]);
+  expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
   expect(await agent.runTurn(request)).toEqual(result);
   expect(requests).toHaveLength(2);
-  expect((await agent.history("agent", "s")).map(({ content }) => content)).toEqual(["What time is it?", "It is 12:00."]);
+  const { sessionId } = request;
+  expect((await agent.history("agent", sessionId)).map(({ content }) => content)).toEqual(["What time is it?", "It is 12:00."]);
+  expect((await agent.events("agent", sessionId, 3, 500)).events.map(({ kind }) => kind)).toEqual(["text", "turn_finished"]);
+
+  await agent.runTurn(testRequest("And now?", { sessionId }));
+  expect(requests[2]?.messages.slice(1).map(({ content }) => content)).toEqual(["What time is it?", "It is 12:00.", "And now?"]);
+});
+
+test("calls of one answer run side by side, and their results stand in order behind it", async () => {
+  const bothRun = Promise.withResolvers<void>();
+  let running = 0;
+  const meet = testTool("meet", async ({ name }) => {
+    if (++running === 2) bothRun.resolve();
+    await bothRun.promise;
+    return `met ${name}`;
+  });
+  const { model, requests } = scriptedModel([called(["meet", { name: "a" }], ["meet", { name: "b" }]), said("done")]);
+  await runTurn(model, [meet]);
+  expect(requests[1]?.messages.slice(-2).map(({ content }) => content)).toEqual(["met a", "met b"]);
+});
+
+test("arguments that can be meant in one way are repaired, and the model learns it; others are answered with their fault", async () => {
+  const given: unknown[] = [];
+  const note = testTool("take_note", async (input) => {
+    given.push(input);
+    return "noted";
+  });
+  const { model, requests } = scriptedModel([called(["take_note", "{'text': 'tea',}"], ["take_note", '{"text": "te']), said("done")]);
+  await runTurn(model, [note]);
+  expect(given).toEqual([{ text: "tea" }]);
+  const [repaired, refused] = requests[1]?.messages.slice(-2) ?? [];
+  expect(repaired?.content).toContain('read as {"text": "tea"}');
+  expect(repaired?.content).toContain("noted");
+  expect(refused).toMatchObject({ isError: true, content: expect.stringContaining("invalid_arguments") });
+});
+
+test("an unknown tool is answered with the nearest names, and a name that can only mean one tool is taken for it", async () => {
+  const { model, requests } = scriptedModel([called("time_nov", "functions.time_now", "TimeNow"), said("done")]);
+  await runTurn(model, [clock]);
+  const [unknown, prefixed, cased] = requests[1]?.messages.slice(-3).map(({ content }) => content) ?? [];
+  expect(unknown).toMatch(/tool_not_found.*time_now/);
+  expect(prefixed).toMatch(/"time_now" was called[\s\S]*12:00/);
+  expect(cased).toMatch(/"time_now" was called[\s\S]*12:00/);
+});
+
+test("a call that is written as text runs as any other", async () => {
+  const { model, requests } = scriptedModel([said('I look.\n<tool_call>{"name": "time_now", "arguments": {}}</tool_call>'), said("done")]);
+  expect((await runTurn(model, [clock])).text).toBe("done");
+  expect(requests[1]?.messages.slice(-2)).toMatchObject([
+    { role: "assistant", content: "I look.", toolCalls: [{ id: "call_0_0", name: "time_now" }] },
+    { role: "tool", toolCallId: "call_0_0", content: "12:00" },
+  ]);
+});
+
+test("a model that takes no tools by its protocol has them in its system text, and calls them by lines", async () => {
+  const { model, requests } = scriptedModel([said("tool_call_name: time_now\ntool_call_arguments: {}"), said("done")], { usesTextToolCalls: true });
+  expect((await runTurn(model, [clock])).text).toBe("done");
+  expect(requests[0]?.tools).toBeUndefined();
+  expect(requests[0]?.messages[0]?.content).toContain("- time_now: The tool time_now");
+  expect(requests[1]?.messages.slice(-2)).toEqual([
+    { role: "assistant", content: "tool_call_name: time_now\ntool_call_arguments: {}" },
+    { role: "user", content: "Result of time_now:\n12:00" },
+  ]);
+});
+
+test("three identical failing calls in a row end in an answer without tools", async () => {
+  const broken = testTool("broken", async () => {
+    throw new ToolError("execution_failed", "It is broken.");
+  });
+  const { model, requests } = scriptedModel([called("broken"), called("broken"), called("broken"), said("It does not work.")]);
+  expect(await runTurn(model, [broken])).toMatchObject({
+    text: "It does not work.",
+    finish: "limit",
+    reason: expect.stringContaining("3 times"),
+  });
+  expect(requests).toHaveLength(4);
+  expect(requests[3]).toMatchObject({ toolChoice: "none" });
+  expect(lastOf(requests[3] as ModelRequest)?.content).toContain("cannot call tools any more");
+});
+
+test("a model that calls for ever is stopped at its iterations, and answers; one that answers nothing then has our words", async () => {
+  const endless = scriptedModel([(request) => (request.toolChoice === "none" ? said("Enough.") : called("time_now"))], { maxIterations: 4 });
+  expect(await runTurn(endless.model, [clock])).toMatchObject({ text: "Enough.", finish: "limit" });
+  expect(endless.requests).toHaveLength(5);
+
+  const stubborn = scriptedModel([called("time_now")], { maxIterations: 2 });
+  expect(await runTurn(stubborn.model, [clock])).toMatchObject({ text: expect.stringContaining("I have to stop here"), finish: "limit" });
+});
+
+test("a turn stops at its tokens", async () => {
+  const { model } = scriptedModel([(request) => (request.toolChoice === "none" ? said("Enough.") : called("time_now"))]);
+  expect(await runTurn(model, [clock], undefined, { limits: { maxTokens: 30 } })).toMatchObject({
+    text: "Enough.",
+    finish: "limit",
+    reason: expect.stringContaining("30 tokens"),
+  });
+});
+
+test("a conversation that is too long for the model is trimmed where a result is largest, and asked about once more", async () => {
+  const large = testTool("large", async () => "x".repeat(50_000), { readOnly: true });
+  const { model, requests } = scriptedModel([
+    called("time_now", "large"),
+    () => {
+      throw modelError("context_overflow");
+    },
+    said("done"),
+  ]);
+  expect(await runTurn(model, [clock, large])).toMatchObject({ text: "done", finish: "stop" });
+  const [small, trimmed] = requests[2]?.messages.slice(-2) ?? [];
+  expect(small?.content).toBe("12:00");
+  expect(trimmed?.content.length).toBeLessThan(3_000);
+});
+
+test("an empty answer is asked for once more, then answered in words", async () => {
+  const second = scriptedModel([said(""), said("Here.")]);
+  expect(await runTurn(second.model, [])).toMatchObject({ text: "Here.", finish: "stop" });
+  const never = scriptedModel([said("")]);
+  expect(await runTurn(never.model, [])).toMatchObject({ text: "I have no answer: the model gave none.", finish: "failed" });
+  expect(never.requests).toHaveLength(2);
+});
+
+test("a model that only announces a call is asked once to make it, where its behaviour says so", async () => {
+  const prose = "I will now call time_now to find out.";
+  const nudged = scriptedModel([said(prose), called("time_now"), said("done")], { nudgesOnProse: true });
+  expect((await runTurn(nudged.model, [clock])).text).toBe("done");
+  const left = scriptedModel([said(prose)]);
+  expect((await runTurn(left.model, [clock])).text).toBe(prose);
+});
+
+test.each([
+  ["unavailable", "failed"],
+  ["unauthorized", "failed"],
+  ["rate_limited", "failed"],
+  ["refused", "refused"],
+])("a model that ends in %s ends the turn in words", async (code, finish) => {
+  const { model } = scriptedModel([
+    () => {
+      throw modelError(code);
+    },
+  ]);
+  const { text, events, ...result } = await runTurn(model, []);
+  expect(result).toMatchObject({ finish, reason: expect.stringContaining(code) });
+  expect(text).not.toBe("");
+  expect(events.at(-1)).toMatchObject({ kind: "turn_finished", finish });
+});
+
+test("a client's own tools are offered, and calls of them are returned, not run", async () => {
+  const { model, requests } = scriptedModel([called(["paint", { colour: "red" }])]);
+  const clientTools = [{ name: "paint", description: "Paint.", parameters: { type: "object" } }];
+  const result = await runTurn(model, [clock], testRequest("Paint it.", { clientTools }));
+  expect(requests[0]?.tools?.[0]).toEqual(clientTools[0]);
+  expect(result).toMatchObject({ finish: "tool_calls", toolCalls: [{ id: "call_0", name: "paint", arguments: '{"colour":"red"}' }] });
+});
+
+test("a history that a client brings is taken whole, with its calls and results", async () => {
+  const { model, requests } = scriptedModel([said("done")]);
+  const { message: _, ...request } = testRequest("");
+  await runTurn(model, [], {
+    ...request,
+    messages: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Paint." },
+      { role: "assistant", content: null, tool_calls: [{ id: "c1", name: "paint", arguments: "{}" }] },
+      { role: "tool", content: "painted", tool_call_id: "c1" },
+    ],
+  });
+  expect(requests[0]?.messages.slice(1)).toEqual([
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "Paint." },
+    { role: "assistant", content: "", toolCalls: [{ id: "c1", name: "paint", arguments: "{}" }] },
+    { role: "tool", toolCallId: "c1", toolName: "paint", content: "painted" },
+  ]);
+});
+
+test("a cancelled turn cancels its calls, and ends in one result", async () => {
+  const stop = new AbortController();
+  const cancelled = Promise.withResolvers<void>();
+  const slow = testTool("slow", async (_input, { signal }) => {
+    signal.addEventListener("abort", () => cancelled.resolve());
+    stop.abort(new ToolError("cancelled", "enough"));
+    await cancelled.promise;
+    return "late";
+  });
+  const { model } = scriptedModel([called("slow")]);
+  expect(await runTurn(model, [slow], testRequest("Go.", { signal: stop.signal }))).toMatchObject({ finish: "failed", reason: "The turn was cancelled." });
+  await cancelled.promise;
+});
+
+test("messages that come during a turn wait in order, and one too many is refused", async () => {
+  await using bus = createMemoryBus();
+  const first = Promise.withResolvers<void>();
+  const { model, requests } = scriptedModel([
+    async () => {
+      await first.promise;
+      return said("1");
+    },
+    said("n"),
+  ]);
+  await using agent = await createAgent({ bus, model, limits: { maxWaiting: 2 } }).start();
+  const { sessionId } = testRequest("");
+  const running = agent.runTurn(testRequest("one", { sessionId }));
+  await expect.poll(() => requests.length).toBe(1);
+  const second = agent.runTurn(testRequest("two", { sessionId }));
+  const third = agent.runTurn(testRequest("three", { sessionId }));
+  await expect(agent.runTurn(testRequest("four", { sessionId }))).rejects.toMatchObject({ code: "overloaded", details: { reason: "session_queue" } });
+  first.resolve();
+  await Promise.all([running, second, third]);
+  expect((await agent.history("agent", sessionId)).filter(({ role }) => role === "user").map(({ content }) => content)).toEqual(["one", "two", "three"]);
 });

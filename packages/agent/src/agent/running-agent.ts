@@ -9,9 +9,11 @@ import { systemText } from "../prompt/system-text.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
 import type { EventPage, TurnStore } from "../store/turn-store.ts";
 import type { HistoryTurn, TurnRequest, TurnResult } from "../turn/turn.ts";
+import { TurnBudget } from "../turn/turn-budget.ts";
 import { TurnEvents } from "../turn/turn-events.ts";
 import { TurnLostError } from "../turn/turn-lost-error.ts";
-import { TurnRun, type UntrustedMark } from "../turn/turn-run.ts";
+import { TurnRun } from "../turn/turn-run.ts";
+import { UntrustedMark } from "../turn/untrusted-mark.ts";
 import type { Agent } from "./agent.ts";
 import type { AgentLimits } from "./agent-limits.ts";
 import type { AgentParts, TurnScope } from "./agent-plugin.ts";
@@ -105,7 +107,7 @@ export class RunningAgent implements Agent {
     const { store, limits, log } = this.#options;
     const events = new TurnEvents({ store, session: { caller, sessionId }, turnId, tell: (event) => this.#tell(request, event), log });
     const history = request.messages === undefined ? held.history : [];
-    const mark: UntrustedMark = { isSet: hasReadUntrusted || held.hasReadUntrusted || history.some(({ isUntrusted }) => isUntrusted) };
+    const mark = new UntrustedMark(hasReadUntrusted || held.hasReadUntrusted || history.some(({ isUntrusted }) => isUntrusted));
     const scope = scopeOf(request, { model, nonce: held.nonce, mark });
     events.emit(held.isTakenUp ? { kind: "notice", text: "The turn is taken up again where it was cut off." } : { kind: "turn_started" });
     const tools = this.#toolsOf(scope);
@@ -116,7 +118,15 @@ export class RunningAgent implements Agent {
       message: request.message,
       messages: request.messages,
     });
-    const run = new TurnRun({ request, held, model, conversation, tools, events, runner: this.#runner, limits, stopping: this.#stopping.signal, mark, log });
+    const { maxTokens, answerReserveMs } = limits;
+    const budget = new TurnBudget({
+      maxIterations: model.behavior.maxIterations,
+      maxTokens,
+      answerReserveMs,
+      startedAt: held.startedAt,
+      deadline: request.deadline,
+    });
+    const run = new TurnRun({ request, held, model, conversation, tools, events, runner: this.#runner, budget, stopping: this.#stopping.signal, mark, log });
     const result = await run.run();
     await held.end(result, historyOf(request, held.startedAt, result)).catch((error: unknown) => {
       if (error instanceof TurnLostError) throw error;

@@ -19,7 +19,6 @@ export interface CallTurn {
   readonly tools: TurnTools;
   readonly events: TurnEvents;
   readonly parent: NonNullable<CallOptions["parent"]>;
-  readonly hasReadUntrusted: boolean;
 }
 
 /** A result may have so many characters in the store and for the model, if no size layer has made it smaller. */
@@ -51,7 +50,7 @@ export class CallRunner {
     return running;
   }
 
-  async #run(call: TurnCall, { tools, events, parent, hasReadUntrusted }: CallTurn): Promise<StoredResult> {
+  async #run(call: TurnCall, { tools, events, parent }: CallTurn): Promise<StoredResult> {
     const { timeoutMs, log } = this.#options;
     const { callId: toolCallId, name: toolName } = call;
     const startedAt = performance.now();
@@ -61,7 +60,7 @@ export class CallRunner {
     const ended = (status: string, isError: boolean, message: string | null): void =>
       events.emit({ kind: "tool_finished", toolCallId, toolName, status, isError, message, durationMs: Math.round(performance.now() - startedAt) });
     try {
-      const response = await tools.run(call, { parent, timeoutMs, hasReadUntrusted, onProgress });
+      const response = await tools.run(call, { parent, timeoutMs, onProgress });
       const result = resultOf(response);
       ended(result.isError ? "error" : "ok", result.isError, result.isError ? result.content.slice(0, MAX_EVENT_ARGUMENTS) : null);
       return result;

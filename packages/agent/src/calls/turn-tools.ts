@@ -45,7 +45,6 @@ export interface TurnToolsOptions {
 export interface RunCallOptions {
   readonly parent: NonNullable<CallOptions["parent"]>;
   readonly timeoutMs: number;
-  readonly hasReadUntrusted: boolean;
   readonly onProgress: NonNullable<CallOptions["onProgress"]>;
 }
 
@@ -74,7 +73,7 @@ export class TurnTools {
   }
 
   /** @throws {ToolError} */
-  run({ callId, name, arguments: args }: TurnCall, { parent, timeoutMs, hasReadUntrusted, onProgress }: RunCallOptions): Promise<ToolInvokeResponse> {
+  run({ callId, name, arguments: args }: TurnCall, { parent, timeoutMs, onProgress }: RunCallOptions): Promise<ToolInvokeResponse> {
     const { caller, effectiveCaller, namespace, layers, log } = this.#options;
     const request: ToolInvokeRequest = { toolCallId: callId, toolName: name, arguments: args, sessionId: namespace };
     const local = this.#local.get(name);
@@ -92,7 +91,6 @@ export class TurnTools {
       sessionId: namespace,
       onProgress,
       ...(effectiveCaller === caller.agent ? {} : { onBehalfOf: effectiveCaller }),
-      ...(hasReadUntrusted ? { hasReadUntrusted } : {}),
     };
     const executor: ToolExecutor = local ?? { execute: () => caller.call(name, args, options) };
     return layers.reduceRight((inner, layer) => layer(inner), executor).execute(request, context);

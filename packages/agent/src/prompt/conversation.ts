@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelTool, ModelToolCall } from "../model.ts";
+import type { ModelAnswer, ModelMessage, ModelTool, ModelToolCall } from "../model.ts";
 
 /** How much of a result stays when it has to give way. */
 const TRIMMED_HEAD = 1_500;
@@ -28,9 +28,16 @@ export class Conversation {
     return [...this.#system, ...this.#earlier.flat(), ...this.#turn.flat()];
   }
 
-  addAnswer(text: string, toolCalls: readonly ModelToolCall[]): void {
+  /** The results that this turn has read, as the model has them. */
+  get results(): readonly string[] {
+    return this.#turn.flat().flatMap((message) => (message.role === "tool" ? [message.content] : []));
+  }
+
+  addAnswer({ text, toolCalls, providerData }: Pick<ModelAnswer, "text" | "toolCalls" | "providerData">): void {
     if (text === "" && toolCalls.length === 0) return; // a provider refuses a message without content
-    this.#turn.push([{ role: "assistant", content: text, ...(toolCalls.length === 0 ? {} : { toolCalls }) }]);
+    const calls = toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
+    const more = { ...(calls.length === 0 ? {} : { toolCalls: calls }), ...(providerData === undefined ? {} : { providerData }) };
+    this.#turn.push([{ role: "assistant", content: text, ...more }]);
   }
 
   /** The result of a call of the last answer. */

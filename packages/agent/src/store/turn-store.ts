@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@rockbot/contracts";
-import type { ModelAnswer } from "../model.ts";
+import type { ModelAnswer, ModelToolCall } from "../model.ts";
 import type { NewEvent } from "../turn/new-event.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 
@@ -81,10 +81,19 @@ export interface TurnRecord {
   readonly results: ReadonlyMap<string, StoredResult>;
 }
 
-/** An answer of the model, and what it was asked for. */
+/** An answer of the model, as it is acted on. */
 export interface StoredAnswer extends ModelAnswer {
-  /** The last one: no tools were offered, because of a limit. */
+  readonly toolCalls: readonly StoredCall[];
+  /** It is the last one, without tools: why, in words. */
   readonly limit?: string | undefined;
+}
+
+/** A call that the model asks for: with the name of a tool, and arguments that can be parsed, unless it is refused. */
+export interface StoredCall extends ModelToolCall {
+  /** What was changed so that it could run. The model learns it with the result. */
+  readonly repair?: string | undefined;
+  /** Why it is not run. It is the call's result. */
+  readonly refusal?: string | undefined;
 }
 
 /** The result of a call, as the model reads it, without its fence. */

@@ -1,6 +1,7 @@
 import { LightAbort, onAbort } from "@rockbot/base";
 import type { Model, ModelAnswer, ModelRequest, ModelTool } from "../model.ts";
 import type { Conversation } from "../prompt/conversation.ts";
+import { textForm } from "../prompt/text-form.ts";
 
 export interface AskModelOptions {
   readonly model: Model;
@@ -50,9 +51,10 @@ export const codeOf = (error: unknown): string | undefined => {
 /** A model that ignores its signal and its deadline is left alone. */
 async function ask({ model, conversation, tools, toolChoice, maxOutputTokens, cacheKey, signal, deadline, onText }: AskModelOptions): Promise<ModelAnswer> {
   const cut = new LightAbort();
+  const isText = model.behavior.usesTextToolCalls;
   const request: ModelRequest = {
-    messages: conversation.messages,
-    ...(tools.length === 0 ? {} : { tools, toolChoice }),
+    messages: isText ? textForm(conversation.messages, toolChoice === "none" ? [] : tools) : conversation.messages,
+    ...(tools.length === 0 || isText ? {} : { tools, toolChoice }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     cacheKey,
     signal,

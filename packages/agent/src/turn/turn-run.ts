@@ -1,27 +1,26 @@
 import { unlessAborted } from "@rockbot/base";
 import { BusClosedError, type Logger } from "@rockbot/bus";
 import type { TurnFinish } from "@rockbot/contracts";
-import type { ToolContext } from "@rockbot/tools";
+import { StoreUnavailableError } from "@rockbot/records";
+import type { CallOptions } from "@rockbot/tools";
 import { callIdOf } from "../calls/call-id.ts";
 import type { CallRunner } from "../calls/call-runner.ts";
+import { readCalls } from "../calls/read-calls.ts";
 import type { TurnTools } from "../calls/turn-tools.ts";
-import type { Model, ModelToolCall, ModelUsage } from "../model.ts";
+import type { Model, ModelTool } from "../model.ts";
 import type { Conversation } from "../prompt/conversation.ts";
 import { fence } from "../prompt/fence.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
-import type { StoredAnswer, StoredResult } from "../store/turn-store.ts";
+import type { StoredAnswer, StoredCall, StoredResult } from "../store/turn-store.ts";
 import { askModel, codeOf } from "./ask-model.ts";
+import { FailureStreak } from "./failure-streak.ts";
+import { missedCall } from "./missed-call.ts";
+import { notes, ownWords } from "./notes.ts";
 import type { TurnRequest, TurnResult } from "./turn.ts";
+import type { TurnBudget } from "./turn-budget.ts";
 import type { TurnEvents } from "./turn-events.ts";
 import { TurnLostError } from "./turn-lost-error.ts";
-
-/** What a turn may use up. */
-export interface TurnLimits {
-  /** Tokens of all its requests to the model together. @default 1_000_000 */
-  readonly maxTokens: number;
-  /** Time that is kept for the last answer, in milliseconds; a fifth of the turn's time at most. @default 30_000 */
-  readonly answerReserveMs: number;
-}
+import type { UntrustedMark } from "./untrusted-mark.ts";
 
 export interface TurnRunOptions {
   readonly request: TurnRequest;
@@ -31,35 +30,44 @@ export interface TurnRunOptions {
   readonly tools: TurnTools;
   readonly events: TurnEvents;
   readonly runner: CallRunner;
-  readonly limits: TurnLimits;
+  readonly budget: TurnBudget;
   /** Aborts when this process stops: the turn is left for another. */
   readonly stopping: AbortSignal;
   readonly mark: UntrustedMark;
   readonly log: Logger;
 }
 
-/** Whether a turn has read untrusted content. Once it has, it stays so. */
-export interface UntrustedMark {
-  isSet: boolean;
+/** An answer without calls that did not end the turn. */
+interface Retried {
+  readonly text: string;
+  readonly why: "empty" | "missedCall";
 }
 
 /** One run of a turn, from its first question to the model, or from what an earlier run has left. */
 export class TurnRun {
   readonly #options: TurnRunOptions;
+  /** All that the model is offered: the client's own tools first. */
+  readonly #offered: readonly ModelTool[];
   /** Cancels the turn's calls. A process that stops leaves them: whoever takes the turn up finds them by their ids. */
   readonly #cancel = new AbortController();
   /** Ends this run's waits. */
   readonly #signal: AbortSignal;
-  #usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
+  readonly #streak = new FailureStreak();
+  readonly #retried: Retried[] = [];
+  /** Why no further calls are made, once a call has shown it. */
+  #stop: string | undefined;
 
   constructor(options: TurnRunOptions) {
     this.#options = options;
+    const { clientTools = [] } = options.request;
+    const own = options.tools.list.filter(({ tool }) => !clientTools.some(({ name }) => name === tool.name));
+    this.#offered = [...clientTools, ...own.map(({ tool }) => tool)];
     this.#signal = AbortSignal.any([this.#cancel.signal, options.held.lost, options.stopping]);
   }
 
   /** @throws what says that this run is over, though its turn is not: TurnLostError, BusClosedError */
   async run(): Promise<TurnResult> {
-    const { request } = this.#options;
+    const { request, held } = this.#options;
     const onAbort = (): void => {
       if (!isStop(request.signal.reason)) this.#cancel.abort(request.signal.reason);
     };
@@ -68,7 +76,7 @@ export class TurnRun {
     try {
       return await this.#loop();
     } catch (error) {
-      if (isStop(error) || this.#options.held.lost.aborted) throw error;
+      if (isStop(error) || held.lost.aborted) throw error;
       if (this.#cancel.signal.aborted) return this.#result("", "failed", "The turn was cancelled.");
       return this.#failed(error);
     } finally {
@@ -77,133 +85,162 @@ export class TurnRun {
   }
 
   async #loop(): Promise<TurnResult> {
-    const { conversation } = this.#options;
     for (let iteration = 0; ; iteration++) {
       const answer = await this.#answer(iteration);
-      this.#count(answer.usage);
-      const { text, toolCalls } = answer;
-      if (answer.limit !== undefined) return this.#result(text.trim() || `I have to stop here: ${answer.limit}.`, "limit", answer.limit);
-      if (toolCalls.length === 0) return this.#result(text, finishOf(answer));
-      const clients = toolCalls.filter(({ name }) => this.#options.request.clientTools?.some((tool) => tool.name === name));
-      if (clients.length > 0) return { ...this.#result(text, "tool_calls"), toolCalls: clients };
-      conversation.addAnswer(text, toolCalls);
-      const results = await this.#runCalls(iteration, toolCalls);
-      for (const [index, result] of results.entries()) this.#read(toolCalls[index] as ModelToolCall, result);
+      this.#options.budget.count(answer.usage);
+      if (answer.limit !== undefined) return this.#result(answer.text.trim() || this.#say(ownWords.limit(answer.limit)), "limit", answer.limit);
+      if (answer.toolCalls.length === 0) {
+        const result = this.#ended(answer);
+        if (result !== undefined) return result;
+        continue;
+      }
+      const clients = answer.toolCalls.filter(({ name, refusal }) => refusal === undefined && this.#isClients(name));
+      if (clients.length > 0) {
+        const toolCalls = clients.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
+        return { ...this.#result(answer.text, "tool_calls"), toolCalls };
+      }
+      this.#options.conversation.addAnswer(answer);
+      const results = await this.#runCalls(iteration, answer.toolCalls);
+      for (const [index, call] of answer.toolCalls.entries()) this.#read(call, results[index] as StoredResult);
     }
+  }
+
+  /** The result of a turn whose model calls nothing any more; undefined if it is to be asked once more. */
+  #ended(answer: StoredAnswer): TurnResult | undefined {
+    const { conversation, model, events } = this.#options;
+    const { text, finish } = answer;
+    const isEmpty = text.trim() === "";
+    if (finish === "refused") return this.#result(isEmpty ? this.#say(ownWords.refused) : text, "refused", "the model declined to answer");
+    const why = isEmpty ? "empty" : missedCall(text, this.#offered, model.behavior.nudgesOnProse) ? "missedCall" : undefined;
+    const isFirst = !this.#retried.some((before) => before.why === why);
+    if (why === undefined || !isFirst || finish === "length") {
+      const earlier = this.#retried.find((before) => before.text.trim() !== "")?.text;
+      if (!isEmpty) return this.#result(text, finish === "length" ? "length" : "stop");
+      if (earlier !== undefined) return this.#result(earlier, "stop");
+      return this.#result(this.#say(ownWords.empty), finish === "length" ? "length" : "failed", "the model gave no answer");
+    }
+    this.#retried.push({ text, why });
+    events.emit({
+      kind: "notice",
+      text: why === "empty" ? "The model's answer was empty. It is asked again." : "The model spoke of a call and made none. It is asked again.",
+    });
+    conversation.addAnswer(answer);
+    conversation.addNote(notes[why]);
+    return undefined;
   }
 
   /** The answer that is kept, or a new one. */
   async #answer(iteration: number): Promise<StoredAnswer> {
-    const { held, model, conversation, tools, events, request } = this.#options;
+    const { held, conversation, budget } = this.#options;
     const known = held.answer(iteration);
     if (known !== undefined) return known;
-    const limit = this.#limit(iteration);
-    if (limit !== undefined) conversation.addNote(`You cannot call tools any more: ${limit}. Answer now with what you have, and say what is missing.`);
+    const limit = this.#stop ?? budget.limit(iteration);
+    if (limit !== undefined) return this.#lastAnswer(limit);
+    try {
+      const answer = await this.#ask("auto", budget.toolsDeadline);
+      const read = readCalls(answer, { tools: this.#offered, results: conversation.results, iteration });
+      await held.addAnswer(read);
+      return read;
+    } catch (error) {
+      const isLate = codeOf(error) === "timeout" && !this.#signal.aborted;
+      if (isLate && budget.limit(iteration) !== undefined) return this.#lastAnswer("the time of this turn is used up");
+      throw error;
+    }
+  }
+
+  /** The answer to what is known by now, in the model's words, or in ours if it has none. */
+  async #lastAnswer(limit: string): Promise<StoredAnswer> {
+    const { conversation, held, request, events, log } = this.#options;
+    conversation.addNote(notes.limit(limit));
+    events.emit({ kind: "notice", text: `No further tools are called: ${limit}.` });
+    let answer: StoredAnswer = { text: "", toolCalls: [], finish: "stop", usage: { inputTokens: 0, outputTokens: 0 }, limit };
+    try {
+      answer = { ...(await this.#ask("none", request.deadline)), toolCalls: [], limit };
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      log.debug({ error: String(error) }, "a turn at its limit has no last answer");
+    }
+    await held.addAnswer(answer);
+    return answer;
+  }
+
+  async #ask(toolChoice: "auto" | "none", deadline: number): Promise<Omit<StoredAnswer, "limit">> {
+    const { model, conversation, events, request } = this.#options;
+    let isTold = false;
     const answer = await askModel({
       model,
       conversation,
-      tools: [...(request.clientTools ?? []), ...tools.list.map(({ tool }) => tool)],
-      toolChoice: limit === undefined ? "auto" : "none",
+      tools: this.#offered,
+      toolChoice,
       maxOutputTokens: request.maxOutputTokens,
       cacheKey: `${request.caller}/${request.sessionId}`,
       signal: this.#signal,
-      deadline: limit === undefined ? this.#toolsDeadline : request.deadline,
-      onText: (delta) => events.text(delta),
+      deadline,
+      onText(delta) {
+        isTold = true;
+        events.text(delta);
+      },
       notice: (text) => events.emit({ kind: "notice", text }),
     });
-    const stored = limit === undefined ? answer : { ...answer, limit };
-    await held.addAnswer(stored);
-    return stored;
+    if (!isTold) events.text(answer.text);
+    return answer;
   }
 
-  /** Until when tools may run, so that time is left for an answer. */
-  get #toolsDeadline(): number {
-    const { request, limits, held } = this.#options;
-    const wholeMs = request.deadline - performance.now() + (Date.now() - held.startedAt);
-    return request.deadline - Math.min(limits.answerReserveMs, wholeMs / 5);
-  }
-
-  /** Why no further calls are possible, in words. */
-  #limit(iteration: number): string | undefined {
-    const { model, limits } = this.#options;
-    const { maxIterations } = model.behavior;
-    if (iteration >= maxIterations) return `this turn has had ${maxIterations} answers with calls, the most it may have`;
-    if (performance.now() >= this.#toolsDeadline) return "the time of this turn is used up";
-    const tokens = this.#usage.inputTokens + this.#usage.outputTokens;
-    if (tokens >= limits.maxTokens) return `this turn has used ${tokens} tokens, and may use ${limits.maxTokens}`;
-    return undefined;
-  }
-
-  async #runCalls(iteration: number, calls: readonly ModelToolCall[]): Promise<readonly StoredResult[]> {
-    const { held, runner, request, tools, events, mark } = this.#options;
+  async #runCalls(iteration: number, calls: readonly StoredCall[]): Promise<readonly StoredResult[]> {
+    const { held, runner, request, tools, events, mark, budget } = this.#options;
     const places = runner.places();
-    const parent: Pick<ToolContext, "signal" | "deadline" | "depth"> = {
+    const parent: CallOptions["parent"] & object = {
       signal: this.#cancel.signal,
-      deadline: this.#toolsDeadline,
+      deadline: budget.toolsDeadline,
       depth: request.parent?.depth,
+      ...mark.forCalls, // as the answer that asks for the calls was given, not as the first result makes it
     };
-    const hasReadUntrusted = mark.isSet;
     return Promise.all(
-      calls.map(async ({ name, arguments: args }, index) => {
+      calls.map(async ({ name, arguments: args, refusal }, index) => {
+        if (refusal !== undefined) return { content: refusal, isError: true, isUntrusted: false };
         const callId = callIdOf({ ...request, iteration, index });
         const known = held.result(callId);
         if (known !== undefined) return known;
         using _place = await places.acquire(this.#signal);
-        const running = runner.run({ callId, name, arguments: args }, { tools, events, parent, hasReadUntrusted });
-        const result = await unlessAborted(running, this.#signal);
+        const result = await unlessAborted(runner.run({ callId, name, arguments: args }, { tools, events, parent }), this.#signal);
         await held.addResult(callId, result);
         return result;
       }),
     );
   }
 
-  /** Gives the model a result; what is untrusted is fenced, and marks the turn. */
-  #read(call: ModelToolCall, { content, isError, isUntrusted, origin }: StoredResult): void {
+  /** Gives the model a result. Untrusted content is fenced, and marks the turn. */
+  #read(call: StoredCall, { content, isError, isUntrusted, origin }: StoredResult): void {
     const { conversation, held, mark } = this.#options;
-    if (isUntrusted) mark.isSet = true;
-    conversation.addResult(call, isUntrusted ? fence(content, { nonce: held.nonce, origin }) : content, isError);
+    if (isUntrusted) mark.set(origin);
+    const fenced = isUntrusted ? fence(content, { nonce: held.nonce, origin }) : content;
+    conversation.addResult(call, call.repair === undefined ? fenced : `[Note: ${call.repair}]\n${fenced}`, isError);
+    this.#stop ??= this.#streak.add(call.name, call.arguments, isError);
   }
 
-  #count({ inputTokens, outputTokens, cachedInputTokens }: ModelUsage): void {
-    const cached = (this.#usage.cachedInputTokens ?? 0) + (cachedInputTokens ?? 0);
-    this.#usage = {
-      inputTokens: this.#usage.inputTokens + inputTokens,
-      outputTokens: this.#usage.outputTokens + outputTokens,
-      ...(cached === 0 ? {} : { cachedInputTokens: cached }),
-    };
+  #isClients(name: string): boolean {
+    return this.#options.request.clientTools?.some((tool) => tool.name === name) === true;
+  }
+
+  #say(text: string): string {
+    this.#options.events.text(text);
+    return text;
   }
 
   #result(text: string, finish: TurnFinish, reason?: string): TurnResult {
-    return { text, finish, usage: this.#usage, hasReadUntrusted: this.#options.mark.isSet, ...(reason === undefined ? {} : { reason }) };
+    const { budget, mark } = this.#options;
+    return { text, finish, usage: budget.usage, hasReadUntrusted: mark.isSet, ...(reason === undefined ? {} : { reason }) };
   }
 
   /** The end of a turn whose model, or whose store, is gone: words of our own. */
   #failed(error: unknown): TurnResult {
-    const code = codeOf(error) ?? "error";
+    const code = error instanceof StoreUnavailableError ? "store" : (codeOf(error) ?? "error");
     this.#options.log.warn({ error: String(error), code }, "a turn failed");
-    if (code === "refused") return this.#result("The model declined to answer.", "refused", String(error));
-    return this.#result(
-      `I could not answer: ${inWords(code)}. Please try again later.`,
-      "failed",
-      `${code}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const reason = `${code}: ${error instanceof Error ? error.message : String(error)}`;
+    if (code === "refused") return this.#result(this.#say(ownWords.refused), "refused", reason);
+    return this.#result(this.#say(ownWords.failed(code)), "failed", reason);
   }
 }
 
 /** Whether a turn is only left here, for another process to take up. */
 const isStop = (reason: unknown): boolean => reason instanceof BusClosedError || reason instanceof TurnLostError;
-
-const finishOf = ({ finish }: StoredAnswer): TurnFinish => (finish === "length" || finish === "refused" ? finish : "stop");
-
-function inWords(code: string): string {
-  const words: Readonly<Record<string, string>> = {
-    context_overflow: "the conversation is too long for the model",
-    rate_limited: "the model takes no more requests at the moment",
-    unavailable: "the model cannot be reached",
-    unauthorized: "the model does not accept the agent's key",
-    invalid_request: "the model does not accept the request",
-    interrupted: "the model's answer broke off",
-    timeout: "the model has not answered in time",
-  };
-  return words[code] ?? "something went wrong";
-}

@@ -1,0 +1,92 @@
+import { nearestName } from "@rockbot/contracts";
+import type { ModelAnswer, ModelTool } from "../model.ts";
+import type { StoredAnswer, StoredCall } from "../store/turn-store.ts";
+import { readArguments } from "./repair-arguments.ts";
+import { readTextCalls } from "./text/text-calls.ts";
+
+export interface ReadCallsOptions {
+  /** All that the model has been given. */
+  readonly tools: readonly ModelTool[];
+  /** The results that it has read in this turn. */
+  readonly results: readonly string[];
+  /** Which answer of the turn it is, from 0. */
+  readonly iteration: number;
+}
+
+/** So many calls of one answer run, and so many are answered; the rest is left out. */
+const MAX_RUN = 32;
+const MAX_ANSWERED = 128;
+const ID = /^[A-Za-z0-9_-]{1,64}$/;
+/** Prefixes that models put before names. */
+const PREFIX = /^(?:functions?|tools?|default_api|api|mcp)[.:/]/;
+
+/**
+ * An answer as it is kept and acted on: its calls are read from its text where the model wrote them there, each has an id of its own, the name of a tool
+ * and arguments that can be parsed. What was changed, or why a call does not run, is noted with it, for the model.
+ */
+export function readCalls(answer: ModelAnswer, { tools, results, iteration }: ReadCallsOptions): StoredAnswer {
+  const written = answer.toolCalls.length > 0 ? undefined : readTextCalls(answer.text, { tools, results });
+  const isWritten = written !== undefined && written.calls.length > 0;
+  const found = isWritten ? written.calls.map((call) => ({ id: "", ...call })) : answer.toolCalls;
+  const ids = new Set<string>();
+  const toolCalls = found.slice(0, MAX_ANSWERED).map((call, index): StoredCall => {
+    const id = ID.test(call.id) && !ids.has(call.id) ? call.id : `call_${iteration}_${index}`;
+    ids.add(id);
+    if (index >= MAX_RUN) return { ...call, id, refusal: `Not run: an answer may have ${MAX_RUN} calls. Make this one again if it is still needed.` };
+    return { ...readCall(call, { tools, isCut: answer.finish === "length" && index === found.length - 1 }), id };
+  });
+  return { ...answer, text: isWritten ? written.text : answer.text, toolCalls, ...(isWritten ? { finish: "tool_calls" } : {}) };
+}
+
+function readCall(call: StoredCall, { tools, isCut }: { readonly tools: readonly ModelTool[]; readonly isCut: boolean }): StoredCall {
+  const known = knownName(call.name, tools);
+  if (known === undefined) return { ...call, arguments: "{}", refusal: unknownTool(call.name, tools) };
+  const renamed = known === call.name ? [] : [`there is no tool "${call.name}": "${known}" was called`];
+  const read = readArguments(call.arguments);
+  if (!read.ok) {
+    const help = isCut
+      ? "Your answer was cut off as it was too long. Make the call again with shorter arguments."
+      : "Make the call again with correct arguments.";
+    const shown = call.arguments.length > 200 ? `${call.arguments.slice(0, 200)}…` : call.arguments;
+    return {
+      ...call,
+      name: known,
+      arguments: "{}",
+      refusal: `invalid_arguments: "${known}" was not called: its arguments cannot be used, as ${read.fault}. They were: ${shown}\n${help}`,
+    };
+  }
+  const repairs = [...renamed, ...(read.repair === undefined ? [] : [`about its arguments: ${read.repair}`])];
+  return { ...call, name: known, arguments: read.text, ...(repairs.length === 0 ? {} : { repair: repairs.join("; ") }) };
+}
+
+/** The tool that a name means: itself, or without a prefix, or but for case and signs if only one is so. */
+function knownName(name: string, tools: readonly ModelTool[]): string | undefined {
+  const names = tools.map((tool) => tool.name);
+  const plain = name.trim().replace(PREFIX, "");
+  const exact = [name, plain].find((candidate) => names.includes(candidate));
+  if (exact !== undefined) return exact;
+  const alike = names.filter((known) => letters(known) === letters(plain));
+  return alike.length === 1 ? alike[0] : undefined;
+}
+
+const letters = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+
+/** Up to three names, the nearest first. */
+function unknownTool(name: string, tools: readonly ModelTool[]): string {
+  const left = tools.map((tool) => tool.name);
+  const nearest: string[] = [];
+  for (let next = nearestName(name, left); next !== undefined && nearest.length < 3; next = nearestName(name, left)) {
+    nearest.push(next);
+    left.splice(left.indexOf(next), 1);
+  }
+  const similar = tools.map((tool) => tool.name).filter((known) => !nearest.includes(known) && wordsOf(known).some((word) => wordsOf(name).includes(word)));
+  const names = [...nearest, ...similar].slice(0, 3);
+  const help = names.length === 0 ? "Call one of the tools that you have been given, or answer without." : `The nearest are: ${names.join(", ")}.`;
+  return `tool_not_found: There is no tool "${name.slice(0, 100)}". ${help}`;
+}
+
+const wordsOf = (name: string): readonly string[] =>
+  name
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word.length > 2);

@@ -1,0 +1,18 @@
+import type { ModelTool } from "../model.ts";
+
+const FORM = /<(?:tool_call|function_call|tool_use|invoke|function)\b|^[ \t]*tool_call_name:|\[TOOL_CALLS\]|<\|python_tag\|>|<｜tool▁call▁begin｜>/m;
+const ANNOUNCES = /\b(?:I(?:'ll| will|'m going to| am going to| need to| should)|let me|now|next,?|first,?|calling|using|invoking)\b[^.!?\n]{0,80}$/i;
+
+/**
+ * Whether an answer without calls was to be one: it has the form of a call that cannot be read, or says of a tool that it will be called.
+ * @param readsProse whether words that announce a call count
+ */
+export function missedCall(text: string, tools: readonly ModelTool[], readsProse: boolean): boolean {
+  if (FORM.test(text)) return true;
+  if (!readsProse) return false;
+  const end = text.slice(-600);
+  return tools.some(({ name }) => {
+    const at = name.includes("_") ? end.lastIndexOf(name) : -1; // other names are words
+    return at !== -1 && ANNOUNCES.test(end.slice(Math.max(0, at - 120), at));
+  });
+}

@@ -1,0 +1,26 @@
+/** The words that a turn says to its model, beside the user's. */
+export const notes = {
+  limit: (reason: string): string => `You cannot call tools any more: ${reason}. Answer the user now with what you have, and say what is missing.`,
+  empty: "Your last answer was empty. Answer the user, or call a tool.",
+  missedCall:
+    "Your last answer has a tool call that cannot be read, or speaks of one, and nothing was called. Call the tool, by its exact name and through the interface for tools, or answer the user.",
+} as const;
+
+/** The words that a user reads where the model has none. */
+export const ownWords = {
+  limit: (reason: string): string => `I have to stop here: ${reason}.`,
+  empty: "I have no answer: the model gave none.",
+  refused: "The model declined to answer.",
+  failed: (code: string): string => `I could not answer: ${WORDS[code] ?? "something went wrong"}. Please try again later.`,
+} as const;
+
+const WORDS: Readonly<Record<string, string>> = {
+  context_overflow: "the conversation is too long for the model",
+  rate_limited: "the model takes no more requests at the moment",
+  unavailable: "the model cannot be reached",
+  unauthorized: "the model does not accept the agent's key",
+  invalid_request: "the model does not accept the request",
+  interrupted: "the model's answer broke off",
+  timeout: "the model has not answered in time",
+  store: "the store of conversations is away",
+};

@@ -1,0 +1,26 @@
+import type { CallOptions } from "@rockbot/tools";
+
+/** Whether a turn has read untrusted content, and where from first. Once it has, it stays so. */
+export class UntrustedMark {
+  #isSet: boolean;
+  #from: string | undefined;
+
+  constructor(isSet: boolean) {
+    this.#isSet = isSet;
+  }
+
+  get isSet(): boolean {
+    return this.#isSet;
+  }
+
+  /** The mark as calls carry it. */
+  get forCalls(): Pick<CallOptions, "hasReadUntrusted" | "untrustedFrom"> {
+    if (!this.#isSet) return {};
+    return { hasReadUntrusted: true, ...(this.#from === undefined ? {} : { untrustedFrom: this.#from }) };
+  }
+
+  set(from: string | undefined): void {
+    this.#isSet = true;
+    this.#from ??= from;
+  }
+}
