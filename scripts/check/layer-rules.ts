@@ -6,7 +6,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["packages/bus", "packages/edge", "packages/llm"],
   ["packages/policy", "packages/records", "packages/sandbox"],
   ["packages/bus-rabbitmq", "packages/tools"],
-  ["packages/mcp", "packages/process"],
+  ["packages/mcp", "packages/process", "packages/memory"],
   ["packages/agent"],
   ["packages/rockbot"],
   ["services/[^/]+"],
@@ -39,7 +39,8 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
 
 /** The list of services, and what runs one of it: above them all, below the CLI. */
 const LIST = "^services/[^/]+\\.ts$";
-const ADAPTERS = "^packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|shared)|records/src/[a-z]+/redis|mcp/src/trust/redis)/";
+const ADAPTERS =
+  "^packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|shared)|records/src/[a-z]+/redis|mcp/src/trust/redis|memory/src/redis)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
 /** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */

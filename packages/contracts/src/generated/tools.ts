@@ -29,6 +29,18 @@ export const tools = {
     validateInput: validators.validateToolAgentEventsInput,
     validateOutput: validators.validateToolAgentEventsOutput,
   } as ToolDefinition<types.ToolAgentEventsInput, types.ToolAgentEventsOutput>,
+  deleteFromWorkingMemory: {
+    name: "delete_from_working_memory",
+    description: "Delete a value of working memory by its key, to make room.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["key"],"properties":{"key":{"type":"string","minLength":1,"maxLength":512,"description":"The value's key, such as notes, or a whole key with slashes."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["key","was_there"],"properties":{"key":{"type":"string","description":"The whole key."},"was_there":{"type":"boolean"}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolDeleteFromWorkingMemoryInput,
+    validateOutput: validators.validateToolDeleteFromWorkingMemoryOutput,
+  } as ToolDefinition<types.ToolDeleteFromWorkingMemoryInput, types.ToolDeleteFromWorkingMemoryOutput>,
   executePythonScript: {
     name: "execute_python_script",
     description: "Run a Python script in a sandbox of its own, without network, credentials or anything of earlier scripts, and get what it prints. Use it to calculate, and to parse or transform data. Print the result: only stdout comes back.",
@@ -41,6 +53,18 @@ export const tools = {
     validateInput: validators.validateToolExecutePythonScriptInput,
     validateOutput: validators.validateToolExecutePythonScriptOutput,
   } as ToolDefinition<types.ToolExecutePythonScriptInput, types.ToolExecutePythonScriptOutput>,
+  getFromWorkingMemory: {
+    name: "get_from_working_memory",
+    description: "Read a value of working memory by its key. A long value comes in parts: read on with offset, or give find to get only the places where a text stands. A key with a slash is a whole key; one without belongs to this session.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["key"],"properties":{"key":{"type":"string","minLength":1,"maxLength":512,"description":"The value's key, such as notes, or a whole key with slashes."},"offset":{"type":"integer","minimum":0,"description":"Where to begin: a character, or with find a match. 0 when left out."},"length":{"type":"integer","minimum":1,"description":"How many characters to read, or with find how many matches to show. As many as fit when left out."},"find":{"type":"string","minLength":1,"maxLength":256,"description":"Plain text to look for. Case does not matter."},"context":{"type":"integer","minimum":0,"maximum":20,"description":"How many lines to show before and after each match. 2 when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["key","total"],"properties":{"key":{"type":"string","description":"The whole key."},"total":{"type":"integer","description":"The length of the value in characters."},"offset":{"type":"integer","description":"Where the part begins."},"next_offset":{"type":["integer","null"],"description":"Where the next part begins; null at the end."},"lines":{"type":"integer","description":"With find: the lines of the value."},"matches":{"type":"array","description":"With find: the places that are shown.","items":{"type":"object","additionalProperties":false,"required":["line","offset"],"properties":{"line":{"type":"integer","description":"From 1."},"offset":{"type":"integer","description":"Where the match begins."}}}},"matches_total":{"type":"integer","description":"With find: the places that there are."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolGetFromWorkingMemoryInput,
+    validateOutput: validators.validateToolGetFromWorkingMemoryOutput,
+  } as ToolDefinition<types.ToolGetFromWorkingMemoryInput, types.ToolGetFromWorkingMemoryOutput>,
   getToolGuide: {
     name: "get_tool_guide",
     description: "Read one guide, a markdown document on how to use a group of tools. Names come from list_tool_guides.",
@@ -65,6 +89,18 @@ export const tools = {
     validateInput: validators.validateToolListToolGuidesInput,
     validateOutput: validators.validateToolListToolGuidesOutput,
   } as ToolDefinition<types.ToolListToolGuidesInput, types.ToolListToolGuidesOutput>,
+  listWorkingMemory: {
+    name: "list_working_memory",
+    description: "List the keys in working memory with their sizes, and when they expire. Values are read with get_from_working_memory.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{"namespace":{"type":"string","minLength":1,"maxLength":512,"description":"Only keys that begin so. All of this session when left out."},"offset":{"type":"integer","minimum":0,"description":"How many keys to pass over. 0 when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["total","entries"],"properties":{"total":{"type":"integer","description":"How many keys there are."},"entries":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["key","length","expires_in_seconds"],"properties":{"key":{"type":"string","description":"The whole key."},"length":{"type":"integer","description":"Characters of the value."},"expires_in_seconds":{"type":"integer"},"category":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}}}}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolListWorkingMemoryInput,
+    validateOutput: validators.validateToolListWorkingMemoryOutput,
+  } as ToolDefinition<types.ToolListWorkingMemoryInput, types.ToolListWorkingMemoryOutput>,
   mcpGetServiceDetails: {
     name: "mcp_get_service_details",
     description: "Read what the tools of one MCP server do and which arguments they take, as JSON Schema. Names come from mcp_list_services.",
@@ -125,6 +161,30 @@ export const tools = {
     validateInput: validators.validateToolMcpUnregisterServerInput,
     validateOutput: validators.validateToolMcpUnregisterServerOutput,
   } as ToolDefinition<types.ToolMcpUnregisterServerInput, types.ToolMcpUnregisterServerOutput>,
+  saveToWorkingMemory: {
+    name: "save_to_working_memory",
+    description: "Keep a text in working memory for a while, for later steps of this session. Give it a short key, and for search a category and tags. A key that is in use gets the new text. Answers with the whole key.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["key","data"],"properties":{"key":{"type":"string","minLength":1,"maxLength":512,"description":"A short name, such as notes or plan/step-1. The session's namespace goes before it."},"data":{"type":"string","description":"The text to keep."},"ttl_minutes":{"type":"integer","minimum":1,"maximum":1440,"description":"How long to keep it. 5 minutes when left out."},"category":{"type":"string","maxLength":64,"description":"A group to find it by, such as research or research/prices."},"tags":{"type":"string","maxLength":1024,"description":"Words to find it by, separated by commas."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["key"],"properties":{"key":{"type":"string","description":"The whole key."}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolSaveToWorkingMemoryInput,
+    validateOutput: validators.validateToolSaveToWorkingMemoryOutput,
+  } as ToolDefinition<types.ToolSaveToWorkingMemoryInput, types.ToolSaveToWorkingMemoryOutput>,
+  searchWorkingMemory: {
+    name: "search_working_memory",
+    description: "Search working memory by words, category or tags. Without words the newest come first. Values are read with get_from_working_memory.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{"query":{"type":"string","maxLength":1024,"description":"Words to look for in keys and values."},"category":{"type":"string","maxLength":64,"description":"Only this category, and those below it."},"tags":{"type":"string","maxLength":1024,"description":"Only values that have all these tags, separated by commas."},"namespace":{"type":"string","minLength":1,"maxLength":512,"description":"Only keys that begin so. All of this session when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["entries"],"properties":{"entries":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["key","length","expires_in_seconds"],"properties":{"key":{"type":"string","description":"The whole key."},"length":{"type":"integer","description":"Characters of the value."},"expires_in_seconds":{"type":"integer"},"category":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}}}},"description":"The best first, at most 20."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolSearchWorkingMemoryInput,
+    validateOutput: validators.validateToolSearchWorkingMemoryOutput,
+  } as ToolDefinition<types.ToolSearchWorkingMemoryInput, types.ToolSearchWorkingMemoryOutput>,
   webBrowse: {
     name: "web_browse",
     description: "Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.",
@@ -152,7 +212,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__chat","agent__events","execute_python_script","get_tool_guide","list_tool_guides","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","web_browse","web_search"];
+export const allToolNames: readonly string[] = ["agent__chat","agent__events","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_guide","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","search_working_memory","web_browse","web_search"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["mcp_register_server"];

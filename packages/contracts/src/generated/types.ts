@@ -775,6 +775,197 @@ export interface ToolMcpUnregisterServerOutput {
 server_name: string
 }
 /**
+ * Read a value of working memory by its key. A long value comes in parts: read on with offset, or give find to get only the places where a text stands. A key with a slash is a whole key; one without belongs to this session.
+ */
+export interface ToolGetFromWorkingMemory {
+input: ToolGetFromWorkingMemoryInput
+output: ToolGetFromWorkingMemoryOutput
+}
+export interface ToolGetFromWorkingMemoryInput {
+/**
+ * The value's key, such as notes, or a whole key with slashes.
+ */
+key: string
+/**
+ * Where to begin: a character, or with find a match. 0 when left out.
+ */
+offset?: number
+/**
+ * How many characters to read, or with find how many matches to show. As many as fit when left out.
+ */
+length?: number
+/**
+ * Plain text to look for. Case does not matter.
+ */
+find?: string
+/**
+ * How many lines to show before and after each match. 2 when left out.
+ */
+context?: number
+}
+export interface ToolGetFromWorkingMemoryOutput {
+/**
+ * The whole key.
+ */
+key: string
+/**
+ * The length of the value in characters.
+ */
+total: number
+/**
+ * Where the part begins.
+ */
+offset?: number
+/**
+ * Where the next part begins; null at the end.
+ */
+next_offset?: (number | null)
+/**
+ * With find: the lines of the value.
+ */
+lines?: number
+/**
+ * With find: the places that are shown.
+ */
+matches?: {
+/**
+ * From 1.
+ */
+line: number
+/**
+ * Where the match begins.
+ */
+offset: number
+}[]
+/**
+ * With find: the places that there are.
+ */
+matches_total?: number
+}
+/**
+ * Keep a text in working memory for a while, for later steps of this session. Give it a short key, and for search a category and tags. A key that is in use gets the new text. Answers with the whole key.
+ */
+export interface ToolSaveToWorkingMemory {
+input: ToolSaveToWorkingMemoryInput
+output: ToolSaveToWorkingMemoryOutput
+}
+export interface ToolSaveToWorkingMemoryInput {
+/**
+ * A short name, such as notes or plan/step-1. The session's namespace goes before it.
+ */
+key: string
+/**
+ * The text to keep.
+ */
+data: string
+/**
+ * How long to keep it. 5 minutes when left out.
+ */
+ttl_minutes?: number
+/**
+ * A group to find it by, such as research or research/prices.
+ */
+category?: string
+/**
+ * Words to find it by, separated by commas.
+ */
+tags?: string
+}
+export interface ToolSaveToWorkingMemoryOutput {
+/**
+ * The whole key.
+ */
+key: string
+}
+/**
+ * List the keys in working memory with their sizes, and when they expire. Values are read with get_from_working_memory.
+ */
+export interface ToolListWorkingMemory {
+input: ToolListWorkingMemoryInput
+output: ToolListWorkingMemoryOutput
+}
+export interface ToolListWorkingMemoryInput {
+/**
+ * Only keys that begin so. All of this session when left out.
+ */
+namespace?: string
+/**
+ * How many keys to pass over. 0 when left out.
+ */
+offset?: number
+}
+export interface ToolListWorkingMemoryOutput {
+/**
+ * How many keys there are.
+ */
+total: number
+entries: WorkingMemoryEntry[]
+}
+export interface WorkingMemoryEntry {
+/**
+ * The whole key.
+ */
+key: string
+/**
+ * Characters of the value.
+ */
+length: number
+expires_in_seconds: number
+category?: string
+tags?: string[]
+}
+/**
+ * Search working memory by words, category or tags. Without words the newest come first. Values are read with get_from_working_memory.
+ */
+export interface ToolSearchWorkingMemory {
+input: ToolSearchWorkingMemoryInput
+output: ToolSearchWorkingMemoryOutput
+}
+export interface ToolSearchWorkingMemoryInput {
+/**
+ * Words to look for in keys and values.
+ */
+query?: string
+/**
+ * Only this category, and those below it.
+ */
+category?: string
+/**
+ * Only values that have all these tags, separated by commas.
+ */
+tags?: string
+/**
+ * Only keys that begin so. All of this session when left out.
+ */
+namespace?: string
+}
+export interface ToolSearchWorkingMemoryOutput {
+/**
+ * The best first, at most 20.
+ */
+entries: WorkingMemoryEntry[]
+}
+/**
+ * Delete a value of working memory by its key, to make room.
+ */
+export interface ToolDeleteFromWorkingMemory {
+input: ToolDeleteFromWorkingMemoryInput
+output: ToolDeleteFromWorkingMemoryOutput
+}
+export interface ToolDeleteFromWorkingMemoryInput {
+/**
+ * The value's key, such as notes, or a whole key with slashes.
+ */
+key: string
+}
+export interface ToolDeleteFromWorkingMemoryOutput {
+/**
+ * The whole key.
+ */
+key: string
+was_there: boolean
+}
+/**
  * Run a Python script in a sandbox of its own, without network, credentials or anything of earlier scripts, and get what it prints. Use it to calculate, and to parse or transform data. Print the result: only stdout comes back.
  */
 export interface ToolExecutePythonScript {

@@ -1,0 +1,190 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Chunk, type ChunkOptions, chunkContent } from "./chunk-content.ts";
+import { outlineOf } from "./outline-of.ts";
+
+/** What holds for the chunks of any text. */
+function check(text: string, options: ChunkOptions): readonly Chunk[] {
+  const chunks = chunkContent(text, options);
+  let at = 0;
+  for (const { text: own, start, end, heading } of chunks) {
+    expect(start).toBe(at);
+    at = end;
+    expect(own.length).toBeLessThanOrEqual(options.maxLength);
+    expect(own.isWellFormed() || !text.isWellFormed()).toBe(true);
+    expect(heading.length).toBeLessThanOrEqual(150);
+  }
+  expect(at).toBe(text.length);
+  if (text !== "") for (const { start, end } of chunks) expect(end).toBeGreaterThan(start);
+  return chunks;
+}
+
+const texts = (chunks: readonly Chunk[]) => chunks.map(({ text }) => text);
+const names = (chunks: readonly Chunk[]) => chunks.map(({ heading }) => heading);
+
+const line = fc.oneof(
+  { weight: 4, arbitrary: fc.lorem({ maxCount: 12 }) },
+  fc.constantFrom(
+    "",
+    "",
+    "# One",
+    "## Two",
+    "### Three",
+    "#### Four",
+    "```",
+    "```js",
+    "~~~",
+    "````",
+    "| a | b |",
+    "|---|---|",
+    "| 1 | 2 |",
+    "👍👍👍",
+    "a,b,c",
+    '"x',
+    "  ",
+    "\t",
+    "\r",
+  ),
+  fc.string({ unit: "grapheme", maxLength: 40 }),
+  fc.integer({ min: 1, max: 400 }).map((n) => "👍".repeat(n)),
+);
+const markdown = fc.array(line, { maxLength: 60 }).map((lines) => lines.join("\n"));
+const maxLength = fc.integer({ min: 64, max: 500 });
+
+describe("any text", () => {
+  test("is covered exactly by chunks that keep the bound and pairs of surrogates", () => {
+    fc.assert(fc.property(markdown, maxLength, (text, max) => void check(text, { maxLength: max })));
+    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 2_000 }), maxLength, (text, max) => void check(text, { maxLength: max })));
+  });
+
+  test("has few chunks where many would be too many", () => {
+    const chunks = check("# a\n".repeat(5_000), { maxLength: 1_000, maxChunks: 100 });
+    expect(chunks.length).toBeLessThanOrEqual(41);
+  });
+
+  test("without any line end is cut at the bound", () => {
+    expect(texts(check("x".repeat(250), { maxLength: 100 }))).toEqual(["x".repeat(100), "x".repeat(100), "x".repeat(50)]);
+    expect(texts(check("", { maxLength: 100 }))).toEqual([""]);
+  });
+
+  test("cannot be cut to nothing", () => {
+    expect(() => chunkContent("x", { maxLength: 63 })).toThrow(RangeError);
+  });
+});
+
+describe("markdown", () => {
+  test("is split at headings of three levels, and a heading without text is kept", () => {
+    const text = "before\n# One\n## Two\ntext\n### Three\n#### Four\nmore\n";
+    const chunks = check(text, { maxLength: 100, form: "markdown" });
+    expect(texts(chunks)).toEqual(["before\n", "# One\n", "## Two\ntext\n", "### Three\n#### Four\nmore\n"]);
+    expect(chunks.map(({ heading, level }) => [heading, level])).toEqual([
+      ["", 0],
+      ["One", 1],
+      ["Two", 2],
+      ["Three", 3],
+    ]);
+  });
+
+  test("a long section is split at blank lines, and its further parts are named as continued", () => {
+    const paragraph = (letter: string) => `${letter.repeat(30)}\n${letter.repeat(29)}\n\n`;
+    const chunks = check(`# Long\n\n${paragraph("a")}${paragraph("b")}${paragraph("c")}`, { maxLength: 75 });
+    expect(texts(chunks)).toEqual([`# Long\n\n${paragraph("a")}`, paragraph("b"), paragraph("c")]);
+    expect(names(chunks)).toEqual(["Long", "Long (continued 1)", "Long (continued 2)"]);
+  });
+
+  test("is not split at a heading within a code fence, and a fence that fits is not cut", () => {
+    const fence = `\`\`\`sh\n# no heading\n\n${"x".repeat(40)}\n\`\`\`\n`;
+    const chunks = check(`${"a ".repeat(30)}\n\n${fence}\nafter\n`, { maxLength: 90 });
+    expect(texts(chunks).filter((text) => text.includes("# no heading"))).toEqual([expect.stringContaining(fence)]);
+    expect(names(chunks)).not.toContain("no heading");
+  });
+
+  test("a fence that is too long is closed and opened again", () => {
+    const chunks = check(`\`\`\`js\n${"line();\n".repeat(60)}\`\`\`\nafter\n`, { maxLength: 100 });
+    for (const { text } of chunks) {
+      expect(text).toMatch(/^```js\n/);
+      expect(text).toMatch(/\n```\n(after\n)?$/);
+    }
+  });
+
+  test("no row of a table is cut that fits, and a chunk that begins within a table repeats its header", () => {
+    const rows = Array.from({ length: 60 }, (_, i) => `| ${i} | ${"y".repeat(20 + (i % 17))} |\n`);
+    const chunks = check(`# Table\n\n| n | y |\n|---|---|\n${rows.join("")}\nafter\n`, { maxLength: 200 });
+    expect(chunks.slice(1, -1).every(({ text }) => text.startsWith("| n | y |\n|---|---|\n|"))).toBe(true);
+    for (const row of rows) expect(texts(chunks).filter((text) => text.includes(row))).toHaveLength(1);
+  });
+
+  test("no line is cut that fits in a chunk", () => {
+    fc.assert(
+      fc.property(fc.array(fc.lorem({ maxCount: 10 }), { minLength: 1, maxLength: 80 }), (lines) => {
+        const text = lines.join("\n");
+        const chunks = check(text, { maxLength: 500, form: "markdown" });
+        for (const { start } of chunks.slice(1)) expect(text[start - 1]).toBe("\n");
+      }),
+    );
+  });
+});
+
+describe("JSON", () => {
+  test("is split between elements at the level nearest to the root, and each chunk is JSON with the path", () => {
+    const items = Array.from({ length: 40 }, (_, i) => ({ id: i, name: `name ${i}` }));
+    const chunks = check(JSON.stringify({ meta: { page: 1 }, data: { items }, next: null }), { maxLength: 200 });
+    const parsed = texts(chunks).map((text) => JSON.parse(text) as { data?: { items?: unknown[] }; next?: null });
+    expect(parsed.flatMap(({ data }) => data?.items ?? [])).toEqual(items);
+    expect(names(chunks)[1]).toMatch(/^\$\.data\.items\[0\.\.\d+\]$/);
+    expect(parsed.at(-1)).toHaveProperty("next", null);
+  });
+
+  test("any value that is split gives JSON texts", () => {
+    const value = fc.oneof(
+      fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 40 }),
+      fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 30 }),
+    );
+    fc.assert(
+      fc.property(value, fc.boolean(), (json, isPretty) => {
+        const text = isPretty ? JSON.stringify(json, null, 1) : JSON.stringify(json);
+        const chunks = check(text, { maxLength: 2_000, form: "json" });
+        for (const { text: own } of chunks) expect(() => JSON.parse(own), own).not.toThrow();
+        if (Array.isArray(json) && chunks.every(({ heading }) => /^\$\[[^.]+\.\.\d*\]$/.test(heading))) {
+          expect(texts(chunks).flatMap((own) => JSON.parse(own) as unknown[])).toEqual(JSON.parse(text));
+        }
+      }),
+    );
+  });
+
+  test("a string that is too long is cut between its characters and escapes, and put in quotes again", () => {
+    const long = 'é"\\👍\u0007'.repeat(200);
+    const chunks = check(JSON.stringify({ a: { b: [1, long, 2] } }), { maxLength: 150 });
+    const parts = texts(chunks).flatMap((text) => (JSON.parse(text) as { a: { b: unknown[] } }).a.b);
+    expect(parts.filter((part) => typeof part === "string").join("")).toBe(long);
+  });
+
+  test.each(["[link](https://example.com/)", "[1, 2", "{a}", "[]x", `${"[".repeat(300)}${"]".repeat(300)}`])("%s is no JSON that is split", (text) => {
+    const chunks = check(`${text} ${"word ".repeat(30)}`, { maxLength: 100 });
+    expect(names(chunks)[0]).toBe("");
+  });
+});
+
+describe("CSV", () => {
+  test("is split between records, and each chunk repeats the header", () => {
+    const rows = Array.from({ length: 50 }, (_, i) => `${i},"multi\nline ${i}",${"z".repeat(i % 7)}\n`);
+    const chunks = check(`id,text,z\n${rows.join("")}`, { maxLength: 150 });
+    expect(texts(chunks).every((text) => text.startsWith("id,text,z\n"))).toBe(true);
+    for (const row of rows) expect(texts(chunks).filter((text) => text.includes(row))).toHaveLength(1);
+    expect(names(chunks)[0]).toMatch(/^Rows 1 to \d+$/);
+    expect(names(chunks).at(-1)).toMatch(/ 50$/);
+  });
+
+  test("prose with commas is no CSV", () => {
+    const chunks = check("Well, yes.\nNo.\nPerhaps, or, maybe.\n".repeat(10), { maxLength: 100 });
+    expect(names(chunks)[0]).toBe("");
+  });
+});
+
+test("the outline nests headings, names what has none by its number, and leads to the keys", () => {
+  const chunks = chunkContent("before\n# One\n## Two\n### Three\n", { maxLength: 100 });
+  expect(outlineOf(chunks, (i) => `k/${i}`)).toBe(
+    "## Document Outline\n\n- **Part 0** → `k/0`\n- **One** → `k/1`\n  - **Two** → `k/2`\n    - **Three** → `k/3`",
+  );
+  expect(outlineOf([], String)).toBe("");
+});

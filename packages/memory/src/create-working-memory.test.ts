@@ -1,0 +1,26 @@
+import { expect, test, vi } from "vitest";
+import { testWorkingMemory } from "./conformance.ts";
+import { createWorkingMemory } from "./create-working-memory.ts";
+
+testWorkingMemory("WorkingMemory in this process", async (limits) => createWorkingMemory(limits));
+
+test("a process bounds what all owners keep together", async () => {
+  await using memory = createWorkingMemory({ maxTotalBytes: 10_000 });
+  await memory.of("one").set("session/a/x", "x".repeat(6_000));
+  const refused = memory.of("two").set("session/a/x", "x".repeat(6_000));
+  await expect(refused).rejects.toMatchObject({ name: "MemoryFullError", message: expect.stringContaining("this process") });
+  await memory.of("one").delete("session/a/x");
+  await memory.of("two").set("session/a/x", "x".repeat(6_000));
+});
+
+test("what has expired is let go of although nobody asks for it", async () => {
+  vi.useFakeTimers();
+  try {
+    await using memory = createWorkingMemory({ maxTotalBytes: 10_000 });
+    await memory.of("one").set("session/a/x", "x".repeat(6_000), { ttlMs: 1_000 });
+    vi.advanceTimersByTime(31_000);
+    await memory.of("two").set("session/a/x", "x".repeat(6_000));
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,153 @@
+import { bytesOf, isNarrow, namespaceOf } from "./entry-record.ts";
+import type { EntryRecords } from "./entry-records.ts";
+import { type ExceededBound, memoryFullError } from "./memory-full-error.ts";
+import { DEFAULT_LIMITS, type MemoryLimits } from "./memory-limits.ts";
+import { ownedMemory } from "./owned-memory.ts";
+import type { MemoryEntryInfo, OwnedMemory, WorkingMemory } from "./working-memory.ts";
+
+/** How often expired texts are thrown away that nobody has asked for. */
+const SWEEP_MS = 30_000;
+
+interface Kept {
+  readonly info: MemoryEntryInfo;
+  readonly value: string;
+  readonly bytes: number;
+}
+
+/** Working memory in this process, which ends with it. */
+export function createWorkingMemory(limits: Partial<MemoryLimits> = {}): WorkingMemory {
+  const total = { bytes: 0 };
+  const owners = new Map<string, OwnedEntries>();
+  const bounds = { ...DEFAULT_LIMITS, ...limits };
+
+  function sweep(): void {
+    for (const [owner, entries] of owners) {
+      entries.sweep();
+      if (entries.isEmpty) owners.delete(owner);
+    }
+  }
+  const entriesOf = (owner: string): OwnedEntries => {
+    const entries = owners.get(owner) ?? new OwnedEntries(bounds, total, sweep);
+    owners.set(owner, entries);
+    return entries;
+  };
+  const memories = (owner: string): OwnedMemory =>
+    ownedMemory({
+      put: async (entries) => entriesOf(owner).put(entries),
+      load: async (key, offset, length) => owners.get(owner)?.load(key, offset, length),
+      delete: async (key) => owners.get(owner)?.delete(key) ?? false,
+      list: async (prefix) => owners.get(owner)?.list(prefix) ?? [],
+    });
+
+  const sweeping = setInterval(sweep, SWEEP_MS).unref();
+  return {
+    of: memories,
+    async [Symbol.asyncDispose]() {
+      clearInterval(sweeping);
+      owners.clear();
+    },
+  };
+}
+
+/** The entries of one owner, by namespace and key. */
+class OwnedEntries {
+  readonly #limits: MemoryLimits;
+  readonly #total: { bytes: number };
+  readonly #sweepAll: () => void;
+  readonly #namespaces = new Map<string, Map<string, Kept>>();
+  #bytes = 0;
+
+  constructor(limits: MemoryLimits, total: { bytes: number }, sweepAll: () => void) {
+    this.#limits = limits;
+    this.#total = total;
+    this.#sweepAll = sweepAll;
+  }
+
+  get isEmpty(): boolean {
+    return this.#namespaces.size === 0;
+  }
+
+  put(entries: Parameters<EntryRecords["put"]>[0]): void {
+    const kept = entries.map(({ info, value }) => ({ info, value, bytes: bytesOf(info, isNarrow(value)) }));
+    if (this.#exceededBy(kept) !== undefined) this.#sweepAll(); // before anything is said to be full
+    const exceeded = this.#exceededBy(kept);
+    if (exceeded !== undefined) {
+      const keys = entries.map(({ info }) => info.key);
+      throw memoryFullError(keys, exceeded.namespace, exceeded);
+    }
+    for (const entry of kept) {
+      this.delete(entry.info.key);
+      const namespace = namespaceOf(entry.info.key);
+      const inNamespace = this.#namespaces.get(namespace) ?? new Map<string, Kept>();
+      this.#namespaces.set(namespace, inNamespace);
+      inNamespace.set(entry.info.key, entry);
+      this.#count(entry.bytes);
+    }
+  }
+
+  load(key: string, offset: number, length: number): { info: MemoryEntryInfo; text: string } | undefined {
+    const kept = this.#live(key);
+    return kept === undefined ? undefined : { info: kept.info, text: kept.value.slice(offset, offset + length) };
+  }
+
+  delete(key: string): boolean {
+    const namespace = namespaceOf(key);
+    const inNamespace = this.#namespaces.get(namespace);
+    const kept = inNamespace?.get(key);
+    if (inNamespace === undefined || kept === undefined) return false;
+    inNamespace.delete(key);
+    if (inNamespace.size === 0) this.#namespaces.delete(namespace);
+    this.#count(-kept.bytes);
+    return kept.info.expiresAt > Date.now();
+  }
+
+  list(prefix: string): readonly MemoryEntryInfo[] {
+    this.sweep();
+    const within = [...this.#namespaces].filter(([namespace]) => namespace.startsWith(prefix) || prefix.startsWith(namespace));
+    const found = within.flatMap(([, entries]) => [...entries.values()].map(({ info }) => info).filter(({ key }) => key.startsWith(prefix)));
+    return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  sweep(): void {
+    const now = Date.now();
+    for (const entries of this.#namespaces.values()) {
+      for (const { info } of entries.values()) if (info.expiresAt <= now) this.delete(info.key);
+    }
+  }
+
+  #live(key: string): Kept | undefined {
+    const kept = this.#namespaces.get(namespaceOf(key))?.get(key);
+    return kept !== undefined && kept.info.expiresAt > Date.now() ? kept : undefined;
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    this.#total.bytes += bytes;
+  }
+
+  /** The first bound that would be exceeded with these entries in place of those under their keys. */
+  #exceededBy(entries: readonly Kept[]): (ExceededBound & { readonly namespace: string }) | undefined {
+    const { maxBytes, maxTotalBytes, maxEntries, maxChunks } = this.#limits;
+    const added = Map.groupBy(entries, ({ info }) => namespaceOf(info.key));
+    let more = 0;
+    for (const [namespace, ofNamespace] of added) {
+      const now = new Map([...(this.#namespaces.get(namespace)?.values() ?? [])].map((kept) => [kept.info.key, kept]));
+      for (const entry of ofNamespace) {
+        more += entry.bytes - (now.get(entry.info.key)?.bytes ?? 0);
+        now.set(entry.info.key, entry);
+      }
+      const chunks = [...now.values()].filter(({ info }) => info.isChunk).length;
+      if (chunks > maxChunks) return { kind: "chunks", max: maxChunks, namespace, nextEndMs: this.#nextEndMs() };
+      if (now.size - chunks > maxEntries) return { kind: "entries", max: maxEntries, namespace, nextEndMs: this.#nextEndMs() };
+    }
+    const [namespace = ""] = added.keys();
+    if (this.#bytes + more > maxBytes) return { kind: "bytes", max: maxBytes, namespace, nextEndMs: this.#nextEndMs() };
+    if (this.#total.bytes + more > maxTotalBytes) return { kind: "total", max: maxTotalBytes, namespace, nextEndMs: undefined };
+    return undefined;
+  }
+
+  #nextEndMs(): number | undefined {
+    const ends = [...this.#namespaces.values()].flatMap((entries) => [...entries.values()].map(({ info }) => info.expiresAt));
+    return ends.length === 0 ? undefined : Math.max(0, ends.reduce((first, end) => Math.min(first, end)) - Date.now());
+  }
+}

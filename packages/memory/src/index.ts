@@ -1,0 +1,30 @@
+// Working memory: texts that sessions keep for a while.
+
+export { createWorkingMemory } from "./create-working-memory.ts";
+export { MemoryFullError } from "./memory-full-error.ts";
+export type { MemoryLimits } from "./memory-limits.ts";
+export { sessionNamespace } from "./session-namespace.ts";
+export type {
+  FindQuery,
+  FoundPlace,
+  KeepOptions,
+  MemoryEntry,
+  MemoryEntryInfo,
+  MemoryFindings,
+  MemoryHit,
+  MemoryPart,
+  NewEntry,
+  OwnedMemory,
+  SearchQuery,
+  WorkingMemory,
+} from "./working-memory.ts";
+
+// The tools of a session for its memory.
+
+export { memoryTools } from "./tools/memory-tools.ts";
+export type { MemoryToolsOptions } from "./tools/memory-tools-options.ts";
+
+// Results that are too large for a model.
+
+export { type Chunk, type ChunkOptions, chunkContent } from "./chunks/chunk-content.ts";
+export { outlineOf } from "./chunks/outline-of.ts";

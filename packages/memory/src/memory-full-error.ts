@@ -1,0 +1,25 @@
+/** A text was not kept, as that would exceed a bound of the memory. The message says which, and what to do. */
+export class MemoryFullError extends Error {
+  override readonly name = "MemoryFullError";
+}
+
+/** The bound that a text would exceed. */
+export type ExceededBound = {
+  readonly kind: "entries" | "chunks" | "bytes" | "total";
+  readonly max: number;
+  /** Milliseconds until the next entry of the owner expires, if one does. */
+  readonly nextEndMs: number | undefined;
+};
+
+/** The error in words. @param keys of what was to be kept */
+export function memoryFullError(keys: readonly string[], namespace: string, { kind, max, nextEndMs }: ExceededBound): MemoryFullError {
+  const what = keys.length === 1 ? `"${keys[0]}"` : `${keys.length} texts, such as "${keys[0]}"`;
+  const bound = {
+    entries: `"${namespace}" may have ${max} entries`,
+    chunks: `"${namespace}" may have ${max} chunks of large results`,
+    bytes: `one caller may keep ${max} bytes`,
+    total: `this process may keep ${max} bytes`,
+  }[kind];
+  const next = nextEndMs === undefined ? "" : ` The next one expires in ${Math.ceil(nextEndMs / 1000)} s.`;
+  return new MemoryFullError(`Cannot keep ${what}: working memory is full, as ${bound}. Nothing was kept. Delete entries that are not needed any more.${next}`);
+}

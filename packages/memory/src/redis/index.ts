@@ -1,0 +1,1 @@
+export { connectRedisWorkingMemory, type RedisWorkingMemoryOptions } from "./redis-working-memory.ts";

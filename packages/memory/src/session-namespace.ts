@@ -1,0 +1,10 @@
+import { createHash } from "node:crypto";
+
+/**
+ * The namespace of a session in its caller's memory: `session/{id}`. Other characters of an id than a URL's segment may
+ * have are escaped as there. So no session's keys begin as those of another. An id that is then longer than 128 characters is cut, and ends in a hash.
+ */
+export function sessionNamespace(sessionId: string): string {
+  const name = encodeURIComponent(sessionId.toWellFormed());
+  return `session/${name.length <= 128 ? name : `${name.slice(0, 111)}-${createHash("sha256").update(sessionId).digest("hex").slice(0, 16)}`}`;
+}

@@ -1,0 +1,9 @@
+/** The session that the tools are for, and how much its model reads at once. */
+export interface MemoryToolsOptions {
+  /** The session's namespace, from `sessionNamespace`. The tools reach nothing else. */
+  readonly namespace: string;
+  /** The most characters of one result: the threshold at which results of the model are chunked. At least 1000. */
+  readonly pageChars: number;
+  /** Whether the session has read what is untrusted by now: what it saves then is untrusted, too. @default never */
+  readonly hasReadUntrusted?: (() => boolean) | undefined;
+}
