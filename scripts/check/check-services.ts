@@ -73,8 +73,8 @@ export function rightFaults(entry: Pick<BusService, "name" | "topic" | "owns">, 
     );
 }
 
-/** Tools that are no service's are those of the caller itself: guides, and what agents have for MCP servers and their memory. */
-const CALLERS_OWN = ["guides", "mcp", "memory"];
+/** Tools that are no service's are those of the caller itself: guides, and what agents have for MCP servers, their memory, and to find tools. */
+const CALLERS_OWN = ["guides", "mcp", "memory", "search"];
 
 async function toolNames(root: string): Promise<string[]> {
   const files = globSync("packages/contracts/schema/tools/*.yaml", { cwd: root });

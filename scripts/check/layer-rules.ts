@@ -7,6 +7,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["packages/policy", "packages/records", "packages/sandbox"],
   ["packages/bus-rabbitmq", "packages/tools"],
   ["packages/mcp", "packages/process", "packages/memory"],
+  ["packages/search"],
   ["packages/agent"],
   ["packages/rockbot"],
   ["services/[^/]+"],
@@ -33,6 +34,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "ajv|ajv-formats", owners: ["packages/policy", "packages/rockbot", "packages/testing", "scripts", "test"] },
   { modules: "ai|@ai-sdk/[^/]+", owners: ["packages/llm"] },
   { modules: "re2js", owners: ["packages/policy"] },
+  { modules: "stemmer", owners: ["packages/search"] },
   { modules: "json-schema-to-typescript|@asyncapi/parser|esbuild|oxc-parser", owners: ["scripts", "test"] },
   { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "(packages|services)/[^/]+/src/.*conformance"] },
 ];

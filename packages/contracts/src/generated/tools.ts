@@ -65,6 +65,18 @@ export const tools = {
     validateInput: validators.validateToolGetFromWorkingMemoryInput,
     validateOutput: validators.validateToolGetFromWorkingMemoryOutput,
   } as ToolDefinition<types.ToolGetFromWorkingMemoryInput, types.ToolGetFromWorkingMemoryOutput>,
+  getToolDetails: {
+    name: "get_tool_details",
+    description: "Read what tools do and which arguments they take, as JSON Schema. Give the id of a service for a list of its tools, or the names of tools for all about them. Both come from search_known_services.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{"service":{"type":"string","minLength":1,"maxLength":256,"description":"The id of a service. Alone: lists its tools, with the first sentence of each."},"names":{"type":"array","minItems":1,"maxItems":10,"items":{"type":"string","minLength":1,"maxLength":256},"description":"Names of tools; with service, of that service."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["tools"],"properties":{"tools":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["name","description"],"properties":{"name":{"type":"string","description":"The name that invoke_tool takes."},"description":{"type":"string"},"parameters":{"type":"object","additionalProperties":true,"description":"JSON Schema of the arguments."}}}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolGetToolDetailsInput,
+    validateOutput: validators.validateToolGetToolDetailsOutput,
+  } as ToolDefinition<types.ToolGetToolDetailsInput, types.ToolGetToolDetailsOutput>,
   getToolGuide: {
     name: "get_tool_guide",
     description: "Read one guide, a markdown document on how to use a group of tools. Names come from list_tool_guides.",
@@ -77,6 +89,18 @@ export const tools = {
     validateInput: validators.validateToolGetToolGuideInput,
     validateOutput: validators.validateToolGetToolGuideOutput,
   } as ToolDefinition<types.ToolGetToolGuideInput, types.ToolGetToolGuideOutput>,
+  invokeTool: {
+    name: "invoke_tool",
+    description: "Call any tool that search_known_services or get_tool_details names. Read its arguments with get_tool_details first.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":256,"description":"The tool, as get_tool_details names it."},"service":{"type":"string","minLength":1,"maxLength":256,"description":"Its service, for a name that several services have."},"arguments":{"type":["object","string","null"],"additionalProperties":true,"description":"The tool's arguments: an object, or a JSON object as text. Left out: none."}}},
+    outputSchema: {"type":"object","description":"The value of the called tool, if it gives one.","additionalProperties":true,"properties":{}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolInvokeToolInput,
+    validateOutput: validators.validateToolInvokeToolOutput,
+  } as ToolDefinition<types.ToolInvokeToolInput, types.ToolInvokeToolOutput>,
   listToolGuides: {
     name: "list_tool_guides",
     description: "List the guides that teach how to use groups of tools, each with a one-line summary. Read one with get_tool_guide.",
@@ -173,6 +197,18 @@ export const tools = {
     validateInput: validators.validateToolSaveToWorkingMemoryInput,
     validateOutput: validators.validateToolSaveToWorkingMemoryOutput,
   } as ToolDefinition<types.ToolSaveToWorkingMemoryInput, types.ToolSaveToWorkingMemoryOutput>,
+  searchKnownServices: {
+    name: "search_known_services",
+    description: "Find what can do a task: MCP servers, agents, groups of tools, and guides. Give a few words that describe the task. Returns at most 5 services, best first; relevance_score compares with the best, and below 0.3 is a guess. Ask again in other words before you give up.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["query"],"properties":{"query":{"type":"string","minLength":1,"maxLength":4000,"description":"Words that describe the task, such as \"reschedule meeting\"."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["results"],"properties":{"results":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","type","summary","relevance_score"],"properties":{"id":{"type":"string"},"type":{"type":"string","enum":["mcp","a2a","tool","guide"]},"summary":{"type":"string"},"relevance_score":{"type":"number","minimum":0,"maximum":1},"top_skills":{"type":"array","items":{"type":"string"}},"top_tools":{"type":"array","items":{"type":"string"}}}}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolSearchKnownServicesInput,
+    validateOutput: validators.validateToolSearchKnownServicesOutput,
+  } as ToolDefinition<types.ToolSearchKnownServicesInput, types.ToolSearchKnownServicesOutput>,
   searchWorkingMemory: {
     name: "search_working_memory",
     description: "Search working memory by words, category or tags. Without words the newest come first. Values are read with get_from_working_memory.",
@@ -212,7 +248,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__chat","agent__events","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_guide","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","search_working_memory","web_browse","web_search"];
+export const allToolNames: readonly string[] = ["agent__chat","agent__events","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","invoke_tool","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","search_known_services","search_working_memory","web_browse","web_search"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["mcp_register_server"];

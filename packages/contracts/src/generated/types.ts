@@ -1041,6 +1041,94 @@ stdout: number
 stderr: number
 }
 /**
+ * Find what can do a task: MCP servers, agents, groups of tools, and guides. Give a few words that describe the task. Returns at most 5 services, best first; relevance_score compares with the best, and below 0.3 is a guess. Ask again in other words before you give up.
+ */
+export interface ToolSearchKnownServices {
+input: ToolSearchKnownServicesInput
+output: ToolSearchKnownServicesOutput
+}
+export interface ToolSearchKnownServicesInput {
+/**
+ * Words that describe the task, such as "reschedule meeting".
+ */
+query: string
+}
+export interface ToolSearchKnownServicesOutput {
+results: KnownService[]
+}
+export interface KnownService {
+id: string
+type: ("mcp" | "a2a" | "tool" | "guide")
+summary: string
+relevance_score: number
+top_skills?: string[]
+top_tools?: string[]
+}
+/**
+ * Read what tools do and which arguments they take, as JSON Schema. Give the id of a service for a list of its tools, or the names of tools for all about them. Both come from search_known_services.
+ */
+export interface ToolGetToolDetails {
+input: ToolGetToolDetailsInput
+output: ToolGetToolDetailsOutput
+}
+export interface ToolGetToolDetailsInput {
+/**
+ * The id of a service. Alone: lists its tools, with the first sentence of each.
+ */
+service?: string
+/**
+ * Names of tools; with service, of that service.
+ * 
+ * @minItems 1
+ * @maxItems 10
+ */
+names?: [string]|[string, string]|[string, string, string]|[string, string, string, string]|[string, string, string, string, string]|[string, string, string, string, string, string]|[string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string]
+}
+export interface ToolGetToolDetailsOutput {
+tools: {
+/**
+ * The name that invoke_tool takes.
+ */
+name: string
+description: string
+/**
+ * JSON Schema of the arguments.
+ */
+parameters?: {
+[k: string]: unknown | undefined
+}
+}[]
+}
+/**
+ * Call any tool that search_known_services or get_tool_details names. Read its arguments with get_tool_details first.
+ */
+export interface ToolInvokeTool {
+input: ToolInvokeToolInput
+output: ToolInvokeToolOutput
+}
+export interface ToolInvokeToolInput {
+/**
+ * The tool, as get_tool_details names it.
+ */
+name: string
+/**
+ * Its service, for a name that several services have.
+ */
+service?: string
+/**
+ * The tool's arguments: an object, or a JSON object as text. Left out: none.
+ */
+arguments?: ({
+[k: string]: unknown | undefined
+} | string | null)
+}
+/**
+ * The value of the called tool, if it gives one.
+ */
+export interface ToolInvokeToolOutput {
+[k: string]: unknown | undefined
+}
+/**
  * Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.
  */
 export interface ToolWebBrowse {

@@ -36,8 +36,12 @@ export declare const validateToolExecutePythonScriptInput: Validator<types.ToolE
 export declare const validateToolExecutePythonScriptOutput: Validator<types.ToolExecutePythonScriptOutput>;
 export declare const validateToolGetFromWorkingMemoryInput: Validator<types.ToolGetFromWorkingMemoryInput>;
 export declare const validateToolGetFromWorkingMemoryOutput: Validator<types.ToolGetFromWorkingMemoryOutput>;
+export declare const validateToolGetToolDetailsInput: Validator<types.ToolGetToolDetailsInput>;
+export declare const validateToolGetToolDetailsOutput: Validator<types.ToolGetToolDetailsOutput>;
 export declare const validateToolGetToolGuideInput: Validator<types.ToolGetToolGuideInput>;
 export declare const validateToolGetToolGuideOutput: Validator<types.ToolGetToolGuideOutput>;
+export declare const validateToolInvokeToolInput: Validator<types.ToolInvokeToolInput>;
+export declare const validateToolInvokeToolOutput: Validator<types.ToolInvokeToolOutput>;
 export declare const validateToolListToolGuidesInput: Validator<types.ToolListToolGuidesInput>;
 export declare const validateToolListToolGuidesOutput: Validator<types.ToolListToolGuidesOutput>;
 export declare const validateToolListWorkingMemoryInput: Validator<types.ToolListWorkingMemoryInput>;
@@ -54,6 +58,8 @@ export declare const validateToolMcpUnregisterServerInput: Validator<types.ToolM
 export declare const validateToolMcpUnregisterServerOutput: Validator<types.ToolMcpUnregisterServerOutput>;
 export declare const validateToolSaveToWorkingMemoryInput: Validator<types.ToolSaveToWorkingMemoryInput>;
 export declare const validateToolSaveToWorkingMemoryOutput: Validator<types.ToolSaveToWorkingMemoryOutput>;
+export declare const validateToolSearchKnownServicesInput: Validator<types.ToolSearchKnownServicesInput>;
+export declare const validateToolSearchKnownServicesOutput: Validator<types.ToolSearchKnownServicesOutput>;
 export declare const validateToolSearchWorkingMemoryInput: Validator<types.ToolSearchWorkingMemoryInput>;
 export declare const validateToolSearchWorkingMemoryOutput: Validator<types.ToolSearchWorkingMemoryOutput>;
 export declare const validateToolWebBrowseInput: Validator<types.ToolWebBrowseInput>;

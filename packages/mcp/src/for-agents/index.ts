@@ -1,6 +1,6 @@
 // For agents.
 
-export { type OfferMcpToolsOptions, offerMcpTools } from "./offer-mcp-tools.ts";
+export { type OfferedMcpTools, type OfferMcpToolsOptions, offerMcpTools } from "./offer-mcp-tools.ts";
 
 // For operators.
 

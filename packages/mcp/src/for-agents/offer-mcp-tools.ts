@@ -1,5 +1,5 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
-import { MCP_BRIDGE, type McpServersIndexed } from "@rockbot/contracts";
+import { MCP_BRIDGE, type McpServerSummary, type McpServersIndexed } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createIdentity, DuplicateToolError, type Tool, type ToolCaller, withLocalLayers } from "@rockbot/tools";
 import { followIndex } from "./follow-index.ts";
@@ -24,6 +24,12 @@ export interface OfferMcpToolsOptions {
   readonly log?: Logger | undefined;
 }
 
+/** An agent's tools for MCP servers, while they are offered. */
+export interface OfferedMcpTools extends AsyncDisposable {
+  /** The servers that a caller may see, each with the tools that it may use, as heard of until now. Sorted by name. */
+  serversOf(caller: string): readonly McpServerSummary[];
+}
+
 /** An agent whose tools change asks for the index this much later: a bridge announces many at once. */
 const ASK_AGAIN_MS = 200;
 
@@ -36,7 +42,7 @@ export async function offerMcpTools(
   bus: Bus,
   caller: ToolCaller,
   { agent, policy, withRegistration = true, log = silentLogger }: OfferMcpToolsOptions,
-): Promise<AsyncDisposable> {
+): Promise<OfferedMcpTools> {
   await using started = new AsyncDisposableStack();
   const index = new ServerIndex();
   const identity = createIdentity(bus, policy);
@@ -78,7 +84,8 @@ export async function offerMcpTools(
     for (const { definition } of offered) caller.tools.unregister(definition.name);
   });
   await ask();
-  return started.move();
+  const running = started.move();
+  return { serversOf: (by) => indexOf(by).servers, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 function register({ tools }: ToolCaller, tool: Tool, log: Logger): void {

@@ -1,0 +1,18 @@
+// To rank texts.
+
+export { allExtras, type Extras, noExtras } from "./rank/extras.ts";
+export { type Ranked, rank, rankWithScores } from "./rank/rank-with-scores.ts";
+export { type Field, type Fields, type Match, SearchIndex } from "./rank/search-index.ts";
+
+// To find services.
+
+export { alwaysThere, serviceEntriesOf, type VisibleServers } from "./services/service-entries-of.ts";
+export type { ServiceEntry, ServiceTool } from "./services/service-entry.ts";
+export type { ServiceHit } from "./services/service-hit.ts";
+export { ServiceSearch, type ServiceSearchOptions, type ToolHit } from "./services/service-search.ts";
+export { type Hints, writeHints } from "./services/write-hints.ts";
+
+// To give a model.
+
+export { searchTool } from "./tools/search-known-services.ts";
+export { type ToolsModeOptions, toolsModeTools } from "./tools/tools-mode.ts";

@@ -1,0 +1,185 @@
+import { nearTerms } from "../words/near-terms.ts";
+import { createWordForms, type Word, type WordForms } from "../words/word-forms.ts";
+import { B, idfOf, K1, PHRASE_BONUS } from "./bm25.ts";
+import { allExtras, type Extras } from "./extras.ts";
+
+/** How much a word counts in each part of a document. */
+export const fieldWeights = { service: 2, summary: 0.7, name: 3, description: 1, parameters: 0.4 } as const;
+/** A part of a document. */
+export type Field = keyof typeof fieldWeights;
+/** The texts of a document, by its parts. */
+export type Fields = { readonly [Name in Field]?: string | undefined };
+
+/** A document's key with its score, which is greater than 0. */
+export interface Match {
+  readonly key: string;
+  readonly score: number;
+}
+
+const FIELDS = Object.keys(fieldWeights) as Field[];
+const WEIGHTS = Object.values(fieldWeights);
+const SYNONYM_WEIGHT = 0.4;
+const NEAR_WEIGHT = 0.6;
+/** A description longer than this is no description. */
+const MAX_FIELD_CHARS = 8_000;
+/** Of a question; more says no more. */
+const MAX_QUERY_CHARS = 4_000;
+const MAX_QUERY_TERMS = 64;
+
+interface Document {
+  readonly key: string;
+  readonly terms: readonly string[];
+  readonly lengths: readonly number[];
+  /** How much one occurrence in each field counts: the field's weight by its length. */
+  norms: readonly number[];
+}
+
+type Postings = Map<string, Map<number, number[]>>;
+type Variant = readonly [term: string, weight: number];
+
+/**
+ * An inverted index with BM25 scores, kept as documents come and go. Fields are weighted before the frequency saturates (BM25F). With no extras it
+ * scores as `rankWithScores` does, where words are divided by single blanks. It finds pairs of adjacent words by their places, not in the raw text.
+ */
+export class SearchIndex {
+  readonly #extras: Extras;
+  readonly #forms: WordForms;
+  readonly #documents = new Map<string, number>();
+  readonly #slots: (Document | undefined)[] = [];
+  readonly #free: number[] = [];
+  /** How often each document has a term in each field; the same of pairs of adjacent terms. */
+  readonly #words: Postings = new Map();
+  readonly #pairs: Postings = new Map();
+  readonly #totals = WEIGHTS.map(() => 0);
+  #areNormsDue = false;
+
+  constructor(extras: Partial<Extras> = {}) {
+    this.#extras = { ...allExtras, ...extras };
+    this.#forms = createWordForms(this.#extras);
+  }
+
+  get size(): number {
+    return this.#documents.size;
+  }
+
+  /** What a word scores that one document has, once, in a text of average length. */
+  get rarestScore(): number {
+    return idfOf(this.size, 1);
+  }
+
+  /** Takes a document in, in the place of the one with the same key. */
+  set(key: string, fields: Fields): void {
+    this.delete(key);
+    const slot = this.#free.pop() ?? this.#slots.length;
+    const terms = new Set<string>();
+    const lengths = WEIGHTS.map(() => 0);
+    for (const [i, field] of FIELDS.entries()) {
+      const at = this.#extras.fields ? i : 0;
+      const words = this.#forms.words((fields[field] ?? "").slice(0, MAX_FIELD_CHARS));
+      lengths[at] = (lengths[at] ?? 0) + words.length;
+      let isPaired = false;
+      for (const [place, { term }] of words.entries()) {
+        this.#count(term, slot, at, terms);
+        const next = words[place + 1]?.term;
+        isPaired = next !== undefined && !(isPaired && term === next && term === words[place - 1]?.term); // three equal words are one pair
+        if (isPaired) this.#count(`${term} ${next}`, slot, at, terms);
+      }
+    }
+    for (const [at, length] of lengths.entries()) this.#totals[at] = (this.#totals[at] ?? 0) + length;
+    this.#slots[slot] = { key, terms: [...terms], lengths, norms: [] };
+    this.#documents.set(key, slot);
+    this.#areNormsDue = true;
+  }
+
+  /** @returns whether it was there */
+  delete(key: string): boolean {
+    const slot = this.#documents.get(key);
+    const document = slot === undefined ? undefined : this.#slots[slot];
+    if (slot === undefined || document === undefined) return false;
+    for (const term of document.terms) {
+      const postings = this.#postingsOf(term);
+      const posting = postings.get(term);
+      posting?.delete(slot);
+      if (posting?.size === 0) postings.delete(term);
+    }
+    for (const [at, length] of document.lengths.entries()) this.#totals[at] = (this.#totals[at] ?? 0) - length;
+    this.#documents.delete(key);
+    this.#slots[slot] = undefined;
+    this.#free.push(slot);
+    this.#areNormsDue = true;
+    return true;
+  }
+
+  /** The documents that the question finds, best first; those of equal score in the order of their keys. */
+  search(query: string): Match[] {
+    if (this.#areNormsDue) this.#setNorms();
+    const words = this.#forms.words(query.slice(0, MAX_QUERY_CHARS)).slice(0, MAX_QUERY_TERMS);
+    const scores = new Map<number, number>();
+    const distinct = new Map(words.map((word) => [word.term, word]));
+    const variants = new Map([...distinct].map(([term, word]) => [term, this.#variantsOf(word)]));
+    for (const of of variants.values()) this.#add(scores, 1, of);
+    const pairs = new Map(words.slice(1).map((word, i) => [`${words[i]?.term} ${word.term}`, [words[i] ?? word, word] as const]));
+    for (const [pair, of] of pairs) this.#add(scores, PHRASE_BONUS, this.#pairVariantsOf(pair, of, variants));
+    return [...scores].map(([slot, score]) => ({ key: this.#slots[slot]?.key ?? "", score })).sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1));
+  }
+
+  #postingsOf(term: string): Postings {
+    return term.includes(" ") ? this.#pairs : this.#words;
+  }
+
+  #count(term: string, slot: number, field: number, terms: Set<string>): void {
+    const postings = this.#postingsOf(term);
+    const posting = postings.get(term) ?? new Map<number, number[]>();
+    const counts = posting.get(slot) ?? WEIGHTS.map(() => 0);
+    counts[field] = (counts[field] ?? 0) + 1;
+    posting.set(slot, counts);
+    postings.set(term, posting);
+    terms.add(term);
+  }
+
+  #setNorms(): void {
+    const averages = this.#totals.map((total) => total / this.#documents.size || 1);
+    for (const document of this.#slots)
+      if (document !== undefined)
+        document.norms = document.lengths.map((length, at) => {
+          const weight = this.#extras.fields ? (WEIGHTS[at] ?? 0) : 1;
+          return weight / (1 - B + (B * length) / (averages[at] ?? 1));
+        });
+    this.#areNormsDue = false;
+  }
+
+  /** The terms that a word of the question finds. */
+  #variantsOf({ term, written }: Word): Variant[] {
+    const synonyms = this.#forms.synonyms(term);
+    const isKnown = this.#words.has(term) || synonyms.some((synonym) => this.#words.has(synonym));
+    const near = isKnown || !this.#extras.nearWords ? [] : nearTerms(written, term, this.#words, (word) => this.#forms.term(word));
+    return [[term, 1], ...synonyms.map((other): Variant => [other, SYNONYM_WEIGHT]), ...near.map((other): Variant => [other, NEAR_WEIGHT])];
+  }
+
+  #pairVariantsOf(pair: string, [first, second]: readonly [Word, Word], variants: ReadonlyMap<string, readonly Variant[]>): Variant[] {
+    const found: Variant[] = [[pair, 1]];
+    if (this.#extras.identifiers) found.push([this.#forms.term(first.written + second.written), 1]);
+    for (const synonym of this.#forms.synonyms(pair)) found.push([synonym, SYNONYM_WEIGHT]);
+    for (const [one, weight] of variants.get(first.term) ?? [])
+      for (const [other, otherWeight] of variants.get(second.term) ?? []) if (weight * otherWeight < 1) found.push([`${one} ${other}`, weight * otherWeight]);
+    return found;
+  }
+
+  /** Adds to each document's score what the best of the variants gives it. */
+  #add(scores: Map<number, number>, weight: number, variants: readonly Variant[]): void {
+    const best = new Map<number, number>();
+    for (const [term, share] of variants) {
+      const posting = this.#postingsOf(term).get(term);
+      if (posting === undefined) continue;
+      const idf = idfOf(this.#documents.size, posting.size);
+      for (const [slot, counts] of posting) {
+        const norms = this.#slots[slot]?.norms ?? [];
+        let frequency = 0;
+        for (let at = 0; at < counts.length; at++) frequency += (counts[at] ?? 0) * (norms[at] ?? 0);
+        const score = (weight * share * idf * frequency * (K1 + 1)) / (frequency + K1);
+        if (score > (best.get(slot) ?? 0)) best.set(slot, score);
+      }
+    }
+    for (const [slot, score] of best) scores.set(slot, (scores.get(slot) ?? 0) + score);
+  }
+}

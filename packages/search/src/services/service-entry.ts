@@ -1,0 +1,20 @@
+/** One thing that a model can turn to: an MCP server, an agent, the tools of a service, or a guide. */
+export interface ServiceEntry {
+  /** What names it to the tool that tells more of it. */
+  readonly id: string;
+  readonly type: "mcp" | "a2a" | "tool" | "guide";
+  readonly summary: string;
+  readonly tools: readonly ServiceTool[];
+  /** Of an agent. */
+  readonly skills?: readonly ServiceTool[] | undefined;
+  /** Whether summary and names are a stranger's text. */
+  readonly isUntrusted: boolean;
+}
+
+/** A tool of a service, or a skill of an agent. */
+export interface ServiceTool {
+  readonly name: string;
+  readonly description: string;
+  /** The names of its parameters, divided by blanks. */
+  readonly parameters?: string | undefined;
+}

@@ -1,0 +1,22 @@
+import { tools } from "@rockbot/contracts";
+import { defineTool, type Tool } from "@rockbot/tools";
+import type { ServiceEntry } from "../services/service-entry.ts";
+import type { ServiceHit } from "../services/service-hit.ts";
+import type { ServiceSearch } from "../services/service-search.ts";
+
+const MAX_RESULTS = 5;
+
+/** `search_known_services`. @param entriesOf the entries that a caller may see; all of the search's own source if left out */
+export function searchTool(search: Pick<ServiceSearch, "search">, entriesOf?: (caller: string) => readonly ServiceEntry[]): Tool {
+  return defineTool(tools.searchKnownServices, async ({ query }, { caller }) => {
+    const hits = await search.search(query, MAX_RESULTS, entriesOf?.(caller));
+    const structured = { results: hits.map(resultOf) };
+    const trust = hits.some(({ entry }) => entry.isUntrusted) ? ({ level: "untrusted", origin: "services" } as const) : undefined;
+    return { content: JSON.stringify(structured, undefined, 2), structured, trust };
+  });
+}
+
+function resultOf({ entry: { id, type, summary, skills }, relevance, top }: ServiceHit) {
+  const names = top.length === 0 ? {} : skills === undefined ? { top_tools: [...top] } : { top_skills: [...top] };
+  return { id, type, summary, relevance_score: Math.round(relevance * 100) / 100, ...names };
+}

@@ -1,0 +1,86 @@
+import { parseArguments, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { defineTool, listTools, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
+import type { ServiceEntry } from "../services/service-entry.ts";
+import { callNameOf, knownService, resolveTool } from "./resolve-tool.ts";
+
+/** The caller whose tools they stand for, and the services that each asker may see. */
+export interface ToolsModeOptions {
+  readonly caller: Pick<ToolCaller, "call" | "toolsOf">;
+  /** The entries that a caller may see. */
+  readonly entriesOf: (caller: string) => readonly ServiceEntry[];
+}
+
+/** `get_tool_details` and `invoke_tool`: with `search_known_services` they stand for all tools, so that a model need not be given each. */
+export function toolsModeTools(options: ToolsModeOptions): readonly Tool[] {
+  return [getToolDetails(options), invokeTool(options)];
+}
+
+/** `get_tool_details`: of a service's tools the first sentence of each; of named tools all. */
+function getToolDetails({ caller, entriesOf }: ToolsModeOptions): Tool {
+  return defineTool(tools.getToolDetails, async ({ service, names }, { caller: by }) => {
+    if (service === undefined && names === undefined)
+      throw new ToolError(ToolErrorCode.InvalidArguments, 'Cannot give the details of tools: name a service, or tools in "names"');
+    const entries = entriesOf(by);
+    const { found, isUntrusted } =
+      names === undefined
+        ? outline(knownService(entries, service ?? ""))
+        : detailed(
+            names.map((name) => resolveTool(entries, name, service)),
+            caller.toolsOf(by),
+          );
+    const trust = isUntrusted ? ({ level: "untrusted", origin: "services" } as const) : undefined;
+    return { content: JSON.stringify(found), structured: { tools: found }, trust };
+  });
+}
+
+interface Details {
+  readonly found: { name: string; description: string; parameters?: Record<string, unknown> }[];
+  readonly isUntrusted: boolean;
+}
+
+function outline(entry: ServiceEntry): Details {
+  return {
+    found: entry.tools.map(({ name, description }) => ({ name: callNameOf(entry, name), description: firstSentence(description) })),
+    isUntrusted: entry.isUntrusted,
+  };
+}
+
+function detailed(resolved: readonly ReturnType<typeof resolveTool>[], known: ReturnType<ToolCaller["toolsOf"]>): Details {
+  const wanted = new Set(resolved.map(({ callName }) => callName));
+  return {
+    found: listTools(known.filter(({ name }) => wanted.has(name))).map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parameters: parameters as Record<string, unknown>,
+    })),
+    isUntrusted: resolved.some(({ entry }) => entry.isUntrusted),
+  };
+}
+
+const MAX_SENTENCE = 160;
+
+function firstSentence(text: string): string {
+  const sentence = text.split(/(?<=[.!?])\s/, 1)[0] ?? "";
+  return sentence.length > MAX_SENTENCE ? `${sentence.slice(0, MAX_SENTENCE - 1)}…` : sentence;
+}
+
+/** `invoke_tool`: a call within the call that asks for it, whose caller, deadline, cancellation, mark and progress are the same. */
+function invokeTool({ caller, entriesOf }: ToolsModeOptions): Tool {
+  return defineTool(tools.invokeTool, async ({ name, service, arguments: given }, context) => {
+    const { callName } = resolveTool(entriesOf(context.caller), name, service);
+    const { content, isError, structured, trust } = await caller.call(callName, argumentsOf(given), {
+      parent: context as ToolContext,
+      onBehalfOf: context.caller,
+      onProgress: context.progress,
+    });
+    return { content: content ?? null, isError, structured: structured ?? undefined, trust: trust ?? undefined };
+  });
+}
+
+/** Models give the arguments as an object, or as the text of one. */
+function argumentsOf(given: object | string | null | undefined): object {
+  if (given == null || (typeof given === "string" && given.trim() === "")) return {};
+  const parsed = typeof given === "string" ? parseArguments(given) : { ok: true as const, value: given };
+  if (parsed.ok && typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value)) return parsed.value;
+  throw new ToolError(ToolErrorCode.InvalidArguments, 'Cannot call "invoke_tool": arguments: expected an object, or a JSON object as text');
+}

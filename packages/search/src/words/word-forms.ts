@@ -1,0 +1,55 @@
+import { remembered } from "@rockbot/base";
+import { stemmer } from "stemmer";
+import type { Extras } from "../rank/extras.ts";
+import { stopWords } from "./stop-words.ts";
+import { synonymClasses } from "./synonyms.ts";
+import { tokenize } from "./tokenize.ts";
+
+/** A word of a question: as it was written, and as it is looked up. */
+export interface Word {
+  readonly written: string;
+  readonly term: string;
+}
+
+/** Makes of texts the terms that an index holds, and knows which other terms mean the same. */
+export interface WordForms {
+  words(text: string): Word[];
+  /** The term of a word that is none of a text. */
+  term(word: string): string;
+  /** The terms of the term's classes, without itself. Those of two words are joined by a blank, as the term may be. */
+  synonyms(term: string): readonly string[];
+}
+
+/** Shorter words are left out, as in the textbook, where stop words are not known. Of other letters than Latin ones one may be a word. */
+const MIN_LENGTH = 3;
+/** A longer run of letters is no word. */
+const MAX_LENGTH = 40;
+const MEMO = 20_000;
+
+const stemOf = remembered((word) => ({ stem: stemmer(word) }), MEMO);
+
+export function createWordForms(extras: Extras): WordForms {
+  const minLength = extras.stopWords ? 2 : MIN_LENGTH;
+  const term = (word: string): string => (extras.stems && /^[a-z]{3,}$/.test(word) ? stemOf(word).stem : word);
+  const isWord = (word: string): boolean =>
+    word.length <= MAX_LENGTH && (word.length >= minLength || /[^a-z\d]/.test(word)) && !(extras.stopWords && stopWords.has(word));
+  const classes = extras.synonyms ? classesOf(term) : new Map<string, readonly string[]>();
+  return {
+    words: (text) => tokenize(text, extras).flatMap((word) => (isWord(word) ? [{ written: word, term: term(word) }] : [])),
+    term,
+    synonyms: (of) => classes.get(of) ?? [],
+  };
+}
+
+function classesOf(term: (word: string) => string): ReadonlyMap<string, readonly string[]> {
+  const together = new Map<string, Set<string>>();
+  for (const words of synonymClasses) {
+    const terms = words.map((word) => word.split(" ").map(term).join(" "));
+    for (const one of terms) {
+      const others = together.get(one) ?? new Set();
+      together.set(one, others);
+      for (const other of terms) if (other !== one) others.add(other);
+    }
+  }
+  return new Map([...together].map(([one, others]) => [one, [...others]]));
+}
