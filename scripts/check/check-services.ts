@@ -1,15 +1,13 @@
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { type BusRights, busRights, findGlob, readPolicy } from "@rockbot/policy";
-import { type BusService, busServices, type Server, services } from "@rockbot/services";
+import { findGlob } from "@rockbot/policy";
+import { type BusService, type Server, services } from "@rockbot/services";
 import { parse } from "yaml";
 import { composeVariables, redisKeys } from "../generate/deployment-files.ts";
-import { listFaults, topicsOf } from "../generate/list-faults.ts";
+import { listFaults } from "../generate/list-faults.ts";
 import { readYaml } from "../generate/read-schemas.ts";
 import { type SchemaDocument, toolDefinitions } from "../generate/schema-document.ts";
-
-const POLICY = "docker/policy.yaml";
 
 interface ComposeService {
   readonly image?: string;
@@ -36,7 +34,6 @@ export async function checkServices(root: string): Promise<string> {
   const compose = (await read("docker-compose.yml")) as { readonly services: Readonly<Record<string, ComposeService>> };
   const policy = (await read("packages/policy/policy.schema.yaml")) as { readonly properties: { readonly delegates: { readonly default: string[] } } };
   const delegates = services.flatMap((service) => (service.onBus && service.isDelegate ? service.name : []));
-  const rights = busRights((await readPolicy(await readFile(join(root, POLICY), "utf8"), POLICY)).document);
   const charted = globSync("helm/rockbot/templates/*/deployment.yaml", { cwd: root }).map((file) => file.split("/").at(-2) ?? "");
 
   const faults = [
@@ -52,25 +49,12 @@ export async function checkServices(root: string): Promise<string> {
       ? []
       : [`packages/policy/policy.schema.yaml: delegates: expected the default [${[...delegates, "operator"].join(", ")}], as services/index.ts says`]),
     ...listFaults(services, await toolNames(root)),
-    ...busServices.flatMap((entry) => rightFaults(entry, rights)),
     ...(await toolFaults(root)),
     ...(await Promise.all(services.map(settingFaults))).flat(),
     ...services.flatMap((service) => composeFaults(service, compose.services[service.name] ?? {})),
   ];
   if (faults.length > 0) throw new Error(faults.join("\n"));
   return `${services.length} services`;
-}
-
-/** Rights to a topic of `owns` come from `busRights`, not from the list. @param rights what the policy of docker-compose.yml lets each user do at the broker */
-export function rightFaults(entry: Pick<BusService, "name" | "topic" | "owns">, rights: readonly BusRights[]): string[] {
-  const hears = rights.find(({ user }) => user === entry.name)?.hears;
-  if (hears === undefined) return []; // it has no user, which is another fault
-  return topicsOf(entry)
-    .filter((topic) => !hears.includes(topic))
-    .map(
-      (topic) =>
-        `services/index.ts: "${entry.name}" owns ${topic}, and its user at the broker may not hear it: grant that in packages/policy/src/bus-rights.ts`,
-    );
 }
 
 /** Tools that are no service's are those of the caller itself: guides, and what agents have for MCP servers, their memory, and to find tools. */

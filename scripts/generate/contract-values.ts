@@ -12,7 +12,7 @@ import {
 } from "@rockbot/bus";
 import { COPY_NAMES, copyArguments, DEAD_LETTER_EXCHANGE, EXCHANGE, resultArguments, serviceQueues } from "@rockbot/bus-rabbitmq/queue-plan";
 import { MAX_JSON_DEPTH, MAX_REQUEST_BYTES, messages, namePattern, replyTopicPattern, ToolErrorCode } from "@rockbot/contracts";
-import { defaultPolicySource } from "@rockbot/policy";
+import { defaultPolicySource, delegatesOf } from "@rockbot/policy";
 import { MAX_REPLY_BYTES, REPLY_KEPT_MS } from "@rockbot/records/claims";
 import * as limits from "@rockbot/tools/limits";
 
@@ -55,7 +55,9 @@ const texts: Readonly<Record<string, string | number>> = {
   DEFINITION_FIELDS: fieldsOf(definition),
   GUIDE_FIELDS: fieldsOf(guide),
   REPLY_TOPIC_PATTERN: replyTopicPattern.source,
-  DELEGATES: defaultPolicySource().document.delegates.join("` and `"),
+  DELEGATES: delegatesOf(defaultPolicySource().document)
+    .map(({ user }) => user)
+    .join("` and `"),
   ANNOUNCEMENT_TTL_VALUE: limits.ANNOUNCEMENT_TTL_MS,
   PROGRESS_TTL_VALUE: limits.PROGRESS_TTL_MS,
 };

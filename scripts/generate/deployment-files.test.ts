@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { busRights, readPolicy } from "@rockbot/policy";
 import { busServices, defineService, services } from "@rockbot/services";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -11,6 +12,8 @@ const read = (file: string): string => readFileSync(join(root, file), "utf8");
 const agent = defineService({
   name: "agent",
   summary: "Answers people.",
+  topic: "tool.invoke.agent",
+  tools: ["agent__*"],
   owns: ["user.message"],
   state: ["audit", "leases"],
   isDelegate: true,
@@ -52,4 +55,16 @@ test("a delegate is a caller of the compose policy, and comments stay", () => {
   expect(parse(text)).toMatchObject({ delegates: ["gateway", "agent"], callers: { agent: { allow: ["*"] }, cli: { allow: ["*"] } } });
   expect(text).toContain("# with the profile scripts");
   expect(composePolicy(text, [...busServices, agent])).toBe(text);
+});
+
+test("what a service owns is in the compose policy, and so in its rights; for whom a delegate may call stays as it is", async () => {
+  const text = composePolicy(read("docker/policy.yaml").replace(/^delegates: .*$/m, "delegates: [{ user: agent, for: [gateway] }]"), [...busServices, agent]);
+  const { document } = await readPolicy(text, "of the test");
+
+  expect(document.services["agent"]).toMatchObject({ topic: "tool.invoke.agent", owns: ["user.message"] });
+  expect(document.delegates).toEqual([{ user: "agent", for: ["gateway"] }, "gateway"]);
+  const rights = busRights(document);
+  for (const { name, topic = [], owns = [] } of [...busServices, agent]) {
+    if (topic.length > 0) expect(rights.find(({ user }) => user === name)?.hears).toEqual(expect.arrayContaining([topic, ...owns]));
+  }
 });

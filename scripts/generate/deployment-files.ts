@@ -1,4 +1,6 @@
+import type { PolicyDocument } from "@rockbot/policy";
 import { type BusService, type Server, stateKeys } from "@rockbot/services";
+import { parse } from "yaml";
 import { passwordVariable } from "../../packages/cli/src/broker/read-passwords.ts";
 
 /** How a service of the list is written down in `docker-compose.yml` and `docker/policy.yaml`. */
@@ -64,17 +66,25 @@ function stanza(service: BusService | Server): string {
   ].join("\n");
 }
 
-/** The policy of the compose file with each service and delegate of the list. */
+/** The policy of the compose file with each service of the list, and the delegates that it lacks. For whom those that are there may call is left as it is. */
 export function composePolicy(text: string, services: readonly BusService[]): string {
   const comments = new Map([...text.matchAll(/^ {2}([a-z0-9-]+): \{.*\} *(#.*)$/gm)].map(([, name = "", comment = ""]) => [name, comment]));
-  const lines = services.flatMap(({ name, topic, tools = [] }) => {
+  const lines = services.flatMap(({ name, topic, tools = [], owns = [] }) => {
     if (topic === undefined) return [];
     const globs = tools.map((glob) => (glob.includes("*") ? JSON.stringify(glob) : glob)).join(", ");
-    return `  ${name}: { topic: ${topic}, tools: [${globs}] } ${comments.get(name) ?? ""}`.trimEnd();
+    const owned = owns.length === 0 ? "" : `, owns: [${owns.join(", ")}]`;
+    return `  ${name}: { topic: ${topic}, tools: [${globs}]${owned} } ${comments.get(name) ?? ""}`.trimEnd();
   });
   const delegates = services.filter(({ isDelegate }) => isDelegate).map(({ name }) => name);
+  const missingIn = (line: string): string[] => {
+    const { delegates: named } = parse(line) as Pick<PolicyDocument, "delegates">;
+    return delegates.filter((name) => !named.some((entry) => name === (typeof entry === "string" ? entry : entry.user)));
+  };
   const newCallers = delegates.filter((name) => !new RegExp(`^ {2}${name}: `, "m").test(text)).map((name) => `  ${name}: { allow: ["*"] }\n`);
   return text
     .replace(/^services:\n(?: {2}.*\n)*/m, () => `services:\n${lines.join("\n")}\n`)
-    .replace(/^delegates: .*$/m, () => `${newCallers.join("")}delegates: [${delegates.join(", ")}]`);
+    .replace(/^delegates: \[.*\]$/m, (line) => {
+      const added = missingIn(line).map((name) => `, ${name}`);
+      return `${newCallers.join("")}${line.slice(0, -1)}${added.join("")}]`;
+    });
 }

@@ -27,10 +27,14 @@ test("all faults of an entry come at once, each with what is meant", () => {
 });
 
 test("a name has one entry and a topic one owner", () => {
-  expect(listFaults([words, { ...words, topic: "tool.invoke.two" }, { ...chat, owns: ["tool.invoke.words"] }], undefined)).toEqual([
+  expect(listFaults([words, { ...words, topic: "tool.invoke.two" }, { ...chat, topic: "chat", owns: ["tool.invoke.words"] }], undefined)).toEqual([
     'services/index.ts: has two entries of the name "words": give each the name of its folder',
     'services/index.ts: "chat" and "words" have the topic tool.invoke.words, and a topic has one owner',
   ]);
+});
+
+test("topics are owned by a service that has calls of its own", () => {
+  expect(listFaults([{ ...chat, owns: ["user.message"] }], [])).toEqual([expect.stringContaining('"chat" owns topics and has no topic of its calls')]);
 });
 
 test("a service on the bus has a user at the broker, and tools of MCP servers are in no schema", () => {

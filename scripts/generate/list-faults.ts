@@ -29,7 +29,7 @@ export function listFaults(entries: readonly Entry[], tools: readonly string[] |
 }
 
 /** The topics that the service takes messages from. */
-export const topicsOf = ({ topic, owns = [] }: Pick<Entry, "topic" | "owns">): string[] => [...(topic === undefined ? [] : [topic]), ...owns];
+const topicsOf = ({ topic, owns = [] }: Pick<Entry, "topic" | "owns">): string[] => [...(topic === undefined ? [] : [topic]), ...owns];
 
 function wordFaults({ name, summary, onBus, state, egress }: Entry): string[] {
   const known = (what: string, words: readonly string[] | undefined, all: object): string[] => {
@@ -44,8 +44,9 @@ function wordFaults({ name, summary, onBus, state, egress }: Entry): string[] {
   ];
 }
 
-function placeFaults({ onBus, topic, tools = [], isDelegate = false }: Entry): string[] {
+function placeFaults({ onBus, topic, tools = [], owns = [], isDelegate = false }: Entry): string[] {
   if (!onBus) return [];
+  if (owns.length > 0 && topic === undefined) return ["owns topics and has no topic of its calls, so that the policy gives it no rights: give it one"];
   if (tools.length > 0 && topic === undefined) return ["has tools and no topic, so that no call reaches them: give it the topic that its calls come on"];
   if (topic !== undefined || isDelegate) return [];
   return [

@@ -18,7 +18,8 @@ callers:
 services:
   web-tools: { topic: tool.invoke, tools: ["web_*"] }
   files: { user: file-server, topic: tool.invoke.files, tools: ["file_read", "file_write"] }
-delegates: [gateway]
+  agent: { topic: tool.invoke.agent, tools: ["agent__*"], owns: [user.message, user.feedback, user.history.request] }
+delegates: [gateway, { user: agent, for: [writer, "team-*"] }]
 operators: [{ name: ops, tokens: [] }]
 `;
 
@@ -35,8 +36,51 @@ async function startSystem<Broker extends Verified & Pick<OwnVirtualHost, "url">
 
 type Row = readonly [what: string, expected: Verdict, attempt: () => Promise<Verdict>];
 
-function rows(researcher: RawUser, webTools: RawUser): Row[] {
+interface Users {
+  readonly researcher: RawUser;
+  readonly writer: RawUser;
+  readonly webTools: RawUser;
+  readonly agent: RawUser;
+  readonly gateway: RawUser;
+}
+
+const SESSION = "0123456789abcdef";
+
+// Long because: it is one table
+function rows({ researcher, writer, webTools, agent, gateway }: Users): Row[] {
   return [
+    ["one who may use the agent writes to it", "granted", () => writer.publish("rockbot", "user.message", { userId: "Writer_1" })],
+    ["one who may use the agent asks for its history", "granted", () => writer.publish("rockbot", "user.history.request")],
+    ["one who may use the agent judges a reply", "granted", () => writer.publish("rockbot", "user.feedback")],
+    ["one hears replies to itself", "granted", () => writer.bind("rockbot", "user.response.Writer_1")],
+    ["one hears replies to its instances", "granted", () => writer.bind("rockbot", "user.response.Writer_1.*")],
+    ["one hears its history", "granted", () => writer.bind("rockbot", "user.history.response.Writer_1")],
+    ["a caller hears what happens in its sessions", "granted", () => writer.bind("rockbot", "agent.event.writer.*")],
+    ["a delegate hears what happens in all sessions", "granted", () => gateway.bind("rockbot", "agent.event.*.*")],
+    ["a delegate hears one session", "granted", () => gateway.bind("rockbot", `agent.event.writer.${SESSION}`)],
+    ["the agent hears users", "granted", () => agent.bind("rockbot", "user.message")],
+    ["the agent has a queue for what users send", "granted", () => agent.declareQueue("rockbot.agent.user.v1")],
+    ["the agent replies", "granted", () => agent.publish("rockbot", "user.response.Writer_1")],
+    ["the agent tells what happens", "granted", () => agent.publish("rockbot", `agent.event.writer.${SESSION}`, { userId: "agent" })],
+    ["the agent calls a tool", "granted", () => agent.publish("rockbot", "tool.invoke")],
+    ["a delegate for some hears events of those", "granted", () => agent.bind("rockbot", "agent.event.team-a.*")],
+    ["a delegate for some hears events of all", "refused", () => agent.bind("rockbot", "agent.event.*.*")],
+    ["one who may not use the agent writes to it", "refused", () => researcher.publish("rockbot", "user.message")],
+    ["one hears what others send to the agent", "refused", () => writer.bind("rockbot", "user.message")],
+    ["one hears replies to another", "refused", () => writer.bind("rockbot", "user.response.gateway")],
+    ["one hears replies to all", "refused", () => writer.bind("rockbot", "user.response.*")],
+    ["one hears the topic that proxies of before share", "refused", () => writer.bind("rockbot", "user.response")],
+    ["one hears another's history", "refused", () => gateway.bind("rockbot", "user.history.response.Writer_1")],
+    ["one hears events of another", "refused", () => writer.bind("rockbot", "agent.event.researcher.*")],
+    ["one hears events under its user's name", "refused", () => writer.bind("rockbot", "agent.event.Writer_1.*")],
+    ["one hears events of all", "refused", () => writer.bind("rockbot", "agent.event.#")],
+    ["one forges an event", "refused", () => writer.publish("rockbot", `agent.event.writer.${SESSION}`)],
+    ["a delegate forges an event", "refused", () => gateway.publish("rockbot", `agent.event.writer.${SESSION}`)],
+    ["one forges a reply", "refused", () => gateway.publish("rockbot", "user.response.Writer_1")],
+    ["another service replies to users", "refused", () => webTools.publish("rockbot", "user.response.Writer_1")],
+    ["another service tells what happens", "refused", () => webTools.publish("rockbot", `agent.event.writer.${SESSION}`)],
+    ["another service hears users", "refused", () => webTools.bind("rockbot", "user.message")],
+    ["one reads what waits for the agent", "refused", () => writer.get("rockbot.agent.user.v1")],
     ["an agent calls a tool that it may use", "granted", () => researcher.publish("rockbot", "tool.invoke", { userId: "researcher" })],
     ["an agent takes its own results", "granted", () => researcher.bind("rockbot", "tool.result.researcher.i1")],
     ["an agent hears what services announce", "granted", () => researcher.bind("rockbot", "tool.announce.*")],
@@ -82,7 +126,10 @@ test("T01: the broker grants what the policy does and nothing else, and every us
   await using broker = await startSystem(startVerifiedBroker);
   await using researcher = await openRawUser(broker.urlOf("researcher"));
   await using webTools = await openRawUser(broker.urlOf("web-tools"));
-  const matrix = rows(researcher, webTools);
+  await using writer = await openRawUser(broker.urlOf("Writer_1"));
+  await using agent = await openRawUser(broker.urlOf("agent"));
+  await using gateway = await openRawUser(broker.urlOf("gateway"));
+  const matrix = rows({ researcher, writer, webTools, agent, gateway });
   const found: string[] = [];
   for (const [what, , attempt] of matrix) found.push(`${what}: ${await attempt()}`);
   expect(found).toEqual(matrix.map(([what, expected]) => `${what}: ${expected}`));
@@ -177,8 +224,27 @@ test("T01: for any user, operation and name the broker's verdict is that of the 
   await using users = new AsyncDisposableStack();
   const raw = new Map<string, RawUser>();
   for (const { user } of busRights(broker.document)) raw.set(user, users.use(await openRawUser(broker.urlOf(user))));
-  const word = fc.constantFrom("researcher", "Writer_1", "gateway", "ops", "web-tools", "files", "file-server", "i1", "*", "#", "probe", "list", "x");
-  const root = fc.constantFrom("tool.invoke", "tool.cancel", "tool.announce", "tool.result", "tool.progress", "script.result", "mcp.manage.response");
+  const word = fc.constantFrom(
+    "researcher",
+    "Writer_1",
+    "writer",
+    "team-a",
+    "gateway",
+    "ops",
+    "web-tools",
+    "files",
+    "file-server",
+    "agent",
+    "i1",
+    "*",
+    "#",
+    "probe",
+    "list",
+    "x",
+  );
+  const ofTools = fc.constantFrom("tool.invoke", "tool.cancel", "tool.announce", "tool.result", "tool.progress", "script.result", "mcp.manage.response");
+  const ofUsers = fc.constantFrom("user.message", "user.feedback", "user.history.request", "user.response", "user.history.response", "agent.event");
+  const root = fc.oneof(ofTools, ofUsers);
   const key = fc.tuple(root, fc.array(word, { maxLength: 3 })).map(([first, rest]) => [first, ...rest].join("."));
   const operations = ["publish", "bind"] as const;
   const anything = fc.tuple(fc.constantFrom(...raw.keys()), fc.constantFrom(...operations), key);
@@ -204,25 +270,54 @@ test("T01: for any user, operation and name the broker's verdict is that of the 
   expect(seen.refused).toBeGreaterThan(100);
 });
 
+const SERVICES: Readonly<Record<string, { readonly name: string; readonly topic: string }>> = {
+  "web-tools": { name: "web-tools", topic: "tool.invoke" },
+  "file-server": { name: "files", topic: "tool.invoke.files" },
+  agent: { name: "agent", topic: "tool.invoke.agent" },
+};
+const EVERY = Object.values(SERVICES);
+const CALLABLE: Readonly<Record<string, typeof EVERY>> = {
+  researcher: EVERY.slice(0, 1),
+  Writer_1: EVERY,
+  gateway: EVERY,
+  ops: EVERY,
+  agent: EVERY,
+};
+const ANSWERS = ["tool.result", "tool.progress", "script.result", "mcp.manage.response"];
+const REPLIES = ["user.response", "user.history.response"];
+const ASKED = ["user.message", "user.feedback", "user.history.request"];
+
 /** What the policy above says, in other words than those that are tested. */
 function mayDo(user: string, what: "publish" | "bind", words: readonly string[]): boolean {
   const topic = words.join(".");
-  const service = { "web-tools": { name: "web-tools", topic: "tool.invoke" }, "file-server": { name: "files", topic: "tool.invoke.files" } }[user];
-  const callable = { researcher: ["web-tools"], Writer_1: ["web-tools", "files"], gateway: ["web-tools", "files"], ops: ["web-tools", "files"] }[user] ?? [];
-  const topicOf: Record<string, string> = { "web-tools": "tool.invoke", files: "tool.invoke.files" };
+  const service = SERVICES[user];
+  const callable = CALLABLE[user] ?? [];
+  const usesAgent = callable.some(({ name }) => name === "agent");
   const isWord = (text: string | undefined) => text !== undefined && text !== "#" && (text !== "*" || what === "bind");
-  const afterRoot = ["tool.result", "tool.progress", "script.result", "mcp.manage.response"].flatMap((root) =>
-    topic.startsWith(`${root}.`) ? [topic.slice(root.length + 1).split(".")] : [],
-  )[0];
+  const isBelow = (roots: readonly string[], isFirst: (word: string | undefined) => boolean) => {
+    const root = roots.find((each) => topic.startsWith(`${each}.`));
+    const rest = root === undefined ? [] : topic.slice(root.length + 1).split(".");
+    return isFirst(rest[0]) && rest.length <= 2 && rest.every(isWord);
+  };
+  const isEvent = topic.startsWith("agent.event.") && words.length === 4 && isWord(words[2]) && isWord(words[3]);
   if (what === "publish") {
-    if (service !== undefined)
-      return topic === `tool.announce.${service.name}` || (afterRoot !== undefined && afterRoot.length <= 2 && afterRoot.every(isWord));
+    if (service !== undefined && (topic === `tool.announce.${service.name}` || isBelow(ANSWERS, isWord))) return true;
+    if (user === "agent" && (isEvent || isBelow(REPLIES, isWord))) return true;
+    if (callable.length === 0) return false;
     if (words.length === 4 && topic.startsWith("tool.announce.list.")) return isWord(words[3]);
-    return topic === "tool.announce.probe" || callable.some((name) => topic === topicOf[name] || topic === `tool.cancel.${name}`);
+    if (topic === "tool.announce.probe" || (usesAgent && ASKED.includes(topic))) return true;
+    return callable.some(({ name, topic: invoke }) => topic === invoke || topic === `tool.cancel.${name}`);
   }
-  if (service !== undefined) return [service.topic, `tool.cancel.${service.name}`, "tool.announce.probe", `tool.announce.list.${service.name}`].includes(topic);
+  if (service !== undefined && [service.topic, `tool.cancel.${service.name}`, "tool.announce.probe", `tool.announce.list.${service.name}`].includes(topic))
+    return true;
+  if (user === "agent" && ASKED.includes(topic)) return true;
+  if (callable.length === 0) return false;
   if (words.length === 3 && topic.startsWith("tool.announce.")) return isWord(words[2]);
-  return afterRoot?.[0] === user && afterRoot.length <= 2 && afterRoot.every(isWord);
+  if (isEvent && usesAgent) {
+    if (user === "Writer_1") return words[2] === "writer";
+    return user !== "agent" || words[2] === "writer" || /^team-./.test(words[2] ?? "");
+  }
+  return isBelow(usesAgent ? [...ANSWERS, ...REPLIES] : ANSWERS, (first) => first === user);
 }
 
 test("rights are literal, whatever a user is called", async () => {

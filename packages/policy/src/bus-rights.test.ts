@@ -75,3 +75,53 @@ operators: [{ name: ops, tokens: [] }]
   expect(rights["ops"]?.operates).toEqual(["web"]);
   expect(rights["web-1"]?.publishes).toContain("tool.result"); // for requests of legacy peers, which may name no other
 });
+
+const AGENT = `
+services:
+  agent: { user: Agent_1, topic: tool.invoke.agent, tools: ["agent__*"] }
+  web: { topic: tool.invoke, tools: ["web_*"] }
+callers: { chatter: { user: Chat_1, allow: ["agent__chat"] }, browser: { allow: ["web_*"] }, reached: { user: null, allow: ["*"] } }
+legacyPeers: [old]
+everyone: { allow: ["agent__*"] }
+delegates: [gateway, { user: scheduler, for: [chatter, "team-*"] }]
+`;
+
+test("the agent alone hears what users send and tells what happens, and each caller hears its own", async () => {
+  const rights = await rightsOf(AGENT);
+  const ofUsers = (topics: readonly string[] = []) => topics.filter((topic) => /^(user|agent)\./.test(topic));
+  const below = (user: string) => [`user.response.${user}`, `user.response.${user}.*`, `user.history.response.${user}`, `user.history.response.${user}.*`];
+  const asked = ["user.message", "user.feedback", "user.history.request"];
+  const found = Object.fromEntries(
+    Object.entries(rights).map(([user, { publishes, hears }]) => [user, [ofUsers(publishes), ofUsers(hears)].map((topics) => topics.sort())]),
+  );
+  expect(found).toEqual({
+    Agent_1: [["agent.event.*.*", ...below("*"), "user.response", "user.history.response"].sort(), [...asked].sort()],
+    Chat_1: [[...asked].sort(), ["agent.event.chatter.*", ...below("Chat_1")].sort()],
+    browser: [[], []],
+    gateway: [[...asked].sort(), ["agent.event.*.*", ...below("gateway")].sort()],
+    old: [[...asked].sort(), ["agent.event.old.*", ...below("old"), "user.response", "user.history.response"].sort()],
+    scheduler: [[...asked].sort(), ["agent.event.chatter.*", "agent.event.team-*.*", ...below("scheduler")].sort()],
+    web: [[], []],
+  });
+  expect(rights["Agent_1"]?.serves).toEqual(["agent", "agent.user"]);
+});
+
+test("without peers of before nobody shares a topic for replies", async () => {
+  const rights = await rightsOf(AGENT.replace("[old]", "[]"));
+  const shared = Object.values(rights).flatMap(({ publishes, hears }) => [...publishes, ...hears]);
+  expect(shared.filter((topic) => ["user.response", "user.history.response"].includes(topic))).toEqual([]);
+});
+
+test("what a service owns may be given, and is its own: any other topic has a subscription of its last word", async () => {
+  const rights = await rightsOf(`
+services:
+  agent: { topic: tool.invoke.agent, owns: [] }
+  shop: { topic: tool.invoke.shop, tools: ["shop_*"], owns: [orders.new, orders.status] }
+callers: { buyer: { allow: ["shop_*"] }, other: { allow: ["web_*"] } }
+delegates: []
+`);
+  expect(rights["agent"]?.hears).not.toContain("user.message");
+  expect(rights["shop"]).toMatchObject({ serves: ["shop", "shop.new", "shop.status"], hears: expect.arrayContaining(["orders.new", "orders.status"]) });
+  expect(rights["buyer"]?.publishes).toEqual(expect.arrayContaining(["orders.new", "orders.status"]));
+  for (const user of ["other", "agent"]) expect(rights[user]?.publishes.filter((topic) => topic.startsWith("orders"))).toEqual([]);
+});

@@ -1,11 +1,13 @@
-import { MCP_MANAGE_SUBSCRIPTION, mcpTopics, replyRoots } from "@rockbot/contracts";
+import { replyRoots } from "@rockbot/contracts";
+import { delegatesOf } from "./delegates.ts";
 import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
+import { ownedTopics } from "./owned-topics.ts";
 import { globCovers, globsMeet } from "./tool-glob.ts";
 
 /**
- * The rights of one user on the bus. Topics and names of subscriptions are patterns like those of a subscription: `*` is any one word. A user
- * that may hear a pattern may subscribe to it, or to anything that it takes in.
+ * The rights of one user on the bus. Topics and names of subscriptions are patterns like those of a subscription: `*` is any one word, or the rest of
+ * one. A user that may hear a pattern may subscribe to it, or to anything that it takes in.
  */
 export interface BusRights {
   readonly user: string;
@@ -34,45 +36,52 @@ export function busRights(document: PolicyDocument): BusRights[] {
     for (const name of names) of[right].add(name);
   }
 
-  function grantServing(name: string, { user = name, topic }: PolicyService): void {
+  function grantServing(name: string, service: PolicyService): void {
+    const { user = name, topic } = service;
     grant(user, "serves", name);
     grant(user, "hears", topic, `tool.cancel.${name}`, "tool.announce.probe", `tool.announce.list.${name}`);
     grant(user, "publishes", `tool.announce.${name}`);
-    for (const root of [...replyRoots, PROGRESS]) grant(user, "publishes", `${root}.*`, `${root}.*.*`);
-    if (document.legacyPeers.length > 0) grant(user, "publishes", ...replyRoots); // their requests may name no topic of their own
-    if (topic !== mcpTopics.invoke) return;
-    grant(user, "serves", MCP_MANAGE_SUBSCRIPTION);
-    grant(user, "hears", mcpTopics.manage, mcpTopics.refresh);
-    const betweenReplicas = [mcpTopics.owner("*"), mcpTopics.handedOver("*")];
-    grant(user, "hears", ...betweenReplicas);
-    grant(user, "publishes", mcpTopics.index("*"), ...betweenReplicas);
+    const owned = ownedTopics(name, service);
+    const answers = [...replyRoots, ...owned.flatMap(({ replies }) => replies)];
+    for (const root of [...answers, PROGRESS]) grant(user, "publishes", `${root}.*`, `${root}.*.*`);
+    if (document.legacyPeers.length > 0) grant(user, "publishes", ...answers); // their requests may name no topic of their own
+    for (const { topic: heard, subscription, tells, among } of owned) {
+      if (subscription !== undefined) grant(user, "serves", subscription);
+      grant(user, "hears", heard, ...among);
+      grant(user, "publishes", ...among, ...(tells === undefined ? [] : [tells("*", "*")]));
+    }
   }
 
-  function grantCalling(user: string, mayUse: (service: PolicyService) => boolean): void {
+  /** @param callers patterns for those that it calls for */
+  function grantCalling(user: string, callers: readonly string[], mayUse: (service: PolicyService) => boolean): void {
     grant(user, "results", `result.${user}`, `result.${user}.*`);
     grant(user, "hears", "tool.announce.*");
-    for (const root of [...replyRoots, PROGRESS]) grant(user, "hears", `${root}.${user}`, `${root}.${user}.*`);
+    const hearsBelow = (root: string) => grant(user, "hears", `${root}.${user}`, `${root}.${user}.*`);
+    for (const root of [...replyRoots, PROGRESS]) hearsBelow(root);
     grant(user, "publishes", "tool.announce.probe", "tool.announce.list.*");
     for (const [name, service] of services) {
       if (!mayUse(service)) continue;
       grant(user, "publishes", service.topic, `tool.cancel.${name}`);
-      if (service.topic !== mcpTopics.invoke) continue;
-      grant(user, "publishes", mcpTopics.manage, mcpTopics.refresh);
-      grant(user, "hears", mcpTopics.index(user));
+      for (const { topic, replies, tells } of ownedTopics(name, service)) {
+        grant(user, "publishes", topic);
+        for (const root of replies) hearsBelow(root);
+        if (document.legacyPeers.includes(user)) grant(user, "hears", ...replies); // proxies of before share one topic
+        if (tells !== undefined) grant(user, "hears", ...callers.map((caller) => tells(user, caller)));
+      }
     }
   }
 
   for (const [name, service] of services) grantServing(name, service);
   const named = entries(document.callers);
   for (const [name, { user = name, allow, deny = [] }] of named) {
-    if (user !== null) grantCalling(user, mayUseSomeOf(allow ?? document.everyone.allow, [...(document.everyone.deny ?? []), ...deny]));
+    if (user !== null) grantCalling(user, [name], mayUseSomeOf(allow ?? document.everyone.allow, [...(document.everyone.deny ?? []), ...deny]));
   }
   for (const user of document.legacyPeers) {
-    if (!rights.has(user)) grantCalling(user, mayUseSomeOf(document.everyone.allow, document.everyone.deny ?? []));
+    if (!rights.has(user)) grantCalling(user, [user], mayUseSomeOf(document.everyone.allow, document.everyone.deny ?? []));
   }
-  const operators = document.operators.map(({ name }) => name);
-  for (const user of [...document.delegates, ...operators]) grantCalling(user, () => true); // each of its callers has rights of its own
-  for (const user of operators) grant(user, "operates", ...services.map(([name]) => name));
+  // Each of their callers has rights of its own.
+  for (const { user, callers } of delegatesOf(document)) grantCalling(user, callers, () => true);
+  for (const { name: user } of document.operators) grant(user, "operates", ...services.map(([name]) => name));
 
   return [...rights]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -15,6 +15,7 @@ export { defaultPolicySource, type PolicySource, readPolicy } from "./document/r
 // Users of the bus, and their rights there.
 
 export { type BusRights, busRights } from "./bus-rights.ts";
+export { type Delegate, delegatesOf } from "./delegates.ts";
 export { mayUseSome } from "./may-use-some.ts";
 export { type Peers, peersOf } from "./peers.ts";
 export { callerTokens, operatorTokens, type TokenHolders } from "./token-holders.ts";

@@ -1,3 +1,4 @@
+import { delegatesOf } from "./delegates.ts";
 import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
 import { findGlob } from "./tool-glob.ts";
@@ -8,6 +9,8 @@ export interface Peers {
   callerOf(user: string): string | undefined;
   /** Whether the user may call on behalf of others. Operators may: they play parked calls again. */
   isDelegate(user: string): boolean;
+  /** Whether the user may call on behalf of this caller. */
+  mayCallFor(user: string, caller: string): boolean;
   /** Whether the user may send messages without a verified sender. */
   isLegacy(user: string): boolean;
   /** As whom a service speaks; undefined if the policy names services, and not this one. */
@@ -33,7 +36,7 @@ function createPeers(document: PolicyDocument): Peers {
   const callers = new Map<string, string>();
   for (const [name, { user = name }] of entries(document.callers)) if (user !== null) callers.set(user, name);
   const callerNames = new Set(entries(document.callers).map(([name]) => name));
-  const delegates = new Set([...document.delegates, ...document.operators.map(({ name }) => name)]);
+  const delegates = Map.groupBy(delegatesOf(document), ({ user }) => user);
   const legacy = new Set(document.legacyPeers);
   const services = new Map(entries(document.services));
   const hasTool = ({ tools }: PolicyService, name: string) => tools === undefined || findGlob(tools, name) !== undefined;
@@ -41,6 +44,7 @@ function createPeers(document: PolicyDocument): Peers {
   return {
     callerOf: (user) => callers.get(user) ?? (callerNames.has(user) ? undefined : user),
     isDelegate: (user) => delegates.has(user),
+    mayCallFor: (user, caller) => delegates.get(user)?.some(({ callers: globs }) => findGlob(globs, caller) !== undefined) ?? false,
     isLegacy: (user) => legacy.has(user),
     userOf(service) {
       if (services.size === 0) return service;

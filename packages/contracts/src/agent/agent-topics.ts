@@ -3,6 +3,9 @@ import { createHash } from "node:crypto";
 /** The service that runs the agent. */
 export const AGENT = "agent";
 
+/** The subscription that takes what users send. The dot keeps it apart from the names of services. */
+export const AGENT_USER_SUBSCRIPTION = `${AGENT}.user`;
+
 /** Its topics. Those of users are of the .NET original. */
 export const agentTopics = {
   invoke: "tool.invoke.agent",

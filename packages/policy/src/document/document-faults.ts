@@ -1,11 +1,14 @@
+import { delegatesOf } from "../delegates.ts";
 import type { PolicyDocument } from "../generated/policy.ts";
+import { ownedTopics } from "../owned-topics.ts";
 import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
 
 /**
  * The faults of a policy that its schema cannot know. Names may be given twice, something may be missing that another part needs, and a user may be
  * believed too much.
  */
-export function documentFaults({ identity, callers, services, operators, delegates, legacyPeers }: PolicyDocument): DocumentFault[] {
+export function documentFaults(document: PolicyDocument): DocumentFault[] {
+  const { identity, callers, services, operators, legacyPeers } = document;
   const tokens = [
     ...entries(callers).map(([name, { tokens }]) => ({ path: ["callers", name, "tokens"], tokens })),
     ...operators.map(({ tokens }, i) => ({ path: ["operators", i, "tokens"], tokens })),
@@ -26,7 +29,10 @@ export function documentFaults({ identity, callers, services, operators, delegat
       "a broker user belongs to one service",
     ),
     ...repeated(
-      entries(services).map(([name, { topic }]): Named => [["services", name, "topic"], topic]),
+      entries(services).flatMap(([name, service]): Named[] => [
+        [["services", name, "topic"], service.topic],
+        ...ownedTopics(name, service).map(({ topic }, i): Named => [["services", name, "owns", i], topic]),
+      ]),
       "a topic has one service",
     ),
     ...repeated(
@@ -34,7 +40,7 @@ export function documentFaults({ identity, callers, services, operators, delegat
       "an operator is named once",
     ),
     ...legacyPeers.flatMap((name, i) => {
-      const isDelegate = delegates.includes(name) || operators.some((operator) => operator.name === name);
+      const isDelegate = delegatesOf(document).some(({ user }) => user === name);
       const message = `"${name}" may call on behalf of others: so could whoever sends under that name, as nobody verifies a legacy peer`;
       return isDelegate ? [{ path: ["legacyPeers", i], message }] : [];
     }),

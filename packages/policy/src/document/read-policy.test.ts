@@ -82,6 +82,27 @@ operators:
   ]);
 });
 
+test("a topic that one service owns is no other's, also where the policy does not say that it owns it", async () => {
+  const faults = await faultsOf(`
+services:
+  agent: { topic: tool.invoke.agent }
+  spy: { topic: tool.invoke.spy, owns: [user.message, tool.invoke.agent, spy.own] }
+`);
+  expect(faults).toEqual([
+    'services.spy.owns.0, line 4: "user.message" stands at services.agent.owns.0 already: a topic has one service',
+    'services.spy.owns.1, line 4: "tool.invoke.agent" stands at services.agent.topic already: a topic has one service',
+  ]);
+});
+
+test.each([
+  ["delegates: [{ user: agent }]", "delegates.0.for, line 1: is required and missing"],
+  ["delegates: [{ user: agent, for: [Alice] }]", "delegates.0.for.0, line 1: expected text that matches ^[a-z0-9*-]{1,64}$"],
+  ["delegates: ['a b']", "delegates.0, line 1:"],
+  ["delegates: [{ user: old, for: [a] }]\nlegacyPeers: [old]", 'legacyPeers.0, line 2: "old" may call on behalf of others'],
+])("a delegate is a user, or one and those that it may call for: %j", async (yaml, fault) => {
+  expect(await faultsOf(yaml)).toEqual([expect.stringContaining(fault)]);
+});
+
 test("verified senders need services, else a result that was left for a restarted caller could be from anybody", async () => {
   expect(await faultsOf("callers: { a: {} }\nidentity: verified")).toEqual([
     'identity, line 2: "verified" needs the property "services": without it nobody knows whose answers count',

@@ -11,7 +11,7 @@ callers:
   writer: { user: writer-1 }
   hidden: { user: null }
 services: { web-tools: { user: web, topic: tool.invoke, tools: ["web_*"] } }
-delegates: [gateway]
+delegates: [gateway, { user: agent, for: [researcher, "team-*"] }, { user: idle, for: [] }]
 legacyPeers: [Old_Agent]
 operators: [{ name: ops, tokens: [] }]
 `;
@@ -62,6 +62,21 @@ test("where nobody is verified the sender is whom the message names, and speaks 
   expect(["researcher", "writer", "newcomer"].map((source) => outcomeOf(identity.senderOf(message({ source }))))).toEqual(["researcher", "writer", "newcomer"]);
   expect(outcomeOf(identity.senderOf(message({ source: "gateway", behalf: "writer" })))).toBe("writer");
   expect(outcomeOf(identity.senderOf(message({ source: "researcher", behalf: "writer" })))).toMatch(/may not call on behalf/);
+});
+
+test.each([true, false])("a delegate for some is believed for those alone, where senders are verified: %j", async (isVerified) => {
+  const identity = await identityOn(isVerified);
+  const sent = (from: string, behalf?: string) =>
+    outcomeOf(identity.senderOf(message({ ...(isVerified ? { userId: from } : { source: from }), ...(behalf === undefined ? {} : { behalf }) })));
+  expect(["researcher", "team-a", "team-"].map((behalf) => sent("agent", behalf))).toEqual(["researcher", "team-a", "team-"]);
+  expect(sent("agent")).toBe("agent");
+  for (const behalf of ["writer", "team", "a-team-b", "agent", "operator"]) {
+    expect(sent("agent", behalf)).toBe(
+      `refused: Cannot take the request: "agent" may not call on behalf of "${behalf}": the policy lets it do so for others only`,
+    );
+  }
+  expect(sent("idle", "researcher")).toMatch(/may not call on behalf of "researcher"/);
+  expect(sent("gateway", "writer")).toBe("writer"); // an entry that is a name alone
 });
 
 test("answers go to topics of the sender itself, not of whom it speaks for", async () => {

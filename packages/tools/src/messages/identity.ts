@@ -71,6 +71,8 @@ export function createIdentity({ traits }: Pick<Bus, "traits">, policy: Pick<Pol
       }
       if (!peers().isDelegate(name)) return { refusal: refused(`"${name}" may not call on behalf of others`), mayHear };
       if (!isName(behalf)) return { refusal: refused("the name of whom it is on behalf of is none"), mayHear };
+      if (!peers().mayCallFor(name, behalf))
+        return { refusal: refused(`"${name}" may not call on behalf of "${behalf}": the policy lets it do so for others only`), mayHear };
       return { name, caller: behalf, mayHear };
     },
     isFrom(service, message, kind) {
