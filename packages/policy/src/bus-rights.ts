@@ -27,11 +27,11 @@ type Right = "serves" | "results" | "operates" | "publishes" | "hears";
 
 /** The rights of every user that the policy names, and no others, sorted by user. The receiver of a message judges its content. */
 export function busRights(document: PolicyDocument): BusRights[] {
-  const rights = new Map<string, Record<Right, Set<string>>>();
+  const rights = new Map<string, Rights>();
   const services = entries(document.services);
 
   function grant(user: string, right: Right, ...names: string[]): void {
-    const of = rights.get(user) ?? { serves: new Set(), results: new Set(), operates: new Set(), publishes: new Set(), hears: new Set() };
+    const of = rights.get(user) ?? noRights();
     rights.set(user, of);
     for (const name of names) of[right].add(name);
   }
@@ -85,16 +85,20 @@ export function busRights(document: PolicyDocument): BusRights[] {
 
   return [...rights]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([user, { serves, results, operates, publishes, hears }]) => ({
-      user,
-      isLegacy: document.legacyPeers.includes(user),
-      serves: [...serves],
-      results: [...results],
-      operates: [...operates],
-      publishes: [...publishes],
-      hears: [...hears],
-    }));
+    .map(([user, granted]) => ({ user, isLegacy: document.legacyPeers.includes(user), ...listed(granted) }));
 }
+
+type Rights = Record<Right, Set<string>>;
+
+const noRights = (): Rights => ({ serves: new Set(), results: new Set(), operates: new Set(), publishes: new Set(), hears: new Set() });
+
+const listed = ({ serves, results, operates, publishes, hears }: Rights): Record<Right, readonly string[]> => ({
+  serves: [...serves],
+  results: [...results],
+  operates: [...operates],
+  publishes: [...publishes],
+  hears: [...hears],
+});
 
 const PROGRESS = "tool.progress";
 
