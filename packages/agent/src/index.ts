@@ -24,7 +24,3 @@ export type {
   TurnRecord,
   TurnStore,
 } from "./store/turn-store.ts";
-
-// The model, as the agent asks it.
-
-export type { Model, ModelAnswer, ModelBehavior, ModelMessage, ModelRequest, ModelTool, ModelToolCall, ModelUsage } from "./model.ts";

@@ -1,4 +1,4 @@
-import type { Model, ModelAnswer, ModelBehavior, ModelRequest } from "./model.ts";
+import type { Model, ModelAnswer, ModelBehavior, ModelRequest } from "@rockbot/llm";
 
 /** One step of a script: an answer, or what makes it of the request. */
 export type TestStep = ModelAnswer | ((request: ModelRequest) => ModelAnswer | Promise<ModelAnswer>);

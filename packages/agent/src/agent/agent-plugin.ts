@@ -1,7 +1,7 @@
 import type { Bus, Logger } from "@rockbot/bus";
+import type { Model } from "@rockbot/llm";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { Tool, ToolCaller, ToolLayer } from "@rockbot/tools";
-import type { Model } from "../model.ts";
 
 /** Adds something to an agent: tools, layers around calls, or parts of the prompt. */
 export interface AgentPlugin {

@@ -1,8 +1,8 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { type AgentEvent, ToolError } from "@rockbot/contracts";
+import type { Model, ModelRequest } from "@rockbot/llm";
 import { serveTools, type Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import type { Model, ModelRequest } from "../model.ts";
 import { called, modelError, said, scriptedModel } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 import type { TurnRequest, TurnResult } from "../turn/turn.ts";

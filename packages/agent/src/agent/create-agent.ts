@@ -1,7 +1,7 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import type { Model } from "@rockbot/llm";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
-import type { Model } from "../model.ts";
 import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
 import type { TurnStore } from "../store/turn-store.ts";
 import type { Agent } from "./agent.ts";

@@ -1,9 +1,9 @@
 import { type Bus, BusClosedError, type Logger } from "@rockbot/bus";
 import { type AgentEvent, agentTopics, createEnvelope, encodeMessage, messages, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { Model } from "@rockbot/llm";
 import type { Tool, ToolCaller } from "@rockbot/tools";
 import { CallRunner } from "../calls/call-runner.ts";
 import { TurnTools } from "../calls/turn-tools.ts";
-import type { Model } from "../model.ts";
 import { openConversation } from "../prompt/open-conversation.ts";
 import { systemText } from "../prompt/system-text.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";

@@ -1,5 +1,5 @@
 import { nearestName } from "@rockbot/contracts";
-import type { ModelAnswer, ModelTool } from "../model.ts";
+import type { ModelAnswer, ModelTool } from "@rockbot/llm";
 import type { StoredAnswer, StoredCall } from "../store/turn-store.ts";
 import { readArguments } from "./repair-arguments.ts";
 import { readTextCalls } from "./text/text-calls.ts";

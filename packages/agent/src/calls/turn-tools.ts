@@ -1,5 +1,6 @@
 import type { Logger } from "@rockbot/bus";
 import { parseJson, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { ModelTool } from "@rockbot/llm";
 import {
   type CallOptions,
   type Tool,
@@ -10,7 +11,6 @@ import {
   type ToolRegistration,
   withLocalLayers,
 } from "@rockbot/tools";
-import type { ModelTool } from "../model.ts";
 
 /** A tool that a turn can use. */
 export interface TurnTool {

@@ -1,4 +1,4 @@
-import type { ModelAnswer, ModelMessage, ModelTool, ModelToolCall } from "../model.ts";
+import type { ModelAnswer, ModelMessage, ModelTool, ModelToolCall } from "@rockbot/llm";
 
 /** How much of a result stays when it has to give way. */
 const TRIMMED_HEAD = 1_500;

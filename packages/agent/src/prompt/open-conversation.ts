@@ -1,5 +1,5 @@
 import type { ChatMessage } from "@rockbot/contracts";
-import type { ModelMessage } from "../model.ts";
+import type { ModelMessage } from "@rockbot/llm";
 import type { HistoryTurn } from "../turn/turn.ts";
 import { Conversation } from "./conversation.ts";
 

@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelTool, ModelToolCall } from "../model.ts";
+import type { ModelMessage, ModelTool, ModelToolCall } from "@rockbot/llm";
 
 /** A conversation for a model that gets no tools by its protocol: they stand in the system text, and its calls and their results in the messages. */
 export function textForm(messages: readonly ModelMessage[], tools: readonly ModelTool[]): readonly ModelMessage[] {

@@ -8,6 +8,7 @@ import {
   type EventPage,
   MAX_EVENTS,
   MAX_HISTORY,
+  RECORD_KEPT_MS,
   SESSION_KEPT_MS,
   type SessionKey,
   type StoredAnswer,
@@ -39,8 +40,10 @@ interface Session {
   sequence: number;
   fence: number;
   lease: { readonly turnId: string; readonly owner: string; until: number } | undefined;
-  /** The turn that was begun and has not ended. */
-  current: { readonly turnId: string; readonly record: MutableRecord; until: number } | undefined;
+  /** The turn that was begun and has not ended: until when the session is its own. */
+  current: { readonly turnId: string; until: number } | undefined;
+  /** Of the turns that have not ended, by turn id. */
+  readonly records: Map<string, { readonly record: MutableRecord; readonly until: number }>;
   /** By turn id, in order of their coming: until when each keeps its place. */
   readonly waiting: Map<string, number>;
   /** Of the turns that have ended last. */
@@ -74,6 +77,7 @@ class MemoryTurnStore implements TurnStore {
     if (result !== undefined) return { state: "ended", result };
     if (session.lease !== undefined && session.lease.until <= now) session.lease = undefined;
     if (session.current !== undefined && session.current.until <= now) session.current = undefined;
+    for (const [begun, { until }] of session.records) if (until <= now) session.records.delete(begun);
     for (const [waiting, until] of session.waiting) if (until <= now) session.waiting.delete(waiting);
 
     if (session.lease?.owner !== owner && !mayTake(session, turnId)) {
@@ -85,7 +89,7 @@ class MemoryTurnStore implements TurnStore {
     session.waiting.delete(turnId);
     session.lease = { turnId, owner, until: now + leaseMs };
     if (session.current !== undefined) session.current.until = now + TAKE_UP_LEASES * leaseMs;
-    return { state: "taken", fence: session.fence, record: copyOf(session.current?.record), history: [...session.history] };
+    return { state: "taken", fence: session.fence, record: copyOf(session.records.get(turnId)?.record), history: [...session.history] };
   }
 
   async renew(key: SessionKey, lease: TurnLease, leaseMs: number): Promise<boolean> {
@@ -107,17 +111,17 @@ class MemoryTurnStore implements TurnStore {
     const session = this.#session(key, "begin a turn");
     if (!holds(session, lease)) return false;
     const leftMs = (session.lease?.until ?? 0) - performance.now();
-    session.current ??= {
-      turnId: lease.turnId,
-      record: { ...record, answers: [...record.answers], results: new Map(record.results) },
-      until: performance.now() + TAKE_UP_LEASES * leftMs,
-    };
+    session.current = { turnId: lease.turnId, until: performance.now() + TAKE_UP_LEASES * leftMs };
+    if (!session.records.has(lease.turnId)) {
+      const own = { ...record, answers: [...record.answers], results: new Map(record.results) };
+      session.records.set(lease.turnId, { record: own, until: performance.now() + RECORD_KEPT_MS });
+    }
     return true;
   }
 
   async addAnswer(key: SessionKey, lease: TurnLease, index: number, answer: StoredAnswer): Promise<boolean> {
     const session = this.#session(key, "keep an answer");
-    const answers = session.current?.record.answers;
+    const answers = session.records.get(lease.turnId)?.record.answers;
     if (!holds(session, lease) || answers === undefined) return false;
     if (answers.length === index) answers.push(structuredClone(answer));
     else return JSON.stringify(answers[index]) === JSON.stringify(answer);
@@ -126,8 +130,8 @@ class MemoryTurnStore implements TurnStore {
 
   async addResult(key: SessionKey, lease: TurnLease, callId: string, result: StoredResult): Promise<boolean> {
     const session = this.#session(key, "keep a result");
-    if (!holds(session, lease) || session.current === undefined) return false;
-    const { results } = session.current.record;
+    const results = session.records.get(lease.turnId)?.record.results;
+    if (!holds(session, lease) || results === undefined) return false;
     if (!results.has(callId)) results.set(callId, { ...result });
     return true;
   }
@@ -144,6 +148,7 @@ class MemoryTurnStore implements TurnStore {
     session.history = [...session.history, ...history].slice(-MAX_HISTORY);
     session.lease = undefined;
     session.current = undefined;
+    session.records.delete(lease.turnId);
     return true;
   }
 
@@ -156,8 +161,9 @@ class MemoryTurnStore implements TurnStore {
     session.history = [...session.history, entry].slice(-MAX_HISTORY);
   }
 
-  async addEvents(key: SessionKey, turnId: string, events: readonly NewEvent[]): Promise<readonly AgentEvent[]> {
+  async addEvents(key: SessionKey, turnId: string, events: readonly NewEvent[], after: number): Promise<readonly AgentEvent[]> {
     const session = this.#session(key, "keep events");
+    session.sequence = Math.max(session.sequence, after);
     const added = events.map((event) => ({ sessionId: key.sessionId, turnId, sequence: ++session.sequence, ...event }));
     const oldest = Date.now() - EVENTS_KEPT_MS;
     session.events.push(...added);
@@ -209,6 +215,7 @@ const newSession = (forgotten: Session | undefined): Session => ({
   fence: forgotten?.fence ?? 0,
   lease: undefined,
   current: undefined,
+  records: new Map(),
   waiting: new Map(),
   results: new Map(),
   usedAt: 0,

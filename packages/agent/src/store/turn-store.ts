@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@rockbot/contracts";
-import type { ModelAnswer, ModelToolCall } from "../model.ts";
+import type { ModelAnswer, ModelToolCall } from "@rockbot/llm";
 import type { NewEvent } from "../turn/new-event.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 
@@ -32,8 +32,12 @@ export interface TurnStore extends AsyncDisposable {
   history(session: SessionKey): Promise<readonly HistoryTurn[]>;
   /** Adds a message to the session's history, whichever turn runs. */
   note(session: SessionKey, entry: HistoryTurn): Promise<void>;
-  /** Adds events to the session's log, at most MAX_EVENTS of EVENTS_KEPT_MS. @returns them with their numbers */
-  addEvents(session: SessionKey, turnId: string, events: readonly NewEvent[]): Promise<readonly AgentEvent[]>;
+  /**
+   * Adds events to the session's log, at most MAX_EVENTS of EVENTS_KEPT_MS.
+   * @param after the new ones have numbers above this one, too: the log may have forgotten it
+   * @returns them with their numbers
+   */
+  addEvents(session: SessionKey, turnId: string, events: readonly NewEvent[], after: number): Promise<readonly AgentEvent[]>;
   /** The events after a number, oldest first, as far as they are kept; and the number of the newest. */
   events(session: SessionKey, after: number, limit: number): Promise<EventPage>;
 }
@@ -117,5 +121,8 @@ export const MAX_EVENTS = 1_000;
 export const EVENTS_KEPT_MS = 15 * 60_000;
 /** A turn that was begun has the session to itself for so many leases after it was cut off, so that it is taken up before others begin. */
 export const TAKE_UP_LEASES = 3;
+/** How long a record of a turn that goes on is kept, and the result of one that has ended. */
+export const RECORD_KEPT_MS = 60 * 60_000;
+export const RESULT_KEPT_MS = 24 * 3600_000;
 /** A session is forgotten after so long without a turn. @default of the stores */
 export const SESSION_KEPT_MS = 7 * 24 * 3600_000;

@@ -1,5 +1,5 @@
 import { LightAbort, onAbort } from "@rockbot/base";
-import type { Model, ModelAnswer, ModelRequest, ModelTool } from "../model.ts";
+import type { Model, ModelAnswer, ModelRequest, ModelTool } from "@rockbot/llm";
 import type { Conversation } from "../prompt/conversation.ts";
 import { textForm } from "../prompt/text-form.ts";
 

@@ -1,4 +1,4 @@
-import type { ModelTool } from "../model.ts";
+import type { ModelTool } from "@rockbot/llm";
 
 const FORM = /<(?:tool_call|function_call|tool_use|invoke|function)\b|^[ \t]*tool_call_name:|\[TOOL_CALLS\]|<\|python_tag\|>|<｜tool▁call▁begin｜>/m;
 const ANNOUNCES = /\b(?:I(?:'ll| will|'m going to| am going to| need to| should)|let me|now|next,?|first,?|calling|using|invoking)\b[^.!?\n]{0,80}$/i;

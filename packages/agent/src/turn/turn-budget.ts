@@ -1,4 +1,4 @@
-import type { ModelUsage } from "../model.ts";
+import type { ModelUsage } from "@rockbot/llm";
 
 export interface TurnBudgetOptions {
   readonly maxIterations: number;

@@ -72,7 +72,7 @@ export class TurnEvents {
       const batch = this.#pending.splice(0);
       let numbered: readonly AgentEvent[];
       try {
-        numbered = await store.addEvents(session, turnId, batch);
+        numbered = await store.addEvents(session, turnId, batch, this.#last);
       } catch (error) {
         log.debug({ error: String(error) }, "could not keep events of a turn");
         numbered = batch.map((event, index) => ({ sessionId: session.sessionId, turnId, sequence: this.#last + 1 + index, ...event }));

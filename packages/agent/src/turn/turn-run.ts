@@ -1,13 +1,13 @@
 import { unlessAborted } from "@rockbot/base";
 import { BusClosedError, type Logger } from "@rockbot/bus";
 import type { TurnFinish } from "@rockbot/contracts";
+import type { Model, ModelTool } from "@rockbot/llm";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { CallOptions } from "@rockbot/tools";
 import { callIdOf } from "../calls/call-id.ts";
 import type { CallRunner } from "../calls/call-runner.ts";
 import { readCalls } from "../calls/read-calls.ts";
 import type { TurnTools } from "../calls/turn-tools.ts";
-import type { Model, ModelTool } from "../model.ts";
 import type { Conversation } from "../prompt/conversation.ts";
 import { fence } from "../prompt/fence.ts";
 import type { HeldTurn } from "../store/held-turn.ts";

@@ -1,6 +1,6 @@
 import type { AgentEvent, ChatMessage, TurnFinish } from "@rockbot/contracts";
+import type { Model, ModelTool, ModelToolCall, ModelUsage } from "@rockbot/llm";
 import type { CallOptions } from "@rockbot/tools";
-import type { Model, ModelTool, ModelToolCall, ModelUsage } from "../model.ts";
 
 /** One turn of a conversation: a message, until its answer. The same caller, session and turn id are the same turn, however often it is asked for. */
 export interface TurnRequest {

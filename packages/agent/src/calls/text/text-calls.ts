@@ -1,4 +1,4 @@
-import type { ModelTool } from "../../model.ts";
+import type { ModelTool } from "@rockbot/llm";
 import { explicitDialects, looseDialects, type TypeOf } from "./dialects.ts";
 import type { PlacedCall, WrittenCall } from "./json-calls.ts";
 

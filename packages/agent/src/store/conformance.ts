@@ -1,0 +1,200 @@
+import { newId } from "@rockbot/contracts";
+import { describe, expect, test } from "vitest";
+import type { SessionKey, StoredAnswer, TurnClaim, TurnLease, TurnRecord, TurnStore } from "./turn-store.ts";
+
+/** A store, and a second one that sees the same records if the store is shared. */
+export interface StorePair extends AsyncDisposable {
+  readonly store: TurnStore;
+  readonly other: TurnStore;
+}
+
+const newSession = (): SessionKey => ({ caller: "ann", sessionId: newId() });
+const claimOf = (turnId: string, more: Partial<TurnClaim> = {}): TurnClaim => ({ turnId, owner: newId(), leaseMs: 30_000, maxWaiting: 16, ...more });
+const record: TurnRecord = { nonce: "ab", startedAt: 1, hasReadUntrusted: false, answers: [], results: new Map() };
+const answer = (text: string): StoredAnswer => ({ text, toolCalls: [], finish: "stop", usage: { inputTokens: 1, outputTokens: 1 } });
+const result = { text: "done", finish: "stop", usage: { inputTokens: 1, outputTokens: 1 }, hasReadUntrusted: false } as const;
+const said = (content: string) => ({ role: "user", content, at: 1 }) as const;
+
+async function taken(store: TurnStore, session: SessionKey, claim = claimOf(newId())): Promise<TurnLease> {
+  const answered = await store.take(session, claim);
+  if (answered.state !== "taken") throw new Error(`the session was not taken: ${JSON.stringify(answered)}`);
+  return { turnId: claim.turnId, owner: claim.owner, fence: answered.fence };
+}
+
+/** The promises of every store of turns. */
+export function testTurnStore(name: string, open: () => Promise<StorePair>): void {
+  describe(name, () => {
+    waiting(open);
+    leases(open);
+    records(open);
+    sessions(open);
+  });
+}
+
+function waiting(open: () => Promise<StorePair>): void {
+  test("one turn of a session has it at a time; the others wait in the order of their coming", async () => {
+    await using pair = await open();
+    const { store, other } = pair;
+    const session = newSession();
+    const [first, second, third] = [claimOf("first"), claimOf("second"), claimOf("third")];
+    const lease = await taken(store, session, first);
+    expect(await other.take(session, second)).toEqual({ state: "waiting", ahead: 1 });
+    expect(await store.take(session, third)).toEqual({ state: "waiting", ahead: 2 });
+    expect(await store.take({ ...session, caller: "ben" }, third)).toMatchObject({ state: "taken" });
+    expect(await store.end(session, lease, result, [])).toBe(true);
+    expect(await store.take(session, third)).toMatchObject({ state: "waiting" });
+    expect(await other.take(session, second)).toMatchObject({ state: "taken", record: undefined });
+  });
+
+  test("no more than may wait are taken, and one that waits already may ask again", async () => {
+    await using pair = await open();
+    const { store } = pair;
+    const session = newSession();
+    await taken(store, session);
+    const waiting = claimOf("waiting", { maxWaiting: 1 });
+    expect(await store.take(session, waiting)).toMatchObject({ state: "waiting" });
+    expect(await store.take(session, claimOf("late", { maxWaiting: 1 }))).toEqual({ state: "full", waiting: 1 });
+    expect(await store.take(session, waiting)).toMatchObject({ state: "waiting" });
+    await store.leave(session, "waiting", waiting.owner);
+    expect(await store.take(session, claimOf("late", { maxWaiting: 1 }))).toMatchObject({ state: "waiting" });
+  });
+
+  test("a waiting turn that falls silent loses its place", async () => {
+    await using pair = await open();
+    const { store } = pair;
+    const session = newSession();
+    const lease = await taken(store, session);
+    await store.take(session, claimOf("silent", { leaseMs: 50 }));
+    await store.end(session, lease, result, []);
+    await expect.poll(async () => (await store.take(session, claimOf("next", { leaseMs: 50 }))).state, { timeout: 5_000 }).toBe("taken");
+  });
+}
+
+function leases(open: () => Promise<StorePair>): void {
+  test("a lease that is not renewed lapses, the next has a higher fence, and the one before writes nothing more", async () => {
+    await using pair = await open();
+    const { store, other } = pair;
+    const session = newSession();
+    const old = await taken(store, session, claimOf("turn", { leaseMs: 50 }));
+    await store.begin(session, old, record);
+    await expect.poll(async () => (await other.take(session, claimOf("turn"))).state, { timeout: 5_000 }).toBe("taken");
+    expect(await store.renew(session, old, 1_000)).toBe(false);
+    expect(await store.addAnswer(session, old, 0, answer("late"))).toBe(false);
+    expect(await store.addResult(session, old, "c", { content: "", isError: false, isUntrusted: false })).toBe(false);
+    expect(await store.end(session, old, result, [said("late")])).toBe(false);
+    await store.leave(session, "turn", old.owner);
+    expect((await other.take(session, claimOf("next"))).state).toBe("waiting");
+    expect(await store.history(session)).toEqual([]);
+  });
+
+  test("a turn that was begun goes before those that wait, also when its process left", async () => {
+    await using pair = await open();
+    const { store, other } = pair;
+    const session = newSession();
+    const lease = await taken(store, session, claimOf("begun"));
+    await store.begin(session, lease, record);
+    await store.take(session, claimOf("waits"));
+    await store.leave(session, "begun", lease.owner);
+    expect(await store.take(session, claimOf("waits"))).toMatchObject({ state: "waiting", ahead: 0 });
+    const again = await taken(other, session, claimOf("begun"));
+    expect(again.fence).toBeGreaterThan(lease.fence);
+  });
+
+  test("a lease that is renewed holds", async () => {
+    await using pair = await open();
+    const { store } = pair;
+    const session = newSession();
+    const lease = await taken(store, session, claimOf("turn", { leaseMs: 500 }));
+    expect(await store.renew(session, lease, 30_000)).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(await store.begin(session, lease, record)).toBe(true);
+  });
+}
+
+function records(open: () => Promise<StorePair>): void {
+  test("a turn that is taken up has its record, its answers in order, and the first result of each call", async () => {
+    await using pair = await open();
+    const { store, other } = pair;
+    const session = newSession();
+    const lease = await taken(store, session, claimOf("turn"));
+    await store.begin(session, lease, { ...record, nonce: "first" });
+    await store.begin(session, lease, { ...record, nonce: "second" });
+    expect(await store.addAnswer(session, lease, 0, answer("a"))).toBe(true);
+    expect(await store.addAnswer(session, lease, 0, answer("a"))).toBe(true); // asked for again, as its answer was lost
+    expect(await store.addAnswer(session, lease, 0, answer("another"))).toBe(false);
+    expect(await store.addAnswer(session, lease, 2, answer("c"))).toBe(false);
+    expect(await store.addAnswer(session, lease, 1, answer("b"))).toBe(true);
+    await store.addResult(session, lease, "call", { content: "one", isError: false, isUntrusted: true, origin: "x" });
+    await store.addResult(session, lease, "call", { content: "two", isError: false, isUntrusted: false });
+    await store.leave(session, "turn", lease.owner);
+    const again = await other.take(session, claimOf("turn"));
+    expect(again).toMatchObject({ state: "taken", record: { nonce: "first", startedAt: 1, answers: [answer("a"), answer("b")] } });
+    expect(again.state === "taken" && again.record?.results).toEqual(new Map([["call", { content: "one", isError: false, isUntrusted: true, origin: "x" }]]));
+  });
+
+  test("a record that a store has lost is given back whole", async () => {
+    await using pair = await open();
+    const { store } = pair;
+    const session = newSession();
+    const lease = await taken(store, session, claimOf("turn"));
+    expect(await store.addAnswer(session, lease, 0, answer("a"))).toBe(false); // there is no record yet
+    const results = new Map([["call", { content: "one", isError: false, isUntrusted: false }]]);
+    await store.begin(session, lease, { ...record, answers: [answer("a")], results });
+    expect(await store.addAnswer(session, lease, 1, answer("b"))).toBe(true);
+    await store.leave(session, "turn", lease.owner);
+    expect(await store.take(session, claimOf("turn"))).toMatchObject({ record: { answers: [answer("a"), answer("b")], results } });
+  });
+
+  test("the result of a turn stays, whoever asks, and the history has it once", async () => {
+    await using pair = await open();
+    const { store, other } = pair;
+    const session = newSession();
+    const lease = await taken(store, session, claimOf("turn"));
+    await store.begin(session, lease, record);
+    expect(await store.end(session, lease, result, [said("hello")])).toBe(true);
+    expect(await store.end(session, lease, result, [said("hello")])).toBe(true);
+    expect(await other.take(session, claimOf("turn"))).toEqual({ state: "ended", result });
+    expect(await other.history(session)).toEqual([said("hello")]);
+  });
+}
+
+function sessions(open: () => Promise<StorePair>): void {
+  test("a session remembers its newest 50 messages, also those that were noted", async () => {
+    await using pair = await open();
+    const { store } = pair;
+    const session = newSession();
+    const entries = Array.from({ length: 60 }, (_, index) => said(`${index}`));
+    const lease = await taken(store, session);
+    await store.end(session, lease, result, entries);
+    await store.note(session, said("noted"));
+    const history = await store.history(session);
+    expect([history.length, history[0], history.at(-1)]).toEqual([50, said("11"), said("noted")]);
+    expect(await store.take(session, claimOf("next"))).toMatchObject({ history });
+    expect(await store.history({ ...session, caller: "ben" })).toEqual([]);
+  });
+
+  test("events have numbers without gaps, whoever adds them; the newest 1 000 are kept", async () => {
+    await using pair = await open();
+    const { store, other } = pair;
+    const session = newSession();
+    const at = new Date().toISOString();
+    const events = (count: number) => Array.from({ length: count }, (_, index) => ({ at, kind: "text", text: `${index}` }) as const);
+    expect(await store.addEvents(session, "turn", events(2), 0)).toMatchObject([
+      { sequence: 1, turnId: "turn", sessionId: session.sessionId },
+      { sequence: 2 },
+    ]);
+    await other.addEvents(session, "turn", events(1_000), 0);
+    expect(await store.events(session, 1_000, 500)).toMatchObject({ events: [{ sequence: 1_001 }, { sequence: 1_002, text: "999" }], last: 1_002 });
+    expect((await store.events(session, 0, 500)).events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 500 }, (_, index) => index + 3));
+    expect(await store.addEvents(session, "turn", events(1), 2_000)).toMatchObject([{ sequence: 2_001 }]);
+  });
+
+  test("events older than a quarter of an hour are gone, and their numbers are not given again", async () => {
+    await using pair = await open();
+    const { store } = pair;
+    const session = newSession();
+    const old = new Date(Date.now() - 16 * 60_000).toISOString();
+    await store.addEvents(session, "turn", [{ at: old, kind: "turn_started" }], 0);
+    expect(await store.events(session, 0, 10)).toEqual({ events: [], last: 1 });
+  });
+}

@@ -1,0 +1,1 @@
+export { connectRedisTurnStore, type RedisTurnStoreOptions } from "./redis-turn-store.ts";

@@ -1,0 +1,19 @@
+import { randomBytes } from "node:crypto";
+import { sharedRedisUrl } from "@rockbot/testing";
+import { testTurnStore } from "../conformance.ts";
+import { connectRedisTurnStore } from "./redis-turn-store.ts";
+
+const url = await sharedRedisUrl();
+
+testTurnStore("RedisTurnStore", async () => {
+  const prefix = `test-${randomBytes(6).toString("hex")}`;
+  const store = await connectRedisTurnStore(url, { prefix });
+  const other = await connectRedisTurnStore(url, { prefix });
+  return {
+    store,
+    other,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([store[Symbol.asyncDispose](), other[Symbol.asyncDispose]()]);
+    },
+  };
+});

@@ -1,0 +1,143 @@
+import { EVENTS_KEPT_MS, MAX_EVENTS, MAX_HISTORY, RECORD_KEPT_MS, RESULT_KEPT_MS, TAKE_UP_LEASES } from "../turn-store.ts";
+
+/** A fence is remembered for so long after its lease was held last. */
+const FENCE_KEPT_MS = 8 * 24 * 3600 * 1000;
+
+/** Returns 0 if the lease is not the writer's. KEYS: lease, fence. ARGV: owner, fence. */
+const mustHold = "if redis.call('GET', KEYS[1]) ~= ARGV[1] or redis.call('GET', KEYS[2]) ~= ARGV[2] then return 0 end";
+
+// A turn is a hash: `record`, how many answers there are (`n`), each answer (`a:0`), each result (`r:` and the call's id), and in the end `result` alone.
+// Redis runs a script whole or not at all.
+export const turnCommands = {
+  /** KEYS: lease, fence, queue, seen, current, turn, history. ARGV: turn, owner, leaseMs, maxWaiting. */
+  takeSession: {
+    numberOfKeys: 7,
+    lua: `
+local result = redis.call('HGET', KEYS[6], 'result')
+if result then return {'ended', result} end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, silent in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', now)) do
+  redis.call('ZREM', KEYS[3], silent)
+  redis.call('ZREM', KEYS[4], silent)
+end
+local owner = redis.call('GET', KEYS[1])
+local current = redis.call('GET', KEYS[5])
+local fence = tonumber(redis.call('GET', KEYS[2]) or '0')
+if owner ~= ARGV[2] then
+  local first = redis.call('ZRANGE', KEYS[3], 0, 0)[1]
+  local isNext = not first or first == ARGV[1]
+  if current then isNext = current == ARGV[1] end
+  if owner or not isNext then
+    if not redis.call('ZSCORE', KEYS[3], ARGV[1]) then
+      local waiting = redis.call('ZCARD', KEYS[3])
+      if waiting >= tonumber(ARGV[4]) then return {'full', waiting} end
+      local last = redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')[2] or 0
+      redis.call('ZADD', KEYS[3], last + 1, ARGV[1])
+    end
+    redis.call('ZADD', KEYS[4], now + ARGV[3], ARGV[1])
+    redis.call('PEXPIRE', KEYS[3], 2 * ARGV[3])
+    redis.call('PEXPIRE', KEYS[4], 2 * ARGV[3])
+    return {'waiting', redis.call('ZRANK', KEYS[3], ARGV[1]) + (owner and 1 or 0)}
+  end
+  fence = math.max(fence + 1, now)
+end
+local term = string.format('%.0f', fence)
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+redis.call('SET', KEYS[2], term, 'PX', ${FENCE_KEPT_MS})
+redis.call('ZREM', KEYS[3], ARGV[1])
+redis.call('ZREM', KEYS[4], ARGV[1])
+if current then redis.call('PEXPIRE', KEYS[5], ${TAKE_UP_LEASES} * ARGV[3]) end
+return {'taken', term, redis.call('HGETALL', KEYS[6]), redis.call('LRANGE', KEYS[7], 0, -1)}`,
+  },
+  /** KEYS: lease, fence, current. ARGV: owner, fence, leaseMs. */
+  renewSession: {
+    numberOfKeys: 3,
+    lua: `
+${mustHold}
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('PEXPIRE', KEYS[3], ${TAKE_UP_LEASES} * ARGV[3])
+return 1`,
+  },
+  /** KEYS: lease, queue, seen. ARGV: owner, turn. */
+  leaveSession: {
+    numberOfKeys: 3,
+    lua: `
+if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+redis.call('ZREM', KEYS[2], ARGV[2])
+return redis.call('ZREM', KEYS[3], ARGV[2])`,
+  },
+  /** KEYS: lease, fence, current, turn. ARGV: owner, fence, turn, then fields and values. */
+  beginTurn: {
+    numberOfKeys: 4,
+    lua: `
+${mustHold}
+redis.call('SET', KEYS[3], ARGV[3], 'PX', ${TAKE_UP_LEASES} * math.max(1, redis.call('PTTL', KEYS[1])))
+if redis.call('EXISTS', KEYS[4]) == 0 then redis.call('HSET', KEYS[4], unpack(ARGV, 4)) end
+redis.call('PEXPIRE', KEYS[4], ${RECORD_KEPT_MS})
+return 1`,
+  },
+  /** KEYS: lease, fence, turn. ARGV: owner, fence, index, answer. */
+  addAnswer: {
+    numberOfKeys: 3,
+    lua: `
+${mustHold}
+local count, index = tonumber(redis.call('HGET', KEYS[3], 'n') or '-1'), tonumber(ARGV[3])
+if count < index then return 0 end
+if count > index then return redis.call('HGET', KEYS[3], 'a:' .. ARGV[3]) == ARGV[4] and 1 or 0 end
+redis.call('HSET', KEYS[3], 'a:' .. ARGV[3], ARGV[4], 'n', index + 1)
+redis.call('PEXPIRE', KEYS[3], ${RECORD_KEPT_MS})
+return 1`,
+  },
+  /** KEYS: lease, fence, turn. ARGV: owner, fence, call, result. */
+  addResult: {
+    numberOfKeys: 3,
+    lua: `
+${mustHold}
+if redis.call('HEXISTS', KEYS[3], 'record') == 0 then return 0 end
+redis.call('HSETNX', KEYS[3], 'r:' .. ARGV[3], ARGV[4])
+redis.call('PEXPIRE', KEYS[3], ${RECORD_KEPT_MS})
+return 1`,
+  },
+  /** KEYS: lease, fence, current, turn, history. ARGV: owner, fence, result, how long a session is kept, then messages. */
+  endTurn: {
+    numberOfKeys: 5,
+    lua: `
+if redis.call('HEXISTS', KEYS[4], 'result') == 1 then return 1 end
+${mustHold}
+redis.call('DEL', KEYS[1], KEYS[3], KEYS[4])
+redis.call('HSET', KEYS[4], 'result', ARGV[3])
+redis.call('PEXPIRE', KEYS[4], ${RESULT_KEPT_MS})
+if #ARGV > 4 then
+  redis.call('RPUSH', KEYS[5], unpack(ARGV, 5))
+  redis.call('LTRIM', KEYS[5], -${MAX_HISTORY}, -1)
+end
+redis.call('PEXPIRE', KEYS[5], ARGV[4])
+return 1`,
+  },
+  /** KEYS: history. ARGV: how long a session is kept, message. */
+  noteMessage: {
+    numberOfKeys: 1,
+    lua: `
+redis.call('RPUSH', KEYS[1], ARGV[2])
+redis.call('LTRIM', KEYS[1], -${MAX_HISTORY}, -1)
+return redis.call('PEXPIRE', KEYS[1], ARGV[1])`,
+  },
+  /** KEYS: events, sequence. ARGV: how long a session is kept, the number that all are above, then events. Returns the number of the first. */
+  addEvents: {
+    numberOfKeys: 2,
+    lua: `
+local last = math.max(tonumber(redis.call('GET', KEYS[2]) or '0'), tonumber(ARGV[2]))
+for i = 3, #ARGV do
+  redis.call('XADD', KEYS[1], 'MAXLEN', ${MAX_EVENTS}, string.format('%.0f-0', last + i - 2), 'e', ARGV[i])
+end
+redis.call('SET', KEYS[2], string.format('%.0f', last + #ARGV - 2), 'PX', ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ${EVENTS_KEPT_MS})
+return last + 1`,
+  },
+  /** KEYS: events, sequence. ARGV: after, limit. */
+  readEvents: {
+    numberOfKeys: 2,
+    lua: `return {redis.call('XRANGE', KEYS[1], '(' .. ARGV[1], '+', 'COUNT', ARGV[2]), redis.call('GET', KEYS[2])}`,
+  },
+} as const;
