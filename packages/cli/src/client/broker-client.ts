@@ -10,5 +10,5 @@ export async function openBrokerClient(url: string, policyFile: string | undefin
   await using started = new AsyncDisposableStack();
   const { bus, policy, agent } = started.use(await connectRuled(url, "rockbot call", policyFile, requested));
   const caller = started.use(await createToolCaller(bus, { agent, instance: newId().slice(0, 12), results: "copy", policy }));
-  return callerClient(`services behind ${displayBusUrl(url)}`, caller, started.move());
+  return callerClient(caller, { where: `services behind ${displayBusUrl(url)}`, bus, policy }, started.move());
 }

@@ -1,8 +1,20 @@
+import type { Bus } from "@rockbot/bus";
+import type { AgentEvent } from "@rockbot/contracts";
+import { SessionHub } from "@rockbot/gateway/chat";
+import type { PolicyHolder } from "@rockbot/policy";
 import { listTools, type ToolCaller } from "@rockbot/tools";
 import type { ToolClient } from "./tool-client.ts";
 
+export interface CallerClientOptions {
+  /** In words, for the user. */
+  readonly where: string;
+  readonly bus: Bus;
+  readonly policy: PolicyHolder | undefined;
+}
+
 /** A client over a caller in this process; owns what `parts` holds. */
-export function callerClient(where: string, caller: ToolCaller, parts: AsyncDisposable): ToolClient {
+export function callerClient(caller: ToolCaller, { where, bus, policy }: CallerClientOptions, parts: AsyncDisposableStack): ToolClient {
+  const sessions = parts.use(new SessionHub(bus, caller, { policy }));
   return {
     where,
     async listTools() {
@@ -12,7 +24,23 @@ export function callerClient(where: string, caller: ToolCaller, parts: AsyncDisp
     listMissing: async () => (await caller.discovered()).missing,
     getGuides: () => caller.getGuides(),
     onChange: (listener) => caller.tools.onChange(listener),
+    follow: (sessionId, signal) => follow(sessions, sessionId, signal),
     call: (name, args, options) => caller.call(name, args, options),
     [Symbol.asyncDispose]: async () => await parts[Symbol.asyncDispose](),
   };
+}
+
+/** A look at the log now and then finds what the bus may have lost last. */
+const LOOK_MS = 30_000;
+
+async function follow(sessions: SessionHub, sessionId: string, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>> {
+  const listener = await sessions.listen(undefined, sessionId);
+  await listener.startNow().catch(() => {}); // the call of the turn says why the agent is away
+  return (async function* () {
+    using _listener = listener;
+    while (!signal.aborted) {
+      await listener.wait(LOOK_MS, signal);
+      yield* await listener.take();
+    }
+  })();
 }

@@ -36,7 +36,7 @@ export async function openLocalClient({ tool, policyFile, ...options }: LocalCli
     const { offerMcpTools } = await import("@rockbot/mcp/for-agents");
     started.use(await offerMcpTools(bus, caller, { agent: "cli", policy }));
   }
-  const client = callerClient("this process", caller, started.move());
+  const client = callerClient(caller, { where: "this process", bus, policy }, started.move());
   return {
     ...client,
     async call(name, args, options) {

@@ -1,4 +1,4 @@
-import { ToolError, ToolErrorCode, type ToolErrorMessage, type ToolGuide, type ToolInvokeResponse, toolErrorFrom } from "@rockbot/contracts";
+import { type AgentEvent, ToolError, ToolErrorCode, type ToolErrorMessage, type ToolGuide, type ToolInvokeResponse, toolErrorFrom } from "@rockbot/contracts";
 import type { ListedTool } from "@rockbot/tools";
 import { Agent, type Dispatcher, request } from "undici";
 import { CommandError } from "../command-error.ts";
@@ -41,6 +41,11 @@ export function openSocketClient(socketPath: string): ToolClient {
       return await Promise.all(guides.map(async ({ name }) => (await get(`/v1/guides/${encodeURIComponent(name)}`)) as ToolGuide));
     },
     onChange: (listener) => watchFor(async () => JSON.stringify(await listTools()), listener),
+    async follow(sessionId, signal) {
+      const { statusCode, body } = await request(url(`/v1/sessions/${encodeURIComponent(sessionId)}/events`), { dispatcher, signal });
+      if (statusCode !== 200) throw await errorOf(body);
+      return agentEvents(body);
+    },
     async call(name, args, options) {
       try {
         return await callThrough({ dispatcher, url: url(`/v1/tools/${encodeURIComponent(name)}/invoke`) }, name, args, options);
@@ -83,6 +88,10 @@ async function callThrough(
     `Cannot tell how the call of "${name}" ended: the running "rockbot up" closed the connection. The tool may have run`,
     { details: { mayHaveRun: true } },
   );
+}
+
+async function* agentEvents(body: Dispatcher.ResponseData["body"]): AsyncGenerator<AgentEvent> {
+  for await (const { data } of readEvents(body)) yield JSON.parse(data) as AgentEvent;
 }
 
 function callError(error: unknown, name: string, signal: AbortSignal | undefined): Error {

@@ -1,4 +1,4 @@
-import type { ToolGuide, ToolInvokeResponse } from "@rockbot/contracts";
+import type { AgentEvent, ToolGuide, ToolInvokeResponse } from "@rockbot/contracts";
 import type { CallOptions, ListedTool, MissingList } from "@rockbot/tools";
 
 /** Where a command's calls go: a running `rockbot up`, services behind a broker, or tools in this process. */
@@ -13,6 +13,11 @@ export interface ToolClient extends AsyncDisposable {
   getGuides(): Promise<readonly ToolGuide[]>;
   /** Calls `listener` when tools have come or gone, until the returned function is called. */
   onChange(listener: () => void): () => void;
+  /**
+   * The steps of a session of the agent, those before included where that is easier, until the signal aborts. Resolves once it listens.
+   * @throws {ToolError} if the session cannot be followed
+   */
+  follow(sessionId: string, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>>;
   /** @throws {ToolError} if the call failed */
   call(name: string, args: object, options: CallOptions & { readonly toolCallId: string }): Promise<ToolInvokeResponse>;
 }

@@ -7,6 +7,7 @@ import type { UpOptions } from "../commands/up.ts";
 import { addAuditCommand } from "./audit-command.ts";
 import { addBrokerCommand } from "./broker-command.ts";
 import { addCallsCommand } from "./calls-command.ts";
+import { addChatCommand } from "./chat-command.ts";
 import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
 import { addCompletionCommand } from "./completion-command.ts";
 import { addConformanceCommand } from "./conformance-command.ts";
@@ -30,6 +31,7 @@ Examples:
   rockbot up                                                    start everything in one process
   rockbot tools                                                 list the tools
   rockbot call web_browse url=https://example.com/              call one tool; no running system is needed
+  rockbot chat                                                  talk to the agent
   rockbot guide web-tools                                       print how to use a group of tools
   rockbot mcp ls                                                list the MCP servers and their state
   rockbot mcp serve                                             serve the tools to a desktop MCP client
@@ -114,6 +116,8 @@ With the address of a broker the call goes to the services behind it; else to th
 starts in this process. Ctrl-C cancels the call, wherever it runs.`,
     )
     .action(async (name: string, args: readonly string[], options: CallCommandOptions) => (await import("../commands/call.ts")).call(name, args, options));
+
+  addChatCommand(program);
 
   program
     .command("guide")

@@ -1,6 +1,7 @@
 import { chmodSync, linkSync, rmSync, statSync } from "node:fs";
 import { type Bus, silentLogger } from "@rockbot/bus";
 import { createGatewayApp, type GatewayAppOptions, type HttpApp, OPERATOR_PATH, RefusalLog, serveHttp } from "@rockbot/gateway";
+import { SessionHub } from "@rockbot/gateway/chat";
 import type { BridgeApprovals, BridgedServerHealth } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
@@ -56,7 +57,9 @@ export async function serveSocket(
   const drainOver = new AbortController();
   await using started = new AsyncDisposableStack();
   const refusals = started.use(new RefusalLog({ audit, log }));
-  const gateway = createGatewayApp(caller, { refusals, signal: drainOver.signal, log, notReady });
+  const ending = new AbortController();
+  const sessions = started.use(new SessionHub(bus, caller, { policy, log }));
+  const gateway = createGatewayApp(caller, { sessions, ending: ending.signal, refusals, signal: drainOver.signal, log, notReady });
   const operator = operatorApp({ bus, caller, journals, policy, approvals, signal: drainOver.signal, log });
   const mcp = createMcpApp(mcpServers);
   const app: HttpApp = {
@@ -68,6 +71,7 @@ export async function serveSocket(
   const ownPath = `${socket.path}.${process.pid}`;
   rmSync(ownPath, { force: true }); // left by a dead process of this number
   started.use(await serveHttp(app, { path: ownPath }, { drainMs, signal, onDrainOver: () => drainOver.abort() }));
+  started.defer(() => ending.abort());
   chmodSync(ownPath, 0o600);
   await takeName(socket, ownPath);
   const inode = inodeOf(ownPath);

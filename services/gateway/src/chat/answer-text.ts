@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@rockbot/contracts";
 
-/** The text that a stream has carried, held against the answer at the end: the model may write before it calls tools, and events may be lost. */
+/** The text that a stream has carried, held against the answer at its end. The model may write before it calls tools, and events may be lost. */
 export class AnswerText {
   /** Since the last tool call. */
   #text = "";

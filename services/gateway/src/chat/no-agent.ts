@@ -7,6 +7,7 @@ export function orNoAgent(error: ToolError, caller: Pick<ToolCaller, "tools">): 
   return isAway && error.details?.["mayHaveRun"] !== true && caller.tools.get(tools.agentChat.name) === undefined ? noAgent() : error;
 }
 
+/** The error where no agent runs, with what to do. */
 export const noAgent = (): ToolError =>
   new ToolError(
     ToolErrorCode.Unavailable,

@@ -1,0 +1,57 @@
+import { within } from "@rockbot/base";
+import { type AgentEvent, newId, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { noAgent, readOutput, type TurnOutput } from "@rockbot/gateway/chat";
+import type { ToolClient } from "../client/tool-client.ts";
+
+export interface AskAgentOptions {
+  /** The session that goes on with this message; undefined for one that ends with the answer. */
+  readonly sessionId: string | undefined;
+  readonly timeoutMs: number;
+  /** Aborting cancels the turn, and with it the tool that runs for it. */
+  readonly signal: AbortSignal;
+  /** Gets each step of the turn, in order. */
+  readonly onEvent: (event: AgentEvent) => void;
+}
+
+/** The last steps of a turn may come behind its answer, by another way. They are waited for so long. */
+const REST_MS = 250;
+
+/** One turn of the agent. @throws {ToolError} if there is no answer */
+export async function askAgent(client: ToolClient, message: string, { sessionId, timeoutMs, signal, onEvent }: AskAgentOptions): Promise<TurnOutput> {
+  const toolCallId = newId();
+  const finished = Promise.withResolvers<void>();
+  const ends = new AbortController();
+  const following = follow(client, sessionId ?? toolCallId, ends.signal, (event) => {
+    if (event.turnId !== toolCallId) return;
+    onEvent(event);
+    if (event.kind === "turn_finished") finished.resolve();
+  });
+  try {
+    await following.begun;
+    const input = { message, ...(sessionId === undefined ? {} : { session_id: sessionId }) };
+    const response = await client.call(tools.agentChat.name, input, { toolCallId, timeoutMs, signal });
+    await within(REST_MS, Promise.race([finished.promise, following.ended]), () => new Error("late")).catch(() => {});
+    return readOutput(response);
+  } catch (error) {
+    throw await orNoAgent(error, client);
+  } finally {
+    ends.abort();
+    await following.ended;
+  }
+}
+
+/** A turn is asked for also where its steps cannot be followed: without an agent, that is the error. */
+function follow(client: ToolClient, sessionId: string, signal: AbortSignal, onEvent: (event: AgentEvent) => void) {
+  const begun = client.follow(sessionId, signal).catch(() => undefined);
+  const read = async (): Promise<void> => {
+    for await (const event of (await begun) ?? []) onEvent(event);
+  };
+  return { begun, ended: read().catch(() => {}) };
+}
+
+async function orNoAgent(error: unknown, client: ToolClient): Promise<unknown> {
+  const isAway = error instanceof ToolError && (error.code === ToolErrorCode.Unavailable || error.code === ToolErrorCode.ToolNotFound);
+  if (!isAway || error.details?.["mayHaveRun"] === true) return error;
+  const known = await client.listTools().catch(() => undefined);
+  return known?.every(({ name }) => name !== tools.agentChat.name) ? noAgent() : error;
+}
