@@ -29,7 +29,10 @@ export interface PolicyHolder extends AsyncDisposable {
  */
 export async function openPolicy(file: string | undefined, { log = silentLogger, everyMs = 1_000 }: OpenPolicyOptions = {}): Promise<PolicyHolder> {
   if (file === undefined) {
-    log.warn({}, "there is no policy file: every caller may use every tool except the dangerous ones, without a limit. Set POLICY_FILE");
+    log.warn(
+      {},
+      "there is no policy file: every caller may use every tool except the dangerous ones, without a limit, also after untrusted content. Set POLICY_FILE",
+    );
     return holdPolicy(createPolicy(defaultPolicySource()));
   }
   const reloads = metrics.getMeter("@rockbot/policy").createCounter("rockbot.policy.reloads", { description: "Times the policy file changed, by outcome." });

@@ -175,6 +175,7 @@ test("once untrusted content was read, tools with effects are denied unless they
   expect(after("a", "note_save").isAllowed).toBe(true);
   expect(after("a", "web_browse", true).isAllowed).toBe(true);
   expect(after("trusting", "mail_send").isAllowed).toBe(true);
+  for (const tool of ["agent__chat", "mcp_invoke_tool"]) expect(after("a", tool).isAllowed).toBe(true); // what they call is decided by itself
   expect(after("strict", "note_save")).toMatchObject({ isAllowed: false, because: expect.stringContaining("callers.strict.afterUntrusted, line 8") });
   // The list adds nothing to what is allowed without the mark.
   for (const [caller, tool] of [
@@ -226,6 +227,7 @@ test("explains what holds once untrusted content was read", async () => {
   expect(explained("a", "mail_send")).toEqual([expect.stringContaining("denied, unless the tool is read-only: nothing in everyone.afterUntrusted")]);
   expect(explained("a", "note_save")).toEqual([expect.stringContaining('allowed: "note_save" in everyone.afterUntrusted.allow.0, line 5')]);
   expect(explained("a", "web_browse", true)).toEqual(["once untrusted content was read: allowed, as the tool is read-only"]);
+  expect(explained("a", "mcp_invoke_tool")).toEqual([expect.stringContaining("allowed, as the policy decides on each call that the tool makes")]);
   expect(explained("trusting", "mail_send")).toEqual(["once untrusted content was read: allowed: nothing denies it then"]);
   expect(explained("a", "mail_delete")).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { RecentMap } from "@rockbot/base";
-import { dangerousToolNames } from "@rockbot/contracts";
+import { dangerousToolNames, tools } from "@rockbot/contracts";
 import type { ArgumentRule } from "./document/argument-rules.ts";
 import { entries, type PolicyPath } from "./document/document-place.ts";
 import type { PolicySource } from "./document/read-policy.ts";
@@ -81,6 +81,8 @@ const DEFAULT_DEPTH = 8;
 
 /** These are dangerous, whatever an announcement says of them: it may add the flag, and not take it away. `bash` is reserved for a tool that is to come. */
 const DANGEROUS: ReadonlySet<string> = new Set([...dangerousToolNames, "bash"]);
+/** Their effects are those of the calls that they make, which are marked as they are, and decided one by one. */
+const ONLY_CALLS: ReadonlySet<string> = new Set([tools.agentChat.name, tools.mcpInvokeTool.name]);
 /** Decisions that are remembered; callers and tools are few, names that peers make up are not. */
 const MAX_REMEMBERED = 10_000;
 const DAY_MS = 86_400_000;
@@ -89,7 +91,8 @@ const HOUR_MS = 3_600_000;
 /** Uses of a tool by a caller that may be decided differently. */
 const KINDS_OF_USE = 4;
 const kindOf = (use: Use): number => (use.isDangerous ? 1 : 0) + (hasEffectsAfterUntrusted(use) ? 2 : 0);
-const hasEffectsAfterUntrusted = ({ hasReadUntrusted = false, isReadOnly = false }: Use): boolean => hasReadUntrusted && !isReadOnly;
+const hasEffectsAfterUntrusted = (use: Use): boolean => use.hasReadUntrusted === true && mayHaveEffects(use);
+const mayHaveEffects = ({ tool, isReadOnly = false }: Use): boolean => !isReadOnly && !ONLY_CALLS.has(tool);
 
 /** Makes a policy of what a file says. */
 export function createPolicy(source: PolicySource): Policy {
@@ -199,7 +202,7 @@ class Judge {
   }
 
   #explainAfterUntrusted(use: Use): string {
-    if (use.isReadOnly) return "allowed, as the tool is read-only";
+    if (!mayHaveEffects(use)) return use.isReadOnly ? "allowed, as the tool is read-only" : "allowed, as the policy decides on each call that the tool makes";
     const { isAllowed, because } = this.#effectsAfterUntrusted(use);
     return `${isAllowed ? "allowed" : use.isReadOnly === false ? "denied" : "denied, unless the tool is read-only"}: ${because}`;
   }
