@@ -1,9 +1,10 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, encodeMessage, Header, messages, textResponse } from "@rockbot/contracts";
 import { offerMcpTools, readIndex } from "@rockbot/mcp/for-agents";
+import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { faulty, realServers, startTestBridge } from "./test-bridge.ts";
+import { faulty, rawCaller, realServers, startTestBridge } from "./test-bridge.ts";
 
 const OFFERED = ["mcp_get_service_details", "mcp_invoke_tool", "mcp_list_services"];
 
@@ -105,6 +106,30 @@ test("a tool that is held is answered with what to do, however it is called", as
   await expect.poll(() => agent.caller.tools.getExecutor("faulty__echo"), { timeout: 10_000 }).toBeUndefined();
   const call = agent.caller.call("mcp_invoke_tool", { server_name: "faulty", tool_name: "echo" });
   await expect(call).rejects.toMatchObject({ code: "denied", message: expect.stringContaining("rockbot mcp approve") });
+});
+
+test("once untrusted content was read, only tools run whose server the operator believes that they change nothing", async () => {
+  const yaml = "everyone: { allow: ['*'], afterUntrusted: { effects: deny } }";
+  const policy = holdPolicy(createPolicy(await readPolicy(yaml, "of the test")));
+  const servers = () => ({ claims: faulty(), trusted: { ...faulty(), trustAnnotations: true } }); // both say that whoami is read-only
+  await using tested = await startTestBridge(servers, { policy });
+  const { bus, caller } = tested;
+  await using _ = await offerMcpTools(bus, caller, { agent: "tester" });
+  await expect.poll(() => caller.tools.get("mcp_invoke_tool"), { timeout: 10_000 }).toBeDefined();
+  const call = async (tool: string, args: object) =>
+    await caller.call(tool, args, { hasReadUntrusted: true }).then(
+      () => "ran",
+      (error: { details?: { reason?: string } }) => error.details?.reason,
+    );
+  const denied = "after_untrusted";
+  expect([await call("claims__whoami", {}), await call("trusted__whoami", {}), await call("trusted__echo", {})]).toEqual([denied, "ran", denied]);
+  const invoke = (server_name: string, tool_name: string) => call("mcp_invoke_tool", { server_name, tool_name });
+  expect([await invoke("claims", "whoami"), await invoke("trusted", "whoami"), await invoke("trusted", "echo")]).toEqual([denied, "ran", denied]);
+
+  const raw = rawCaller(bus, "raw"); // as agents of the .NET original call
+  const header = { [Header.McpServer]: "claims" };
+  expect(await raw("whoami", { ...header, [Header.Untrusted]: "true" })).toMatchObject({ code: "denied", details: { reason: denied } });
+  expect(await raw("whoami", header)).not.toHaveProperty("code");
 });
 
 test("cancelling the call of mcp_invoke_tool cancels the call at the server", async () => {

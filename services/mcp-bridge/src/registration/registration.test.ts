@@ -36,7 +36,7 @@ async function policyFor(...callers: readonly string[]) {
   const file = join(folder.path, "policy.yaml");
   writeFileSync(
     file,
-    `callers: { ${callers.map((name) => `${name}: { allow: ["*", mcp_register_server], limits: { messages: { manage: { perSecond: 1000, bytesPerSecond: 10000000 } } } }`).join(", ")} }`,
+    `callers: { ${callers.map((name) => `${name}: { allow: ["*", mcp_register_server], limits: { messages: { manage: { perSecond: 1000, bytesPerSecond: 10000000 } } } }`).join(", ")} }\neveryone: { afterUntrusted: { effects: deny } }`,
   );
   return openPolicy(file);
 }
@@ -280,6 +280,13 @@ test("an agent has the tools that register and unregister where the bridge takes
     content: 'The MCP server "weather" is registered successfully: 1 tool(s) available.',
   });
   await expect.poll(async () => (await caller.call("mcp_list_services", {})).content, { timeout: 10_000 }).toContain("weather");
+  for (const tool of ["mcp_register_server", "mcp_unregister_server"]) {
+    const args = tool === "mcp_register_server" ? { name: "news" } : { server_name: "weather" };
+    await expect(caller.call(tool, args, { hasReadUntrusted: true })).rejects.toMatchObject({
+      code: "denied",
+      message: expect.stringContaining("untrusted content"),
+    });
+  }
   await expect(caller.call("mcp_register_server", { name: "elsewhere", url: "https://evil.example/mcp" })).rejects.toMatchObject({
     code: "denied",
     message: expect.stringMatching(/^Cannot register/),
