@@ -122,11 +122,11 @@ export class OutgoingCalls {
     const { policy, registry, log } = this.#options;
     const { parent, onProgress, onSent } = options;
     const hasReadUntrusted = options.hasReadUntrusted === true || parent?.hasReadUntrusted === true;
-    const decision = policy === undefined ? undefined : decide({ caller, tool: name, hasReadUntrusted }, policy, registry);
+    const decision = policy === undefined ? undefined : decide(caller, policy, registry, name, hasReadUntrusted);
     const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
     const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
-    const untrustedFrom = options.untrustedFrom ?? parent?.untrustedFrom;
-    return { signal, deadline, caller, decision, depth, hasReadUntrusted, untrustedFrom, progress, log, notes, onSent };
+    const context = { signal, deadline, caller, decision, depth, progress, log, notes, onSent };
+    return hasReadUntrusted ? { ...context, hasReadUntrusted, untrustedFrom: options.untrustedFrom ?? parent?.untrustedFrom } : context; // others pay nothing
   }
 
   /** Waits until a journal that is kept has the call, where that matters. @returns undefined if there is nothing to wait for */

@@ -152,7 +152,7 @@ test("a call that a marked one makes is marked, however deep and whatever it say
       name,
       async (_, context) => {
         const answer = await nested.call(inner, {}, { parent: context, hasReadUntrusted: false });
-        return `${name}: ${context.hasReadUntrusted}, ${answer.content}`;
+        return `${name}: ${context.hasReadUntrusted === true}, ${answer.content}`;
       },
       { readOnly: true },
     );

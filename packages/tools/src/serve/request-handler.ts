@@ -44,14 +44,6 @@ interface Received {
   readonly entry: CallEntry;
 }
 
-/** The rest that the run of a call needs. */
-interface Judged {
-  readonly deadline: number;
-  readonly decision: Decision;
-  readonly isMarked: boolean;
-  readonly progress: ProgressReporter;
-}
-
 /** Handles each message on a service's topic. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
@@ -123,10 +115,9 @@ export class RequestHandler {
     // Policy, limits and records know the tool by the name it is announced with, however the request names it.
     const { name, dangerous: isDangerous, readOnly: isReadOnly } = found.definition;
     const named = name === request.toolName ? request : { ...request, toolName: name };
-    const isMarked = hasReadUntrusted(message);
-    const decision = policy.current().decide({ caller: sender.caller, tool: name, isDangerous, isReadOnly, hasReadUntrusted: isMarked });
+    const decision = policy.current().decide({ caller: sender.caller, tool: name, isDangerous, isReadOnly, hasReadUntrusted: hasReadUntrusted(message) });
     const progress = progressReporter(bus, service, named, Header.Progress in message.headers ? address.topic : undefined);
-    const reply = entry.refusal() ?? (await this.#run(found.executor, named, received, { deadline, decision, isMarked, progress }));
+    const reply = entry.refusal() ?? (await this.#run(found.executor, named, received, { deadline, decision, progress }));
     if (reply === undefined) return entry.end(named, "superseded", decision);
     const asAsked = named === request || reply instanceof ToolError ? reply : { ...reply, toolName: request.toolName };
     await answers.write(address, request, asAsked, deadline, { form, entry, decision, toolName: name, progress: progress.sent });
@@ -137,7 +128,7 @@ export class RequestHandler {
     executor: ToolExecutor,
     request: ToolInvokeRequest,
     { sender: { caller }, message, delivery }: Received,
-    { deadline, decision, isMarked, progress }: Judged,
+    { deadline, decision, progress }: { readonly deadline: number; readonly decision: Decision; readonly progress: ProgressReporter },
   ): Promise<Reply | undefined> {
     const { running, log } = this.#options;
     const call = running.start(caller, request.toolCallId, delivery.signal);
@@ -145,9 +136,8 @@ export class RequestHandler {
     const taken = { isRedelivered, maybeTakenSince: maybeTakenSince(delivery) };
     try {
       const { signal } = call;
-      const depth = depthOf(message);
-      const context = { signal, deadline, caller, decision, depth, hasReadUntrusted: isMarked, progress: progress.report, log, ...taken };
-      return await executor.execute(request, context);
+      const context = { signal, deadline, caller, decision, depth: depthOf(message), progress: progress.report, log, ...taken };
+      return await executor.execute(request, hasReadUntrusted(message) ? { ...context, hasReadUntrusted: true } : context);
     } catch (error) {
       if (delivery.signal.aborted) throw error;
       if (error instanceof SupersededError) return undefined;

@@ -1,4 +1,4 @@
-import type { Decision, Policy, PolicyHolder, Use } from "@rockbot/policy";
+import type { Decision, Policy, PolicyHolder } from "@rockbot/policy";
 import type { ToolRegistration, ToolRegistry } from "../../define/tool-registry.ts";
 
 /** The tools that a policy lets a caller use, in their order. The tools of this process are for everybody. */
@@ -10,7 +10,7 @@ export function usableBy(caller: string, policy: Policy, tools: readonly ToolReg
  * The policy's answer on a caller's use of a tool. It is undefined for tools of this process. Of a tool that nobody has announced yet it is not known
  * whether it is read-only: only its service decides what untrusted content means for it.
  */
-export function decide({ caller, tool, hasReadUntrusted }: Use, policy: PolicyHolder, registry: ToolRegistry): Decision | undefined {
+export function decide(caller: string, policy: PolicyHolder, registry: ToolRegistry, tool: string, hasReadUntrusted: boolean): Decision | undefined {
   const registration = registry.get(tool);
   if (registration === undefined) return policy.current().decide({ caller, tool });
   const { source, dangerous: isDangerous, readOnly: isReadOnly } = registration;
