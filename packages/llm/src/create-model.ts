@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import { backoffMs, pause } from "@rockbot/base";
-import { registerSecret, registerUrlSecret } from "@rockbot/base/redaction";
+import { registerSecret } from "@rockbot/base/redaction";
 import { readAnswer } from "./answer/read-answer.ts";
 import { behaviorOf } from "./behavior/behavior-of.ts";
 import type { ModelBehaviors } from "./behavior/model-behavior.ts";
@@ -9,7 +9,7 @@ import { toModelError } from "./errors/to-model-error.ts";
 import { watchedFetch } from "./http/watched-fetch.ts";
 import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
 import { ModelError } from "./model-error.ts";
-import { createProvider, type Provider, type ProviderKind } from "./provider.ts";
+import { baseUrl, createProvider, kindOf, type Provider, type ProviderKind } from "./provider.ts";
 import { loosenSchema } from "./request/loosen-schema.ts";
 import { toPrompt } from "./request/to-prompt.ts";
 
@@ -53,11 +53,12 @@ export function createModel(options: CreateModelOptions): Model {
   const { url, model, apiKey, attempts, retryMs, totalMs, onRetry } = settings;
   if (apiKey !== undefined) registerSecret(apiKey);
   const behavior = behaviorOf(model, options.behaviors);
+  const returnsReasoning = behavior.returnsReasoning ?? false;
   const subject = `model ${JSON.stringify(model)} at ${url.host}`;
-  const provider = createProvider({ ...settings, fetch: watchedFetch({ ...settings, subject }) });
+  const provider = createProvider({ ...settings, returnsReasoning, fetch: watchedFetch({ ...settings, subject }) });
 
   async function attempt(request: ModelRequest, signal: AbortSignal, onText: (delta: string) => void): Promise<ModelAnswer> {
-    const call = callOf(request, provider, behavior.returnsReasoning ?? false);
+    const call = callOf(request, provider, returnsReasoning);
     try {
       const { stream } = await provider.languageModel.doStream({ ...call, abortSignal: signal });
       return await readAnswer(stream, { subject, onText, inputCharacters: charactersOf(request) });
@@ -138,25 +139,4 @@ function checked({ url: text, model, apiKey, protocol, provider, headers = {}, o
   if (!Number.isInteger(attempts) || attempts < 1) throw new RangeError(`Cannot try ${attempts} times: expected a positive integer`);
   const spoken = protocol ?? (kind === "anthropic" ? "anthropic" : "openai");
   return { url, model, apiKey: apiKey === "" ? undefined : apiKey, protocol: spoken, kind, headers, attempts, retryMs, firstByteMs, idleMs, totalMs, onRetry };
-}
-
-/** As people write it: with the path of a request, without any, or with a slash at the end. */
-function baseUrl(text: string): URL {
-  const url = URL.parse(text);
-  registerUrlSecret(text);
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw new RangeError(`Cannot ask a model at ${JSON.stringify(text)}: expected a URL with http: or https:`);
-  if (url.username !== "" || url.password !== "")
-    throw new RangeError(`Cannot ask a model at ${url.host}: the URL has a user name or password; give the key by itself`);
-  const path = url.pathname.replace(/\/+$/, "").replace(/\/(chat\/completions|messages|models)$/, "");
-  url.pathname = path !== "" ? path : kindOf(url.hostname) === "openrouter" ? "/api/v1" : "/v1";
-  url.search = "";
-  url.hash = "";
-  return url;
-}
-
-function kindOf(hostname: string): ProviderKind {
-  if (/(^|\.)openai\.(com|azure\.com)$/.test(hostname)) return "openai";
-  if (/(^|\.)openrouter\.ai$/.test(hostname)) return "openrouter";
-  return /(^|\.)anthropic\.com$/.test(hostname) ? "anthropic" : "other";
 }

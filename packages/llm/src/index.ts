@@ -1,6 +1,7 @@
 // A model, and what it is asked.
 
 export { type CreateModelOptions, createModel } from "./create-model.ts";
+export { type ListModelsOptions, listModels, type OfferedModel } from "./list-models.ts";
 export type { Model, ModelAnswer, ModelMessage, ModelRequest, ModelTool, ModelToolCall, ModelUsage, ProviderData } from "./model.ts";
 export { ModelError, type ModelErrorCode, type ModelErrorOptions } from "./model-error.ts";
 

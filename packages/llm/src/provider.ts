@@ -1,6 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import { registerSecret, registerUrlSecret } from "@rockbot/base/redaction";
 import type { ModelTool } from "./model.ts";
 
 /** Whose rules hold beside those of the protocol. */
@@ -23,6 +24,8 @@ export interface ProviderOptions {
   readonly apiKey?: string | undefined;
   readonly kind: ProviderKind;
   readonly protocol: "openai" | "anthropic";
+  /** What the model thought goes back to it with each of its messages. */
+  readonly returnsReasoning: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
 }
@@ -39,7 +42,7 @@ export function createProvider(options: ProviderOptions): Provider {
 }
 
 function anthropicProvider({ url, model, apiKey, kind, headers, fetch }: ProviderOptions): Provider {
-  // An empty key goes to no server, and keeps the SDK from looking for one in the environment.
+  // Without a key the SDK looks for one in the environment.
   const provider = createAnthropic({ baseURL: url.href, apiKey: apiKey ?? "none", headers, fetch });
   return {
     protocol: "anthropic",
@@ -51,7 +54,7 @@ function anthropicProvider({ url, model, apiKey, kind, headers, fetch }: Provide
   };
 }
 
-function openAiProvider({ url, model, apiKey, kind, headers, fetch }: ProviderOptions): Provider {
+function openAiProvider({ url, model, apiKey, kind, returnsReasoning, headers, fetch }: ProviderOptions): Provider {
   const provider = createOpenAICompatible({
     name: NAME,
     baseURL: url.href,
@@ -59,7 +62,7 @@ function openAiProvider({ url, model, apiKey, kind, headers, fetch }: ProviderOp
     headers,
     fetch,
     includeUsage: true,
-    transformRequestBody: (body) => bodyFor(kind, model, body),
+    transformRequestBody: (body) => bodyFor(kind, model, returnsReasoning ? withReasoning(body) : body),
   });
   return {
     protocol: "openai",
@@ -89,6 +92,12 @@ function bodyFor(kind: ProviderKind, model: string, body: Body): Body {
   return kind === "openrouter" && /^~?anthropic\//.test(model) ? { ...body, messages: withBreakpoints(body.messages as readonly Body[]) } : body;
 }
 
+/** Models that want their thoughts back want them with each message, also where they had none. */
+function withReasoning(body: Body): Body {
+  const messages = (body.messages as readonly Body[]).map((message) => (message.role === "assistant" ? { reasoning_content: "", ...message } : message));
+  return { ...body, messages };
+}
+
 /**
  * Anthropic caches what stands before a breakpoint only, also behind OpenRouter: the system message and the last message get one.
  * @see https://openrouter.ai/docs/guides/best-practices/prompt-caching
@@ -110,4 +119,40 @@ function shortened(description: string, parameters: object): { readonly descript
   const end = paragraph > room / 2 ? paragraph : description.lastIndexOf(" ", room) > room / 2 ? description.lastIndexOf(" ", room) : room;
   const rest = [description.slice(end).trim(), (parameters as { description?: string }).description].filter(Boolean).join("\n");
   return { description: `${description.slice(0, end).trimEnd()} …`, parameters: { ...parameters, description: rest } };
+}
+
+/**
+ * The base of an API, from a URL as people write it: with the path of a request, without any, or with a slash at the end.
+ * @throws {RangeError} if it cannot be one
+ */
+export function baseUrl(text: string): URL {
+  const url = URL.parse(text);
+  registerUrlSecret(text);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new RangeError(`Cannot ask a model at ${JSON.stringify(text)}: expected a URL with http: or https:`);
+  if (url.username !== "" || url.password !== "")
+    throw new RangeError(`Cannot ask a model at ${url.host}: the URL has a user name or password; give the key by itself`);
+  const path = url.pathname.replace(/\/+$/, "").replace(/\/(chat\/completions|messages|models)$/, "");
+  url.pathname = path !== "" ? path : kindOf(url.hostname) === "openrouter" ? "/api/v1" : "/v1";
+  url.search = "";
+  url.hash = "";
+  return url;
+}
+
+/** By the host's name. */
+export function kindOf(hostname: string): ProviderKind {
+  if (/(^|\.)openai\.(com|azure\.com)$/.test(hostname)) return "openai";
+  if (/(^|\.)openrouter\.ai$/.test(hostname)) return "openrouter";
+  return /(^|\.)anthropic\.com$/.test(hostname) ? "anthropic" : "other";
+}
+
+/** The headers that show the key. */
+export function keyHeaders(
+  url: URL,
+  { apiKey = "", protocol }: { readonly apiKey?: string | undefined; readonly protocol?: "openai" | "anthropic" | undefined },
+) {
+  if (apiKey !== "") registerSecret(apiKey);
+  const isAnthropic = (protocol ?? (kindOf(url.hostname) === "anthropic" ? "anthropic" : "openai")) === "anthropic";
+  if (isAnthropic) return { "anthropic-version": "2023-06-01", ...(apiKey !== "" && { "x-api-key": apiKey }) };
+  return apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
 }

@@ -72,6 +72,7 @@ class Answer {
   finish(): ModelAnswer {
     if (this.#end === undefined) throw this.#broken("it ended in the middle");
     const { reason, usage } = this.#end;
+    if (reason.unified === "interrupted") throw this.#broken("it ended in the middle");
     if (FAILED.test(reason.raw ?? "")) throw this.#broken(`the provider ended it as failed (${reason.raw})`);
     const finish = this.#finishOf(reason);
     const toolCalls = finish === "refused" ? [] : this.#calls.map(({ id, name, arguments: input }) => ({ id, name, arguments: input }));

@@ -40,10 +40,11 @@ function causes(error: unknown): unknown[] {
 function ofCall(error: APICallError, subject: string): ModelError {
   const { statusCode: status, responseBody = "", responseHeaders: headers, message } = error;
   if (status === undefined)
-    return new ModelError("unavailable", `Cannot reach ${subject}: ${words(message.replace(/^Cannot connect to API: /, ""))}`, { cause: error });
-  if (status < 300) return new ModelError("interrupted", `The answer of ${subject} broke off: ${words(reasonOf(error))}`, { cause: error });
+    return new ModelError("unavailable", `Cannot reach ${subject}: ${words(message.replace(/^Cannot connect to API: /, ""))}`, { cause: error.cause });
+  if (status < 300) return new ModelError("interrupted", `The answer of ${subject} broke off: ${words(reasonOf(error))}`, { cause: error.cause });
   const said = messageIn(responseBody) ?? (message || `status ${status}`);
-  return ofWords({ status, message: said, text: `${message}\n${responseBody}`, headers }, subject, error);
+  // The error itself has the whole request in it: it is no cause to keep.
+  return ofWords({ status, message: said, text: `${message}\n${responseBody}`, headers }, subject, undefined);
 }
 
 const reasonOf = (error: Error): string => {

@@ -13,6 +13,8 @@ type UserMessage = Extract<LanguageModelV4Message, { role: "user" }>;
 type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
 
 const EMPTY = "(no text)";
+/** A conversation begins with a person, says Anthropic. */
+const CUT = "(The beginning of this conversation was cut off.)";
 /** Where Anthropic is to keep what stands before. @see https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching */
 const BREAKPOINT: SharedV4ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
 
@@ -24,19 +26,16 @@ export function toPrompt(messages: readonly ModelMessage[], options: PromptOptio
   const start = messages.findIndex(({ role }) => role !== "system");
   const systems = messages.slice(0, start < 0 ? messages.length : start).map(({ content }) => content);
   const rest = pairToolMessages(messages.slice(systems.length), options.protocol);
-  const prompt: LanguageModelV4Prompt = [
-    ...systemMessages(
-      systems.filter((text) => text.trim() !== ""),
-      options,
-    ),
-    ...turns(rest, options),
-  ];
+  const said = turns(rest, options);
+  if (said[0]?.role !== "user") said.unshift({ role: "user", content: [{ type: "text", text: CUT }] });
+  const prompt = [...systemMessages(systems, options), ...said];
   return options.protocol === "anthropic" ? withBreakpoints(prompt) : prompt;
 }
 
 function systemMessages(texts: readonly string[], { protocol }: PromptOptions): LanguageModelV4Prompt {
-  if (texts.length === 0) return [];
-  return (protocol === "openai" ? [texts.join("\n\n")] : texts).map((content) => ({ role: "system", content }));
+  const known = texts.filter((text) => text.trim() !== "");
+  if (known.length === 0) return [];
+  return (protocol === "openai" ? [known.join("\n\n")] : known).map((content) => ({ role: "system", content }));
 }
 
 function turns(messages: readonly ModelMessage[], options: PromptOptions): LanguageModelV4Prompt {
@@ -66,9 +65,9 @@ function join(message: UserMessage, text: string): void {
 
 function assistantParts(message: Extract<ModelMessage, { role: "assistant" }>, { protocol, returnsReasoning }: PromptOptions): AssistantPart[] {
   const { content, toolCalls = [], providerData } = message;
+  if (content.trim() === "" && toolCalls.length === 0) return [];
   const { reasoning, calls } = readProviderData(providerData);
-  const isWanted = protocol === "anthropic" || (returnsReasoning && toolCalls.length > 0);
-  const thought = isWanted ? reasoning.filter(({ options }) => protocol === "openai" || options !== undefined) : [];
+  const thought = protocol === "anthropic" || returnsReasoning ? reasoning.filter(({ options }) => protocol === "openai" || options !== undefined) : [];
   return [
     ...thought.map(({ text, options }): AssistantPart => ({ type: "reasoning", text, ...(options !== undefined && { providerOptions: options }) })),
     ...(content.trim() === "" ? [] : [{ type: "text" as const, text: content }]),
@@ -106,10 +105,13 @@ function resultPart({ toolCallId, toolName, content, isError }: Extract<ModelMes
 }
 
 /**
- * Two breakpoints, of the four that may be. The one at the first system message keeps it and the tools, for all turns and sessions. The one at the end
- * keeps the conversation so far, for the next step of the loop. What changes from turn to turn stands in a second system message or in the last one.
+ * Three breakpoints, of the four that may be. The one at the first system message keeps it and the tools, for all turns and sessions. The one at the
+ * end keeps the conversation so far for the next request, which finds it by its own at the same place: Anthropic looks back 20 blocks only, and an
+ * answer with its results may have more. What changes from turn to turn stands in a second system message or in the last one.
  */
 function withBreakpoints(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const first = prompt[0]?.role === "system" ? 0 : -1;
-  return prompt.map((message, index) => (index === first || index === prompt.length - 1 ? { ...message, providerOptions: BREAKPOINT } : message));
+  const before = prompt.findLastIndex(({ role }) => role === "assistant") - 1;
+  const last = prompt.length - 1;
+  return prompt.map((message, index) => (index === first || index === before || index === last ? { ...message, providerOptions: BREAKPOINT } : message));
 }

@@ -15,6 +15,8 @@ const ARGUMENTS = new Set(
   ),
 );
 
+const MESSAGE = new Set(["role", "content", "name", "tool_calls", "tool_call_id", "refusal", "audio", "function_call"]);
+
 class Refusal extends Error {
   readonly fault: ModelFault;
   constructor(message: string, { code = null, param = null }: { readonly code?: string | null; readonly param?: string | null } = {}) {
@@ -28,7 +30,7 @@ export function checkOpenAi(body: Json): ModelFault | undefined {
   try {
     for (const name of Object.keys(body)) if (!ARGUMENTS.has(name)) throw new Refusal(`Unrecognized request argument supplied: ${name}`);
     checkLimits(body);
-    checkMessages(body.messages);
+    checkMessages(body.messages, String(body.model));
     checkTools(body);
     return undefined;
   } catch (error) {
@@ -50,7 +52,7 @@ function checkLimits(body: Json): void {
   if (options !== undefined && stream !== true) throw new Refusal("The 'stream_options' parameter is only allowed when 'stream' is enabled.");
 }
 
-function checkMessages(messages: unknown): void {
+function checkMessages(messages: unknown, model: string): void {
   if (messages === undefined) throw new Refusal("Missing required parameter: 'messages'.", { code: "missing_required_parameter", param: "messages" });
   if (!Array.isArray(messages)) throw new Refusal("Invalid type for 'messages': expected an array of objects.", { code: "invalid_type", param: "messages" });
   if (messages.length === 0) throw new Refusal("Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.");
@@ -63,6 +65,7 @@ function checkMessages(messages: unknown): void {
         param: `messages[${index}].role`,
       });
     }
+    checkKeys(message, index, model);
     if (message.role === "tool") {
       checkResult(message, index, open);
       return;
@@ -93,6 +96,16 @@ const noText = (index: number, content: unknown): Refusal =>
   new Refusal(`Invalid value for 'content': expected a string, got ${content === undefined ? "undefined" : JSON.stringify(content)}.`, {
     param: `messages.[${index}].content`,
   });
+
+/** DeepSeek and makers like it want back what the model thought; OpenAI knows no such thing. */
+function checkKeys(message: Json, index: number, model: string): void {
+  const thinks = /deepseek|kimi|glm/.test(model);
+  if (thinks && message.role === "assistant" && message.reasoning_content === undefined) {
+    throw new Refusal("The reasoning_content in the thinking mode must be passed back to the API.", { code: "invalid_request_error" });
+  }
+  const unknown = Object.keys(message).find((key) => !MESSAGE.has(key) && !(thinks && key === "reasoning_content"));
+  if (unknown !== undefined) throw new Refusal(`Additional properties are not allowed ('${unknown}' was unexpected) - 'messages.${index}'`);
+}
 
 function checkContent(message: Json, index: number): void {
   const { content } = message;
@@ -140,7 +153,7 @@ function checkFunctionName(name: unknown, path: string): void {
   });
 }
 
-function checkTools({ tools, tool_choice: choice, parallel_tool_calls: parallel }: Json): void {
+function checkTools({ model, tools, tool_choice: choice, parallel_tool_calls: parallel }: Json): void {
   if (tools === undefined) {
     if (choice !== undefined) throw new Refusal("Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.");
     if (parallel !== undefined) throw new Refusal("Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.");
@@ -157,7 +170,8 @@ function checkTools({ tools, tool_choice: choice, parallel_tool_calls: parallel 
     if (!isObject(tool) || tool.type !== "function" || !isObject(tool.function)) throw new Refusal(`Missing required parameter: 'tools[${index}].function'.`);
     const { name, description, parameters } = tool.function;
     checkFunctionName(name, `tools[${index}].function.name`);
-    if (typeof description === "string" && description.length > MAX.description) {
+    // OpenAI's own limit: servers of its protocol have none.
+    if (/^(gpt|o\d)/.test(String(model)) && typeof description === "string" && description.length > MAX.description) {
       throw tooLong(`tools[${index}].function.description`, MAX.description, description.length);
     }
     const fault = parameters === undefined ? undefined : openAiSchemaFault(String(name), parameters);

@@ -4,6 +4,8 @@ import { tokensOf } from "./stream-step.ts";
 /** Below this nothing is cached, and OpenAI counts in steps. */
 const LEAST_TOKENS = 1024;
 const STEP_TOKENS = 128;
+/** Anthropic looks for what it has at a breakpoint, and at so many blocks before it. */
+const LOOK_BACK = 20;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -25,10 +27,10 @@ export function createPromptCache(): PromptCache {
   return {
     use({ protocol, body }) {
       if (protocol === "anthropic") {
-        const own = prefixesOf(body);
-        const found = own.filter((prefix) => prefixes.has(prefix)).at(-1) ?? "";
-        for (const prefix of own) prefixes.add(prefix);
-        return enough(tokensOf(found));
+        const blocks = blocksBefore(body);
+        const found = blocks.filter(({ prefix }, index) => prefixes.has(prefix) && blocks.slice(index, index + LOOK_BACK).some(({ isKept }) => isKept)).at(-1);
+        for (const { prefix, isKept } of blocks) if (isKept) prefixes.add(prefix);
+        return enough(tokensOf(found?.prefix ?? ""));
       }
       const prompt = JSON.stringify([body.model, body.tools, body.messages]);
       const longest = Math.max(0, ...prompts.map((earlier) => commonLength(earlier, prompt)));
@@ -40,16 +42,14 @@ export function createPromptCache(): PromptCache {
 
 const enough = (tokens: number): number => (tokens < LEAST_TOKENS ? 0 : tokens);
 
-/** What stands before each breakpoint, breakpoints themselves taken out. */
-function prefixesOf(body: Json): readonly string[] {
-  const prefixes: string[] = [];
+/** The prompt up to each of its blocks, without the breakpoints, and whether one stands there. */
+function blocksBefore(body: Json): readonly { readonly prefix: string; readonly isKept: boolean }[] {
   let prefix = String(body.model);
-  for (const block of [...listOf(body.tools), ...listOf(body.system), ...listOf(body.messages).flatMap(blocksOf)]) {
+  return [...listOf(body.tools), ...listOf(body.system), ...listOf(body.messages).flatMap(blocksOf)].map((block) => {
     const { cache_control: breakpoint, ...rest } = block;
     prefix += JSON.stringify(rest);
-    if (breakpoint !== undefined) prefixes.push(prefix);
-  }
-  return prefixes;
+    return { prefix, isKept: breakpoint !== undefined };
+  });
 }
 
 const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value : value === undefined ? [] : [{ text: value }]);

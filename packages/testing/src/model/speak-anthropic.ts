@@ -7,7 +7,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Anthropic's messages. @see https://docs.anthropic.com/en/api/messages */
 export const anthropic: Speech = {
-  keyOf: (headers) => headers["x-api-key"] as string | undefined,
+  // Its own client sends the key as a bearer's.
+  keyOf: (headers) => (headers["x-api-key"] as string | undefined) ?? headers.authorization?.replace(/^Bearer /, ""),
   noKey: () => ({ status: 401, message: "invalid x-api-key", type: "authentication_error" }),
   noModel: (model) => ({ status: 404, message: `model: ${model}`, type: "not_found_error" }),
   tooLong: (tokens, max) => ({ status: 400, message: `prompt is too long: ${tokens} tokens > ${max} maximum`, type: "invalid_request_error" }),
