@@ -9,6 +9,7 @@ import type { JournalStore } from "@rockbot/records/journal";
 import type { LeaseStore } from "@rockbot/records/leases";
 import type { RateStore } from "@rockbot/records/rates";
 import type { OpenClaims } from "@rockbot/tools";
+import type { ScheduleStore } from "./scheduler/src/store/schedule-store.ts";
 
 /** What a service remembers: `audit` in a file, all else in Redis, under the keys that its user there may reach. */
 export const stateKeys = {
@@ -18,6 +19,7 @@ export const stateKeys = {
   leases: "rockbot:{leases}:*",
   trust: "rockbot:{mcp}:*",
   journals: "rockbot:{journal}:*",
+  schedules: "rockbot:{schedules}:*",
 } as const;
 
 /** `claims` keeps calls with effects from running twice, `rates` counts what callers have used up. */
@@ -74,6 +76,7 @@ export interface BusStartParts<Config> extends StartParts<Config> {
   readonly leases: LeaseStore | undefined;
   readonly trustStore: TrustStore | undefined;
   readonly journals: JournalStore | undefined;
+  readonly schedules: ScheduleStore | undefined;
 }
 
 /** One thing that `rockbot doctor` has looked at. */

@@ -42,6 +42,18 @@ const listed = [
     start: async ({ bus, config, ...parts }) => (await import("./scripts-manager/src/start-with-runner.ts")).startWithRunner(bus, config, parts),
   }),
   defineService({
+    name: "scheduler",
+    summary: "Has the agent run tasks at the times of cron expressions.",
+    topic: "tool.invoke.scheduler",
+    tools: ["schedule_task", "list_scheduled_tasks", "cancel_scheduled_task"],
+    state: ["audit", "rates", "claims", "journals", "schedules"],
+    isDelegate: true,
+    egress: [],
+    settings: () => import("./scheduler/src/settings.ts"),
+    examine: async (config) => (await import("./scheduler/src/examine.ts")).examine(config),
+    start: async ({ bus, config, ...parts }) => (await import("./scheduler/src/scheduler.ts")).startScheduler(bus, config, parts),
+  }),
+  defineService({
     name: "gateway",
     summary: "Lets callers in by HTTP and MCP, and calls tools for them.",
     state: ["audit", "journals"],

@@ -1,7 +1,7 @@
 import type { SharedRecords } from "@rockbot/records/shared";
 import type { BusStartParts, State } from "./define-service.ts";
 
-type OpenedState = Pick<BusStartParts<never>, "rates" | "claims" | "leases" | "trustStore" | "journals">;
+type OpenedState = Pick<BusStartParts<never>, "rates" | "claims" | "leases" | "trustStore" | "journals" | "schedules">;
 
 /**
  * What a service remembers in Redis, of the kinds that its entry names and of no other, so that an entry that forgets one is found by its tests. Claims are opened when
@@ -17,6 +17,9 @@ export async function openState(state: readonly State[], records: SharedRecords)
     journals: has("journals") ? await records.journals() : undefined,
     trustStore: has("trust")
       ? await records.open("trust", async (...at) => (await import("@rockbot/mcp/trust/redis")).connectRedisTrustStore(...at))
+      : undefined,
+    schedules: has("schedules")
+      ? await records.open("schedules", async (...at) => (await import("./scheduler/src/store/redis/index.ts")).connectRedisScheduleStore(...at))
       : undefined,
   };
 }

@@ -52,7 +52,7 @@ test("a user at Redis that reaches more keys than its entry names is mended", ()
 test("a delegate is a caller of the compose policy, and comments stay", () => {
   const text = composePolicy(read("docker/policy.yaml"), [...busServices, agent]);
 
-  expect(parse(text)).toMatchObject({ delegates: ["gateway", "agent"], callers: { agent: { allow: ["*"] }, cli: { allow: ["*"] } } });
+  expect(parse(text)).toMatchObject({ delegates: ["scheduler", "gateway", "agent"], callers: { agent: { allow: ["*"] }, cli: { allow: ["*"] } } });
   expect(text).toContain("# with the profile scripts");
   expect(composePolicy(text, [...busServices, agent])).toBe(text);
 });
@@ -62,7 +62,7 @@ test("what a service owns is in the compose policy, and so in its rights; for wh
   const { document } = await readPolicy(text, "of the test");
 
   expect(document.services["agent"]).toMatchObject({ topic: "tool.invoke.agent", owns: ["user.message"] });
-  expect(document.delegates).toEqual([{ user: "agent", for: ["gateway"] }, "gateway"]);
+  expect(document.delegates).toEqual([{ user: "agent", for: ["gateway"] }, "scheduler", "gateway"]);
   const rights = busRights(document);
   for (const { name, topic = [], owns = [] } of [...busServices, agent]) {
     if (topic.length > 0) expect(rights.find(({ user }) => user === name)?.hears).toEqual(expect.arrayContaining([topic, ...owns]));

@@ -23,6 +23,13 @@ const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit">]: (open
     const record = { toolCallId: "1", toolName: "tool", caller: "me", state: CallState.Asked, attempts: 1, deadlineAt: Date.now() + 60_000, steps: [] };
     await journals?.write("me", [record]);
   },
+  schedules: async ({ schedules }) => {
+    const running = { fireAt: 1, fireId: "1", replica: "here", takenAt: 1, takeovers: 0, message: "text", hasReadUntrusted: false };
+    const named = { key: "1", id: "1", caller: "me", sessionId: "session", name: "name", cron: "* * * * *", zone: "UTC", description: "text" };
+    const task = { ...named, isOnce: false, hasReadUntrusted: false, createdAt: 1, nextAt: 1, running };
+    await schedules?.write({ key: "1", caller: "me", version: undefined, task, spend: { day: "2026-01-01", fires: 1, tokens: 1 } });
+    await schedules?.look({ replica: "here", aliveMs: 60_000, limit: 1 });
+  },
 };
 
 test.each(Object.keys(uses) as (keyof typeof uses)[])("what a service remembers as %s lies under the keys that the list of services names", async (kind) => {

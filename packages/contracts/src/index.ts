@@ -32,6 +32,7 @@ export type {
   ToolInvokeRequest,
   ToolInvokeResponse,
   ToolListChange,
+  ToolListScheduledTasksOutput,
   ToolProgress,
   TurnFinish,
   UserFeedback,

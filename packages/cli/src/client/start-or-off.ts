@@ -24,7 +24,7 @@ export interface RunningOrOff extends RunningService {
 /** Starts a service, or says why it cannot run here: the others do not depend on it. */
 export async function startOrOff(service: BusService, parts: ComposedParts): Promise<RunningOrOff> {
   const { name, topic, tools = [name] } = service;
-  const none = { audit: undefined, rates: undefined, claims: undefined, leases: undefined, trustStore: undefined, journals: undefined };
+  const none = { audit: undefined, rates: undefined, claims: undefined, leases: undefined, trustStore: undefined, journals: undefined, schedules: undefined };
   try {
     return await service.start({ ...none, log: silentLogger, signal: new AbortController().signal, ...parts, service: name, topic });
   } catch (error) {

@@ -29,6 +29,18 @@ export const tools = {
     validateInput: validators.validateToolAgentEventsInput,
     validateOutput: validators.validateToolAgentEventsOutput,
   } as ToolDefinition<types.ToolAgentEventsInput, types.ToolAgentEventsOutput>,
+  cancelScheduledTask: {
+    name: "cancel_scheduled_task",
+    description: "Remove a scheduled task of this conversation by its name.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128,"description":"The task's name. Case does not matter."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["name","cancelled"],"properties":{"name":{"type":"string"},"cancelled":{"type":"boolean","description":"False if there was no such task."}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolCancelScheduledTaskInput,
+    validateOutput: validators.validateToolCancelScheduledTaskOutput,
+  } as ToolDefinition<types.ToolCancelScheduledTaskInput, types.ToolCancelScheduledTaskOutput>,
   deleteFromWorkingMemory: {
     name: "delete_from_working_memory",
     description: "Delete a value of working memory by its key, to make room.",
@@ -101,6 +113,18 @@ export const tools = {
     validateInput: validators.validateToolInvokeToolInput,
     validateOutput: validators.validateToolInvokeToolOutput,
   } as ToolDefinition<types.ToolInvokeToolInput, types.ToolInvokeToolOutput>,
+  listScheduledTasks: {
+    name: "list_scheduled_tasks",
+    description: "List the scheduled tasks of this conversation with their next and last run, and the present time with its zone.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["now","time_zone","tasks"],"properties":{"now":{"type":"string","format":"date-time"},"time_zone":{"type":"string"},"tasks":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["name","cron","time_zone","description","run_once","created_at","is_running"],"properties":{"name":{"type":"string"},"cron":{"type":"string"},"time_zone":{"type":"string","description":"The zone that its cron expression is in."},"description":{"type":"string"},"run_once":{"type":"boolean"},"created_at":{"type":"string","format":"date-time"},"next_fire":{"type":"string","format":"date-time","description":"Absent if it does not fire any more."},"is_running":{"type":"boolean","description":"A run of it goes on."},"last_run":{"description":"How the last run of a scheduled task ended.","type":"object","additionalProperties":false,"required":["fire","ended_at","outcome","text"],"properties":{"fire":{"type":"string","format":"date-time","description":"The time that it was due."},"ended_at":{"type":"string","format":"date-time"},"outcome":{"type":"string","enum":["answered","failed"],"description":"Whether the agent gave an answer."},"text":{"type":"string","description":"The beginning of its answer, or why there is none."},"tokens":{"type":"integer","minimum":0}}},"last_skip":{"description":"The last fires of a scheduled task that did not run.","type":"object","additionalProperties":false,"required":["first","last","reason"],"properties":{"first":{"type":"string","format":"date-time"},"last":{"type":"string","format":"date-time"},"reason":{"type":"string"}}}}}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolListScheduledTasksInput,
+    validateOutput: validators.validateToolListScheduledTasksOutput,
+  } as ToolDefinition<types.ToolListScheduledTasksInput, types.ToolListScheduledTasksOutput>,
   listToolGuides: {
     name: "list_tool_guides",
     description: "List the guides that teach how to use groups of tools, each with a one-line summary. Read one with get_tool_guide.",
@@ -197,6 +221,18 @@ export const tools = {
     validateInput: validators.validateToolSaveToWorkingMemoryInput,
     validateOutput: validators.validateToolSaveToWorkingMemoryOutput,
   } as ToolDefinition<types.ToolSaveToWorkingMemoryInput, types.ToolSaveToWorkingMemoryOutput>,
+  scheduleTask: {
+    name: "schedule_task",
+    description: "Have yourself sent a task message at the times of a cron expression, or once. You then do what the description says, and your answer goes to this conversation. A task of the same name of this conversation is replaced. Times are in the zone that list_scheduled_tasks shows; read the present time there for requests such as \"in 2 hours\".",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["name","cron","description"],"properties":{"name":{"type":"string","maxLength":128,"pattern":"\\S","description":"The task's name in this conversation. Case does not matter."},"cron":{"type":"string","minLength":1,"maxLength":256,"description":"Five fields: minute, hour, day of month, month, day of week. With six, seconds come first. A day has to match both of its fields. Such as 0 9 * * 1-5."},"description":{"type":"string","maxLength":8192,"pattern":"\\S","description":"What to do then. It has to be understood without this conversation."},"run_once":{"type":["boolean","null"],"description":"Whether the task is removed after it has fired once. Then pin every time field, with * for the day of week. False when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["name","cron","run_once","replaced","next_fires","now","time_zone"],"properties":{"name":{"type":"string"},"cron":{"type":"string"},"run_once":{"type":"boolean"},"replaced":{"type":"boolean","description":"There was a task of this name."},"next_fires":{"type":"array","items":{"type":"string","format":"date-time"},"description":"The next three, or the one of a task that runs once."},"now":{"type":"string","format":"date-time"},"time_zone":{"type":"string"}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolScheduleTaskInput,
+    validateOutput: validators.validateToolScheduleTaskOutput,
+  } as ToolDefinition<types.ToolScheduleTaskInput, types.ToolScheduleTaskOutput>,
   searchKnownServices: {
     name: "search_known_services",
     description: "Find what can do a task: MCP servers, agents, groups of tools, and guides. Give a few words that describe the task. Returns at most 5 services, best first; relevance_score compares with the best, and below 0.3 is a guess. Ask again in other words before you give up.",
@@ -248,7 +284,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__chat","agent__events","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","invoke_tool","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","search_known_services","search_working_memory","web_browse","web_search"];
+export const allToolNames: readonly string[] = ["agent__chat","agent__events","cancel_scheduled_task","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","invoke_tool","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","schedule_task","search_known_services","search_working_memory","web_browse","web_search"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["mcp_register_server"];

@@ -966,6 +966,129 @@ key: string
 was_there: boolean
 }
 /**
+ * Have yourself sent a task message at the times of a cron expression, or once. You then do what the description says, and your answer goes to this conversation. A task of the same name of this conversation is replaced. Times are in the zone that list_scheduled_tasks shows; read the present time there for requests such as "in 2 hours".
+ */
+export interface ToolScheduleTask {
+input: ToolScheduleTaskInput
+output: ToolScheduleTaskOutput
+}
+export interface ToolScheduleTaskInput {
+/**
+ * The task's name in this conversation. Case does not matter.
+ */
+name: string
+/**
+ * Five fields: minute, hour, day of month, month, day of week. With six, seconds come first. A day has to match both of its fields. Such as 0 9 * * 1-5.
+ */
+cron: string
+/**
+ * What to do then. It has to be understood without this conversation.
+ */
+description: string
+/**
+ * Whether the task is removed after it has fired once. Then pin every time field, with * for the day of week. False when left out.
+ */
+run_once?: (boolean | null)
+}
+export interface ToolScheduleTaskOutput {
+name: string
+cron: string
+run_once: boolean
+/**
+ * There was a task of this name.
+ */
+replaced: boolean
+/**
+ * The next three, or the one of a task that runs once.
+ */
+next_fires: string[]
+now: string
+time_zone: string
+}
+/**
+ * List the scheduled tasks of this conversation with their next and last run, and the present time with its zone.
+ */
+export interface ToolListScheduledTasks {
+input: ToolListScheduledTasksInput
+output: ToolListScheduledTasksOutput
+}
+export interface ToolListScheduledTasksInput {
+
+}
+export interface ToolListScheduledTasksOutput {
+now: string
+time_zone: string
+tasks: ListedTask[]
+}
+export interface ListedTask {
+name: string
+cron: string
+/**
+ * The zone that its cron expression is in.
+ */
+time_zone: string
+description: string
+run_once: boolean
+created_at: string
+/**
+ * Absent if it does not fire any more.
+ */
+next_fire?: string
+/**
+ * A run of it goes on.
+ */
+is_running: boolean
+last_run?: TaskRun
+last_skip?: TaskSkip
+}
+/**
+ * How the last run of a scheduled task ended.
+ */
+export interface TaskRun {
+/**
+ * The time that it was due.
+ */
+fire: string
+ended_at: string
+/**
+ * Whether the agent gave an answer.
+ */
+outcome: ("answered" | "failed")
+/**
+ * The beginning of its answer, or why there is none.
+ */
+text: string
+tokens?: number
+}
+/**
+ * The last fires of a scheduled task that did not run.
+ */
+export interface TaskSkip {
+first: string
+last: string
+reason: string
+}
+/**
+ * Remove a scheduled task of this conversation by its name.
+ */
+export interface ToolCancelScheduledTask {
+input: ToolCancelScheduledTaskInput
+output: ToolCancelScheduledTaskOutput
+}
+export interface ToolCancelScheduledTaskInput {
+/**
+ * The task's name. Case does not matter.
+ */
+name: string
+}
+export interface ToolCancelScheduledTaskOutput {
+name: string
+/**
+ * False if there was no such task.
+ */
+cancelled: boolean
+}
+/**
  * Run a Python script in a sandbox of its own, without network, credentials or anything of earlier scripts, and get what it prints. Use it to calculate, and to parse or transform data. Print the result: only stdout comes back.
  */
 export interface ToolExecutePythonScript {

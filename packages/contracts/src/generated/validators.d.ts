@@ -30,6 +30,8 @@ export declare const validateToolAgentChatInput: Validator<types.ToolAgentChatIn
 export declare const validateToolAgentChatOutput: Validator<types.ToolAgentChatOutput>;
 export declare const validateToolAgentEventsInput: Validator<types.ToolAgentEventsInput>;
 export declare const validateToolAgentEventsOutput: Validator<types.ToolAgentEventsOutput>;
+export declare const validateToolCancelScheduledTaskInput: Validator<types.ToolCancelScheduledTaskInput>;
+export declare const validateToolCancelScheduledTaskOutput: Validator<types.ToolCancelScheduledTaskOutput>;
 export declare const validateToolDeleteFromWorkingMemoryInput: Validator<types.ToolDeleteFromWorkingMemoryInput>;
 export declare const validateToolDeleteFromWorkingMemoryOutput: Validator<types.ToolDeleteFromWorkingMemoryOutput>;
 export declare const validateToolExecutePythonScriptInput: Validator<types.ToolExecutePythonScriptInput>;
@@ -42,6 +44,8 @@ export declare const validateToolGetToolGuideInput: Validator<types.ToolGetToolG
 export declare const validateToolGetToolGuideOutput: Validator<types.ToolGetToolGuideOutput>;
 export declare const validateToolInvokeToolInput: Validator<types.ToolInvokeToolInput>;
 export declare const validateToolInvokeToolOutput: Validator<types.ToolInvokeToolOutput>;
+export declare const validateToolListScheduledTasksInput: Validator<types.ToolListScheduledTasksInput>;
+export declare const validateToolListScheduledTasksOutput: Validator<types.ToolListScheduledTasksOutput>;
 export declare const validateToolListToolGuidesInput: Validator<types.ToolListToolGuidesInput>;
 export declare const validateToolListToolGuidesOutput: Validator<types.ToolListToolGuidesOutput>;
 export declare const validateToolListWorkingMemoryInput: Validator<types.ToolListWorkingMemoryInput>;
@@ -58,6 +62,8 @@ export declare const validateToolMcpUnregisterServerInput: Validator<types.ToolM
 export declare const validateToolMcpUnregisterServerOutput: Validator<types.ToolMcpUnregisterServerOutput>;
 export declare const validateToolSaveToWorkingMemoryInput: Validator<types.ToolSaveToWorkingMemoryInput>;
 export declare const validateToolSaveToWorkingMemoryOutput: Validator<types.ToolSaveToWorkingMemoryOutput>;
+export declare const validateToolScheduleTaskInput: Validator<types.ToolScheduleTaskInput>;
+export declare const validateToolScheduleTaskOutput: Validator<types.ToolScheduleTaskOutput>;
 export declare const validateToolSearchKnownServicesInput: Validator<types.ToolSearchKnownServicesInput>;
 export declare const validateToolSearchKnownServicesOutput: Validator<types.ToolSearchKnownServicesOutput>;
 export declare const validateToolSearchWorkingMemoryInput: Validator<types.ToolSearchWorkingMemoryInput>;

@@ -50,6 +50,8 @@ export interface ToolContext {
   /** The parsed arguments, once the validate layer has passed them; and the id of the request, which the tool does not see. */
   readonly input?: unknown;
   readonly toolCallId?: string | undefined;
+  /** The session that the request names. */
+  readonly sessionId?: string | undefined;
 }
 
 /** How far a call has come. */

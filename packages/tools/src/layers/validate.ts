@@ -10,7 +10,7 @@ export function validate(definition: ToolDefinition): ToolLayer {
         const faults = describeFaults(definition.validateInput, definition.inputSchema, input);
         throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${definition.name}": ${faultsText(faults)}`, { details: { faults } });
       }
-      return next.execute(request, { ...context, toolCallId: request.toolCallId, input });
+      return next.execute(request, { ...context, toolCallId: request.toolCallId, sessionId: request.sessionId ?? undefined, input });
     },
   });
 }

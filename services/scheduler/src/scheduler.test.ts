@@ -1,0 +1,151 @@
+import { join } from "node:path";
+import { createMemoryBus } from "@rockbot/bus";
+import { loadConfig } from "@rockbot/process/config";
+import { temporaryFolder } from "@rockbot/testing";
+import { type CallOptions, createToolCaller } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import type { SchedulerConfig } from "./generated/config.ts";
+import { startScheduler } from "./scheduler.ts";
+import { check, configSchema } from "./settings.ts";
+import { testTask } from "./store/conformance.ts";
+import { openFileScheduleStore } from "./store/file-schedule-store.ts";
+import { serveTestAgent, type TestAgent } from "./test-agent.ts";
+
+type Answer = Parameters<typeof serveTestAgent>[1];
+
+/** A scheduler with its file, an agent unless it is to have none, and whoever calls. */
+async function startScene({ settings = {}, answer, hasAgent = true }: { settings?: Partial<SchedulerConfig>; answer?: Answer; hasAgent?: boolean } = {}) {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(temporaryFolder());
+  const file = join(folder.path, "schedules.json");
+  const bus = stack.use(createMemoryBus());
+  const agent: TestAgent | undefined = hasAgent ? stack.use(await serveTestAgent(bus, answer)) : undefined;
+  const config = loadConfig(configSchema, { env: {}, overrides: { timezone: "Europe/Berlin", schedulesFile: file, ...settings }, check });
+  stack.use(await startScheduler(bus, config, { service: "scheduler" }));
+  const caller = stack.use(await createToolCaller(bus, { agent: "gateway" }));
+  const call = async (name: string, args: object, options: CallOptions = { sessionId: "s1" }) => caller.call(name, args, { onBehalfOf: "asker", ...options });
+  const parts = stack.move();
+  return { call, turns: agent?.turns ?? [], file, bus, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+const news = { name: "news", cron: "0 9 * * 1-5", description: "Say what is new." };
+const everySecond = { ...news, cron: "* * * * * *" };
+
+test("a task is scheduled, listed as a table with the present time, replaced and cancelled", async () => {
+  await using scene = await startScene();
+  const scheduled = await scene.call("schedule_task", news);
+  expect(scheduled.structured).toMatchObject({ name: "news", cron: news.cron, replaced: false, run_once: false, time_zone: "Europe/Berlin" });
+  expect(scheduled.structured?.["next_fires"]).toHaveLength(3);
+  const table = await scene.call("list_scheduled_tasks", {});
+  expect(table.content).toMatch(/^Now: \w{3} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0[12]:00, time zone Europe\/Berlin\.$/m);
+  expect(table.content).toMatch(/^\| news \| 0 9 \* \* 1-5 \| \w{3} \d{4}-\d\d-\d\d 09:00:00 \+0[12]:00 \| none \| Say what is new\. \|$/m);
+  expect(table.content).toContain("Tasks of this caller: 1 of 50. Today: 0 of 500 fires, 0 of 1000000 tokens.");
+  expect(table.trust).toBeUndefined();
+  const again = await scene.call("schedule_task", { ...news, name: " NEWS ", cron: "0  8 * * *", description: "a | b\nc" });
+  expect(again.structured).toMatchObject({ name: "NEWS", cron: "0 8 * * *", replaced: true });
+  expect((await scene.call("list_scheduled_tasks", {})).content).toContain("| a \\| b c |");
+  expect((await scene.call("cancel_scheduled_task", { name: "news" })).structured).toEqual({ name: "NEWS", cancelled: true });
+  expect((await scene.call("cancel_scheduled_task", { name: "news" })).structured).toEqual({ name: "news", cancelled: false });
+  expect((await scene.call("list_scheduled_tasks", {})).content).toContain("There are no scheduled tasks in this conversation.");
+});
+
+test("a task belongs to its caller and conversation: another's of the same name is another", async () => {
+  await using scene = await startScene();
+  await scene.call("schedule_task", news);
+  for (const other of [{ sessionId: "s2" }, { sessionId: "s1", onBehalfOf: "someone" }, {}]) {
+    expect((await scene.call("list_scheduled_tasks", {}, other)).structured?.["tasks"]).toEqual([]);
+    expect((await scene.call("cancel_scheduled_task", { name: "news" }, other)).structured).toMatchObject({ cancelled: false });
+    expect((await scene.call("schedule_task", news, other)).structured).toMatchObject({ replaced: false });
+  }
+  expect((await scene.call("list_scheduled_tasks", {}, { sessionId: "session/s1" })).content).toContain("3 of 50, 2 of them of other conversations");
+});
+
+test("a fire asks the agent on behalf of the task's caller, and its answer is listed", async () => {
+  await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 }, answer: () => "all | quiet" });
+  await scene.call("schedule_task", { ...everySecond, run_once: true }, { sessionId: "s1", onBehalfOf: "someone" });
+  await scene.call("schedule_task", { ...everySecond, name: "again" });
+  await expect.poll(() => scene.turns.length).toBeGreaterThan(2);
+  const [once] = scene.turns.filter((turn) => turn.caller === "someone");
+  expect(once).toMatchObject({ hasReadUntrusted: false, input: { session_id: "s1", origin: "schedule" } });
+  expect(once?.input.message).toMatch(/^This scheduled task runs once: "news", at .* \(Europe\/Berlin\)\..*\n\nSay what is new\.$/s);
+  expect(scene.turns.filter((turn) => turn.caller === "someone")).toHaveLength(1);
+  expect((await scene.call("list_scheduled_tasks", {}, { sessionId: "s1", onBehalfOf: "someone" })).structured?.["tasks"]).toEqual([]); // it has fired
+  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content).toContain("answered: all \\| quiet");
+  await scene.call("cancel_scheduled_task", { name: "again" });
+  expect(new Set(scene.turns.map((turn) => turn.turnId)).size).toBe(scene.turns.length);
+});
+
+test("without an agent a run ends in words, and the next fire comes", async () => {
+  await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 }, hasAgent: false });
+  await scene.call("schedule_task", everySecond);
+  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content).toMatch(/failed: \w+: .*agent__chat/);
+  await using agent = await serveTestAgent(scene.bus);
+  await expect.poll(() => agent.turns.length).toBeGreaterThan(0);
+});
+
+test("what was made from untrusted content stays so: its runs, and the list that shows it", async () => {
+  await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 } });
+  await scene.call("schedule_task", everySecond, { sessionId: "s1", hasReadUntrusted: true });
+  await expect.poll(() => scene.turns.length).toBeGreaterThan(0);
+  expect(scene.turns[0]?.hasReadUntrusted).toBe(true);
+  expect((await scene.call("list_scheduled_tasks", {})).trust).toEqual({ level: "untrusted", origin: "scheduled tasks" });
+});
+
+test("tasks outlive the process, and a run that it left ends in outcome_unknown rather than run twice", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "schedules.json");
+  {
+    await using store = await openFileScheduleStore(file);
+    const running = { fireAt: 1_000, fireId: "f", replica: "gone", takenAt: 1_000, takeovers: 0, message: "do", hasReadUntrusted: false };
+    const task = testTask({ nextAt: Date.now() + 3_600_000, running });
+    await store.write({ key: task.key, caller: task.caller, version: undefined, task });
+  }
+  await using scene = await startScene({ settings: { schedulesFile: file } });
+  await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content).toContain("outcome_unknown: the scheduler ended while it ran");
+  expect(scene.turns).toEqual([]);
+});
+
+test("an expression that cannot be read is refused with the nearest one and its next fires", async () => {
+  await using scene = await startScene();
+  await expect(scene.call("schedule_task", { ...news, cron: "@daily" })).rejects.toMatchObject({
+    code: "invalid_arguments",
+    message: expect.stringMatching(
+      /"@daily" cannot be read: it has 1 field.* Perhaps "0 0 \* \* \*" is meant, which fires next at (.* 00:00:00 .*; ){2}.* 00:00:00 .* \(Europe\/Berlin\)/,
+    ),
+  });
+  await expect(scene.call("schedule_task", { ...news, cron: "soon" })).rejects.toThrow("Five fields are minute, hour");
+  await expect(scene.call("schedule_task", { ...news, cron: "0 0 31 2 *" })).rejects.toThrow("never fires");
+  await expect(scene.call("schedule_task", { ...news, cron: "0,30 0 9 1 1 *" })).rejects.toThrow("the shortest interval here is 60 seconds");
+  expect((await scene.call("schedule_task", { ...news, cron: "0,30 0 9 1 1 *", run_once: true })).structured?.["next_fires"]).toHaveLength(1);
+});
+
+test("all that is wrong with the arguments is said at once", async () => {
+  await using scene = await startScene();
+  await expect(scene.call("schedule_task", { name: " ", cron: "", description: "", run_once: "yes" })).rejects.toMatchObject({
+    code: "invalid_arguments",
+    details: { faults: [expect.anything(), expect.anything(), expect.anything(), expect.anything()] },
+  });
+});
+
+test("a caller has at most so many tasks, over all conversations", async () => {
+  await using scene = await startScene({ settings: { maxTasks: 2 } });
+  await scene.call("schedule_task", news);
+  await scene.call("schedule_task", news, { sessionId: "s2" });
+  await expect(scene.call("schedule_task", news, { sessionId: "s3" })).rejects.toMatchObject({ code: "denied", details: { reason: "too_many_tasks" } });
+  expect((await scene.call("schedule_task", { ...news, cron: "1 9 * * *" })).structured).toMatchObject({ replaced: true });
+});
+
+test("a file that cannot be read is put aside, and the scheduler says so", async () => {
+  using folder = temporaryFolder();
+  const file = folder.write("schedules.json", "{");
+  await using bus = createMemoryBus();
+  const config = loadConfig(configSchema, { env: {}, overrides: { schedulesFile: file }, check });
+  await using scheduler = await startScheduler(bus, config, { service: "scheduler" });
+  expect(scheduler.notes).toEqual([expect.stringContaining(`${file} could not be read`)]);
+});
+
+test("a time zone that nobody knows is a fault of the settings", () => {
+  expect(() => loadConfig(configSchema, { env: { TIMEZONE: "Mars/Base" }, check })).toThrow(
+    'timezone: expected a name of the time zone database, such as Europe/Berlin, got "Mars/Base"',
+  );
+});

@@ -1,0 +1,104 @@
+import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import type { JournalStore } from "@rockbot/records/journal";
+import { createToolCaller, type StartServiceOptions, serveTools, type ToolSet } from "@rockbot/tools";
+import { askAgent } from "./fire/ask-agent.ts";
+import { FireLoop } from "./fire/fire-loop.ts";
+import type { SchedulerConfig } from "./generated/config.ts";
+import { schedulingGuide } from "./scheduling-guide.ts";
+import { openFileScheduleStore } from "./store/file-schedule-store.ts";
+import type { ScheduleStore } from "./store/schedule-store.ts";
+import { systemTimeZone } from "./time/zoned-time.ts";
+import { cancelScheduledTask } from "./tools/cancel-scheduled-task.ts";
+import { listScheduledTasks } from "./tools/list-scheduled-tasks.ts";
+import { scheduleTask } from "./tools/schedule-task.ts";
+import type { TaskDesk } from "./tools/task-desk.ts";
+
+/** The parts of the process that the service uses. */
+export interface StartSchedulerOptions extends StartServiceOptions {
+  /** Keeps the tasks for all replicas; not disposed of here. @default the file of the settings */
+  readonly schedules?: ScheduleStore | undefined;
+  /** Where the journal of its calls outlives this process. @default nowhere */
+  readonly journals?: JournalStore | undefined;
+}
+
+/** A scheduler that runs. Disposal takes no more fires, and waits for runs, at most `shutdownGraceMs`; others take over what is left. */
+export interface RunningScheduler extends AsyncDisposable {
+  readonly notes: readonly string[];
+}
+
+/**
+ * Serves the scheduling tools, and asks the agent on the bus to run what is due, on behalf of each task's caller.
+ * @throws {StoreUnavailableError} if the file of the tasks can be neither read nor put aside
+ */
+export async function startScheduler(
+  bus: Bus,
+  config: Readonly<SchedulerConfig>,
+  { schedules, journals, log = silentLogger, signal, policy, service, ...options }: StartSchedulerOptions,
+): Promise<RunningScheduler> {
+  signal?.throwIfAborted();
+  await using started = new AsyncDisposableStack();
+  const { store, notes } = schedules === undefined ? await ownStore(config, log) : { store: schedules, notes: [] };
+  if (store !== schedules) started.use(store);
+  const caller = started.use(await createToolCaller(bus, { agent: service, journals, policy, maxCallsInFlight: config.maxRuns, log }));
+  const zone = config.timezone ?? systemTimeZone();
+  const mostPerDay = { fires: config.maxFiresPerDay, tokens: config.maxTokensPerDay };
+  const loop = new FireLoop({
+    store,
+    ask: askAgent(caller, { timeoutMs: config.maxRunSeconds * 1_000, isDurable: journals !== undefined }),
+    zone,
+    missedWindowMs: config.missedWindowSeconds * 1_000,
+    maxRuns: config.maxRuns,
+    mostPerDay,
+    log,
+  });
+  started.defer(() => endRuns(loop, { caller, isTakenUp: store.isShared && journals !== undefined, graceMs: config.shutdownGraceMs }));
+  const desk: TaskDesk = {
+    store,
+    zone,
+    maxTasks: config.maxTasks,
+    shortestIntervalMs: config.shortestIntervalSeconds * 1_000,
+    mostPerDay,
+    onScheduled: () => loop.wake(),
+  };
+  started.use(
+    await serveTools(bus, schedulingToolSet(desk, config), {
+      ...options,
+      service,
+      policy,
+      drainMs: config.shutdownGraceMs,
+      isAuditRequired: config.auditRequired,
+      log,
+    }),
+  );
+  loop.wake();
+  const running = started.move();
+  return { notes, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function schedulingToolSet(desk: TaskDesk, config: Readonly<SchedulerConfig>): ToolSet {
+  return { tools: [scheduleTask(desk), listScheduledTasks(desk), cancelScheduledTask(desk)], guides: [schedulingGuide(config, desk.zone)] };
+}
+
+async function ownStore(
+  { schedulesFile }: Readonly<SchedulerConfig>,
+  log: Logger,
+): Promise<{ readonly store: ScheduleStore; readonly notes: readonly string[] }> {
+  const store = await openFileScheduleStore(schedulesFile);
+  const { setAside } = store;
+  if (setAside === undefined) return { store, notes: [] };
+  log.warn({ file: schedulesFile, setAside }, "could not read the file of the scheduled tasks, put it aside, and began anew");
+  return { store, notes: [`schedules ${schedulesFile} could not be read, and begins anew. It is now ${setAside}`] };
+}
+
+/** Waits for runs. What is left then is cancelled, or left to another replica where one can take it over. */
+async function endRuns(
+  loop: FireLoop,
+  { caller, isTakenUp, graceMs }: { readonly caller: AsyncDisposable; readonly isTakenUp: boolean; readonly graceMs: number },
+): Promise<void> {
+  await loop.stop();
+  const grace = AbortSignal.timeout(graceMs);
+  await Promise.race([loop.idle(), new Promise((resolve) => grace.addEventListener("abort", resolve, { once: true }))]);
+  await caller[Symbol.asyncDispose]();
+  if (!isTakenUp) await loop.idle(); // the calls that were cancelled are noted
+  await loop.leave();
+}

@@ -1,0 +1,1 @@
+export { connectRedisScheduleStore } from "./redis-schedule-store.ts";

@@ -1,0 +1,31 @@
+import { randomBytes } from "node:crypto";
+import { sharedRedisUrl } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { testScheduleStore, testTask } from "../conformance.ts";
+import { connectRedisScheduleStore } from "./index.ts";
+
+const url = await sharedRedisUrl();
+const newPrefix = () => `test-${randomBytes(6).toString("hex")}`;
+
+testScheduleStore("the store in Redis", (clock) => connectRedisScheduleStore(url, { prefix: newPrefix(), clock }));
+
+test("replicas share tasks, and of those that take a fire at once one does", async () => {
+  const prefix = newPrefix();
+  await using one = await connectRedisScheduleStore(url, { prefix });
+  await using two = await connectRedisScheduleStore(url, { prefix });
+  const task = testTask();
+  await one.write({ key: task.key, caller: task.caller, version: undefined, task });
+  const [seen] = (await two.look({ replica: "two", aliveMs: 20_000, limit: 1 })).due;
+  expect(seen?.task).toEqual(task);
+  const take = (store: typeof one, replica: string) =>
+    store.write({ key: task.key, caller: task.caller, version: seen?.version, task: { ...task, nextAt: 1, description: replica } });
+  const outcomes = await Promise.all([take(one, "one"), take(two, "two")]);
+  expect(outcomes.sort()).toEqual(["stale", "written"]);
+});
+
+test("goes by the clock of Redis", async () => {
+  await using store = await connectRedisScheduleStore(url, { prefix: newPrefix() });
+  const before = Date.now();
+  const [now, { now: seen }] = [await store.now(), await store.look({ replica: "one", aliveMs: 1_000, limit: 1 })];
+  for (const at of [now, seen]) expect(Math.abs(at - before)).toBeLessThan(60_000); // the test's Redis is on this machine
+});

@@ -1,0 +1,86 @@
+import { hash } from "node:crypto";
+import type { CronTimes } from "../cron/read-cron.ts";
+
+/** A task as the store keeps it. Times are Unix milliseconds. */
+export interface ScheduledTask {
+  /** Of its caller, session and name: see taskKey. */
+  readonly key: string;
+  /** Another each time that it is scheduled: the id of that call. */
+  readonly id: string;
+  /** On whose behalf it runs. */
+  readonly caller: string;
+  /** The conversation in which it was made, and to which its answers go. */
+  readonly sessionId: string;
+  readonly name: string;
+  readonly cron: string;
+  readonly zone: string;
+  readonly description: string;
+  readonly isOnce: boolean;
+  /** The turn that made it had read untrusted content: so have its runs. */
+  readonly hasReadUntrusted: boolean;
+  readonly createdAt: number;
+  /** Absent once a task that runs once was due. */
+  readonly nextAt?: number | undefined;
+  readonly running?: RunningFire | undefined;
+  readonly lastRun?: TaskRun | undefined;
+  readonly lastSkip?: TaskSkip | undefined;
+  /** When a task that has no next fire is forgotten: one that did not run well is shown until then. */
+  readonly keptUntil?: number | undefined;
+}
+
+/** A fire that a replica has taken: all that another one needs to take it over, also after the task was replaced. */
+export interface RunningFire {
+  readonly fireAt: number;
+  /** The call's id: one fire has one, whoever makes the call. */
+  readonly fireId: string;
+  /** The replica that makes the call. */
+  readonly replica: string;
+  readonly takenAt: number;
+  /** How often it was taken over. */
+  readonly takeovers: number;
+  /** The text that the agent gets. The same for each replica, as the agent knows a call by its arguments, too. */
+  readonly message: string;
+  readonly hasReadUntrusted: boolean;
+}
+
+/** How a run ended. */
+export interface TaskRun {
+  readonly fireAt: number;
+  readonly endedAt: number;
+  readonly outcome: "answered" | "failed";
+  /** The beginning of the answer, or why there is none. */
+  readonly text: string;
+  readonly tokens?: number | undefined;
+  /** The text came from where untrusted content was read. */
+  readonly isUntrusted: boolean;
+}
+
+/** The last fires that did not run. */
+export interface TaskSkip {
+  readonly first: number;
+  readonly last: number;
+  readonly reason: string;
+}
+
+/** How long a task that ran once, and not well, is shown. */
+export const FAILED_ONCE_KEPT_MS = 24 * 3_600_000;
+
+/** The place of a task: another caller's, another session's task of that name is another. */
+export function taskKey({ caller, sessionId, name }: Pick<ScheduledTask, "caller" | "sessionId" | "name">): string {
+  return hash("sha256", JSON.stringify([caller, sessionId, name.trim().toLowerCase()]), "hex").slice(0, 32);
+}
+
+/** The id of the one call that a fire is, for every replica. */
+export function fireIdOf({ key, id }: Pick<ScheduledTask, "key" | "id">, fireAt: number): string {
+  return hash("sha256", JSON.stringify([key, id, fireAt]), "hex").slice(0, 32);
+}
+
+/** When there is something to do for the task: undefined if not by time. */
+export function wakeAtOf({ nextAt, running, keptUntil }: ScheduledTask): number | undefined {
+  return nextAt ?? (running === undefined ? keptUntil : undefined);
+}
+
+/** The task after its fires up to `fireAt` have been dealt with, by `now`. A fire time never comes again, also if the clock goes back. */
+export function advanced(task: ScheduledTask, times: CronTimes, { fireAt, now }: { readonly fireAt: number; readonly now: number }): ScheduledTask {
+  return { ...task, nextAt: task.isOnce ? undefined : times.next(Math.max(now, fireAt)) };
+}
