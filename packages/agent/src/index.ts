@@ -2,8 +2,16 @@
 
 export type { Agent } from "./agent/agent.ts";
 export type { AgentLimits } from "./agent/agent-limits.ts";
-export type { AgentHost, AgentParts, AgentPlugin, TurnScope } from "./agent/agent-plugin.ts";
+export type { AgentHost, AgentParts, AgentPlugin, Aside, TurnScope } from "./agent/agent-plugin.ts";
 export { type AgentBuilder, type AgentOptions, createAgent } from "./agent/create-agent.ts";
+export type { TurnTool } from "./calls/turn-tools.ts";
+
+// Its subsystems.
+
+export { mcpToolProxy } from "./plugins/mcp-tool-proxy.ts";
+export { type ServiceSearchPluginOptions, serviceSearch } from "./plugins/service-search.ts";
+export { localScriptRunner, type OwnService, remoteScriptRunner, scheduling, toolService, webTools } from "./plugins/tool-service.ts";
+export { workingMemory } from "./plugins/working-memory.ts";
 
 // Its turns.
 

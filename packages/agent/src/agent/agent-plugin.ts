@@ -2,6 +2,7 @@ import type { Bus, Logger } from "@rockbot/bus";
 import type { Model } from "@rockbot/llm";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { Tool, ToolCaller, ToolLayer } from "@rockbot/tools";
+import type { TurnTool } from "../calls/turn-tools.ts";
 
 /** Adds something to an agent: tools, layers around calls, or parts of the prompt. */
 export interface AgentPlugin {
@@ -27,8 +28,16 @@ export interface AgentParts extends Partial<AsyncDisposable> {
   readonly layer?: ((scope: TurnScope) => ToolLayer) | undefined;
   /** The same for every turn: a part of the system message. */
   readonly instructions?: string | undefined;
-  /** Of one turn: it stands after what a provider's cache can keep. */
-  readonly aside?: ((scope: TurnScope, message: string) => Promise<string | undefined>) | undefined;
+  /** For one turn: it stands after what a provider's cache can keep. */
+  readonly aside?: ((scope: TurnScope, message: string) => Promise<Aside | undefined>) | undefined;
+  /** Those of a turn's tools that its model is given. It can call the others by name, too. @default all */
+  readonly select?: ((scope: TurnScope, tools: readonly TurnTool[]) => readonly TurnTool[]) | undefined;
+}
+
+/** A text beside what is asked. One that is untrusted is fenced, and marks the turn. */
+export interface Aside {
+  readonly text: string;
+  readonly isUntrusted: boolean;
 }
 
 /** The turn that something is for. */
@@ -41,8 +50,6 @@ export interface TurnScope {
   readonly turnId: string;
   readonly origin: "user" | "schedule";
   readonly model: Model;
-  /** The code of the fences around untrusted content in this turn. */
-  readonly nonce: string;
   /** Whether it has read untrusted content, by now. */
   readonly hasReadUntrusted: boolean;
 }

@@ -36,7 +36,16 @@ test("a turn calls the tools that are on the bus, and answers; asked again, it g
   const result = await agent.runTurn({ ...request, onEvent: (event) => events.push(event) });
 
   expect(result).toMatchObject({ text: "It is 12:00.", finish: "stop", usage: { inputTokens: 20, outputTokens: 10 } });
-  expect(requests[0]?.tools?.map(({ name }) => name)).toEqual(["get_tool_guide", "list_tool_guides", "time_now"]);
+  expect(requests[0]?.tools?.map(({ name }) => name)).toEqual([
+    "delete_from_working_memory",
+    "get_from_working_memory",
+    "get_tool_guide",
+    "list_tool_guides",
+    "list_working_memory",
+    "save_to_working_memory",
+    "search_working_memory",
+    "time_now",
+  ]);
   expect(events.map(({ kind }) => kind)).toEqual(["turn_started", "tool_started", "tool_finished", "text", "turn_finished"]);
   expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
   expect(await agent.runTurn(request)).toEqual(result);

@@ -1,7 +1,10 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { Model } from "@rockbot/llm";
+import type { WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import { nestedCaller } from "../calls/nested-caller.ts";
+import { workingMemory } from "../plugins/working-memory.ts";
 import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
 import type { TurnStore } from "../store/turn-store.ts";
 import type { Agent } from "./agent.ts";
@@ -22,6 +25,8 @@ export interface AgentOptions {
   readonly caller?: ToolCaller | undefined;
   /** Where sessions and turns are kept; it stays its maker's. @default in this process */
   readonly store?: TurnStore | undefined;
+  /** The working memory of its sessions, where large results go; it stays its maker's. @default in this process */
+  readonly memory?: WorkingMemory | undefined;
   readonly limits?: Partial<AgentLimits> | undefined;
   readonly log?: Logger | undefined;
 }
@@ -60,8 +65,8 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
   const store = options.store ?? started.use(createMemoryTurnStore());
   const caller = options.caller ?? started.use(await createToolCaller(bus, { agent: name, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
   const parts: AgentParts[] = [];
-  for (const plugin of plugins) {
-    const part = await plugin.start({ name, bus, caller, policy, log });
+  for (const plugin of [workingMemory(options.memory), ...plugins]) {
+    const part = await plugin.start({ name, bus, caller: nestedCaller(caller), policy, log });
     parts.push(part);
     started.defer(async () => part[Symbol.asyncDispose]?.());
   }

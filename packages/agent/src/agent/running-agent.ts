@@ -1,9 +1,11 @@
 import { type Bus, BusClosedError, type Logger } from "@rockbot/bus";
 import { type AgentEvent, agentTopics, createEnvelope, encodeMessage, messages, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
+import { sessionNamespace } from "@rockbot/memory";
 import type { Tool, ToolCaller } from "@rockbot/tools";
 import { CallRunner } from "../calls/call-runner.ts";
-import { TurnTools } from "../calls/turn-tools.ts";
+import { type TurnTool, TurnTools } from "../calls/turn-tools.ts";
+import { fence } from "../prompt/fence.ts";
 import { openConversation } from "../prompt/open-conversation.ts";
 import { systemText } from "../prompt/system-text.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
@@ -108,12 +110,12 @@ export class RunningAgent implements Agent {
     const events = new TurnEvents({ store, session: { caller, sessionId }, turnId, tell: (event) => this.#tell(request, event), log });
     const history = request.messages === undefined ? held.history : [];
     const mark = new UntrustedMark(hasReadUntrusted || held.hasReadUntrusted || history.some(({ isUntrusted }) => isUntrusted));
-    const scope = scopeOf(request, { model, nonce: held.nonce, mark });
+    const scope = scopeOf(request, { model, mark });
     events.emit(held.isTakenUp ? { kind: "notice", text: "The turn is taken up again where it was cut off." } : { kind: "turn_started" });
     const tools = this.#toolsOf(scope);
     const conversation = openConversation({
       ...request,
-      ...(await this.#promptOf(scope, request)),
+      ...(await this.#promptOf(scope, request, { nonce: held.nonce, mark })),
       history,
       message: request.message,
       messages: request.messages,
@@ -147,10 +149,12 @@ export class RunningAgent implements Agent {
     const { caller, parts, log } = this.#options;
     const local = new Map<string, Tool>(parts.flatMap((part) => part.tools?.(scope) ?? []).map((tool) => [tool.definition.name, tool]));
     const layers = parts.flatMap((part) => (part.layer === undefined ? [] : [part.layer(scope)]));
-    return new TurnTools({ caller, effectiveCaller: scope.caller, namespace: scope.namespace, local: [...local.values()], layers, log });
+    const select = (all: readonly TurnTool[]): readonly TurnTool[] => parts.reduce((left, part) => part.select?.(scope, left) ?? left, all);
+    return new TurnTools({ caller, effectiveCaller: scope.caller, namespace: scope.namespace, local: [...local.values()], select, layers, log });
   }
 
-  async #promptOf(scope: TurnScope, { message, messages: given }: TurnRequest): Promise<{ readonly system: string; readonly aside: string }> {
+  /** The system message, and what stands beside the user's. */
+  async #promptOf(scope: TurnScope, { message, messages: given }: TurnRequest, { nonce, mark }: { readonly nonce: string; readonly mark: UntrustedMark }) {
     const { name, parts, log } = this.#options;
     const asked = message ?? given?.findLast(({ role }) => role === "user")?.content ?? "";
     const instructions = [this.#options.instructions, ...parts.map((part) => part.instructions)].filter((text) => text !== undefined).join("\n\n");
@@ -162,8 +166,12 @@ export class RunningAgent implements Agent {
         }),
       ),
     );
-    const system = systemText({ name, instructions, modelText: scope.model.behavior.systemText });
-    return { system, aside: asides.filter((text) => text !== undefined && text !== "").join("\n\n") };
+    const texts = asides.flatMap((aside) => {
+      if (aside === undefined) return [];
+      if (aside.isUntrusted) mark.set("services");
+      return [aside.isUntrusted ? fence(aside.text, { nonce, origin: "services" }) : aside.text];
+    });
+    return { system: systemText({ name, instructions, modelText: scope.model.behavior.systemText }), aside: texts.join("\n\n") };
   }
 
   #tell(request: TurnRequest, event: AgentEvent): void {
@@ -189,16 +197,15 @@ function checkRequest({ message, messages: given, sessionId }: TurnRequest): voi
 
 function scopeOf(
   { caller, sessionId, turnId, origin = "user" }: TurnRequest,
-  { model, nonce, mark }: { readonly model: Model; readonly nonce: string; readonly mark: UntrustedMark },
+  { model, mark }: { readonly model: Model; readonly mark: UntrustedMark },
 ): TurnScope {
   return {
     caller,
     sessionId,
-    namespace: `session/${sessionId}`,
+    namespace: sessionNamespace(sessionId),
     turnId,
     origin,
     model,
-    nonce,
     get hasReadUntrusted() {
       return mark.isSet;
     },

@@ -36,6 +36,8 @@ export interface TurnToolsOptions {
   readonly namespace: string;
   /** Tools of the session itself: they run in this process. */
   readonly local: readonly Tool[];
+  /** Which of the tools the model is given. */
+  readonly select: (tools: readonly TurnTool[]) => readonly TurnTool[];
   /** Outermost first. */
   readonly layers: readonly ToolLayer[];
   readonly log: Logger;
@@ -53,8 +55,10 @@ const OWN_PREFIX = "agent__";
 
 /** The tools of one turn, as they stand at its beginning: those that its caller may use on the bus, and those of its session. */
 export class TurnTools {
-  /** Sorted by name: the same tools give the same bytes. */
-  readonly list: readonly TurnTool[];
+  /** All that the model can call, sorted by name: the same tools give the same bytes. */
+  readonly all: readonly TurnTool[];
+  /** Those that the model is given. */
+  readonly offered: readonly TurnTool[];
   readonly #byName: ReadonlyMap<string, TurnTool>;
   readonly #local: ReadonlyMap<string, ToolExecutor>;
   readonly #options: TurnToolsOptions;
@@ -64,8 +68,9 @@ export class TurnTools {
     this.#options = options;
     this.#local = new Map(local.map((tool) => [tool.definition.name, withLocalLayers(tool)]));
     const served = caller.toolsOf(effectiveCaller).filter(({ name }) => !name.startsWith(OWN_PREFIX) && !this.#local.has(name));
-    this.list = [...served.map(servedTool), ...local.map(localTool)].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
-    this.#byName = new Map(this.list.map((entry) => [entry.tool.name, entry]));
+    this.all = [...served.map(servedTool), ...local.map(localTool)].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
+    this.offered = options.select(this.all);
+    this.#byName = new Map(this.all.map((entry) => [entry.tool.name, entry]));
   }
 
   get(name: string): TurnTool | undefined {

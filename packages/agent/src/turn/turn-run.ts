@@ -7,7 +7,7 @@ import type { CallOptions } from "@rockbot/tools";
 import { callIdOf } from "../calls/call-id.ts";
 import type { CallRunner } from "../calls/call-runner.ts";
 import { readCalls } from "../calls/read-calls.ts";
-import type { TurnTools } from "../calls/turn-tools.ts";
+import type { TurnTool, TurnTools } from "../calls/turn-tools.ts";
 import type { Conversation } from "../prompt/conversation.ts";
 import { fence } from "../prompt/fence.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
@@ -48,6 +48,8 @@ export class TurnRun {
   readonly #options: TurnRunOptions;
   /** All that the model is offered: the client's own tools first. */
   readonly #offered: readonly ModelTool[];
+  /** All that it can call. */
+  readonly #callable: readonly ModelTool[];
   /** Cancels the turn's calls. A process that stops leaves them: whoever takes the turn up finds them by their ids. */
   readonly #cancel = new AbortController();
   /** Ends this run's waits. */
@@ -60,8 +62,12 @@ export class TurnRun {
   constructor(options: TurnRunOptions) {
     this.#options = options;
     const { clientTools = [] } = options.request;
-    const own = options.tools.list.filter(({ tool }) => !clientTools.some(({ name }) => name === tool.name));
-    this.#offered = [...clientTools, ...own.map(({ tool }) => tool)];
+    const withClients = (own: readonly TurnTool[]): ModelTool[] => {
+      const rest = own.filter(({ tool }) => !clientTools.some(({ name }) => name === tool.name));
+      return [...clientTools, ...rest.map(({ tool }) => tool)];
+    };
+    this.#offered = withClients(options.tools.offered);
+    this.#callable = withClients(options.tools.all);
     this.#signal = AbortSignal.any([this.#cancel.signal, options.held.lost, options.stopping]);
   }
 
@@ -111,7 +117,7 @@ export class TurnRun {
     const { text, finish } = answer;
     const isEmpty = text.trim() === "";
     if (finish === "refused") return this.#result(isEmpty ? this.#say(ownWords.refused) : text, "refused", "the model declined to answer");
-    const why = isEmpty ? "empty" : missedCall(text, this.#offered, model.behavior.nudgesOnProse) ? "missedCall" : undefined;
+    const why = isEmpty ? "empty" : missedCall(text, this.#callable, model.behavior.nudgesOnProse) ? "missedCall" : undefined;
     const isFirst = !this.#retried.some((before) => before.why === why);
     if (why === undefined || !isFirst || finish === "length") {
       const earlier = this.#retried.find((before) => before.text.trim() !== "")?.text;
@@ -138,7 +144,7 @@ export class TurnRun {
     if (limit !== undefined) return this.#lastAnswer(limit);
     try {
       const answer = await this.#ask("auto", budget.toolsDeadline);
-      const read = readCalls(answer, { tools: this.#offered, results: conversation.results, iteration });
+      const read = readCalls(answer, { tools: this.#callable, results: conversation.results, iteration });
       await held.addAnswer(read);
       return read;
     } catch (error) {

@@ -1,0 +1,79 @@
+import { AGENT } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
+import { type ServiceEntry, ServiceSearch, searchTool, serviceEntriesOf, toolsModeTools } from "@rockbot/search";
+import type { AgentHost, AgentPlugin, TurnScope } from "../agent/agent-plugin.ts";
+import { mcpServersOf } from "./mcp-tool-proxy.ts";
+
+/** How services are found. */
+export interface ServiceSearchPluginOptions {
+  /** Whether the two best services for a message stand beside it. @default true */
+  readonly hints?: boolean | undefined;
+  /** With more tools than these, the model is given a few to find and call the others with. @default 64 */
+  readonly maxTools?: number | undefined;
+}
+
+/** The tools that a model keeps when it has too many: to find, read about and call the others, and those of its session. */
+const KEPT = new Set(["search_known_services", "get_tool_details", "invoke_tool", "list_tool_guides", "get_tool_guide"]);
+/** The tools for what is not given. */
+const TOOLS_MODE = new Set(["get_tool_details", "invoke_tool"]);
+const MAX_GUIDES_OF = 1_000;
+
+/** `search_known_services` over what a caller may use; hints beside each message; and a small set of tools where there are many. After `mcpToolProxy`. */
+export const serviceSearch = ({ hints = true, maxTools = 64 }: ServiceSearchPluginOptions = {}): AgentPlugin => ({
+  name: "service search",
+  async start(host) {
+    const { caller, policy } = host;
+    const entries = new KnownEntries(host);
+    const search = new ServiceSearch(() => entries.of(caller.agent));
+    const entriesOf = (by: string): readonly ServiceEntry[] => entries.of(by);
+    const tools = [searchTool(search, entriesOf), ...toolsModeTools({ caller, entriesOf })];
+    return {
+      tools: () => tools,
+      select(_scope, all) {
+        const others = all.filter(({ tool }) => !TOOLS_MODE.has(tool.name));
+        return others.length <= maxTools ? others : all.filter(({ tool, source }) => KEPT.has(tool.name) || source === "agent");
+      },
+      async aside(scope, message) {
+        await entries.refresh(scope.caller);
+        const found = hints && message !== "" ? await search.hints(message, entries.of(scope.caller)) : undefined;
+        return found === undefined || (found.isUntrusted && losesEffects(scope, policy, caller.toolsOf(scope.caller))) ? undefined : found;
+      },
+    };
+  },
+});
+
+/** Whether untrusted hints would take tools from the turn before it has begun. Then it does without them: the search has the same. */
+function losesEffects(
+  { caller, hasReadUntrusted }: TurnScope,
+  policy: PolicyHolder | undefined,
+  tools: readonly { readonly name: string; readonly readOnly: boolean }[],
+): boolean {
+  if (policy === undefined || hasReadUntrusted) return false;
+  const current = policy.current();
+  return tools.some(({ name, readOnly }) => current.decide({ caller, tool: name, isReadOnly: readOnly, hasReadUntrusted: true }).isDeniedAfterUntrusted);
+}
+
+/** What each caller may turn to: services, MCP servers and guides. */
+class KnownEntries {
+  readonly #host: AgentHost;
+  readonly #guides = new Map<string, readonly ServiceEntry[]>();
+
+  constructor(host: AgentHost) {
+    this.#host = host;
+  }
+
+  of(by: string): readonly ServiceEntry[] {
+    const services = serviceEntriesOf(this.#host.caller, by, mcpServersOf(this.#host)).filter(({ id }) => id !== AGENT);
+    return [...services, ...(this.#guides.get(by) ?? [])];
+  }
+
+  /** Reads the guides of a caller, which the search cannot wait for. */
+  async refresh(by: string): Promise<void> {
+    const guides = await this.#host.caller.getGuides(by);
+    if (this.#guides.size >= MAX_GUIDES_OF && !this.#guides.has(by)) this.#guides.clear();
+    this.#guides.set(
+      by,
+      guides.map(({ name, summary }) => ({ id: name, type: "guide", summary, tools: [], isUntrusted: false })),
+    );
+  }
+}
