@@ -4,7 +4,7 @@ import { B, idfOf, K1, PHRASE_BONUS } from "./bm25.ts";
 import { allExtras, type Extras } from "./extras.ts";
 
 /** How much a word counts in each part of a document. */
-export const fieldWeights = { service: 2, summary: 0.7, name: 3, description: 1, parameters: 0.4 } as const;
+export const fieldWeights = { service: 1.5, summary: 1, name: 2, description: 1, parameters: 0.7 } as const;
 /** A part of a document. */
 export type Field = keyof typeof fieldWeights;
 /** The texts of a document, by its parts. */
@@ -18,7 +18,9 @@ export interface Match {
 
 const FIELDS = Object.keys(fieldWeights) as Field[];
 const WEIGHTS = Object.values(fieldWeights);
-const SYNONYM_WEIGHT = 0.4;
+/** With field weights a field's length counts less: that of a name, which has two or three words, says little. */
+const FIELD_B = 0.5;
+const SYNONYM_WEIGHT = 0.5;
 const NEAR_WEIGHT = 0.6;
 /** A description longer than this is no description. */
 const MAX_FIELD_CHARS = 8_000;
@@ -139,12 +141,11 @@ export class SearchIndex {
 
   #setNorms(): void {
     const averages = this.#totals.map((total) => total / this.#documents.size || 1);
+    const { fields } = this.#extras;
+    const b = fields ? FIELD_B : B;
     for (const document of this.#slots)
       if (document !== undefined)
-        document.norms = document.lengths.map((length, at) => {
-          const weight = this.#extras.fields ? (WEIGHTS[at] ?? 0) : 1;
-          return weight / (1 - B + (B * length) / (averages[at] ?? 1));
-        });
+        document.norms = document.lengths.map((length, at) => (fields ? (WEIGHTS[at] ?? 0) : 1) / (1 - b + (b * length) / (averages[at] ?? 1)));
     this.#areNormsDue = false;
   }
 

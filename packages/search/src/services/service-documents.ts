@@ -1,58 +1,81 @@
 import type { Extras } from "../rank/extras.ts";
-import { SearchIndex } from "../rank/search-index.ts";
+import { type Fields, type Match, SearchIndex } from "../rank/search-index.ts";
 import type { ServiceEntry, ServiceTool } from "./service-entry.ts";
 
 /** A tool of a service that a question finds; or a service without tools. */
-export interface Found {
+export interface FoundTool {
   readonly entry: ServiceEntry;
   readonly tool: ServiceTool | undefined;
   readonly score: number;
 }
 
-interface IndexedTool {
-  readonly key: string;
-  tool: ServiceTool | undefined;
-  /** The entry that it belongs to in the view of the latest question, and which that was. */
-  entry: ServiceEntry;
-  view: number;
+/** A service that a question finds by all of its texts together. */
+export interface FoundService {
+  readonly entry: ServiceEntry;
+  readonly score: number;
 }
 
-interface IndexedEntry {
-  readonly tools: Map<string, IndexedTool>;
+/** A document, as the latest question that looked among its texts saw it. */
+interface Indexed {
+  readonly key: string;
+  entry: ServiceEntry;
+  tool: ServiceTool | undefined;
   view: number;
   seenAt: number;
 }
 
+/** The documents of a service under one summary. */
+interface Family {
+  readonly tools: Map<string, Indexed>;
+  /** By the names of the tools, as two askers may see different ones. */
+  readonly services: Map<string, Indexed>;
+}
+
 /** What nobody has asked among for so long is forgotten. */
 const FORGET_MS = 10 * 60_000;
+const SWEEP_MS = 60_000;
+/** Beyond this all is forgotten that the latest question did not ask among. */
 const MAX_DOCUMENTS = 20_000;
 
 /**
- * The documents of services, one for each tool, in one index that all askers share. Each question says among which entries it looks: what is not yet
- * there of them, or has changed, is taken in first. Entries of one name whose summaries differ, as two askers may see them, are different documents.
+ * The documents of services: one for each tool, and one for each service, in two indexes that all askers share. Each question says among which entries it
+ * looks: what is not yet there of them, or has changed, is taken in first. A summary that two askers see differently makes different documents.
  */
 export class ServiceDocuments {
-  readonly #index: SearchIndex;
-  readonly #entries = new Map<string, IndexedEntry>();
-  readonly #tools = new Map<string, IndexedTool>();
+  readonly #tools: SearchIndex;
+  readonly #services: SearchIndex;
+  readonly #families = new Map<string, Family>();
+  readonly #byKey = new Map<string, Indexed>();
   #view = 0;
   #shown: readonly ServiceEntry[] | undefined;
   #nextKey = 0;
+  #sweptAt = performance.now();
 
   constructor(extras: Partial<Extras> | undefined) {
-    this.#index = new SearchIndex(extras);
+    this.#tools = new SearchIndex(extras);
+    this.#services = new SearchIndex(extras);
   }
 
-  /** What a word scores at most that one document has, once, in a text of average length. */
+  /** What a word scores that one tool has, once, in a text of average length. */
   get rarestScore(): number {
-    return this.#index.rarestScore;
+    return this.#tools.rarestScore;
   }
 
   /** The tools that the question finds among the entries, best first. */
-  find(query: string, entries: readonly ServiceEntry[]): Found[] {
+  findTools(query: string, entries: readonly ServiceEntry[]): FoundTool[] {
     this.#show(entries);
-    return this.#index.search(query).flatMap(({ key, score }) => {
-      const indexed = this.#tools.get(key);
+    return this.#visible(this.#tools.search(query));
+  }
+
+  /** The entries that the question finds by all of their texts together, best first. */
+  findServices(query: string, entries: readonly ServiceEntry[]): FoundService[] {
+    this.#show(entries);
+    return this.#visible(this.#services.search(query));
+  }
+
+  #visible(matches: readonly Match[]): FoundTool[] {
+    return matches.flatMap(({ key, score }) => {
+      const indexed = this.#byKey.get(key);
       return indexed?.view === this.#view ? [{ entry: indexed.entry, tool: indexed.tool, score }] : [];
     });
   }
@@ -63,46 +86,75 @@ export class ServiceDocuments {
     this.#view++;
     const now = performance.now();
     for (const entry of entries) this.#take(entry, now);
-    for (const [key, indexed] of this.#entries) {
-      if (indexed.view === this.#view || (now - indexed.seenAt < FORGET_MS && this.#index.size <= MAX_DOCUMENTS)) continue;
-      for (const tool of indexed.tools.values()) this.#drop(tool);
-      this.#entries.delete(key);
-    }
+    const isFull = this.#tools.size > MAX_DOCUMENTS;
+    if (isFull || now - this.#sweptAt > SWEEP_MS) this.#forget(isFull ? now : now - FORGET_MS);
   }
 
-  #take(entry: ServiceEntry, now: number): void {
+  #take(entry: ServiceEntry, seenAt: number): void {
     const { type, id, summary, tools, skills = [] } = entry;
-    const key = JSON.stringify([type, id, summary]);
-    const indexed: IndexedEntry = this.#entries.get(key) ?? { tools: new Map(), view: 0, seenAt: now };
-    this.#entries.set(key, indexed);
-    indexed.view = this.#view;
-    indexed.seenAt = now;
-    const parts: readonly (ServiceTool | undefined)[] = tools.length + skills.length > 0 ? [...tools, ...skills] : [undefined];
-    for (const tool of parts) {
-      const name = tool?.name ?? "";
-      const known = indexed.tools.get(name);
-      if (known !== undefined && isSame(known.tool, tool)) {
-        Object.assign(known, { tool, entry, view: this.#view });
-        continue;
+    const parts = [...tools, ...skills];
+    const familyKey = JSON.stringify([type, id, summary]);
+    const family: Family = this.#families.get(familyKey) ?? { tools: new Map(), services: new Map() };
+    this.#families.set(familyKey, family);
+    let hasChanged = false;
+    for (const tool of parts.length > 0 ? parts : [undefined]) {
+      const known = family.tools.get(tool?.name ?? "");
+      if (known !== undefined && isSame(known.tool, tool)) Object.assign(known, { entry, tool, view: this.#view, seenAt });
+      else {
+        hasChanged ||= known !== undefined;
+        this.#put(this.#tools, family.tools, tool?.name ?? "", { entry, tool, seenAt }, tool === undefined ? [] : [tool]);
       }
-      if (known !== undefined) this.#drop(known);
-      const fresh: IndexedTool = { key: String(this.#nextKey++), tool, entry, view: this.#view };
-      indexed.tools.set(name, fresh);
-      this.#tools.set(fresh.key, fresh);
-      this.#index.set(fresh.key, {
-        service: id,
-        summary: isListing(summary) ? "" : summary,
-        name: tool?.name,
-        description: tool?.description,
-        parameters: tool?.parameters,
-      });
+    }
+    if (hasChanged) this.#drop(family.services, this.#services, () => true);
+    const names = parts.map(({ name }) => name).join("\n");
+    const known = family.services.get(names);
+    if (known !== undefined) Object.assign(known, { entry, view: this.#view, seenAt });
+    else this.#put(this.#services, family.services, names, { entry, tool: undefined, seenAt }, parts);
+  }
+
+  #put(
+    index: SearchIndex,
+    among: Map<string, Indexed>,
+    name: string,
+    content: Pick<Indexed, "entry" | "tool" | "seenAt">,
+    tools: readonly ServiceTool[],
+  ): void {
+    const known = among.get(name);
+    const indexed = { key: known?.key ?? String(this.#nextKey++), view: this.#view, ...content };
+    among.set(name, indexed);
+    this.#byKey.set(indexed.key, indexed);
+    index.set(indexed.key, fieldsOf(content.entry, tools));
+  }
+
+  #forget(before: number): void {
+    this.#sweptAt = performance.now();
+    for (const [familyKey, { tools, services }] of this.#families) {
+      const isOver = ({ view, seenAt }: Indexed): boolean => view !== this.#view && seenAt < before;
+      this.#drop(tools, this.#tools, isOver);
+      this.#drop(services, this.#services, isOver);
+      if (tools.size === 0 && services.size === 0) this.#families.delete(familyKey);
     }
   }
 
-  #drop({ key }: IndexedTool): void {
-    this.#tools.delete(key);
-    this.#index.delete(key);
+  #drop(among: Map<string, Indexed>, index: SearchIndex, isOver: (indexed: Indexed) => boolean): void {
+    for (const [name, indexed] of among) {
+      if (!isOver(indexed)) continue;
+      among.delete(name);
+      this.#byKey.delete(indexed.key);
+      index.delete(indexed.key);
+    }
   }
+}
+
+function fieldsOf({ id, summary }: ServiceEntry, tools: readonly ServiceTool[]): Fields {
+  const joined = (text: (tool: ServiceTool) => string | undefined): string => tools.map((tool) => text(tool) ?? "").join("\n");
+  return {
+    service: id,
+    summary: isListing(summary) ? "" : summary,
+    name: joined(({ name }) => name),
+    description: joined(({ description }) => description),
+    parameters: joined(({ parameters }) => parameters),
+  };
 }
 
 const isSame = (one: ServiceTool | undefined, other: ServiceTool | undefined): boolean =>

@@ -1,5 +1,5 @@
 import type { Extras } from "../rank/extras.ts";
-import { type Found, ServiceDocuments } from "./service-documents.ts";
+import { type FoundTool, ServiceDocuments } from "./service-documents.ts";
 import type { ServiceEntry, ServiceTool } from "./service-entry.ts";
 import type { ServiceHit } from "./service-hit.ts";
 import { type Hints, writeHints } from "./write-hints.ts";
@@ -20,7 +20,9 @@ export interface ServiceSearchOptions {
 const MAX_HITS = 5;
 const MAX_TOP = 3;
 /** Of the scores of a service's second and third best tool. */
-const MORE_TOOLS_SHARE = 0.2;
+const MORE_TOOLS_SHARE = 0.3;
+/** Of the score of all texts of a service together: a question's words may be about several of its tools. */
+const WHOLE_SHARE = 0.7;
 
 const MAX_HINTS = 2;
 /** Of what the rarest word scores at most in a text of average length. A hit with less shares words with the message by chance. */
@@ -39,13 +41,17 @@ export class ServiceSearch {
 
   /** The services that the question finds, best first. @param among in the place of the source: the entries that an asker may see */
   async search(query: string, limit = MAX_HITS, among = this.#source()): Promise<readonly ServiceHit[]> {
-    const found = new Map<ServiceEntry, { score: number; tools: Found[] }>();
-    for (const one of this.#documents.find(query, among)) {
+    const found = new Map<ServiceEntry, { score: number; tools: FoundTool[] }>();
+    for (const one of this.#documents.findTools(query, among)) {
       const known = found.get(one.entry) ?? { score: 0, tools: [] };
       if (known.tools.length === MAX_TOP) continue;
       known.score += known.tools.length === 0 ? one.score : MORE_TOOLS_SHARE * one.score;
       known.tools.push(one);
       found.set(one.entry, known);
+    }
+    for (const { entry, score } of this.#documents.findServices(query, among)) {
+      const known = found.get(entry);
+      if (known !== undefined) known.score += WHOLE_SHARE * score;
     }
     const hits = [...found].sort(([, a], [, b]) => b.score - a.score).slice(0, limit);
     const best = hits[0]?.[1].score ?? 1;
@@ -55,7 +61,7 @@ export class ServiceSearch {
   /** The tools that the question finds, best first. @param among as in `search` */
   async searchTools(query: string, limit = MAX_HITS, among = this.#source()): Promise<readonly ToolHit[]> {
     return this.#documents
-      .find(query, among)
+      .findTools(query, among)
       .flatMap(({ entry, tool, score }) => (tool === undefined ? [] : [{ entry, tool, score }]))
       .slice(0, limit);
   }

@@ -377,6 +377,133 @@ financial finance money
 earnings revenue income profit
 revenue sales turnover
 sales revenue
+save write store keep persist
+open read view
+put insert place upload add store
+trash delete bin
+throw_away delete discard
+get_rid delete remove archive
+attach link associate
+mute silence quiet downtime
+acknowledge ack
+structure tree hierarchy outline
+install set_up setup configure deploy
+set_up create arrange prepare
+pause stop halt
+draft prepare
+copy fork clone
+merge land
+swap replace substitute override exchange
+change replace switch edit
+switch checkout toggle change
+switch_on turn_on start
+switch_off turn_off stop
+shut_down stop
+spin_up start run launch
+kick_off start run trigger dispatch
+call_off cancel delete
+put_off reschedule postpone
+look_up search find get
+find_out search get analyze
+fill_in fill
+sign_up register subscribe enroll
+log_in login
+check status health monitor
+attend participate join
+reason cause why diagnose troubleshoot
+diagnose analyze inspect examine debug
+explain describe interpret clarify
+how_much price cost amount balance
+how_many count number
+enlarge upscale bigger increase zoom
+increase raise boost
+decrease lower reduce shrink
+improve enhance optimize refine rephrase rewrite
+rewrite rephrase paraphrase reword
+speed_up optimize index
+break_down split subtask
+depend dependency block blocker
+blocked dependency
+done completed resolved closed
+unresolved open pending
+pending waiting
+finished completed done
+duplicate duplicates merge dedupe
+expire expiration ttl expires
+automatic automatically automation rule filter
+temporary expires presigned
+preset template
+reusable template
+column columns field schema
+properties attributes fields
+key field
+contents content text body
+recent latest history
+changed modified updated
+changes diff commits
+edited modified changed
+author owner creator
+job_title profile role
+permission role grant
+moderator role admin
+member members user
+participant participants attendees
+people users members
+firewall security_group
+shell exec terminal command
+terminal shell command console
+command exec run
+output logs stdout
+maintenance downtime drain
+shift on_call schedule
+rerun retry restart
+retry rerun again
+replica replicas copies
+crash crashloop error
+exception error issue
+version release
+newsletter email campaign
+announcement message notification
+mailing_list contacts subscribers
+signature sign
+spam junk
+emoji reaction
+thumbs_up reaction like
+like reaction upvote
+tab sheet
+tabs sheets
+workbook spreadsheet
+headline news
+catalog list index registry
+inventory assets
+guests people adults
+apartment listing home
+seat ticket booking
+plane flight
+ticket flight fare
+song playback
+playback play player
+playlist list
+clip video
+caption transcript
+viewer audience
+stock_market finance
+profit income earnings
+quote price
+value price worth
+fact knowledge
+note observation remark
+remember observation memory
+relationship relation
+mockup design
+icons images assets
+colour color
+brightness dim light
+routine automation scene
+scene automation
+dish recipe
+ingredients recipe
+lose_weight diet
 `;
 
 /** The classes as lists of words, each as it is written. Two words that `_` joins have a blank. */

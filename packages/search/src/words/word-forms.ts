@@ -1,6 +1,7 @@
 import { remembered } from "@rockbot/base";
 import { stemmer } from "stemmer";
 import type { Extras } from "../rank/extras.ts";
+import { kinds } from "./kinds.ts";
 import { stopWords } from "./stop-words.ts";
 import { synonymClasses } from "./synonyms.ts";
 import { tokenize } from "./tokenize.ts";
@@ -43,13 +44,15 @@ export function createWordForms(extras: Extras): WordForms {
 
 function classesOf(term: (word: string) => string): ReadonlyMap<string, readonly string[]> {
   const together = new Map<string, Set<string>>();
-  for (const words of synonymClasses) {
-    const terms = words.map((word) => word.split(" ").map(term).join(" "));
-    for (const one of terms) {
+  const termsOf = (words: readonly string[]): string[] => words.map((word) => word.split(" ").map(term).join(" "));
+  function find(from: readonly string[], to: readonly string[]): void {
+    for (const one of from) {
       const others = together.get(one) ?? new Set();
       together.set(one, others);
-      for (const other of terms) if (other !== one) others.add(other);
+      for (const other of to) if (other !== one) others.add(other);
     }
   }
+  for (const words of synonymClasses) find(termsOf(words), termsOf(words));
+  for (const { words, kind } of kinds) find(termsOf(words), termsOf(kind));
   return new Map([...together].map(([one, others]) => [one, [...others]]));
 }
