@@ -51,7 +51,8 @@ function follow(client: ToolClient, sessionId: string, signal: AbortSignal, onEv
 
 async function orNoAgent(error: unknown, client: ToolClient): Promise<unknown> {
   const isAway = error instanceof ToolError && (error.code === ToolErrorCode.Unavailable || error.code === ToolErrorCode.ToolNotFound);
-  if (!isAway || error.details?.["mayHaveRun"] === true) return error;
+  // One that is off in this process says what to set.
+  if (!isAway || !(error.isRetryable || error.code === ToolErrorCode.ToolNotFound) || error.details?.["mayHaveRun"] === true) return error;
   const known = await client.listTools().catch(() => undefined);
   return known?.every(({ name }) => name !== tools.agentChat.name) ? noAgent() : error;
 }

@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { ToolError } from "@rockbot/contracts";
+import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import OpenAI from "openai";
 import { expect, test } from "vitest";
 import { startTestGateway } from "../test-gateway.ts";
@@ -230,6 +233,37 @@ test("the agent is a model among models", async () => {
 
   expect(await client.models.retrieve("rockbot")).toMatchObject({ id: "rockbot" });
   await expect(client.models.retrieve("gpt/x")).rejects.toMatchObject({ status: 404, code: "not_found" });
+});
+
+test("a turn is its token's caller's, who may ask the agent or not", async () => {
+  const hash = (token: string) => `sha256:${createHash("sha256").update(token).digest("hex")}`;
+  const yaml = `
+everyone: { allow: ["*"] }
+callers: { alice: { tokens: [{ hash: "${hash("alice-token")}" }] }, bob: { tokens: [{ hash: "${hash("bob-token")}" }], deny: ["agent__chat"] } }
+`;
+  await using gateway = await startTestGateway({}, holdPolicy(createPolicy(await readPolicy(yaml, "of the test"))));
+  await using agent = await serveTestAgent(gateway.bus, twoWords);
+  const as = (name: string) => new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: `${name}-token`, maxRetries: 0 });
+  await as("alice").chat.completions.create(hello);
+  const text = await as("alice").chat.completions.stream(hello).finalContent();
+
+  expect([text, agent.turns.map(({ caller }) => caller)]).toEqual(["Hello there.", ["alice", "alice"]]);
+  for (const stream of [false, true])
+    await expect(as("bob").chat.completions.create({ ...hello, stream })).rejects.toMatchObject({ status: 403, type: "permission_error", code: "denied" });
+  expect((await as("bob").models.list()).data).toEqual([]);
+});
+
+test("OpenAI's client repeats a request that surely has not run, and none that may have", async () => {
+  await using gateway = await startTestGateway();
+  let asked = 0;
+  await using _agent = await serveTestAgent(gateway.bus, async () => {
+    asked++;
+    throw new ToolError(asked === 1 ? "overloaded" : "timeout", "Cannot answer now", { retryAfterMs: 1, details: { mayHaveRun: asked > 1 } });
+  });
+  const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "none", maxRetries: 5 });
+
+  await expect(client.chat.completions.create(hello)).rejects.toMatchObject({ status: 504, code: "timeout" });
+  expect(asked).toBe(2);
 });
 
 test("a refused token is an error in OpenAI's form", async () => {
