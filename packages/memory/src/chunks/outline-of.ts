@@ -11,4 +11,4 @@ export function outlineOf(chunks: readonly Pick<Chunk, "heading" | "level">[], k
 }
 
 /** How a chunk is called. */
-const partName = (heading: string, index: number): string => (heading === "" ? `Part ${index}` : heading);
+export const partName = (heading: string, index: number): string => (heading === "" ? `Part ${index}` : heading);
