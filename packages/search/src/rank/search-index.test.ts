@@ -48,7 +48,7 @@ const cases: readonly (readonly [keyof Extras, string, Case])[] = [
     "a name before a description",
     {
       documents: {
-        talk: { name: "post", description: "deploy notes about deploy days" },
+        talk: { name: "post", description: "notes about a deploy" },
         deploy: { name: "deploy", description: "Brings a build to the machines that serve it" },
       },
       query: "deploy",
