@@ -1,5 +1,6 @@
 import type { Bus, Logger } from "@rockbot/bus";
 import type { TrustStore } from "@rockbot/mcp/trust";
+import type { WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ConfigSchema, LoadConfigOptions } from "@rockbot/process/config";
 import type { ServiceConfig } from "@rockbot/process/run";
@@ -20,6 +21,7 @@ export const stateKeys = {
   trust: "rockbot:{mcp}:*",
   journals: "rockbot:{journal}:*",
   schedules: "rockbot:{schedules}:*",
+  memory: "rockbot:{memory}:*",
 } as const;
 
 /** `claims` keeps calls with effects from running twice, `rates` counts what callers have used up. */
@@ -77,6 +79,7 @@ export interface BusStartParts<Config> extends StartParts<Config> {
   readonly trustStore: TrustStore | undefined;
   readonly journals: JournalStore | undefined;
   readonly schedules: ScheduleStore | undefined;
+  readonly workingMemory: WorkingMemory | undefined;
 }
 
 /** One thing that `rockbot doctor` has looked at. */

@@ -1,7 +1,7 @@
 import type { SharedRecords } from "@rockbot/records/shared";
 import type { BusStartParts, State } from "./define-service.ts";
 
-type OpenedState = Pick<BusStartParts<never>, "rates" | "claims" | "leases" | "trustStore" | "journals" | "schedules">;
+type OpenedState = Pick<BusStartParts<never>, "rates" | "claims" | "leases" | "trustStore" | "journals" | "schedules" | "workingMemory">;
 
 /**
  * What a service remembers in Redis, of the kinds that its entry names and of no other, so that an entry that forgets one is found by its tests. Claims are opened when
@@ -20,6 +20,9 @@ export async function openState(state: readonly State[], records: SharedRecords)
       : undefined,
     schedules: has("schedules")
       ? await records.open("schedules", async (...at) => (await import("./scheduler/src/store/redis/index.ts")).connectRedisScheduleStore(...at))
+      : undefined,
+    workingMemory: has("memory")
+      ? await records.open("working memory", async (...at) => (await import("@rockbot/memory/redis")).connectRedisWorkingMemory(...at))
       : undefined,
   };
 }

@@ -71,7 +71,7 @@ async function fingerprint(root) {
     "scripts/generate.ts",
     "services/index.ts",
     "services/settings.yaml",
-    ...services.flatMap((name) => [`services/${name}/config.schema.yaml`, `services/${name}/servers.schema.yaml`]),
+    ...services.flatMap((name) => [`services/${name}/config.schema.yaml`, `services/${name}/servers.schema.yaml`, `services/${name}/behaviors.schema.yaml`]),
     ...inFolders.flat(),
   ];
   const texts = await Promise.all(files.map((file) => readFile(join(root, file)).catch(() => "")));

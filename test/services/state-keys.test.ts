@@ -30,6 +30,7 @@ const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit">]: (open
     await schedules?.write({ key: "1", caller: "me", version: undefined, task, spend: { day: "2026-01-01", fires: 1, tokens: 1 } });
     await schedules?.look({ replica: "here", aliveMs: 60_000, limit: 1 });
   },
+  memory: async ({ workingMemory }) => workingMemory?.of("me").set("session/a/notes", "text", { category: "notes", tags: ["a"] }),
 };
 
 test.each(Object.keys(uses) as (keyof typeof uses)[])("what a service remembers as %s lies under the keys that the list of services names", async (kind) => {

@@ -13,7 +13,7 @@ test("without a file all callers may use all tools but the dangerous ones", () =
   expect(policy.decide({ caller: "anybody", tool: "mcp_register_server" })).toMatchObject({ isAllowed: false });
   expect(policy.decide({ caller: "anybody", tool: "launch", isDangerous: true })).toMatchObject({ isAllowed: false });
   expect(policy.decide({ caller: "anybody", tool: "launch" })).toMatchObject({ isAllowed: true });
-  expect(policy.document).toMatchObject({ identity: "trusted", delegates: ["scheduler", "gateway", "operator"], legacyPeers: [] });
+  expect(policy.document).toMatchObject({ identity: "trusted", delegates: ["scheduler", "agent", "gateway", "operator"], legacyPeers: [] });
 });
 
 test("what no list of a file allows is denied: to callers that are not named, and to those without a list of their own", async () => {

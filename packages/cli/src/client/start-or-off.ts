@@ -24,7 +24,8 @@ export interface RunningOrOff extends RunningService {
 /** Starts a service, or says why it cannot run here: the others do not depend on it. */
 export async function startOrOff(service: BusService, parts: ComposedParts): Promise<RunningOrOff> {
   const { name, topic, tools = [name] } = service;
-  const none = { audit: undefined, rates: undefined, claims: undefined, leases: undefined, trustStore: undefined, journals: undefined, schedules: undefined };
+  const shared = { audit: undefined, rates: undefined, claims: undefined, leases: undefined, trustStore: undefined, journals: undefined };
+  const none = { ...shared, schedules: undefined, workingMemory: undefined };
   try {
     return await service.start({ ...none, log: silentLogger, signal: new AbortController().signal, ...parts, service: name, topic });
   } catch (error) {

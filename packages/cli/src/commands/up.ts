@@ -149,8 +149,13 @@ function describe(
     ...(policyFile === undefined ? [] : policyNotes(document).map((words) => `            ${words}`)),
   );
   lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: every process on this bus can act as any agent"}`);
-  for (const { off = [], notes = [] } of running.values())
-    lines.push(...off.map(({ tool, reason }) => `  off       ${tool}. ${reason}`), ...notes.map((words) => `  ${words}`));
+  for (const { off = [], notes = [] } of running.values()) {
+    const byReason = Map.groupBy(off, ({ reason }) => reason);
+    lines.push(
+      ...[...byReason].map(([reason, tools]) => `  off       ${tools.map(({ tool }) => tool).join(", ")}. ${reason}`),
+      ...notes.map((words) => `  ${words}`),
+    );
+  }
   const example = exampleCall(tools, names);
   if (gateway !== undefined && example !== undefined) {
     const auth = gateway.access === "open to this machine" ? "" : ' -H "authorization: Bearer $TOKEN"';

@@ -1,0 +1,76 @@
+import { createAgent, type TurnStore } from "@rockbot/agent";
+import { type Bus, silentLogger } from "@rockbot/bus";
+import { createModel } from "@rockbot/llm";
+import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
+import type { JournalStore } from "@rockbot/records/journal";
+import { createIdentity, createToolCaller, MessageMeter, type StartServiceOptions, serveTools } from "@rockbot/tools";
+import { agentChat } from "./chat/agent-chat.ts";
+import { agentEvents } from "./chat/agent-events.ts";
+import type { AgentConfig } from "./generated/config.ts";
+import { chooseModel } from "./model/choose-model.ts";
+import { readBehaviors } from "./model/read-behaviors.ts";
+import { readSystemPrompt } from "./model/read-system-prompt.ts";
+import { SessionAddresses } from "./user/session-addresses.ts";
+import { TurnCalls } from "./user/turn-calls.ts";
+import { openUserDesk } from "./user/user-desk.ts";
+import { UserReplies } from "./user/user-replies.ts";
+
+/** The parts of the process that the agent uses. */
+export interface StartAgentServiceOptions extends StartServiceOptions {
+  /** Where the journal of calls outlives this process. @default nowhere */
+  readonly journals?: JournalStore | undefined;
+  /** Where sessions and turns are kept that all instances share. @default this process */
+  readonly turnStore?: TurnStore | undefined;
+  /** Where working memory is kept that all instances share. @default this process */
+  readonly workingMemory?: WorkingMemory | undefined;
+}
+
+/** The agent, served. */
+export interface RunningAgentService extends AsyncDisposable {
+  readonly notes: readonly string[];
+}
+
+/** Those of all turns here, and the turns of users' messages. */
+const MAX_CALLS_IN_FLIGHT = 4_096;
+
+/**
+ * Runs the agent: turns as calls of `agent__chat`, and users' messages. Disposal waits for running turns, at most `shutdownGraceMs`; others go back to
+ * the bus, and are taken up by another instance.
+ * @throws {ToolError} `unavailable`, saying what to set, if there is no model
+ */
+export async function startAgentService(
+  bus: Bus,
+  config: Readonly<AgentConfig>,
+  { service, topic, log = silentLogger, policy, signal, journals, turnStore, workingMemory, ...options }: StartAgentServiceOptions,
+): Promise<RunningAgentService> {
+  const { agentName, turnTimeoutMs, concurrency, shutdownGraceMs: drainMs } = config;
+  const chosen = await chooseModel(config, signal);
+  const { url, model: modelName, apiKey, protocol } = chosen;
+  const model = createModel({ url, model: modelName, apiKey, protocol, behaviors: readBehaviors(config.modelBehaviors) });
+  await using started = new AsyncDisposableStack();
+  const memory = workingMemory ?? started.use(createWorkingMemory());
+  // With a journal the calls that are out are left for the next process, where one that ends would cancel them.
+  const results = journals === undefined ? "copy" : "result";
+  const caller = started.use(await createToolCaller(bus, { agent: service, results, journals, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
+  const instructions = readSystemPrompt(config.systemPromptFile);
+  const agent = started.use(await createAgent({ bus, model, name: service, instructions, policy, caller, store: turnStore, log }).start());
+  const addresses = new SessionAddresses(memory);
+  const replies = new UserReplies(bus, { source: service, agentName, addresses, log });
+  const chat = agentChat(agent, {
+    modelNames: [...new Set([modelName, service, agentName])],
+    turnTimeoutMs,
+    onScheduled: (...answer) => replies.volunteer(...answer),
+  });
+  const serving = { ...options, service, topic, policy, log, concurrency, drainMs, isAuditRequired: config.auditRequired };
+  const served = started.use(await serveTools(bus, { tools: [chat, agentEvents(agent)] }, serving));
+  const parts = { agent, turns: new TurnCalls(caller), replies, addresses, identity: createIdentity(bus, policy), meter: new MessageMeter({ policy, log }) };
+  const desk = await openUserDesk(bus, { ...parts, source: service, turnTimeoutMs, drainMs, log });
+  // Both at once: what the desk waits for are turns.
+  started.defer(async () => void (await Promise.all([desk, served].map((each) => each[Symbol.asyncDispose]()))));
+  log.info({ model: modelName, url }, "the agent listens");
+  const running = started.move();
+  return {
+    notes: [`model     ${modelName} at ${url}${chosen.isFound ? ", an Ollama that was found here" : ""}`],
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,86 @@
+import type { Agent, TurnRequest, TurnResult } from "@rockbot/agent";
+import { type ToolAgentChatInput, type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
+import { stepWords } from "./step-words.ts";
+import { TurnMetrics } from "./turn-metrics.ts";
+import { usageMessage } from "./usage-message.ts";
+
+export interface AgentChatOptions {
+  /** Names of the one model that the agent has. */
+  readonly modelNames: readonly string[];
+  readonly turnTimeoutMs: number;
+  /** Hears of the answer of a turn that no user has asked for. */
+  readonly onScheduled: (caller: string, sessionId: string, turnId: string, text: string) => Promise<void>;
+}
+
+/** `agent__chat`: one turn of the agent. The call's id is the turn's. */
+export function agentChat(agent: Pick<Agent, "runTurn">, { modelNames, turnTimeoutMs, onScheduled }: AgentChatOptions): Tool {
+  const metrics = new TurnMetrics();
+  return defineTool(
+    tools.agentChat,
+    async (input, context) => {
+      checkInput(input, modelNames);
+      const { caller, toolCallId: turnId, progress } = context;
+      const sessionId = input.session_id ?? turnId;
+      const result = await metrics.measure(input.origin, () =>
+        agent.runTurn({
+          ...requestOf(input),
+          caller,
+          sessionId,
+          turnId,
+          hasReadUntrusted: context.hasReadUntrusted,
+          signal: context.signal,
+          deadline: Math.min(context.deadline, performance.now() + turnTimeoutMs),
+          parent: context,
+          onEvent(event) {
+            const message = stepWords(event);
+            if (message !== undefined) progress({ message });
+          },
+        }),
+      );
+      if (input.origin === "schedule") await onScheduled(caller, sessionId, turnId, result.text);
+      return answerOf(result, { turnId, sessionId });
+    },
+    { isResumable: true },
+  );
+}
+
+/** @throws {ToolError} */
+function checkInput({ message, messages, model }: ToolAgentChatInput, modelNames: readonly string[]): void {
+  const refuse = (why: string): never => {
+    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot ask the agent: ${why}`);
+  };
+  if (message === undefined && messages === undefined) refuse("there is no message. Give message, or the whole conversation as messages");
+  if (message !== undefined && messages !== undefined) refuse("there are both message and messages. Give one of them");
+  if (model !== undefined && !modelNames.includes(model)) refuse(`it has no model "${model}". It has ${modelNames.join(", also called ")}`);
+}
+
+function requestOf({ message, messages, tools: clientTools, origin, max_output_tokens: maxOutputTokens }: ToolAgentChatInput): Partial<TurnRequest> {
+  return {
+    message,
+    messages,
+    clientTools: clientTools?.map(({ name, description = "", parameters }) => ({ name, description, parameters })),
+    origin,
+    maxOutputTokens,
+  };
+}
+
+function answerOf(
+  { text, finish, toolCalls, usage, hasReadUntrusted, reason }: TurnResult,
+  { turnId, sessionId }: { readonly turnId: string; readonly sessionId: string },
+): ToolResult<ToolAgentChatOutput> {
+  return {
+    content: text,
+    structured: {
+      turn_id: turnId,
+      session_id: sessionId,
+      text,
+      finish,
+      ...(toolCalls === undefined ? {} : { tool_calls: toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })) }),
+      usage: usageMessage(usage),
+      ...(reason === undefined ? {} : { reason }),
+    },
+    isError: finish === "failed",
+    trust: { level: hasReadUntrusted ? "untrusted" : "system", origin: "agent" },
+  };
+}

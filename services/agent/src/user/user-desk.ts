@@ -1,0 +1,145 @@
+import type { Agent } from "@rockbot/agent";
+import { type Bus, DeadLetterError, type Delivery, type Logger } from "@rockbot/bus";
+import {
+  AGENT_USER_SUBSCRIPTION,
+  agentTopics,
+  createEnvelope,
+  type Decoded,
+  decodeMessage,
+  type Envelope,
+  encodeMessage,
+  messages,
+  waitsMs,
+} from "@rockbot/contracts";
+import { callerOf, type Identity, METERED, type MessageMeter } from "@rockbot/tools";
+import { lastTurns } from "./last-turns.ts";
+import { replyAddress } from "./reply-address.ts";
+import type { SessionAddresses } from "./session-addresses.ts";
+import type { TurnCalls } from "./turn-calls.ts";
+import type { UserReplies } from "./user-replies.ts";
+
+export interface UserDeskOptions {
+  readonly agent: Pick<Agent, "history" | "note">;
+  readonly turns: TurnCalls;
+  readonly replies: UserReplies;
+  readonly addresses: Pick<SessionAddresses, "set">;
+  readonly identity: Pick<Identity, "senderOf">;
+  readonly meter: Pick<MessageMeter, "take" | "takeExtra" | "drop">;
+  /** The service, as the bus knows it. */
+  readonly source: string;
+  readonly turnTimeoutMs: number;
+  readonly drainMs: number;
+  readonly log: Logger;
+}
+
+/** Whose a message is, and where its replies go. */
+interface Asked {
+  readonly message: Envelope;
+  readonly caller: string;
+  readonly address: string;
+  readonly delivery: Delivery;
+  /** Why nothing is done, in words. */
+  readonly refusal: string | undefined;
+}
+
+const HISTORY_TTL_MS = 60_000;
+const TRY_AGAIN = "[The user marked your last answer as not helpful. Say in one sentence what may be wrong with it, and give a better one.]";
+
+/**
+ * Takes users' messages, feedback and questions for a session's history. Each message gets one final reply, in words if nothing can be done. A
+ * message that names no topic of its sender is dead-lettered. Instances share the messages.
+ */
+export function openUserDesk(bus: Bus, options: UserDeskOptions): Promise<AsyncDisposable> {
+  const desk = new UserDesk(bus, options);
+  const topics = [agentTopics.message, agentTopics.feedback, agentTopics.historyRequest];
+  return bus.subscribe({ name: AGENT_USER_SUBSCRIPTION, topics, drainMs: options.drainMs, ...METERED }, (message, delivery) => desk.take(message, delivery));
+}
+
+class UserDesk {
+  readonly #bus: Bus;
+  readonly #options: UserDeskOptions;
+
+  constructor(bus: Bus, options: UserDeskOptions) {
+    this.#bus = bus;
+    this.#options = options;
+  }
+
+  async take(message: Envelope, delivery: Delivery): Promise<void> {
+    const { identity, meter } = this.#options;
+    const sender = identity.senderOf(message);
+    const caller = callerOf(message, sender);
+    const waitMs = meter.take("invoke", caller, message.body.byteLength);
+    if (waitMs !== undefined && !meter.takeExtra("refusal", caller)) return meter.drop("invoke", caller);
+    const isKnown = !("refusal" in sender) || sender.mayHear !== undefined;
+    const address = isKnown ? replyAddress(message, nameOf(message), this.#bus.traits) : undefined;
+    if (address === undefined) {
+      if (!meter.takeExtra("unanswerable", caller)) return meter.drop("unanswerable", caller);
+      throw new DeadLetterError("the message names no topic that replies to its sender may go to");
+    }
+    const tooMany = waitMs === undefined ? undefined : `too many messages: try again in ${Math.ceil(waitMs / 1_000)} s`;
+    const refusal = "refusal" in sender ? sender.refusal.message : tooMany;
+    const asked: Asked = { message, caller, address, delivery, refusal };
+    if (message.topic === agentTopics.historyRequest) return this.#tellHistory(asked);
+    if (message.topic === agentTopics.feedback) return this.#takeFeedback(asked);
+    return this.#answer(asked);
+  }
+
+  async #answer(asked: Asked): Promise<void> {
+    const { turns, replies, addresses, turnTimeoutMs, log } = this.#options;
+    const { message, caller, address: topic, delivery } = asked;
+    const { correlationId, messageId } = message;
+    const decoded = decodeMessage("UserMessage", message.body);
+    const sessionId = sessionIn(decoded);
+    const reply = (content: string, isFinal: boolean): Promise<void> => replies.send({ topic, sessionId, content, correlationId, isFinal });
+    const refusal = asked.refusal ?? faultOf(decoded);
+    if (refusal !== undefined || !decoded.ok) return reply(`I could not take your message: ${refusal}`, true);
+    await addresses
+      .set(caller, sessionId, topic)
+      .catch((error: unknown) => log.warn({ reason: String(error) }, "could not keep where replies of a session go"));
+    const { text } = await turns.ask(
+      { caller, sessionId, turnId: messageId, message: decoded.value.content },
+      { timeoutMs: Math.min(turnTimeoutMs, waitsMs(message) ?? turnTimeoutMs), delivery, onStep: (words) => reply(words, false) },
+    );
+    await reply(text, true);
+  }
+
+  async #takeFeedback({ message, caller, delivery, refusal }: Asked): Promise<void> {
+    const { agent, turns, replies, turnTimeoutMs, log } = this.#options;
+    const decoded = decodeMessage("UserFeedback", message.body);
+    const fault = refusal ?? (decoded.ok ? undefined : decoded.fault.message);
+    if (fault !== undefined || !decoded.ok) return log.warn({ caller, reason: fault }, "feedback of a user was not taken"); // nobody waits for an answer
+    const { sessionId, messageId, isPositive } = decoded.value;
+    const mark = isPositive ? "helpful" : "not helpful";
+    if (isPositive) return agent.note(caller, sessionId, "system", `The user marked the reply ${JSON.stringify(messageId)} as ${mark}.`);
+    const history = await agent.history(caller, sessionId);
+    if (!history.some(({ role }) => role === "user")) return; // there is nothing to do better
+    const { text, isAnswer } = await turns.ask({ caller, sessionId, turnId: message.messageId, message: TRY_AGAIN }, { timeoutMs: turnTimeoutMs, delivery });
+    if (isAnswer) await replies.volunteer(caller, sessionId, message.messageId, text);
+  }
+
+  async #tellHistory({ message, caller, address, refusal }: Asked): Promise<void> {
+    const { agent, source, log } = this.#options;
+    const decoded = decodeMessage("ConversationHistoryRequest", message.body);
+    const fault = refusal ?? (decoded.ok ? undefined : decoded.fault.message);
+    if (fault !== undefined) log.warn({ caller, reason: fault }, "a question for a session's history was not answered as asked");
+    const turns = fault === undefined && decoded.ok ? await agent.history(caller, decoded.value.sessionId) : [];
+    const body = encodeMessage("ConversationHistoryResponse", { turns: lastTurns(turns) });
+    const { correlationId } = message;
+    await this.#bus.publish(
+      createEnvelope({ topic: address, type: messages.ConversationHistoryResponse.type, source, correlationId, ttlMs: HISTORY_TTL_MS, body }),
+    );
+  }
+}
+
+const nameOf = ({ userId, source }: Envelope): string => userId ?? source;
+
+/** The session that a message is of, also if the message cannot be read otherwise. */
+function sessionIn(decoded: Decoded<{ readonly sessionId: string }>): string {
+  const { sessionId } = (decoded.ok ? decoded.value : (decoded.fault.value ?? {})) as { readonly sessionId?: unknown };
+  return typeof sessionId === "string" ? sessionId.slice(0, 128) : "unknown";
+}
+
+function faultOf(decoded: Decoded<{ readonly content: string }>): string | undefined {
+  if (!decoded.ok) return decoded.fault.message;
+  return decoded.value.content.trim() === "" ? "it is empty" : undefined;
+}

@@ -1,0 +1,139 @@
+import type { Bus } from "@rockbot/bus";
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { createEnvelope, encodeMessage, messages, type ToolDefinition } from "@rockbot/contracts";
+import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
+import { type ModelServerRequest, ownVirtualHost, startModelServer, startOwnRedis } from "@rockbot/testing";
+import { defineTool, serveTools } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { startService } from "../services/start-service.ts";
+
+const WAIT = { timeout: 60_000, interval: 20 };
+
+/** Where a turn is when the agent that runs it is killed. */
+const points = ["at its first answer", "in its call", "at its last answer", "waiting for its session"] as const;
+
+const held = points.slice(0, 3);
+
+/** Holds whoever comes, until it is opened. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { passed: promise, open: resolve };
+}
+
+// Long because: it is one story, and each part of it needs the others
+test("turns of an agent that is killed are taken up by another one: each message gets one answer, and no call runs twice", { timeout: 120_000 }, async () => {
+  const released = gate();
+  const at = new Map<string, number>();
+  const reach = async (point: string): Promise<void> => {
+    at.set(point, (at.get(point) ?? 0) + 1);
+    await released.passed;
+  };
+  await using model = await startModelServer(async (request) => {
+    const said = saidIn(request);
+    if (!hasResult(request)) {
+      if (said === "at its first answer") await reach(said);
+      return { toolCalls: [{ name: "note_down", arguments: { what: said } }] };
+    }
+    if (said === "at its last answer") await reach(said);
+    return { text: `Noted ${said}.` };
+  });
+  await using broker = await ownVirtualHost();
+  await using redis = await startOwnRedis();
+  await using bus = await connectBus(broker.url, { name: "test" });
+  await using claims = await connectRedisClaimStore(redis.url);
+  const runs: string[] = [];
+  await using _notes = await serveTools(
+    bus,
+    {
+      tools: [
+        noteTool(async (what) => {
+          runs.push(what);
+          if (what === "in its call") await reach(what);
+        }),
+      ],
+    },
+    { service: "notes", claims },
+  );
+  await using users = await hearReplies(bus);
+  const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
+
+  await using first = await startService("agent", env);
+  for (const point of held) await users.ask(point, point);
+  await expect.poll(() => [...at.keys()].toSorted(), WAIT).toEqual(held.toSorted());
+  await users.ask("in its call", "waiting for its session");
+  await expect.poll(async () => (await bus.inspect("agent.user"))?.messages, WAIT).toBe(0);
+  await using _second = await startService("agent", env);
+  first.kill("SIGKILL");
+  await first.ended;
+  released.open();
+
+  await expect
+    .poll(
+      () =>
+        users
+          .finals()
+          .map(({ correlationId }) => correlationId)
+          .toSorted(),
+      WAIT,
+    )
+    .toEqual([...points].toSorted());
+  expect(
+    users
+      .finals()
+      .map(({ content }) => content)
+      .toSorted(),
+  ).toEqual(points.map((point) => `Noted ${point}.`).toSorted());
+  expect(runs.toSorted()).toEqual([...points].toSorted());
+  // What the model has said is kept: only the question without an answer is asked again.
+  const asked = model.requests.filter((request) => saidIn(request) === "at its last answer").map(hasResult);
+  expect(asked).toEqual([false, true, true]);
+});
+
+/** What the user has said last. */
+const saidIn = ({ messages }: ModelServerRequest): string => messages.findLast(({ role }) => role === "user")?.text ?? "";
+/** Whether the request has a result of a call that the last message has led to. */
+const hasResult = ({ messages }: ModelServerRequest): boolean =>
+  messages.findLastIndex(({ role }) => role === "tool") > messages.findLastIndex(({ role }) => role === "user");
+
+/** A tool with effects: each run of it counts. */
+function noteTool(run: (what: string) => Promise<void>) {
+  const validateInput = Object.assign((value: unknown): value is { what: string } => typeof value === "object", { errors: null });
+  const inputSchema = { type: "object", properties: { what: { type: "string" } } };
+  const definition: ToolDefinition<{ what: string }> = {
+    name: "note_down",
+    description: "Note something.",
+    inputSchema,
+    readOnly: false,
+    idempotent: false,
+    validateInput,
+  };
+  return defineTool(definition, async ({ what }) => {
+    await run(what);
+    return "noted";
+  });
+}
+
+/** A program that sends users' messages, and hears the replies. */
+async function hearReplies(bus: Bus) {
+  const replies: { readonly correlationId: string | undefined; readonly content: string; readonly isFinal: boolean }[] = [];
+  const subscription = await bus.subscribe({ name: "result.users", topics: ["user.response.users"], kind: "result" }, async ({ correlationId, body }) => {
+    const { content, isFinal = true } = JSON.parse(Buffer.from(body).toString()) as { content: string; isFinal?: boolean };
+    replies.push({ correlationId, content, isFinal });
+  });
+  return {
+    finals: () => replies.filter(({ isFinal }) => isFinal),
+    /** @param content also names the message */
+    ask: (sessionId: string, content: string) =>
+      bus.publish(
+        createEnvelope({
+          topic: "user.message",
+          type: messages.UserMessage.type,
+          source: "users",
+          replyTo: "user.response.users",
+          correlationId: content,
+          body: encodeMessage("UserMessage", { content, sessionId, userId: "somebody", targetAgent: null }),
+        }),
+      ),
+    [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose](),
+  };
+}
