@@ -81,10 +81,11 @@ describe.each(PROTOCOLS)("a model that speaks as %s", (protocol) => {
   });
 
   test.each([
+    ["has spaces only in it", { text: "  \n" }, "interrupted", "there is nothing in it"],
     ["has no answer in it", { text: "" }, "interrupted", "there is nothing in it"],
     ["says that it calls tools, and calls none", { finish: "tool_calls" }, "interrupted", "there is nothing in it"],
     ["breaks off", { text: LONG, cutAfter: 5 }, "interrupted", "broke off"],
-    ["ends in the middle", { text: LONG, endAfter: 5 }, "interrupted", "ended"],
+    ["ends in the middle", { text: LONG, endAfter: 5 }, "interrupted", "it ended in the middle"],
     ["fails in the middle", { text: LONG, errorAfter: 5, status: 503 }, "unavailable", "overloaded"],
     [
       "is an overflow in the middle",
@@ -139,6 +140,16 @@ describe.each(PROTOCOLS)("a model that speaks as %s", (protocol) => {
 
     expect(await one.model.answer(question)).toMatchObject({ finish: "refused", text: "Well, I cannot help with that.", toolCalls: [] });
     expect(await one.model.answer(question)).toMatchObject({ finish: "refused", text: "Well" });
+  });
+
+  test("gives two calls two ids, whatever it says", async () => {
+    const call = { id: "same", name: "web_browse" };
+    await using one = await start([{ toolCalls: [call, call, call] }], { protocol });
+
+    const ids = (await one.model.answer({ ...question, tools })).toolCalls.map(({ id }) => id);
+
+    expect(ids[0]).toBe("same");
+    expect(new Set(ids).size).toBe(3);
   });
 
   test("says that it ran out of tokens", async () => {

@@ -48,6 +48,7 @@ export { type FakeOpenRouter, type OpenRouterFault, startFakeOpenRouter } from "
 
 // A model behind HTTP, in the protocols of OpenAI and Anthropic.
 
+export { type MisusedTool, type ModelMisbehaviour, modelMisbehaviours } from "./model/model-misbehaviours.ts";
 export type { ModelScript, ModelServerRequest, ModelStep, ScriptedCall, SentMessage } from "./model/model-script.ts";
 export { type ModelServer, type StartModelServerOptions, startModelServer } from "./model/start-model-server.ts";
 

@@ -60,7 +60,7 @@ class Answer {
         this.#count(part.delta);
         break;
       case "tool-call":
-        this.#calls.push({ id: part.toolCallId, name: part.toolName, arguments: part.input, metadata: part.providerMetadata });
+        this.#calls.push({ id: this.#idFor(part.toolCallId), name: part.toolName, arguments: part.input, metadata: part.providerMetadata });
         break;
       case "finish":
         this.#end = { reason: part.finishReason, usage: part.usage };
@@ -76,7 +76,7 @@ class Answer {
     if (FAILED.test(reason.raw ?? "")) throw this.#broken(`the provider ended it as failed (${reason.raw})`);
     const finish = this.#finishOf(reason);
     const toolCalls = finish === "refused" ? [] : this.#calls.map(({ id, name, arguments: input }) => ({ id, name, arguments: input }));
-    if (this.#text === "" && toolCalls.length === 0 && finish !== "refused" && finish !== "length") throw this.#broken("there is nothing in it");
+    if (this.#text.trim() === "" && toolCalls.length === 0 && finish !== "refused" && finish !== "length") throw this.#broken("there is nothing in it");
     const calls = toolCalls.length === 0 ? [] : this.#calls.map(({ metadata }) => metadata);
     const providerData = writeProviderData([...this.#reasoning.values()], calls);
     return { text: this.#text, toolCalls, finish, usage: this.#usageOf(usage), ...(providerData !== undefined && { providerData }) };
@@ -88,6 +88,14 @@ class Answer {
     if (unified === "length") return "length";
     if (this.#calls.length > 0) return "tool_calls";
     return unified === "stop" || unified === "tool-calls" ? "stop" : "other";
+  }
+
+  /** Results are told apart by ids: a second call with one gets another. */
+  #idFor(given: string): string {
+    const isTaken = (id: string): boolean => this.#calls.some((call) => call.id === id);
+    let id = given;
+    for (let copy = 2; isTaken(id); copy++) id = `${given}-${copy}`;
+    return id;
   }
 
   #usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): ModelUsage {

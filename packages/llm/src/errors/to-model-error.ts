@@ -1,4 +1,4 @@
-import { APICallError, InvalidResponseDataError, JSONParseError, TypeValidationError } from "@ai-sdk/provider";
+import { APICallError, JSONParseError, TypeValidationError } from "@ai-sdk/provider";
 import { retryAfterMs } from "@rockbot/base";
 import { ModelError, type ModelErrorCode, type ModelErrorOptions } from "../model-error.ts";
 import { contextOverflow } from "./context-overflow.ts";
@@ -24,11 +24,17 @@ export function toModelError(error: unknown, subject: string): ModelError {
   if (own !== undefined) return own as ModelError;
   if (APICallError.isInstance(error)) return ofCall(error, subject);
   if (TypeValidationError.isInstance(error)) return ofChunk(error.value, subject, error);
-  if (InvalidResponseDataError.isInstance(error) || JSONParseError.isInstance(error)) {
-    return new ModelError("interrupted", `Cannot read the answer of ${subject}: ${words(error.message)}`, { cause: error });
-  }
-  if (error instanceof Error) return new ModelError("interrupted", `Cannot read the answer of ${subject}: ${words(error.message)}`, { cause: error });
+  if (error instanceof Error) return new ModelError("interrupted", `Cannot read the answer of ${subject}: ${plain(error)}`);
   return ofChunk({ error }, subject, error);
+}
+
+/** The SDK's own words are for programmers. */
+function plain(error: Error): string {
+  const { message } = error;
+  if (JSONParseError.isInstance(error)) return "a part of it is no JSON";
+  if (/without a finish reason/.test(message)) return "it ended in the middle";
+  if (/normalized Anthropic stream error/.test(message)) return "a part of it has an unknown form";
+  return /'function.name'/.test(message) ? "it calls a tool without a name" : words(message);
 }
 
 function causes(error: unknown): unknown[] {

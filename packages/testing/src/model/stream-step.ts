@@ -35,11 +35,16 @@ function breakOff(response: ServerResponse): void {
   response.write("", () => setImmediate(() => response.destroy()));
 }
 
-const drained = (response: ServerResponse): Promise<void> =>
-  new Promise((resolve) => {
-    response.once("drain", resolve);
-    response.once("close", resolve);
+/** Once more can be written, or nobody reads any more. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      response.off("drain", go).off("close", go);
+      resolve();
+    };
+    response.on("drain", go).on("close", go);
   });
+}
 
 /** The pieces of a text, none within a character. */
 export function piecesOf(text: string, length = 24): string[] {
