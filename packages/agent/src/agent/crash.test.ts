@@ -1,0 +1,122 @@
+import { createMemoryBus } from "@rockbot/bus";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { createToolCaller, serveTools, type ToolCaller } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
+import type { TurnStore } from "../store/turn-store.ts";
+import { called, said, scriptedModel } from "../test-model.ts";
+import { testRequest, testTool } from "../test-turn.ts";
+import type { TurnResult } from "../turn/turn.ts";
+import { createAgent } from "./create-agent.ts";
+
+/** A process that dies at one of its steps: from then on nothing that it asks for is done, and nothing that was done is told to it. */
+class Mortal {
+  readonly #diesAt: number;
+  readonly steps: string[] = [];
+  isDead = false;
+  readonly died = Promise.withResolvers<void>();
+
+  constructor(diesAt: number) {
+    this.#diesAt = diesAt;
+  }
+
+  /** @param phase whether the process dies before the step, or after it without learning of it */
+  async step<T>(name: string, run: () => Promise<T>): Promise<T> {
+    if (this.isDead) return new Promise(() => {});
+    this.#count(`before ${name}`);
+    if (this.isDead) return new Promise(() => {});
+    const result = await run();
+    if (this.isDead) return new Promise(() => {});
+    this.#count(`after ${name}`);
+    return this.isDead ? new Promise(() => {}) : result;
+  }
+
+  #count(name: string): void {
+    this.steps.push(name);
+    if (this.steps.length !== this.#diesAt) return;
+    this.isDead = true;
+    this.died.resolve();
+  }
+
+  store(store: TurnStore): TurnStore {
+    return new Proxy(store, {
+      get: (target, name) => {
+        const operation = target[name as keyof TurnStore];
+        const run = (...args: unknown[]) => (operation as (...all: unknown[]) => Promise<unknown>).apply(target, args);
+        if (typeof name === "symbol") return run;
+        if (name === "renew") return (...args: unknown[]) => (this.isDead ? new Promise(() => {}) : run(...args)); // by the clock, so no step of the story
+        return (...args: unknown[]) => this.step(name, () => run(...args));
+      },
+    });
+  }
+
+  caller(caller: ToolCaller): ToolCaller {
+    const call: ToolCaller["call"] = (name, args, options) => this.step(`call ${name}`, () => caller.call(name, args, options));
+    return Object.create(caller, { call: { value: call } }) as ToolCaller;
+  }
+}
+
+/** Runs the story once, in a process that dies at a step, then in others until it ends. */
+async function runStory(diesAt: number) {
+  await using bus = createMemoryBus();
+  const runs: string[] = [];
+  const effect = testTool("effect", async ({ name }, { toolCallId }) => {
+    runs.push(`${name} ${toolCallId}`);
+    return `did ${name}`;
+  });
+  const read = testTool("look", async () => ({ content: "seen", trust: { level: "untrusted", origin: "page" } }), { readOnly: true });
+  await using _service = await serveTools(bus, { tools: [effect, read] }, { service: "tests" });
+  await using store = createMemoryTurnStore();
+  const script = [called("look", ["effect", { name: "a" }]), called(["effect", { name: "b" }], ["effect", { name: "c" }]), said("done")];
+  // By how far the conversation is, as a real model: an answer that was lost is asked for again.
+  const { model } = scriptedModel([({ messages }) => script[messages.filter(({ role }) => role === "assistant").length] ?? said("too much")]);
+  const request = testRequest("Go.");
+  const limits = { leaseMs: 100 };
+
+  const mortal = new Mortal(diesAt);
+  const firstCaller = await createToolCaller(bus, { agent: "agent", results: "copy" });
+  const first = await createAgent({ bus, model, store: mortal.store(store), caller: mortal.caller(firstCaller), limits }).start();
+  const ended = first.runTurn(request).then(
+    (result): TurnResult | undefined => result,
+    () => undefined,
+  );
+  const early = await Promise.race([ended, mortal.died.promise.then(() => undefined)]);
+  await using caller = await createToolCaller(bus, { agent: "agent", results: "copy" });
+  await using second = await createAgent({ bus, model, store, caller, limits }).start();
+  const result = await second.runTurn({ ...request, deadline: performance.now() + 60_000 });
+  const history = await second.history("agent", request.sessionId);
+  void first[Symbol.asyncDispose](); // a dead process ends no turn, and is not waited for
+  await firstCaller[Symbol.asyncDispose]();
+  return { runs, result, early, history, steps: mortal.steps };
+}
+
+test("an agent that dies at any step of a turn leaves it to the next: each call runs once, and there is one answer", { timeout: 120_000 }, async () => {
+  const { steps } = await runStory(Number.POSITIVE_INFINITY);
+  expect(new Set(steps.map((step) => step.replace(/^(before|after) /, "")))).toEqual(
+    new Set(["take", "begin", "addEvents", "addAnswer", "call look", "call effect", "addResult", "end"]),
+  );
+  for (let diesAt = 1; diesAt <= steps.length; diesAt++) {
+    const at = `dies ${steps[diesAt - 1]} (step ${diesAt})`;
+    const { runs, result, early, history } = await runStory(diesAt);
+    expect(runs.map((run) => run.split(" ")[0]).sort(), at).toEqual(["a", "b", "c"]);
+    expect(new Set(runs.map((run) => run.split(" ")[1])).size, at).toBe(3);
+    expect(result, at).toMatchObject({ text: "done", finish: "stop", hasReadUntrusted: true });
+    if (early !== undefined) expect(early, at).toEqual(result);
+    expect(history.map(({ content }) => content), at).toEqual(["Go.", "done"]);
+  }
+});
+
+test("a call whose service died while it ran is told to the model as having an unknown outcome, and does not run again", async () => {
+  await using bus = createMemoryBus();
+  let runs = 0;
+  const effect = testTool("effect", async () => {
+    runs++;
+    throw new ToolError(ToolErrorCode.OutcomeUnknown, "The call was started and its outcome is lost.");
+  });
+  await using _service = await serveTools(bus, { tools: [effect] }, { service: "tests" });
+  const { model, requests } = scriptedModel([called("effect"), said("I do not know.")]);
+  await using agent = await createAgent({ bus, model }).start();
+  expect(await agent.runTurn(testRequest("Go."))).toMatchObject({ text: "I do not know." });
+  expect(requests[1]?.messages.at(-1)?.content).toMatch(/^outcome_unknown: /);
+  expect(runs).toBe(1);
+});
