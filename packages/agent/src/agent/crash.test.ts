@@ -102,7 +102,10 @@ test("an agent that dies at any step of a turn leaves it to the next: each call 
     expect(new Set(runs.map((run) => run.split(" ")[1])).size, at).toBe(3);
     expect(result, at).toMatchObject({ text: "done", finish: "stop", hasReadUntrusted: true });
     if (early !== undefined) expect(early, at).toEqual(result);
-    expect(history.map(({ content }) => content), at).toEqual(["Go.", "done"]);
+    expect(
+      history.map(({ content }) => content),
+      at,
+    ).toEqual(["Go.", "done"]);
   }
 });
 

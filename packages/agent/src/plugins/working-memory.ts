@@ -1,11 +1,17 @@
-import { createWorkingMemory, memoryTools, type WorkingMemory } from "@rockbot/memory";
+import { createWorkingMemory, memoryTools, type SizeBounds, sizeBounds, sizeLayer, type WorkingMemory } from "@rockbot/memory";
 import type { AgentPlugin } from "../agent/agent-plugin.ts";
 
+/** The bounds of single tools' results. */
+export interface WorkingMemoryOptions {
+  /** Bounds of single tools, by name. */
+  readonly sizes?: Readonly<Record<string, SizeBounds>> | undefined;
+}
+
 /**
- * The working memory of each session: its five tools, for notes. Each agent has it.
+ * The working memory of each session: its five tools, and the layer that keeps large results there. Each agent has it.
  * @param memory stays its maker's; one in this process if left out
  */
-export const workingMemory = (memory?: WorkingMemory): AgentPlugin => ({
+export const workingMemory = (memory?: WorkingMemory, { sizes }: WorkingMemoryOptions = {}): AgentPlugin => ({
   name: "working memory",
   async start() {
     const own = memory ?? createWorkingMemory();
@@ -14,6 +20,8 @@ export const workingMemory = (memory?: WorkingMemory): AgentPlugin => ({
         const { caller, namespace, model } = scope;
         return memoryTools(own.of(caller), { namespace, pageChars: model.behavior.chunkingThreshold, hasReadUntrusted: () => scope.hasReadUntrusted });
       },
+      layer: ({ caller, namespace, model }) =>
+        sizeLayer({ memory: own.of(caller), namespace, threshold: sizeBounds({ threshold: model.behavior.chunkingThreshold, tools: sizes }) }),
       async [Symbol.asyncDispose]() {
         if (own !== memory) await own[Symbol.asyncDispose]();
       },
