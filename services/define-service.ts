@@ -1,3 +1,4 @@
+import type { TurnStore } from "@rockbot/agent";
 import type { Bus, Logger } from "@rockbot/bus";
 import type { TrustStore } from "@rockbot/mcp/trust";
 import type { WorkingMemory } from "@rockbot/memory";
@@ -22,6 +23,7 @@ export const stateKeys = {
   journals: "rockbot:{journal}:*",
   schedules: "rockbot:{schedules}:*",
   memory: "rockbot:{memory}:*",
+  turns: "rockbot:{turns}:*",
 } as const;
 
 /** `claims` keeps calls with effects from running twice, `rates` counts what callers have used up. */
@@ -80,6 +82,7 @@ export interface BusStartParts<Config> extends StartParts<Config> {
   readonly journals: JournalStore | undefined;
   readonly schedules: ScheduleStore | undefined;
   readonly workingMemory: WorkingMemory | undefined;
+  readonly turnStore: TurnStore | undefined;
 }
 
 /** One thing that `rockbot doctor` has looked at. */

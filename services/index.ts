@@ -59,7 +59,7 @@ const listed = [
     topic: "tool.invoke.agent",
     tools: ["agent__chat", "agent__events"],
     owns: ["user.message", "user.feedback", "user.history.request"],
-    state: ["audit", "rates", "claims", "journals", "memory"],
+    state: ["audit", "rates", "claims", "journals", "memory", "turns"],
     isDelegate: true,
     egress: ["configured"],
     profile: "agent",

@@ -1,7 +1,7 @@
 import type { SharedRecords } from "@rockbot/records/shared";
 import type { BusStartParts, State } from "./define-service.ts";
 
-type OpenedState = Pick<BusStartParts<never>, "rates" | "claims" | "leases" | "trustStore" | "journals" | "schedules" | "workingMemory">;
+type OpenedState = Pick<BusStartParts<never>, "rates" | "claims" | "leases" | "trustStore" | "journals" | "schedules" | "workingMemory" | "turnStore">;
 
 /**
  * What a service remembers in Redis, of the kinds that its entry names and of no other, so that an entry that forgets one is found by its tests. Claims are opened when
@@ -24,5 +24,6 @@ export async function openState(state: readonly State[], records: SharedRecords)
     workingMemory: has("memory")
       ? await records.open("working memory", async (...at) => (await import("@rockbot/memory/redis")).connectRedisWorkingMemory(...at))
       : undefined,
+    turnStore: has("turns") ? await records.open("turns", async (...at) => (await import("@rockbot/agent/redis")).connectRedisTurnStore(...at)) : undefined,
   };
 }

@@ -31,6 +31,17 @@ const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit">]: (open
     await schedules?.look({ replica: "here", aliveMs: 60_000, limit: 1 });
   },
   memory: async ({ workingMemory }) => workingMemory?.of("me").set("session/a/notes", "text", { category: "notes", tags: ["a"] }),
+  turns: async ({ turnStore }) => {
+    const session = { caller: "me", sessionId: "a" };
+    const taken = await turnStore?.take(session, { turnId: "1", owner: "here", leaseMs: 60_000, maxWaiting: 1 });
+    await turnStore?.take(session, { turnId: "2", owner: "there", leaseMs: 60_000, maxWaiting: 1 });
+    const lease = { turnId: "1", owner: "here", fence: taken?.state === "taken" ? taken.fence : 0 };
+    await turnStore?.begin(session, lease, { nonce: "n", startedAt: 1, hasReadUntrusted: false, answers: [], results: new Map() });
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    await turnStore?.addAnswer(session, lease, 0, { text: "text", toolCalls: [], finish: "stop", usage });
+    await turnStore?.addEvents(session, "1", [{ at: "2026-01-01T00:00:00Z", kind: "turn_started" }], 0);
+    await turnStore?.end(session, lease, { text: "text", finish: "stop", usage, hasReadUntrusted: false }, [{ role: "user", content: "text", at: 1 }]);
+  },
 };
 
 test.each(Object.keys(uses) as (keyof typeof uses)[])("what a service remembers as %s lies under the keys that the list of services names", async (kind) => {

@@ -1,6 +1,7 @@
-import { createAgent, type TurnStore } from "@rockbot/agent";
+import { createAgent, mcpToolProxy, serviceSearch, type TurnStore } from "@rockbot/agent";
 import { type Bus, silentLogger } from "@rockbot/bus";
 import { createModel } from "@rockbot/llm";
+import { mayHearBridge } from "@rockbot/mcp/for-agents";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { JournalStore } from "@rockbot/records/journal";
 import { createIdentity, createToolCaller, MessageMeter, type StartServiceOptions, serveTools } from "@rockbot/tools";
@@ -53,7 +54,10 @@ export async function startAgentService(
   const results = journals === undefined ? "copy" : "result";
   const caller = started.use(await createToolCaller(bus, { agent: service, results, journals, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
   const instructions = readSystemPrompt(config.systemPromptFile);
-  const agent = started.use(await createAgent({ bus, model, name: service, instructions, policy, caller, store: turnStore, log }).start());
+  const builder = createAgent({ bus, model, name: service, instructions, policy, caller, store: turnStore, memory, log });
+  if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
+  builder.use(serviceSearch({ maxTools: config.maxTools }));
+  const agent = started.use(await builder.start());
   const addresses = new SessionAddresses(memory);
   const replies = new UserReplies(bus, { source: service, agentName, addresses, log });
   const chat = agentChat(agent, {

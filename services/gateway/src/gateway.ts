@@ -1,7 +1,6 @@
 import { isIPv6 } from "node:net";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
-import { mcpTopics } from "@rockbot/contracts";
-import { offerMcpTools } from "@rockbot/mcp/for-agents";
+import { mayHearBridge, offerMcpTools } from "@rockbot/mcp/for-agents";
 import type { EndpointLoad } from "@rockbot/mcp/serve";
 import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
@@ -131,12 +130,6 @@ function listen(
 
 function callsAndPolicy({ caller, policy }: OperatorParts): HttpApp {
   return operatorRoutes({ [CALLS_PATH]: createCallsApp([caller.journal]), [POLICY_PATH]: createPolicyApp(policy, caller.tools) });
-}
-
-/** Where the broker knows its users, it lets a gateway hear of MCP servers only if the policy has a bridge for them. */
-function mayHearBridge({ traits }: Bus, policy: PolicyHolder | undefined): boolean {
-  const services = Object.values(policy?.current().document.services ?? {});
-  return !traits.verifiesSender || services.some((service) => service?.topic === mcpTopics.invoke);
 }
 
 function accessBy(gatewayToken: string | undefined, policy: PolicyHolder | undefined): GatewayAccess {

@@ -1,5 +1,6 @@
 // For agents.
 
+export { mayHearBridge } from "./may-hear-bridge.ts";
 export { type OfferedMcpTools, type OfferMcpToolsOptions, offerMcpTools } from "./offer-mcp-tools.ts";
 
 // For operators.
