@@ -72,6 +72,11 @@ export { mcpServerSummary } from "./mcp/mcp-server-summary.ts";
 export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp/mcp-topics.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
 
+// JSON Schemas that refer to themselves.
+
+export { boundedValidator } from "./json-schema/bounded-validator.ts";
+export { referenceFault } from "./json-schema/reference-fault.ts";
+
 // Errors: what a call fails with.
 
 export { errorReply, textResponse, toolErrorFrom } from "./messages/tool-messages.ts";

@@ -36,3 +36,26 @@ test.each(["http://json-schema.org/draft-07/schema#", undefined])("a schema of d
   const { validateInput } = toolDefinition({ name: "t", description: "", inputSchema: { ...($schema === undefined ? {} : { $schema }), type: "object" } });
   expect([validateInput({}), validateInput(1)]).toEqual([true, false]);
 });
+
+test("references without an end are a fault of the definition, not of each call", () => {
+  const inputSchema = { type: "object", $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } };
+  const define = () => toolDefinition({ name: "t", description: "", inputSchema, outputSchema: { allOf: [{ $ref: "#" }] } });
+  expect(define).toThrow(/inputSchema is no JSON Schema .* its references lead back .*; outputSchema is no JSON Schema .* its references lead back/);
+});
+
+test("a tool whose schema refers to itself is announced, listed and checked; arguments that would take for ever are refused", async () => {
+  await using bus = createMemoryBus();
+  const expression = { anyOf: [{ $ref: "#/$defs/not" }, { $ref: "#/$defs/same" }, { type: "number" }] };
+  const kind = (name: string) => ({ type: "object", required: ["kind"], properties: { kind: { const: name }, of: expression } });
+  const inputSchema = { type: "object", properties: { of: expression }, $defs: { not: kind("not"), same: kind("same") } };
+  const tool = defineTool(toolDefinition({ name: "evaluate", description: "", inputSchema, readOnly: true }), async () => "done");
+  await using _ = await serveTools(bus, { tools: [tool] }, { service: "logic" });
+  await using agent = await createToolCaller(bus, { agent: "tests" });
+  await agent.discovered();
+  expect(agent.tools.get("evaluate")?.parametersSchema).toBe(JSON.stringify(inputSchema));
+
+  const nested = (levels: number): object => ({ of: Array.from({ length: levels }).reduce((of: unknown) => ({ kind: "not", of }), 1) });
+  expect(await agent.call("evaluate", nested(8))).toMatchObject({ content: "done" });
+  await expect(agent.call("evaluate", { of: { kind: "nott", of: 1 } })).rejects.toMatchObject({ code: "invalid_arguments" });
+  await expect(agent.call("evaluate", nested(60))).rejects.toThrow(/nested too deeply: its schema refers to itself/);
+});

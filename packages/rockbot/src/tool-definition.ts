@@ -1,4 +1,4 @@
-import type { ToolDefinition, Validator } from "@rockbot/contracts";
+import { boundedValidator, referenceFault, type ToolDefinition, type Validator } from "@rockbot/contracts";
 import { Ajv2020, type Options } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 
@@ -38,7 +38,9 @@ export function toolDefinition<Input = Record<string, unknown>, Output = unknown
   const compiled = <T>(which: string, schema: object): Validator<T> => {
     const { $schema: _, ...used } = schema as { readonly $schema?: string }; // ajv refuses drafts that it has not been given, whatever the rest says
     try {
-      return ajv.compile(used) as Validator<T>;
+      const fault = referenceFault(used);
+      if (fault !== undefined) throw new TypeError(fault);
+      return boundedValidator(used, ajv.compile(used) as Validator<T>);
     } catch (error) {
       faults.push(`${which} is no JSON Schema that can be used: ${(error as Error).message}`);
       return ((_value: unknown): _value is T => false) as Validator<T>;

@@ -132,6 +132,19 @@ test("once untrusted content was read, only tools run whose server the operator 
   expect(await raw("whoami", header)).not.toHaveProperty("code");
 });
 
+test.each<[string, object]>([
+  ["have no end", { type: "object", allOf: [{ $ref: "#" }] }],
+  ["lead back to each other", { type: "object", $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } }],
+  ["double with each level", { type: "object", properties: { n: { anyOf: [{ $ref: "#" }, { $ref: "#" }] } } }],
+])("a server's tool whose references %s is listed, and called", async (_, inputSchema) => {
+  await using agent = await startAgent(() => ({ faulty: { ...faulty(), pin: "off" } }));
+  const { caller } = agent;
+  await caller.call("faulty__redefine", { tool: "echo", inputSchema });
+  await expect.poll(() => caller.tools.get("faulty__echo")?.parametersSchema, { timeout: 10_000 }).toBe(JSON.stringify(inputSchema));
+  const nested = Array.from({ length: 40 }).reduce<object>((n) => ({ n }), {});
+  expect(await caller.call("faulty__echo", nested)).toMatchObject({ content: JSON.stringify(nested) });
+});
+
 test("cancelling the call of mcp_invoke_tool cancels the call at the server", async () => {
   await using agent = await startAgent(() => ({ faulty: faulty() }));
   const { caller } = agent;

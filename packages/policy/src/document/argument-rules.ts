@@ -1,4 +1,4 @@
-import type { Validator } from "@rockbot/contracts";
+import { boundedValidator, referenceFault, type Validator } from "@rockbot/contracts";
 import type { Options } from "ajv";
 import type { PolicyDocument, PolicyRule } from "../generated/policy.ts";
 import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
@@ -27,7 +27,9 @@ export async function compileArgumentRules(document: PolicyDocument): Promise<{ 
   for (const { rule, path } of found) {
     const schema = rule.arguments as object;
     try {
-      rules.set(rule, { schema, validate: ajv.compile(schema) as Validator<unknown> });
+      const fault = referenceFault(schema);
+      if (fault !== undefined) throw new TypeError(fault);
+      rules.set(rule, { schema, validate: boundedValidator(schema, ajv.compile(schema) as Validator<unknown>) });
     } catch (error) {
       faults.push({ path: [...path, "arguments"], message: `is no JSON Schema that can be used: ${error instanceof Error ? error.message : String(error)}` });
     }

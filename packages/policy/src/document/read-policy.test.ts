@@ -137,6 +137,7 @@ test("the revision is that of what the file says, not of how it says it", async 
 test("argument rules are compiled when the policy is read; what cannot be is a fault of the file", async () => {
   const rule = (schema: object) => JSON.stringify({ everyone: { rules: [{ tools: ["*"], arguments: schema }] } });
   expect(await faultsOf(rule({ type: "object", properties: { url: { pattern: "^https://" } } }))).toEqual([]);
+  expect(await faultsOf(rule({ allOf: [{ $ref: "#" }] }))).toEqual([expect.stringContaining("its references lead back to where they began")]);
   const [misspelt] = await faultsOf(rule({ type: "object", propertys: {} }));
   expect(misspelt).toMatch(/^everyone\.rules\.0\.arguments, line 1: is no JSON Schema that can be used: .*propertys/);
   const [backtracking] = await faultsOf(rule({ properties: { url: { pattern: "(a)\\1" } } }));

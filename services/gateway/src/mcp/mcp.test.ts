@@ -143,6 +143,25 @@ describe.each(Object.entries(clients))("%s", (which, connect) => {
     await expect(client.call({ name: "ecko" })).rejects.toThrow('did you mean "echo"?');
   });
 
+  test("lists and calls tools whose schemas refer to themselves, with an end or without", async () => {
+    await using gateway = await startTestGateway();
+    const schemas = { tree: { type: "object", properties: { child: { $ref: "#" } } }, endless: { type: "object", allOf: [{ $ref: "#" }] } };
+    await using _tree = await serveOne(
+      gateway.bus,
+      defineTool(loose("tree", schemas.tree), async () => "a tree"),
+    );
+    await using _endless = await serveOne(
+      gateway.bus,
+      defineTool(loose("endless", schemas.endless), async () => "no end"),
+    );
+    await using client = await connect(gateway);
+    const listed = (await client.listTools()).filter(({ name }) => name in schemas);
+
+    expect(Object.fromEntries(listed.map(({ name, inputSchema }) => [name, inputSchema]))).toEqual(schemas);
+    expect(await client.call({ name: "tree", arguments: { child: { child: {} } } })).toMatchObject({ content: [{ text: "a tree" }] });
+    expect(await client.call({ name: "endless" })).toMatchObject({ content: [{ text: "no end" }] });
+  });
+
   test("is told every fault of what it sends beside the arguments", async () => {
     await using gateway = await startTestGateway();
     await using client = await connect(gateway);
