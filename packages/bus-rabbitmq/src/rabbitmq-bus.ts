@@ -206,7 +206,7 @@ class RabbitMqBus implements Bus {
     this.#isClosing = true;
     this.#lookNow?.();
     // While handlers finish they may still publish answers, so publishing ends last.
-    await Promise.all([...this.#subscriptions].map((subscription) => subscription.dispose(this.#drainMs)));
+    await Promise.all([...this.#subscriptions].map((subscription) => subscription.busCloses(this.#drainMs)));
     this.#subscriptions.clear();
     await Promise.all([this.#publisher.close(this.#drainMs), this.#consuming.close()]);
     await this.#looking;

@@ -1,10 +1,5 @@
 import { redact } from "@rockbot/base/redaction";
 
-/** The bus has been disposed of. */
-export class BusClosedError extends Error {
-  override readonly name = "BusClosedError";
-}
-
 export interface PublishErrorOptions extends ErrorOptions {
   readonly mayHaveBeenTaken?: boolean | undefined;
 }
@@ -18,6 +13,11 @@ class PublishError extends Error {
     super(message, options);
     this.mayHaveBeenTaken = mayHaveBeenTaken;
   }
+}
+
+/** The bus has been disposed of. */
+export class BusClosedError extends PublishError {
+  override readonly name = "BusClosedError";
 }
 
 /** The bus did not answer in time: the connection is away, or the broker has blocked publishers. */

@@ -112,6 +112,8 @@ export interface SubscribeOptions {
    * sooner, as nothing has to be declared; what has died is for the first. @default false
    */
   readonly isFurther?: boolean | undefined;
+  /** Called once no message comes any more because the bus is being closed, unless the subscription is disposed of before. */
+  readonly onBusClosed?: (() => void) | undefined;
   /** How long disposal waits for running handlers. @default 20_000 */
   readonly drainMs?: number | undefined;
   /** Whether the handler runs in a span of its own, in the trace that the message carries. @default true */

@@ -16,7 +16,16 @@ const MAX_PREFETCH = 65_535;
 
 /** @throws {RangeError} naming the option that is out of range */
 export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscribeOptions {
-  const { name, topics, kind = "service", concurrency = DEFAULT_CONCURRENCY, drainMs = DEFAULT_DRAIN_MS, isFurther = false, onDeadLetter } = options;
+  const {
+    name,
+    topics,
+    kind = "service",
+    concurrency = DEFAULT_CONCURRENCY,
+    drainMs = DEFAULT_DRAIN_MS,
+    isFurther = false,
+    onDeadLetter,
+    onBusClosed,
+  } = options;
   const { prefetch = 2 * concurrency } = options;
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(name) || name.length > MAX_NAME) {
     throw new RangeError(
@@ -35,5 +44,15 @@ export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscri
     );
   }
   if (isFurther && kind !== "service") throw new RangeError(`Cannot subscribe as "${name}" once more: of the kind "${kind}" each subscription is a first one`);
-  return { name, topics, kind, concurrency, prefetch, drainMs, isFurther, ...(onDeadLetter === undefined ? {} : { onDeadLetter }) };
+  return {
+    name,
+    topics,
+    kind,
+    concurrency,
+    prefetch,
+    drainMs,
+    isFurther,
+    ...(onDeadLetter === undefined ? {} : { onDeadLetter }),
+    ...(onBusClosed === undefined ? {} : { onBusClosed }),
+  };
 }

@@ -106,6 +106,7 @@ class MemoryBus implements Bus {
           if (kind === "copy") this.#remove(name, queue);
           await consuming[Symbol.asyncDispose]();
           this.#subscriptions.delete(subscription);
+          if (this.#closing !== undefined) checked.onBusClosed?.();
           if (kind === "result" && queue.consumers === 0) {
             this.#expiries.set(name, setTimeout(() => this.#remove(name, queue), RESULT_QUEUE_EXPIRES_MS).unref());
           }

@@ -37,6 +37,7 @@ export interface Requester extends AsyncDisposable {
   /**
    * Publishes the request, mandatory, and resolves with its answer. Settles once.
    * @throws {RequestTimeoutError} if no answer came in time
+   * @throws {BusClosedError} if the requester or its bus was closed, at once; it says whether somebody may have the request
    * @throws the signal's reason if it aborts, and what Bus.publish throws
    */
   request(message: Envelope, options: RequestOptions): Promise<Envelope>;
@@ -86,6 +87,7 @@ class SubscribingRequester implements Requester {
       const { replyTo, alsoHears = [] } = this.#options;
       const isWanted = () => wait.isOpen;
       const asked = message.replyTo;
+      wait.isSent = true;
       const answerAt = asked !== undefined && alsoHears.includes(asked) ? asked : replyTo;
       this.#bus.publish({ ...message, replyTo: answerAt, ttlMs }, { mandatory: true, offerAgainMs, timeoutMs: ttlMs, isWanted }).then(
         () => {
@@ -100,19 +102,27 @@ class SubscribingRequester implements Requester {
   }
 
   await(key: string, options: WaitOptions): Promise<Envelope> {
-    return this.#answerTo(key, options);
+    return this.#answerTo(key, options, (wait) => {
+      wait.isSent = true; // by that process
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    for (const wait of this.#waits.byKey.values()) wait.reject(new BusClosedError("The requester was closed before the answer came"));
+    this.#close("The requester was closed before the answer came");
     await (await this.#subscribed?.catch(() => undefined))?.[Symbol.asyncDispose]();
+  }
+
+  /** Fails those that wait, and all that would. */
+  #close(why: string): void {
+    this.#isClosed = true;
+    for (const wait of this.#waits.byKey.values()) wait.reject(new BusClosedError(why, { mayHaveBeenTaken: wait.isSent }));
   }
 
   #subscribe(): Promise<AsyncDisposable> {
     const { replyTo, alsoHears = [], subscription, keyOf = (reply) => reply.correlationId, onStray } = this.#options;
     // A caller that waits for an answer is in a trace already: the handler that wakes it up needs none.
-    const started = this.#bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false }, (reply) => {
+    const onBusClosed = () => this.#close("The bus was closed before the answer came");
+    const started = this.#bus.subscribe({ ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false, onBusClosed }, (reply) => {
       const wait = this.#waits.byKey.get(keyOf(reply) ?? "");
       if (wait === undefined || wait.accept?.(reply) === false) onStray?.(reply);
       else wait.resolve(reply);
@@ -179,6 +189,8 @@ interface Waits {
 class Wait {
   readonly accept: RequestOptions["accept"];
   readonly answer: Promise<Envelope>;
+  /** Somebody may have the request. */
+  isSent = false;
   #resolve!: (reply: Envelope) => void;
   #reject!: (reason: unknown) => void;
   readonly #key: string;

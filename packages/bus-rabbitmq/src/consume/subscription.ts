@@ -137,6 +137,12 @@ export class Subscription {
     ];
   }
 
+  /** Disposes of it with its bus. */
+  async busCloses(drainMs: number): Promise<void> {
+    await this.dispose(drainMs);
+    this.#options.onBusClosed?.();
+  }
+
   /** Why messages do not flow although the connection is up: what the broker refuses. */
   get trouble(): string | undefined {
     return this.#trouble;

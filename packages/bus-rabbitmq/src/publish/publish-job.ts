@@ -1,5 +1,5 @@
 import { type Deadlines, onAbort } from "@rockbot/base";
-import { BusUnavailableError, UnroutableError } from "@rockbot/bus";
+import { BusClosedError, BusUnavailableError, UnroutableError } from "@rockbot/bus";
 import { asCopy } from "../copies.ts";
 import type { MessageProperties, OutgoingMessage } from "../wire/frames.ts";
 
@@ -95,6 +95,12 @@ export class PublishJob implements OutgoingMessage {
     if (this.mayBeOut && this.#firstSentAt !== undefined) this.properties = asCopy(this.properties, now - this.#firstSentAt);
     this.#firstSentAt ??= now;
     return undefined;
+  }
+
+  /** The bus is being closed, and the broker has not confirmed it. */
+  busCloses(): void {
+    const mayHaveBeenTaken = this.#firstReturnedAt === undefined ? this.#firstSentAt !== undefined : this.mayBeOut;
+    this.settle(new BusClosedError(`Cannot publish to "${this.routingKey}": the bus was closed before the broker had confirmed`, { mayHaveBeenTaken }));
   }
 
   /** The broker has sent it back. @returns whether it is to be offered again; else it is settled */

@@ -129,9 +129,7 @@ export class Publisher {
       };
       this.#checkIdle();
     });
-    for (const job of [...this.#unconfirmed, ...this.#waiting, ...this.#returned]) {
-      job.settle(new BusClosedError(`Cannot publish to "${job.routingKey}": the bus was closed before the broker had confirmed`));
-    }
+    for (const job of [...this.#unconfirmed, ...this.#waiting, ...this.#returned]) job.busCloses();
     this.#observed[Symbol.dispose]();
     await this.#supervisor.close();
   }

@@ -35,6 +35,20 @@ export function testRequests(create: () => Promise<Bus>): void {
       expect(requester.pending).toBe(0);
     });
 
+    test("end at once when their bus is closed, and say whether somebody may have them", async () => {
+      const bus = await create();
+      const { topic, options } = unique();
+      const taken = Promise.withResolvers<void>();
+      await bus.subscribe(options, async () => taken.resolve());
+      await using requester = createRequester(bus, replies());
+      const request = () => requester.request(envelope(topic, "x", { correlationId: "a" }), { timeoutMs: 60_000 });
+      const sent = request();
+      await taken.promise;
+      await Promise.all([expect(sent).rejects.toMatchObject({ name: "BusClosedError", mayHaveBeenTaken: true }), bus[Symbol.asyncDispose]()]);
+      await expect(request()).rejects.toMatchObject({ name: "BusClosedError", mayHaveBeenTaken: false });
+      expect(requester.pending).toBe(0);
+    });
+
     test("are not confused by answers that are late, repeated, foreign or not accepted", async () => {
       await using bus = await create();
       const { topic, options } = unique();

@@ -9,6 +9,28 @@ import { createToolCaller } from "./tool-caller.ts";
 
 const echo = testTool("echo", async (input) => ({ content: JSON.stringify(input), structured: input }));
 
+test.each([
+  ["act", { code: "outcome_unknown", details: { mayHaveRun: true } }],
+  ["read", { code: "unavailable", isRetryable: false, details: { mayHaveRun: true } }],
+])("a caller that closes its own bus hears at once that its call of %s may have run", async (name, outcome) => {
+  const bus = createMemoryBus();
+  const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+  const wait = (): Promise<string> => {
+    begun.resolve();
+    return goOn.promise;
+  };
+  await serveTools(bus, testSet(testTool("act", wait), testTool("read", wait, { readOnly: true })), { service: "tools" });
+  const caller = await createToolCaller(bus, { agent: "agent" });
+  const call = caller.call(name, {});
+  await begun.promise;
+  const closed = bus[Symbol.asyncDispose](); // waits for the tool
+  await expect(call).rejects.toMatchObject(outcome);
+  await expect(caller.call(name, {})).rejects.toMatchObject({ code: "unavailable", isRetryable: false });
+  goOn.resolve("done");
+  await closed;
+  await caller[Symbol.asyncDispose]();
+});
+
 test("calls the tool of a set without a guide", async () => {
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, { tools: [echo] }, { service: "tests" });

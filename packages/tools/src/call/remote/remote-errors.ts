@@ -24,13 +24,20 @@ export function toCallError(tool: FoundTool, error: unknown): unknown {
     return timeoutError(`"${tool.name}"`, { mayHaveRun: true, isRepeatSafe, cause: error });
   }
   if (error instanceof UnroutableError) return unavailable(tool, error);
-  if (error instanceof BusClosedError) {
-    return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called: this process has closed its bus`, { cause: error, isRetryable: false });
-  }
+  if (error instanceof BusClosedError) return busClosed(tool, error);
   if (error instanceof BusUnavailableError) {
     return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called now: the message bus does not answer. Try again later.`, { cause: error });
   }
   if (error instanceof QueueFullError) return overloaded(tool, `too many calls wait for "${tool.service}"`, error);
   if (error instanceof MessageTooLargeError) return new ToolError(ToolErrorCode.TooLarge, error.message, { cause: error });
   return error;
+}
+
+function busClosed({ name, readOnly, idempotent }: FoundTool, cause: BusClosedError): ToolError {
+  const details = { mayHaveRun: cause.mayHaveBeenTaken };
+  if (cause.mayHaveBeenTaken && !readOnly && !idempotent) {
+    const message = `"${name}" was called, and this process closed its bus before the answer came. It may have had effects: find out before you make another call of it.`;
+    return new ToolError(ToolErrorCode.OutcomeUnknown, message, { cause, details });
+  }
+  return new ToolError(ToolErrorCode.Unavailable, `"${name}" cannot be called: this process has closed its bus`, { cause, details, isRetryable: false });
 }
