@@ -108,7 +108,7 @@ export async function startUp(options: CliOptions, args: readonly string[] = [])
   } finally {
     clearInterval(poll);
   }
-  return Object.assign(up, { url: /http:\/\/127\.0\.0\.1:\d+/.exec(up.stderr())?.[0] ?? "" });
+  return Object.assign(up, { url: /^ {2}gateway +(http:\/\/127\.0\.0\.1:\d+)/m.exec(up.stderr())?.[1] ?? "" });
 }
 
 /** A page on loopback; `/slow` never answers, the text of `/escapes` would reset a terminal. */

@@ -33,6 +33,7 @@ export async function askAgent(client: ToolClient, message: string, { sessionId,
     await within(REST_MS, Promise.race([finished.promise, following.ended]), () => new Error("late")).catch(() => {});
     return readOutput(response);
   } catch (error) {
+    if (signal.aborted && error instanceof ToolError && error.code === ToolErrorCode.Cancelled) throw new ToolError(error.code, "The turn was cancelled");
     throw await orNoAgent(error, client);
   } finally {
     ends.abort();

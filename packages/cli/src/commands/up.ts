@@ -140,7 +140,11 @@ function describe(
   const names = chosen.map(({ service }) => service.name);
   const { mcpConfig } = (chosen.find(({ service }) => service.name === "mcp-bridge")?.config ?? {}) as { readonly mcpConfig?: string };
   const lines = [`rockbot ${version}: ${new Intl.ListFormat("en", { style: "long" }).format(names)} over ${displayBusUrl(busUrl)}`];
-  if (gateway !== undefined) lines.push(`  gateway   ${gateway.url}, for MCP clients ${gateway.url}/mcp`, `  token     ${tokens[gateway.access]}`);
+  const hasAgent = (running.get("agent") ?? { isOff: true }).isOff !== true;
+  if (gateway !== undefined) {
+    const forChat = hasAgent ? `, for chat clients ${gateway.url}/v1` : "";
+    lines.push(`  gateway   ${gateway.url}, for MCP clients ${gateway.url}/mcp${forChat}`, `  token     ${tokens[gateway.access]}`);
+  }
   if (tools !== undefined) lines.push(`  tools     ${tools.map(({ name }) => name).join(", ") || "none"}`);
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
   if (mcpConfig !== undefined) lines.push(`  mcp       the servers of ${mcpConfig}; "rockbot mcp ls" shows their state`);

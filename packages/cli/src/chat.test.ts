@@ -1,0 +1,111 @@
+import { request } from "node:http";
+import { type ModelScript, type ModelServerRequest, type ModelStep, startModelServer, temporaryFolder } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { type CliOptions, runCli, startCli, startPage, startUp } from "./test-cli.ts";
+
+const FEW = ["--only", "web-tools,agent,gateway"];
+
+/** A system in one process, whose agent asks a model's server that answers by the script. */
+async function startSystem(scriptFor: (page: Awaited<ReturnType<typeof startPage>>) => ModelScript) {
+  await using started = new AsyncDisposableStack();
+  const folder = started.use(temporaryFolder());
+  const page = started.use(await startPage());
+  const model = started.use(await startModelServer(scriptFor(page)));
+  const env = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
+  const options: CliOptions = { folder: folder.path, env };
+  const up = started.use(await startUp(options, [...FEW, "--allow-address", page.address]));
+  const parts = started.move();
+  return { options, page, model, up, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+/** Reads the page, then says what it is; of a message that has "slow" in it, the page that never answers. */
+const reader =
+  ({ url }: Awaited<ReturnType<typeof startPage>>) =>
+  ({ messages }: ModelServerRequest): ModelStep => {
+    const last = messages.at(-1);
+    if (last?.role === "tool") return { text: `It says: ${/From a page of our own/.exec(last.text)?.[0] ?? "nothing"}.` };
+    if (last?.text.includes("before")) return { text: `Before: ${messages.find(({ role }) => role === "user")?.text}` };
+    return { text: "Let me look.", toolCalls: [{ name: "web_browse", arguments: { url: url(last?.text.includes("slow") ? "/slow" : "/") } }] };
+  };
+
+test("chat -p prints the agent's answer, --json each step of it, and a session goes on", { timeout: 60_000 }, async () => {
+  await using system = await startSystem(reader);
+  const chat = (...args: string[]) => runCli(["chat", ...args], system.options);
+
+  expect(await chat("-p", "What is there?", "--session", "notes")).toEqual({ code: 0, stdout: "It says: From a page of our own.\n", stderr: "" });
+  expect((await chat("-p", "And before?", "--session", "notes")).stdout).toBe("Before: What is there?\n");
+  const { code, stdout } = await runCli(["chat", "--json"], { ...system.options, input: "What is there?\n" });
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { kind: string; toolName?: string; text?: string });
+  expect(code).toBe(0);
+  expect(lines.map(({ kind }) => kind)).toEqual(["turn_started", "text", "tool_started", "tool_finished", "text", "turn_finished", "answer"]);
+  expect(lines[3]).toMatchObject({ toolName: "web_browse", status: "ok" });
+  expect(lines.at(-1)).toMatchObject({ text: "It says: From a page of our own.", is_untrusted: true });
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("%s cancels the turn, down to the tool that runs for it", { timeout: 60_000 }, async (signal, code) => {
+  await using system = await startSystem(reader);
+  await using chat = startCli(["chat", "-p", "Read the slow one."], system.options);
+  await expect.poll(() => system.page.requests, { timeout: 20_000 }).toEqual(["/slow"]);
+  chat.kill(signal);
+
+  expect(await chat.ended).toMatchObject({ code, stdout: "", stderr: expect.stringContaining("rockbot: cancelled: ") });
+  await expect.poll(() => system.page.closed, { timeout: 10_000 }).toEqual(["/slow"]);
+});
+
+test("with nothing running chat starts the services itself, and without a model it says what to set", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  await using model = await startModelServer([{ text: "Hello there." }]);
+  const env = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
+  const [asked, none] = await Promise.all([
+    runCli(["chat", "-p", "Hello?"], { folder: folder.path, env }),
+    runCli(["chat", "-p", "Hello?"], { folder: folder.path, env: { OLLAMA_URL: "http://127.0.0.1:9" } }),
+  ]);
+
+  expect(asked).toEqual({ code: 0, stdout: "Hello there.\n", stderr: "" });
+  expect(none).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/unavailable: .*MODEL_URL/) });
+});
+
+test("a streamed answer that is cut off goes on behind the last event, by curl's means", { timeout: 60_000 }, async () => {
+  const words = Array.from({ length: 40 }, (_, i) => `word${i} `).join("");
+  await using system = await startSystem(() => [{ text: words, betweenMs: 60, chunkLength: 7 }]);
+  const headers = { "content-type": "application/json", "rockbot-session": "notes", "idempotency-key": "essay" };
+  const ask = (more: Record<string, string> = {}) => stream(`${system.up.url}/v1/chat/completions`, { ...headers, ...more });
+  const first = ask();
+  await expect.poll(() => first.text().split("word").length, { timeout: 20_000 }).toBeGreaterThan(5);
+  first.cut();
+  const last = first.ids().at(-1) ?? "";
+  const second = ask({ "last-event-id": last });
+  await expect.poll(() => second.isDone(), { timeout: 20_000 }).toBe(true);
+
+  expect(Number(last)).toBeGreaterThan(1);
+  expect(first.text().length).toBeGreaterThan(10);
+  expect(first.text() + second.text()).toBe(words);
+  expect(system.model.requests).toHaveLength(1);
+});
+
+/** A stream of chunks by Node's own client. */
+function stream(url: string, headers: Record<string, string>) {
+  let received = "";
+  const sent = request(url, { method: "POST", headers, agent: false }, (response) => {
+    response.setEncoding("utf8").on("data", (text: string) => (received += text));
+    response.on("error", () => {});
+  });
+  sent.on("error", () => {});
+  sent.end(JSON.stringify({ model: "rockbot", stream: true, messages: [{ role: "user", content: "Write." }] }));
+  const whole = (): string => received.slice(0, received.lastIndexOf("\n\n") + 2);
+  return {
+    cut: () => void sent.destroy(),
+    isDone: () => received.endsWith("data: [DONE]\n\n"),
+    ids: () => [...whole().matchAll(/^id: (\d+)$/gm)].map(([, id]) => id ?? ""),
+    text: () =>
+      [...whole().matchAll(/^data: (\{.*)$/gm)]
+        .map(([, json]) => (JSON.parse(json ?? "") as { choices: { delta: { content?: string } }[] }).choices[0]?.delta.content ?? "")
+        .join(""),
+  };
+}
