@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { silentLogger } from "@rockbot/bus";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { testTask } from "../store/conformance.ts";
@@ -162,9 +163,9 @@ test("a replica that is gone leaves its fire to another, which makes the same ca
   const gone = await scene.start();
   await gone.stop(); // it says nothing more
   await scene.start();
-  await vi.advanceTimersByTimeAsync(19_000);
+  await vi.advanceTimersByTimeAsync(7_000);
   expect(scene.asked).toHaveLength(1);
-  await vi.advanceTimersByTimeAsync(10_000);
+  await vi.advanceTimersByTimeAsync(3_000);
   expect(scene.asked).toHaveLength(2);
   expect(scene.asked[1]).toEqual(scene.asked[0]);
   await scene.answer(); // that of the one that is gone: it comes first, and is noted
@@ -231,6 +232,22 @@ test("sees within its look that the clock was set forward", async () => {
   await scene.put(testTask({ nextAt: NINE }));
   await scene.start();
   vi.setSystemTime(NINE + MINUTE);
-  await vi.advanceTimersByTimeAsync(5_000);
+  await vi.advanceTimersByTimeAsync(2_000);
   expect(scene.asked).toHaveLength(1);
+});
+
+test("a fire runs outside the call that made its task", async () => {
+  const call = new AsyncLocalStorage<string>();
+  const scene = startScene({ now: NINE - MINUTE });
+  const seen: (string | undefined)[] = [];
+  const loop = await scene.start({
+    ask: async () => {
+      seen.push(call.getStore());
+      return done;
+    },
+  });
+  await scene.put(testTask({ cron: "* * * * *", nextAt: NINE }));
+  call.run("the call", () => loop.wake());
+  await vi.advanceTimersByTimeAsync(2 * MINUTE);
+  expect(seen).toEqual([undefined, undefined]);
 });

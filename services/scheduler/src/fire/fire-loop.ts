@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { metrics } from "@opentelemetry/api";
 import { RecentMap } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
@@ -10,6 +11,9 @@ import { taskMessage } from "../task/task-message.ts";
 import { dayOf } from "../time/zoned-time.ts";
 import type { AskAgent, AskOutcome } from "./ask-agent.ts";
 import { processTimers, type Timers } from "./timers.ts";
+
+/** Fires are no part of the trace in which their task was made. */
+const outside = AsyncLocalStorage.snapshot();
 
 /** A replica that has not looked so many times is gone. */
 const LOOKS_MISSED = 4;
@@ -29,7 +33,7 @@ export interface FireLoopOptions {
   readonly maxRuns: number;
   /** Of one caller's tasks, on one day. */
   readonly mostPerDay: Usage;
-  /** How often a replica looks at least: so it sees that the clock was set, and that another replica is gone. @default 5_000 */
+  /** How often a replica looks at least: so it sees that the clock was set, and that another replica is gone. @default 2_000 */
   readonly lookMs?: number | undefined;
   readonly timers?: Timers | undefined;
   readonly log: Logger;
@@ -58,7 +62,7 @@ export class FireLoop {
   constructor(options: FireLoopOptions) {
     this.#options = options;
     this.#timers = options.timers ?? processTimers;
-    this.#lookMs = options.lookMs ?? 5_000;
+    this.#lookMs = options.lookMs ?? 2_000;
   }
 
   /** How many fires this replica asks the agent for. */
@@ -69,7 +73,7 @@ export class FireLoop {
   /** Looks for work now: at the start, and after a task was made. */
   wake(): void {
     this.#isWoken = true;
-    if (this.#looking === undefined) this.#look();
+    if (this.#looking === undefined) outside(() => this.#look());
   }
 
   /** Takes nothing more. Resolves once the look that is on its way is over. */

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { silentLogger } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
-import { readCron } from "../cron/read-cron.ts";
+import { type CronTimes, readCron } from "../cron/read-cron.ts";
 import type { ScheduleStore, TaskChange } from "../store/schedule-store.ts";
 import { type ScheduledTask, taskKey } from "../task/scheduled-task.ts";
 import type { AskedFire, AskOutcome } from "./ask-agent.ts";
@@ -72,6 +72,7 @@ class World {
   readonly #disturbed: { readonly from: number; readonly to: number }[] = [];
   #playedTo = 0;
   readonly #spans: { from: number; to: number }[] = [];
+  readonly #times = new Map<string, CronTimes>();
   kills = 0;
   steps = 0;
 
@@ -204,12 +205,19 @@ class World {
   #noteChange({ name, cron, zone, running, lastSkip }: ScheduledTask): void {
     if (running !== undefined) this.#fireOfId.set(running.fireId, { task: name, fireAt: running.fireAt });
     if (lastSkip === undefined) return;
-    const times = readCron(cron, zone);
+    const times = this.#timesOf(cron, zone);
     for (let at: number | undefined = lastSkip.first; at !== undefined && at <= lastSkip.last; at = times.next(at)) {
       const { skips } = this.#fate(name, at);
       const words = `${lastSkip.first} ${lastSkip.last} ${lastSkip.reason}`;
       if (!skips.includes(words)) skips.push(words); // each change of the task has its last skip
     }
+  }
+
+  #timesOf(cron: string, zone: string): CronTimes {
+    const key = `${zone} ${cron}`;
+    const times = this.#times.get(key) ?? readCron(cron, zone);
+    this.#times.set(key, times);
+    return times;
   }
 
   #fate(task: string, fireAt: number): FireFate {
@@ -284,7 +292,7 @@ class World {
   /** Of each fire time that a span had, except its last two hours: what was due there may be on its way. */
   fates(): readonly FireFate[] {
     for (const { name, cron, zone } of this.#options.tasks) {
-      const times = readCron(cron, zone);
+      const times = this.#timesOf(cron, zone);
       for (const { from, to } of this.#spans) {
         for (let at = times.next(from); at !== undefined && at < to - 4 * HOUR; at = times.next(at)) this.#fate(name, at);
       }

@@ -10,7 +10,7 @@ import { ownerOf, type TaskDesk } from "./task-desk.ts";
 
 /** `schedule_task`: makes a task, or replaces the one of that name of the same caller and session. */
 export function scheduleTask(desk: TaskDesk): Tool {
-  const { store, zone, maxTasks, onScheduled } = desk;
+  const { store, zone, onScheduled } = desk;
   return defineTool(tools.scheduleTask, (input, context) =>
     withStore("schedule the task", async () => {
       const { caller, sessionId } = ownerOf(context);
@@ -37,7 +37,7 @@ export function scheduleTask(desk: TaskDesk): Tool {
       const shown = fires.map((at) => zonedTime(at, zone));
       const runs = isOnce ? `It runs once, at ${shown[0]}, and is removed then` : `Its next runs are at ${shown.join("; ")}`;
       return {
-        content: `${replaced ? "Replaced" : "Scheduled"} the task "${name}" (${cron}). ${runs}. Time zone: ${zone}. It is now ${zonedTime(now, zone)}. One caller has at most ${maxTasks} tasks.`,
+        content: `${replaced ? "Replaced" : "Scheduled"} the task "${name}" (${cron}). ${runs}. Time zone: ${zone}. It is now ${zonedTime(now, zone)}.`,
         structured: { name, cron, run_once: isOnce, replaced, next_fires: fires.map((at) => isoTime(at, zone)), now: isoTime(now, zone), time_zone: zone },
       };
     }),
