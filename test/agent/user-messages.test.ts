@@ -1,10 +1,12 @@
 import type { Bus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { createEnvelope, encodeMessage, messages, type ToolDefinition } from "@rockbot/contracts";
+import { createEnvelope, type Envelope, encodeMessage, messages, type ToolDefinition } from "@rockbot/contracts";
 import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
-import { type ModelServerRequest, ownVirtualHost, startModelServer, startOwnRedis } from "@rockbot/testing";
+import { type ModelServerRequest, ownVirtualHost, startModelServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
+import { verifiedHost } from "../broker/verified-broker.ts";
+import { whoTool } from "../broker/verified-system.ts";
 import { startService } from "../services/start-service.ts";
 
 const WAIT = { timeout: 60_000, interval: 20 };
@@ -89,6 +91,43 @@ test("turns of an agent that is killed are taken up by another one: each message
   expect(asked).toEqual([false, true, true]);
 });
 
+const POLICY = `
+identity: verified
+callers: { alice: { allow: [agent__*, who_am_i] }, mallory: { allow: [agent__*] } }
+services: { agent: { topic: tool.invoke.agent }, names: { topic: tool.invoke.names } }
+delegates: [agent]
+`;
+
+test("where senders are verified, the sender is the caller whatever the message says, and hears the replies alone", { timeout: 120_000 }, async () => {
+  await using model = await startModelServer((request) => {
+    const said = request.messages.findLast(({ role }) => role === "tool")?.text;
+    return said === undefined ? { toolCalls: [{ name: "who_am_i" }] } : { text: said };
+  });
+  await using broker = await verifiedHost(POLICY);
+  using folder = temporaryFolder();
+  const connect = (user: string): Promise<Bus> => connectBus(broker.urlOf(user), { name: user, identity: "verified" });
+  await using names = await connect("names");
+  await using _names = await serveTools(names, whoTool("who_am_i"), { service: "names", policy: broker.policy });
+  const env = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, POLICY_FILE: folder.write("policy.yaml", POLICY) };
+  await using _agent = await startService("agent", { ...env, BUS_URL: broker.urlOf("agent") });
+  await using alices = await connect("alice");
+  await using mallorys = await connect("mallory");
+  await using alice = await hearReplies(alices, "user.response.alice");
+  await using mallory = await hearReplies(mallorys, "user.response.mallory");
+
+  await alice.ask("a", "mine", { source: "alice", userId: "alice", replyTo: "user.response" });
+  await mallory.ask("a", "hers", { source: "mallory", userId: "mallory", replyTo: "user.response.alice" });
+  await mallory.ask("a", "not allowed", { source: "mallory", userId: "mallory", replyTo: undefined });
+
+  await expect
+    .poll(() => [alice.finals(), mallory.finals()], WAIT)
+    .toEqual([
+      [expect.objectContaining({ correlationId: "mine", content: "alice" })],
+      [expect.objectContaining({ correlationId: "not allowed", content: expect.stringContaining("who_am_i") })],
+    ]);
+  await expect.poll(async () => (await alices.inspect("agent.user", "parked"))?.messages, WAIT).toBe(1);
+});
+
 /** What the user has said last. */
 const saidIn = ({ messages }: ModelServerRequest): string => messages.findLast(({ role }) => role === "user")?.text ?? "";
 /** Whether the request has a result of a call that the last message has led to. */
@@ -114,24 +153,28 @@ function noteTool(run: (what: string) => Promise<void>) {
 }
 
 /** A program that sends users' messages, and hears the replies. */
-async function hearReplies(bus: Bus) {
+async function hearReplies(bus: Bus, replyTo = "user.response.users") {
   const replies: { readonly correlationId: string | undefined; readonly content: string; readonly isFinal: boolean }[] = [];
-  const subscription = await bus.subscribe({ name: "result.users", topics: ["user.response.users"], kind: "result" }, async ({ correlationId, body }) => {
-    const { content, isFinal = true } = JSON.parse(Buffer.from(body).toString()) as { content: string; isFinal?: boolean };
-    replies.push({ correlationId, content, isFinal });
-  });
+  const subscription = await bus.subscribe(
+    { name: `result.${replyTo.split(".").at(-1)}`, topics: [replyTo], kind: "result" },
+    async ({ correlationId, body }) => {
+      const { content, isFinal = true } = JSON.parse(Buffer.from(body).toString()) as { content: string; isFinal?: boolean };
+      replies.push({ correlationId, content, isFinal });
+    },
+  );
   return {
     finals: () => replies.filter(({ isFinal }) => isFinal),
     /** @param content also names the message */
-    ask: (sessionId: string, content: string) =>
+    ask: (sessionId: string, content: string, more: Partial<Envelope> = {}) =>
       bus.publish(
         createEnvelope({
           topic: "user.message",
           type: messages.UserMessage.type,
           source: "users",
-          replyTo: "user.response.users",
+          replyTo,
           correlationId: content,
           body: encodeMessage("UserMessage", { content, sessionId, userId: "somebody", targetAgent: null }),
+          ...more,
         }),
       ),
     [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose](),
