@@ -1,32 +1,49 @@
 import { tools } from "@rockbot/contracts";
-import type { ServiceEntry } from "@rockbot/search";
 import { estimateTokenCount } from "tokenx";
+import type { Definition } from "./real-tools.ts";
 
-/** The tokens of the definitions that a model is given. */
+/** The tokens of the definitions that a model is given with each request. */
 export interface ContextSize {
   readonly tools: number;
-  /** With each tool's definition. */
-  readonly native: number;
-  /** With the fixed definitions of the tools mode. */
-  readonly fixed: number;
+  /** With the definition of each tool. */
+  readonly all: number;
+  /** In tools mode. */
+  readonly few: number;
 }
 
-const FIXED = [tools.searchKnownServices, tools.getToolDetails, tools.invokeTool, tools.listToolGuides, tools.getToolGuide];
+/** The tools that stand for all others. */
+export const STANDING = [tools.searchKnownServices, tools.getToolDetails, tools.invokeTool];
+/** The other tools that an agent gives its model in any case: guides, and the working memory. */
+export const OTHERS = [
+  tools.listToolGuides,
+  tools.getToolGuide,
+  tools.getFromWorkingMemory,
+  tools.saveToWorkingMemory,
+  tools.listWorkingMemory,
+  tools.searchWorkingMemory,
+  tools.deleteFromWorkingMemory,
+];
 
-/** The size of so many definitions, as a model's API takes them, beside that of the tools mode. */
-export function contextSizes(services: readonly ServiceEntry[], counts: readonly number[]): readonly ContextSize[] {
-  const all = services.flatMap(({ id, tools: own }) =>
-    own.map(({ name, description, parameters = "" }) => ({
-      name: `${id}__${name}`,
-      description,
-      parameters: {
-        type: "object",
-        properties: Object.fromEntries(parameters.split(" ").map((parameter) => [parameter, { type: "string", description: `The ${parameter} of it.` }])),
-      },
-    })),
-  );
-  const fixed = tokensOf(FIXED.map(({ name, description, inputSchema }) => ({ name, description, parameters: inputSchema })));
-  return counts.map((count) => ({ tools: count, native: tokensOf(all.slice(0, count)), fixed }));
+/** The size of so many of the definitions, again and again under other names, beside that of the tools mode. */
+export function contextSizes(real: readonly Definition[], counts: readonly number[]): readonly ContextSize[] {
+  const others = OTHERS.map(definitionOf);
+  const few = tokensOf([...STANDING.map(definitionOf), ...others]);
+  return counts.map((count) => {
+    const many = Array.from({ length: count }, (_, i) => {
+      const { name, ...rest } = real[i % real.length] as Definition;
+      return { name: i < real.length ? name : `${name}_${Math.floor(i / real.length)}`, ...rest };
+    });
+    return { tools: count, all: tokensOf([...many, ...others]), few };
+  });
 }
 
-const tokensOf = (definitions: readonly object[]): number => estimateTokenCount(JSON.stringify(definitions));
+/** As tokenx estimates them. */
+export const tokensOf = (definitions: readonly object[]): number => estimateTokenCount(JSON.stringify(definitions));
+
+interface Named {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: object;
+}
+
+const definitionOf = ({ name, description, inputSchema }: Named): Definition => ({ name, description, parameters: inputSchema });

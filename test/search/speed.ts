@@ -1,11 +1,11 @@
 import { type ServiceEntry, ServiceSearch } from "@rockbot/search";
 import type { Question } from "./read-set.ts";
 
-/** Milliseconds: the median and the 99th percentile. */
+/** Milliseconds of a question: the median, and the mean of the processor's time, in which other load does not count. */
 export interface Speed {
   readonly tools: number;
   readonly p50: number;
-  readonly p99: number;
+  readonly cpu: number;
   /** To take in one tool more. */
   readonly change: number;
 }
@@ -21,19 +21,20 @@ export async function measureSpeed(services: readonly ServiceEntry[], questions:
       tools += service.tools.length;
     }
   let now: readonly ServiceEntry[] = entries;
-  const search = new ServiceSearch(() => now);
+  const search = new ServiceSearch(() => now.map((entry) => ({ ...entry, tools: [...entry.tools] }))); // new objects each time, as an agent has them
   for (const { text } of questions) await search.search(text);
   const took: number[] = [];
+  const before = process.cpuUsage();
   for (const { text } of questions) {
     const start = performance.now();
     await search.search(text);
     took.push(performance.now() - start);
   }
+  const { user, system } = process.cpuUsage(before);
   now = [...entries, { id: "new", type: "tool", summary: "", tools: [{ name: "a_new_tool", description: "Does what none did before." }], isUntrusted: false }];
   const start = performance.now();
   await search.search("new");
   const change = performance.now() - start;
   took.sort((a, b) => a - b);
-  const at = (share: number): number => took[Math.floor(share * took.length)] ?? Number.NaN;
-  return { tools, p50: at(0.5), p99: at(0.99), change };
+  return { tools, p50: took[Math.floor(took.length / 2)] ?? Number.NaN, cpu: (user + system) / 1_000 / questions.length, change };
 }

@@ -1,6 +1,7 @@
 // To rank texts.
 
 export { allExtras, type Extras, noExtras } from "./rank/extras.ts";
+export type { Embed } from "./rank/meanings.ts";
 export { type Ranked, rank, rankWithScores } from "./rank/rank-with-scores.ts";
 export { type Field, type Fields, type Match, SearchIndex } from "./rank/search-index.ts";
 
@@ -16,3 +17,9 @@ export { type Hints, writeHints } from "./services/write-hints.ts";
 
 export { searchTool } from "./tools/search-known-services.ts";
 export { type ToolsModeOptions, toolsModeTools } from "./tools/tools-mode.ts";
+
+// To summarize services.
+
+export { Summaries, type SummariesOptions } from "./summaries/summaries.ts";
+export type { Summarize, SummaryModel } from "./summaries/summarize-by.ts";
+export { createMemorySummaryStore, type SummaryStore } from "./summaries/summary-store.ts";

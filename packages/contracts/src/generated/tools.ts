@@ -79,8 +79,8 @@ export const tools = {
   } as ToolDefinition<types.ToolGetFromWorkingMemoryInput, types.ToolGetFromWorkingMemoryOutput>,
   getToolDetails: {
     name: "get_tool_details",
-    description: "Read what tools do and which arguments they take, as JSON Schema. Give the id of a service for a list of its tools, or the names of tools for all about them. Both come from search_known_services.",
-    inputSchema: {"type":"object","additionalProperties":false,"properties":{"service":{"type":"string","minLength":1,"maxLength":256,"description":"The id of a service. Alone: lists its tools, with the first sentence of each."},"names":{"type":"array","minItems":1,"maxItems":10,"items":{"type":"string","minLength":1,"maxLength":256},"description":"Names of tools; with service, of that service."}}},
+    description: "Read what tools do. The id of a service alone lists its tools; names of tools tell all about them, with the JSON Schema of their arguments.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{"service":{"type":"string","minLength":1,"maxLength":256,"description":"An id of search_known_services."},"names":{"type":"array","minItems":1,"maxItems":10,"items":{"type":"string","minLength":1,"maxLength":256},"description":"Names of tools."}}},
     outputSchema: {"type":"object","additionalProperties":false,"required":["tools"],"properties":{"tools":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["name","description"],"properties":{"name":{"type":"string","description":"The name that invoke_tool takes."},"description":{"type":"string"},"parameters":{"type":"object","additionalProperties":true,"description":"JSON Schema of the arguments."}}}}}},
     readOnly: true,
     idempotent: true,
@@ -103,8 +103,8 @@ export const tools = {
   } as ToolDefinition<types.ToolGetToolGuideInput, types.ToolGetToolGuideOutput>,
   invokeTool: {
     name: "invoke_tool",
-    description: "Call any tool that search_known_services or get_tool_details names. Read its arguments with get_tool_details first.",
-    inputSchema: {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":256,"description":"The tool, as get_tool_details names it."},"service":{"type":"string","minLength":1,"maxLength":256,"description":"Its service, for a name that several services have."},"arguments":{"type":["object","string","null"],"additionalProperties":true,"description":"The tool's arguments: an object, or a JSON object as text. Left out: none."}}},
+    description: "Call a tool that you have found. Read its arguments with get_tool_details first.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":256,"description":"As get_tool_details names it."},"service":{"type":"string","minLength":1,"maxLength":256,"description":"For a name that several services have."},"arguments":{"type":["object","string","null"],"additionalProperties":true,"description":"An object, or its JSON as text."}}},
     outputSchema: {"type":"object","description":"The value of the called tool, if it gives one.","additionalProperties":true,"properties":{}},
     readOnly: false,
     idempotent: false,
@@ -235,8 +235,8 @@ export const tools = {
   } as ToolDefinition<types.ToolScheduleTaskInput, types.ToolScheduleTaskOutput>,
   searchKnownServices: {
     name: "search_known_services",
-    description: "Find what can do a task: MCP servers, agents, groups of tools, and guides. Give a few words that describe the task. Returns at most 5 services, best first; relevance_score compares with the best, and below 0.3 is a guess. Ask again in other words before you give up.",
-    inputSchema: {"type":"object","additionalProperties":false,"required":["query"],"properties":{"query":{"type":"string","minLength":1,"maxLength":4000,"description":"Words that describe the task, such as \"reschedule meeting\"."}}},
+    description: "Find MCP servers, agents, groups of tools and guides for a task, best first. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["query"],"properties":{"query":{"type":"string","minLength":1,"maxLength":4000,"description":"The task in a few words: \"reschedule meeting\"."}}},
     outputSchema: {"type":"object","additionalProperties":false,"required":["results"],"properties":{"results":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","type","summary","relevance_score"],"properties":{"id":{"type":"string"},"type":{"type":"string","enum":["mcp","a2a","tool","guide"]},"summary":{"type":"string"},"relevance_score":{"type":"number","minimum":0,"maximum":1},"top_skills":{"type":"array","items":{"type":"string"}},"top_tools":{"type":"array","items":{"type":"string"}}}}}}},
     readOnly: true,
     idempotent: true,

@@ -1164,7 +1164,7 @@ stdout: number
 stderr: number
 }
 /**
- * Find what can do a task: MCP servers, agents, groups of tools, and guides. Give a few words that describe the task. Returns at most 5 services, best first; relevance_score compares with the best, and below 0.3 is a guess. Ask again in other words before you give up.
+ * Find MCP servers, agents, groups of tools and guides for a task, best first. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.
  */
 export interface ToolSearchKnownServices {
 input: ToolSearchKnownServicesInput
@@ -1172,7 +1172,7 @@ output: ToolSearchKnownServicesOutput
 }
 export interface ToolSearchKnownServicesInput {
 /**
- * Words that describe the task, such as "reschedule meeting".
+ * The task in a few words: "reschedule meeting".
  */
 query: string
 }
@@ -1188,7 +1188,7 @@ top_skills?: string[]
 top_tools?: string[]
 }
 /**
- * Read what tools do and which arguments they take, as JSON Schema. Give the id of a service for a list of its tools, or the names of tools for all about them. Both come from search_known_services.
+ * Read what tools do. The id of a service alone lists its tools; names of tools tell all about them, with the JSON Schema of their arguments.
  */
 export interface ToolGetToolDetails {
 input: ToolGetToolDetailsInput
@@ -1196,11 +1196,11 @@ output: ToolGetToolDetailsOutput
 }
 export interface ToolGetToolDetailsInput {
 /**
- * The id of a service. Alone: lists its tools, with the first sentence of each.
+ * An id of search_known_services.
  */
 service?: string
 /**
- * Names of tools; with service, of that service.
+ * Names of tools.
  * 
  * @minItems 1
  * @maxItems 10
@@ -1223,7 +1223,7 @@ parameters?: {
 }[]
 }
 /**
- * Call any tool that search_known_services or get_tool_details names. Read its arguments with get_tool_details first.
+ * Call a tool that you have found. Read its arguments with get_tool_details first.
  */
 export interface ToolInvokeTool {
 input: ToolInvokeToolInput
@@ -1231,15 +1231,15 @@ output: ToolInvokeToolOutput
 }
 export interface ToolInvokeToolInput {
 /**
- * The tool, as get_tool_details names it.
+ * As get_tool_details names it.
  */
 name: string
 /**
- * Its service, for a name that several services have.
+ * For a name that several services have.
  */
 service?: string
 /**
- * The tool's arguments: an object, or a JSON object as text. Left out: none.
+ * An object, or its JSON as text.
  */
 arguments?: ({
 [k: string]: unknown | undefined

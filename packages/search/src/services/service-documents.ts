@@ -99,8 +99,12 @@ export class ServiceDocuments {
     let hasChanged = false;
     for (const tool of parts.length > 0 ? parts : [undefined]) {
       const known = family.tools.get(tool?.name ?? "");
-      if (known !== undefined && isSame(known.tool, tool)) Object.assign(known, { entry, tool, view: this.#view, seenAt });
-      else {
+      if (known !== undefined && isSame(known.tool, tool)) {
+        known.entry = entry;
+        known.tool = tool;
+        known.view = this.#view;
+        known.seenAt = seenAt;
+      } else {
         hasChanged ||= known !== undefined;
         this.#put(this.#tools, family.tools, tool?.name ?? "", { entry, tool, seenAt }, tool === undefined ? [] : [tool]);
       }

@@ -1,4 +1,5 @@
 import type { Extras } from "../rank/extras.ts";
+import { type Embed, fuseRanks, Meanings } from "../rank/meanings.ts";
 import { type FoundTool, ServiceDocuments } from "./service-documents.ts";
 import type { ServiceEntry, ServiceTool } from "./service-entry.ts";
 import type { ServiceHit } from "./service-hit.ts";
@@ -15,6 +16,8 @@ export interface ToolHit {
 export interface ServiceSearchOptions {
   /** What is switched off. @default all extras */
   readonly extras?: Partial<Extras> | undefined;
+  /** A second signal, fused with the words by rank: vectors of the services' texts and of questions. @default none */
+  readonly embed?: Embed | undefined;
 }
 
 const MAX_HITS = 5;
@@ -24,6 +27,8 @@ const MORE_TOOLS_SHARE = 0.3;
 /** Of the score of all texts of a service together: a question's words may be about several of its tools. */
 const WHOLE_SHARE = 0.7;
 
+/** Of the nearest by meaning; all others are no hits. */
+const MAX_NEAREST = 20;
 const MAX_HINTS = 2;
 /** Of what the rarest word scores at most in a text of average length. A hit with less shares words with the message by chance. */
 const MIN_HINT_SHARE = 0.7;
@@ -33,14 +38,50 @@ const MIN_HINT_RELEVANCE = 0.5;
 export class ServiceSearch {
   readonly #source: () => readonly ServiceEntry[];
   readonly #documents: ServiceDocuments;
+  readonly #meanings: Meanings | undefined;
 
-  constructor(source: () => readonly ServiceEntry[], { extras }: ServiceSearchOptions = {}) {
+  constructor(source: () => readonly ServiceEntry[], { extras, embed }: ServiceSearchOptions = {}) {
     this.#source = source;
+    this.#meanings = embed === undefined ? undefined : new Meanings(embed);
     this.#documents = new ServiceDocuments(extras);
   }
 
   /** The services that the question finds, best first. @param among in the place of the source: the entries that an asker may see */
   async search(query: string, limit = MAX_HITS, among = this.#source()): Promise<readonly ServiceHit[]> {
+    const byWords = this.#byWords(query, among);
+    const nearest = await this.#nearest(query, among);
+    if (nearest === undefined) {
+      const best = byWords[0]?.score ?? 1;
+      return byWords.slice(0, limit).map((hit) => ({ ...hit, relevance: hit.score / best }));
+    }
+    const top = new Map<ServiceEntry, string[]>();
+    for (const { entry, tool } of nearest) {
+      const names = top.get(entry) ?? [];
+      if (tool !== undefined && names.length < MAX_TOP) names.push(tool.name);
+      top.set(entry, names);
+    }
+    const words = new Map(byWords.map((hit) => [hit.entry, hit]));
+    const fused = fuseRanks([byWords.map(({ entry }) => entry), [...top.keys()].slice(0, MAX_NEAREST)]);
+    const best = fused[0]?.score ?? 1;
+    return fused
+      .slice(0, limit)
+      .map(({ item: entry, score }) => ({ ...(words.get(entry) ?? { entry, score: 0, top: top.get(entry) ?? [] }), relevance: score / best }));
+  }
+
+  /** The tools that the question finds, best first. @param among as in `search` */
+  async searchTools(query: string, limit = MAX_HITS, among = this.#source()): Promise<readonly ToolHit[]> {
+    const byWords = this.#documents.findTools(query, among).flatMap(({ entry, tool, score }) => (tool === undefined ? [] : [{ entry, tool, score }]));
+    const nearest = await this.#nearest(query, among);
+    if (nearest === undefined) return byWords.slice(0, limit);
+    const words = new Map(byWords.map((hit) => [hit.tool, hit]));
+    const near = nearest.flatMap(({ entry, tool }) => (tool === undefined ? [] : [{ entry, tool }])).slice(0, MAX_NEAREST);
+    const hits = new Map(near.map(({ entry, tool }) => [tool, { entry, tool, score: 0 }]));
+    return fuseRanks([byWords.map(({ tool }) => tool), near.map(({ tool }) => tool)])
+      .flatMap(({ item }) => words.get(item) ?? hits.get(item) ?? [])
+      .slice(0, limit);
+  }
+
+  #byWords(query: string, among: readonly ServiceEntry[]): Omit<ServiceHit, "relevance">[] {
     const found = new Map<ServiceEntry, { score: number; tools: FoundTool[] }>();
     for (const one of this.#documents.findTools(query, among)) {
       const known = found.get(one.entry) ?? { score: 0, tools: [] };
@@ -53,17 +94,18 @@ export class ServiceSearch {
       const known = found.get(entry);
       if (known !== undefined) known.score += WHOLE_SHARE * score;
     }
-    const hits = [...found].sort(([, a], [, b]) => b.score - a.score).slice(0, limit);
-    const best = hits[0]?.[1].score ?? 1;
-    return hits.map(([entry, { score, tools }]) => ({ entry, relevance: score / best, score, top: tools.flatMap(({ tool }) => tool?.name ?? []) }));
+    const hits = [...found].map(([entry, { score, tools }]) => ({ entry, score, top: tools.flatMap(({ tool }) => tool?.name ?? []) }));
+    return hits.sort((a, b) => b.score - a.score);
   }
 
-  /** The tools that the question finds, best first. @param among as in `search` */
-  async searchTools(query: string, limit = MAX_HITS, among = this.#source()): Promise<readonly ToolHit[]> {
-    return this.#documents
-      .findTools(query, among)
-      .flatMap(({ entry, tool, score }) => (tool === undefined ? [] : [{ entry, tool, score }]))
-      .slice(0, limit);
+  /** The tools by their meaning; undefined without vectors. */
+  async #nearest(query: string, among: readonly ServiceEntry[]): Promise<readonly EntryTool[] | undefined> {
+    return this.#meanings?.rank(
+      query,
+      among.flatMap((entry) =>
+        partsOf(entry).map((tool) => ({ item: { entry, tool }, text: [entry.id, entry.summary, tool?.name, tool?.description].filter(Boolean).join("\n") })),
+      ),
+    );
   }
 
   /** The two services that fit a user's message best, for a model; undefined if none fits well. @param among as in `search` */
@@ -72,4 +114,14 @@ export class ServiceSearch {
     const minScore = MIN_HINT_SHARE * this.#documents.rarestScore;
     return writeHints(hits.filter(({ score, relevance }) => score >= minScore && relevance >= MIN_HINT_RELEVANCE));
   }
+}
+
+interface EntryTool {
+  readonly entry: ServiceEntry;
+  readonly tool: ServiceTool | undefined;
+}
+
+/** The tools and skills of a service; itself where it has none. */
+function partsOf({ tools, skills = [] }: ServiceEntry): readonly (ServiceTool | undefined)[] {
+  return tools.length + skills.length > 0 ? [...tools, ...skills] : [undefined];
 }

@@ -1,0 +1,1 @@
+export { connectRedisSummaryStore } from "./redis-summary-store.ts";
