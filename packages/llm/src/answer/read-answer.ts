@@ -1,6 +1,7 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { ModelAnswer, ModelToolCall, ModelUsage } from "../model.ts";
 import { ModelError } from "../model-error.ts";
+import { LeadingThought } from "./leading-thought.ts";
 import { writeProviderData } from "../request/provider-data.ts";
 
 export interface ReadAnswerOptions {
@@ -35,6 +36,7 @@ class Answer {
   #text = "";
   #characters = 0;
   readonly #calls: (ModelToolCall & { readonly metadata: SharedV4ProviderMetadata | undefined })[] = [];
+  readonly #thought = new LeadingThought();
   readonly #reasoning = new Map<string, Reasoning>();
   #end: { readonly reason: LanguageModelV4FinishReason; readonly usage: LanguageModelV4Usage } | undefined;
 
@@ -48,8 +50,7 @@ class Answer {
         throw part.error;
       case "text-delta":
         this.#count(part.delta);
-        this.#text += part.delta;
-        if (part.delta !== "") this.#options.onText(part.delta);
+        this.#show(this.#thought.show(part.delta));
         break;
       case "reasoning-start":
       case "reasoning-delta":
@@ -70,6 +71,7 @@ class Answer {
   }
 
   finish(): ModelAnswer {
+    this.#show(this.#thought.rest());
     if (this.#end === undefined) throw this.#broken("it ended in the middle");
     const { reason, usage } = this.#end;
     if (reason.unified === "interrupted") throw this.#broken("it ended in the middle");
@@ -80,6 +82,12 @@ class Answer {
     const calls = toolCalls.length === 0 ? [] : this.#calls.map(({ metadata }) => metadata);
     const providerData = writeProviderData([...this.#reasoning.values()], calls);
     return { text: this.#text, toolCalls, finish, usage: this.#usageOf(usage), ...(providerData !== undefined && { providerData }) };
+  }
+
+  #show(text: string): void {
+    if (text === "") return;
+    this.#text += text;
+    this.#options.onText(text);
   }
 
   /** Some servers end an answer with calls as `stop`; the calls say what it is. */

@@ -200,7 +200,7 @@ function prose({ name, arguments: given }: MisusedTool): Group {
     [
       "thinks aloud of a call that it does not make",
       [{ text: `<think>I could write <tool_call>${said}</tool_call>, but I need not.</think>It is noon.` }],
-      once,
+      { mostRuns: 0 },
     ],
   ];
 }
