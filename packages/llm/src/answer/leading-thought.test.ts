@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { test } from "vitest";
 import { LeadingThought } from "./leading-thought.ts";
 
 function shown(pieces: readonly string[]): string {

@@ -1,8 +1,8 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { ModelAnswer, ModelToolCall, ModelUsage } from "../model.ts";
 import { ModelError } from "../model-error.ts";
-import { LeadingThought } from "./leading-thought.ts";
 import { writeProviderData } from "../request/provider-data.ts";
+import { LeadingThought } from "./leading-thought.ts";
 
 export interface ReadAnswerOptions {
   /** "model X at host": for errors. */

@@ -62,5 +62,9 @@ export function anthropicSchemaFault(index: number, schema: unknown): string | u
 
 /** By the keywords that a schema has: another draft that `$schema` names is let pass. */
 function isDraft2020({ $schema: _, ...schema }: Schema): boolean {
-  return new Ajv2020({ strict: false, logger: false }).validateSchema(schema) === true;
+  draft2020 ??= new Ajv2020({ strict: false, logger: false });
+  return draft2020.validateSchema(schema) === true;
 }
+
+/** One for all requests: it compiles the draft. */
+let draft2020: Ajv2020 | undefined;
