@@ -45,7 +45,7 @@ const runners: Readonly<Record<ScriptsManagerConfig["runner"], RunnerOfMachine>>
 };
 
 for (const [runner, { isThere, settings }] of Object.entries(runners)) {
-  // What a machine does not have is not run: an engine with the image, a cluster, or namespaces and a Python with pip.
+  // A kind is skipped where the machine lacks its needs: an engine with the image, a cluster, or namespaces and a Python with pip.
   test.runIf(isThere)(`the settings give the runner ${runner}, with packages from a folder of wheels`, { timeout: 240_000 }, async () => {
     using folder = temporaryFolder();
     await using more = await settings();

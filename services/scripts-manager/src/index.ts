@@ -13,7 +13,7 @@ export { type ScriptToolSetOptions, scriptToolSet } from "./script-tool-set.ts";
 
 export { scriptRequestForm } from "./tool/script-request-form.ts";
 
-// What scripts import besides what Python has.
+// The packages that scripts import besides Python's own modules.
 
 export { installerCommand, installerLimits } from "./packages/installer/installer-command.ts";
 export { openPackageStore, type PackageStore, type PackageStoreOptions } from "./packages/package-store.ts";

@@ -31,7 +31,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + 60_000; !(await isSo()); await setTimeout(100)) expect(performance.now()).toBeLessThan(end);
 }
 
-// Without an engine there are no containers: what is asked of it is tested below as far as it needs none.
+// Without an engine there are no containers. The requests to it are tested below, as far as they need none.
 describe.runIf(hasEngine)("with an engine", { timeout: 120_000 }, () => {
   test("a sandbox has no network, no rights, and nothing to write but a bounded /tmp", async () => {
     await using maker = makerOf();

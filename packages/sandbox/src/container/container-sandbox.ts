@@ -29,7 +29,7 @@ export interface ContainerSandbox extends Sandbox {
 /** @throws {ToolError} if there is none now */
 export async function startContainerSandbox(api: EngineApi, options: ContainerSandboxOptions): Promise<ContainerSandbox> {
   const { spec, startTimeoutMs, signal, remove, log } = options;
-  // A name of our own: what is made while nobody hears the answer can be removed all the same.
+  // A name of our own: a container can be removed even if nobody heard that it was made.
   const name = `rockbot-script-${randomUUID()}`;
   const since = Math.floor(Date.now() / 1000);
   let output: Demultiplexer | undefined;
@@ -52,7 +52,7 @@ function demultiplexed(streams: Duplex): Demultiplexer {
   const output = createDemultiplexer();
   streams.pipe(output);
   streams.once("close", () => output.end());
-  streams.on("error", () => output.end()); // how it ended is asked of the engine
+  streams.on("error", () => output.end()); // the engine says how it ended
   return output;
 }
 
@@ -90,7 +90,7 @@ function sandboxOf(api: EngineApi, { name, since, streams, output, remove, log }
     async [Symbol.asyncDispose]() {
       disposed.abort();
       removed ??= remove(name);
-      // The streams end with its last process; what is left of it may take the engine longer.
+      // The streams end with its last process; the engine may need longer for the rest.
       await Promise.race([ended, removed]);
       streams.destroy();
     },

@@ -61,7 +61,7 @@ export function containerSpec({ image, command, limits, packagesSource, labels }
       Tmpfs: {
         "/tmp": `rw,nosuid,nodev,noexec,mode=1777,size=${limits.storageBytes},nr_inodes=${limits.storageFiles}`,
         "/dev/shm": "rw,nosuid,nodev,noexec,mode=1777,size=1m,nr_inodes=256",
-        "/dev/mqueue": "ro,nosuid,nodev,noexec,mode=555,size=4k", // in place of what could be written to
+        "/dev/mqueue": "ro,nosuid,nodev,noexec,mode=555,size=4k", // in place of folders that could be written to
       },
       Mounts: packagesSource === undefined ? [] : [packagesMount(packagesSource)],
       LogConfig: { Type: "none", Config: {} },

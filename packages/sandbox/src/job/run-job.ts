@@ -49,11 +49,11 @@ export async function runJob(sandbox: Sandbox, job: ScriptJob, options: RunJobOp
   const given = Promise.withResolvers<never>();
   given.promise.catch(() => {});
   const abort = (): void => {
-    sandbox[Symbol.asyncDispose]().catch(ignored); // whoever disposes of it again hears of that
+    sandbox[Symbol.asyncDispose]().catch(ignored); // a second disposal reports that
     given.reject(signal.reason);
   };
   signal.addEventListener("abort", abort, { once: true });
-  sandbox.input.on("error", ignored); // that nobody reads it any more is known from its output
+  sandbox.input.on("error", ignored); // its output shows that nobody reads it any more
   try {
     const send = (): void => void sendJob(sandbox, job, options).catch(given.reject);
     return await Promise.race([follow(sandbox, job, { ...options, send }), given.promise]);

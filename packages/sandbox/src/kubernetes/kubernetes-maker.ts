@@ -143,7 +143,7 @@ class KubernetesMaker implements SandboxMaker {
     this.#stop.abort(unavailable("stopping", "The script was not started: this service is stopping. Try again, another instance may take it."));
     await Promise.all([...this.#live].filter(({ hasJob }) => !hasJob).map((sandbox) => sandbox[Symbol.asyncDispose]()));
     await this.#reaper[Symbol.asyncDispose]();
-    for (const sandbox of this.#live) sandbox.leave(); // after the reaper, which deletes what nobody holds
+    for (const sandbox of this.#live) sandbox.leave(); // after the reaper, which deletes pods that nobody holds
     await this.#watch[Symbol.asyncDispose]();
     await this.#config[Symbol.asyncDispose]();
   }

@@ -70,7 +70,7 @@ export class PodSandbox implements Sandbox {
     this.input = options.attached?.input ?? new PassThrough().resume(); // the supervisor takes one job only
     const { attached, packages } = options;
     this.output = attached?.output ?? this.#output;
-    // One that is only followed has what its job wants.
+    // A sandbox that is only followed has its packages already.
     if (packages !== undefined && attached !== undefined) this.packLayer = (key) => packLayer(join(packages.folder, key), packages);
     this.gone = this.#gone.promise;
     this.#ready.promise.catch(() => {});

@@ -180,10 +180,10 @@ export class PodWatch implements AsyncDisposable {
     const watched = this.#current;
     try {
       const list = await this.#api.list(AbortSignal.any([stop, AbortSignal.timeout(LIST_MS)]));
-      if (this.#heardAt !== heardAt || watched !== this.#current) return; // what has been heard since is newer
+      if (this.#heardAt !== heardAt || watched !== this.#current) return; // events that came since are newer
       if (this.#take(list)) watched.abort(new Error("it had not told of what a list shows"));
     } catch {
-      this.#heardAt = performance.now(); // not again at once; the watch says what there is to say
+      this.#heardAt = performance.now(); // not again at once; the watch reports the rest
     }
   }
 }

@@ -25,7 +25,7 @@ const NOTED_BYTES = 4_096;
 
 /** Starts a sandbox as a process of this machine. @throws {Error} that says what its program has said, if it does not come so far as to be ready */
 export async function startLocalSandbox([file, ...args]: readonly string[], { signal, path, cgroup, clean }: StartLocalSandboxOptions): Promise<Sandbox> {
-  // In a session of its own: what is typed at the terminal of this process is not for the script. No variable of ours goes in.
+  // In a session of its own: keys typed at the terminal of this process are not for the script. No variable of ours goes in.
   const started: Process = spawn(file as string, args, { stdio: ["pipe", "pipe", "pipe"], env: { PATH: path }, cwd: "/", detached: true });
   const sandbox = new LocalSandbox(started, cgroup, clean);
   try {
@@ -58,7 +58,7 @@ class LocalSandbox implements Sandbox {
     this.#clean = clean;
     this.input = process.stdin;
     this.output = process.stdout;
-    process.stdin.on("error", () => {}); // whoever writes learns of the end from the output
+    process.stdin.on("error", () => {}); // the output tells the writer of the end
     process.stderr.on("data", (chunk: Buffer) => {
       this.#said = `${this.#said}${chunk}`.slice(-NOTED_BYTES);
     });

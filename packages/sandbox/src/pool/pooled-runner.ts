@@ -90,7 +90,7 @@ class PooledRunner implements ScriptRunner {
       return { ...outcome, durations: { waitMs, runMs }, isWarm: taken.isWarm };
     } catch (error) {
       if (this.#isLeft(signal)) taken?.leave();
-      else await taken?.discard(); // whoever has ended a script may count on its end
+      else await taken?.discard(); // a caller that has ended a script may count on its end
       throw error;
     } finally {
       clearTimeout(timer);
@@ -105,7 +105,7 @@ class PooledRunner implements ScriptRunner {
     const end = (): void => (this.#isLeft(signal) ? left.reject(signal.reason) : ending.abort(signal.reason));
     signal.addEventListener("abort", end, { once: true });
     const following = runJob(sandbox, job, { signal: ending.signal, keepBytes: this.#options.keepBytes, endBy });
-    following.catch(() => {}); // of one that is left nobody hears
+    following.catch(() => {}); // nobody hears of a job that is left
     try {
       return await Promise.race([following, left.promise]);
     } catch (error) {

@@ -11,7 +11,7 @@ Its one argument is JSON: `memoryBytes`, `processes`, `fileBytes`, `openFiles`, 
 `isMemoryHeld` (the platform counts and bounds the memory of all processes together; where it does not, only what the supervisor can count may be had).
 """
 
-# Who finds no sandbox that waits waits for these, and for the modules that they import in turn: `json`, `base64`, `platform` and `hashlib` would double that.
+# A call that finds no warm sandbox waits for these imports, and for theirs. `json`, `base64`, `platform` and `hashlib` would double that time.
 import _signal as signal
 import atexit
 import binascii
@@ -48,9 +48,9 @@ LIMITS = "memoryBytes", "processes", "fileBytes", "openFiles", "packagesBytes"
 
 MAX_LINE_BYTES = 8_192
 MAX_JOB_BYTES = 64 * 1024 * 1024
-# In base64 and with what stands around it: less than MAX_FRAME_BYTES of frames.ts.
+# In base64, and with its frame: less than MAX_FRAME_BYTES of frames.ts.
 CHUNK_BYTES = 8_000
-# Output is held back for so long at most, so that a script of many small writes does not become as many frames.
+# Output is held back for at most so long, so that a script of many small writes does not become as many frames.
 HOLD_S = 0.05
 # How often memory and processes are counted.
 WATCH_S = 0.025
@@ -58,18 +58,18 @@ WATCH_S = 0.025
 WATCH_PAUSES = 4
 # How long frames may wait for their reader once the script has ended.
 FLUSH_S = 10
-# What the kernel takes of one variable, its name included.
+# The longest variable that the kernel takes, its name included.
 MAX_VARIABLE_BYTES = 128 * 1024 - 1
-# What a script has to write out what it holds back, when its time is over.
+# The time for a script to write out its buffers, when its own time is over.
 LAST_WORDS_S = 0.1
-# The largest number that all who handle it know exactly.
+# The largest whole number that all programs on its way represent exactly.
 MAX_NUMBER = (1 << 53) - 1
 # No script is given less, in milliseconds.
 LEAST_TIME_MS = 100
-# Of words on what went wrong here.
+# The longest text about a failure here.
 MAX_REASON = 500
 
-# What the child notes of itself, where the supervisor sees it; words may follow.
+# The child notes this about itself, where the supervisor sees it; words may follow.
 BROKEN, MEMORY, PROCESSES = 1, 2, 3
 NOTES_BYTES = 4_096
 
@@ -112,7 +112,7 @@ def preload():
             __import__(name)
         except ImportError:
             pass
-    # What is there now is shared with the child for as long as nobody writes to it, and collecting garbage writes.
+    # The child shares the present objects for as long as nobody writes to them, and collecting garbage writes.
     gc.collect()
     gc.freeze()
 
@@ -335,7 +335,7 @@ class Script:
             if now >= self.deadline and self.limit is not None:
                 break
             if now >= self.deadline:
-                self.reap()  # who has stood still itself may find that it has ended in time
+                self.reap()  # after a pause of this process, the script may have ended in time
                 if self.status is not None:
                     break
                 self.limit = "time"
@@ -650,7 +650,7 @@ def exit_status(code):
     if code is None:
         return 0
     if isinstance(code, int):
-        # As Python itself: what a C long does not hold is -1.
+        # As in Python itself: a value that a C long does not hold is -1.
         return code & 0xFF if -(2**63) <= code < 2**63 else 0xFF
     try:
         print(code, file=sys.stderr)
@@ -826,7 +826,7 @@ def drop_capabilities():
     for capability in range(64):
         if libc.prctl(PR_CAPBSET_READ, ctypes.c_ulong(capability), None, None, None) != 1:
             continue
-        # Only who has CAP_SETPCAP may; without new privileges the others cannot gain any either.
+        # Only a process with CAP_SETPCAP may; without new privileges the others cannot gain any either.
         libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), None, None, None)
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
@@ -838,7 +838,7 @@ LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 4
 LANDLOCK_CREATE_RULESET_VERSION, LANDLOCK_RULE_PATH_BENEATH = 1, 1
 # Before version 2 nothing may be renamed into another folder; 3 knows of truncation.
 LEAST_LANDLOCK, LANDLOCK_WITH_TRUNCATE = 2, 3
-# To write to files; to remove and to make files, folders and whatever else has a name; to rename and link.
+# To write to files; to remove and to make files, folders and all else that has a name; to rename and link.
 WRITES, TRUNCATE = 1 << 1 | 0x3FF << 4, 1 << 14
 
 
@@ -884,7 +884,7 @@ DENIED_CALLS = {
     "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "memfd_create": (319, 279), "memfd_secret": (447, 447),
 }  # fmt: skip
 CLONE, CLONE3, SOCKET, PERSONALITY, IOCTL, MMAP = (56, 220), (435, 435), (41, 198), (135, 92), (16, 29), (9, 222)
-# What changes how a process is served, the supervisor too, as it has the script's user.
+# Calls that change how a process is served. The supervisor has the script's user, so they would reach it, too.
 PRLIMIT, SCHED_SETSCHEDULER, SCHED_SETATTR, SETPRIORITY, IOPRIO_SET = (302, 261), (144, 119), (314, 274), (141, 140), (251, 30)
 SCHED_SETPARAM, SCHED_SETAFFINITY = (142, 118), (203, 122)
 

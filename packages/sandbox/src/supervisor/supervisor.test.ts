@@ -36,7 +36,7 @@ async function encoded(layer: PackedLayer, script = "import layered; print(layer
   return await buffer(encodeJob(job, { keepBytes: 1_000, layer }));
 }
 
-// Who has no Python has no scripts either.
+// A machine without Python runs no scripts.
 describe.runIf(python !== undefined)("packages that come with a job", { timeout: 60_000 }, () => {
   const layerOf = (content: Buffer, bytes = content.length): PackedLayer => ({
     bytes,
@@ -153,7 +153,7 @@ describe.runIf(python !== undefined)("the numbers of a job", { timeout: 120_000 
   const borders = [0, 1, 99, 100, 101, 999, 1_000, 1_001, 60_000, 1_200_000, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 53, 2 ** 63, 1e300];
   const strange = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, -0, 0.5, 59_499.123456789, 1e-300];
   const anyNumber = fc.oneof(fc.constantFrom(...borders, ...strange), fc.double(), fc.double({ min: 0, max: 3_000_000 }));
-  // The least that the settings take, and what is around it and around all others.
+  // The least that the settings take, with its neighbours, and neighbours of all other borders.
   const limits = fc.record({
     memoryBytes: fc.oneof(fc.constantFrom(32 * MIB, 32 * MIB + 0.5, 65_536 * MIB), fc.double({ min: 32 * MIB, max: 2 ** 54, noNaN: true })),
     processes: fc.constantFrom(1, 2, 64, 4_096, 1.5, 2 ** 53),

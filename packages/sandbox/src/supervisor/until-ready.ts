@@ -14,7 +14,7 @@ export interface UntilReadyOptions {
 export async function untilReady(output: Readable, { signal, timeoutMs }: UntilReadyOptions): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  // What is put back is readable at once: no listener may be there then.
+  // Bytes that are put back are readable at once: no listener may be there then.
   const look = (): void => {
     output.off("readable", look);
     const chunk = output.read() as Buffer | null;

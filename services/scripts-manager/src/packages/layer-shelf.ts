@@ -48,7 +48,7 @@ interface Note {
 export async function openLayerShelf(root: string, { maxBytes, keepMs }: ShelfBounds): Promise<LayerShelf> {
   const own = (...names: string[]) => join(root, OWN, ...names);
   await mkdir(root, { recursive: true });
-  await chmod(root, 0o711); // who knows a layer's name may read it
+  await chmod(root, 0o711); // a script that knows a layer's name may read it
   for (const name of ["", "requests", "notes", "unfinished"]) await mkdir(own(name), { recursive: true, mode: 0o700 });
   await removeAbandoned(own("unfinished"));
 
@@ -64,7 +64,7 @@ export async function openLayerShelf(root: string, { maxBytes, keepMs }: ShelfBo
 
   async function remove(key: string): Promise<void> {
     const doomed = own("unfinished", randomUUID());
-    await rm(own("notes", key), { force: true }); // first, so that nobody takes what is about to go
+    await rm(own("notes", key), { force: true }); // first, so that nobody takes a layer that is about to go
     await rename(join(root, key), doomed).catch(ignoreMissing);
     await rm(doomed, { recursive: true, force: true });
   }

@@ -55,7 +55,7 @@ export function shareRuns<Result>(): (key: string, patience: Patience, run: Run<
       clearTimeout(timer);
       const goesOn = shared.isBegun && lapse.signal.aborted && !signal.aborted;
       if (--shared.waiting === 0 && !goesOn) {
-        if (running.get(key) === shared) running.delete(key); // who comes now must not join what is being stopped
+        if (running.get(key) === shared) running.delete(key); // a newcomer must not join a run that is being stopped
         shared.stop.abort(signal.reason);
       }
     }

@@ -63,7 +63,7 @@ export function scriptTool({ runner, packages, rates, bounds, isDangerous = fals
           throw error;
         }
       } finally {
-        if (!goesOn(runner, context.signal)) seconds.giveBack(timeoutSeconds - usedMs / 1_000); // else whoever takes it up does
+        if (!goesOn(runner, context.signal)) seconds.giveBack(timeoutSeconds - usedMs / 1_000); // else the process that takes it up does
       }
     },
     { isResumable: runner.isResumable },

@@ -18,7 +18,7 @@ export function decodeText(bytes: Uint8Array, contentType: string | undefined): 
   }
   const utf8 = ifUtf8(bytes);
   if (utf8 !== undefined) return isIso2022(utf8) ? new TextDecoder("iso-2022-jp").decode(bytes) : utf8;
-  // A few broken bytes in what calls itself UTF-8 do not make it another.
+  // A few broken bytes in a text that calls itself UTF-8 do not make it another encoding.
   return declared.length > 0 ? new TextDecoder("utf-8").decode(bytes) : guess(bytes);
 }
 

@@ -36,7 +36,7 @@ export function toMarkdown(html: string, url: string, { maxLength = 10_000_000 }
     const all = prepare(html, url, maxLength, { keepAsides: true });
     if (all.length > MUCH_MORE * read.length) read = all;
   }
-  // What hides the whole of a page hides it until its scripts run, not from people.
+  // A style that hides the whole page hides it until its scripts run, not from people.
   if (read.length === 0) read = prepare(html, url, maxLength, { keepAsides: true, withSheets: false });
   const { title, prepared } = read;
   return { title: title === null ? null : visibleText(title), markdown: bounded(visibleText(turndown.turndown(prepared)).trim(), maxLength) };

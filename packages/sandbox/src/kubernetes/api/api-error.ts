@@ -34,7 +34,7 @@ function messageOf(body: string): string {
     const { message } = JSON.parse(body) as { readonly message?: unknown };
     if (typeof message === "string") return message.slice(0, MAX_SAID);
   } catch {
-    // Its text says what there is to say.
+    // Its text says all that is known.
   }
   return body.slice(0, MAX_SAID);
 }

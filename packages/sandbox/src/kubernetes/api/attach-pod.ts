@@ -28,7 +28,7 @@ export async function attachPod(
   { namespace, name, hasOutput = false }: { readonly namespace: string; readonly name: string; readonly hasOutput?: boolean },
 ): Promise<AttachedPod> {
   const output = hasOutput ? new PassThrough() : null;
-  // The library sends whatever its stream for stdin has, as fast as that comes: it gets one that says nothing, so that the connection has stdin at all.
+  // The library sends all that its stream for stdin has, as fast as that comes: it gets one that says nothing, so that the connection has stdin at all.
   const socket = await new Attach(config).attach(namespace, name, CONTAINER, output, null, new PassThrough(), false).catch((error: unknown) => {
     throw refused(error);
   });
@@ -41,12 +41,12 @@ function inputOf(socket: WebSocket): Writable {
   const input = new Writable({
     write: (chunk: Buffer, _encoding, done) => socket.send(Buffer.concat([STDIN, chunk]), (error) => done(error)),
   });
-  return input.on("error", () => {}); // that nothing arrives any more is told by `lost`
+  return input.on("error", () => {}); // `lost` says when nothing arrives any more
 }
 
 /** What nobody reads stays where it is: with the API server, and in the end with who writes it. */
 function holdBack(socket: WebSocket, output: PassThrough): void {
-  output.on("error", () => {}); // its reader is told too
+  output.on("error", () => {}); // its reader gets the error, too
   socket.on("message", () => {
     if (!output.writableNeedDrain || socket.isPaused) return;
     socket.pause();
@@ -60,7 +60,7 @@ function untilLost(socket: WebSocket, input: Writable, output: PassThrough | nul
   const look = (): void => {
     if (!isAlive && !socket.isPaused) socket.terminate();
     isAlive = false;
-    socket.ping(() => {}); // one that cannot be sent shows by its answer that does not come
+    socket.ping(() => {}); // a ping that cannot be sent has no answer
   };
   const ping = setInterval(() => setImmediate(look), PING_MS).unref(); // an answer that came while this process stood still is read before
   socket.on("pong", () => {

@@ -35,7 +35,7 @@ export async function openStream(config: ClusterConfig, path: string, { what, qu
   asked.end();
   try {
     const answer = await promise;
-    answer.on("error", () => {}); // whoever reads it is told too
+    answer.on("error", () => {}); // its reader gets the error, too
     if (answer.statusCode === 200) return answer;
     throw new ApiError(what, answer.statusCode ?? 0, await text(answer), answer.headers["retry-after"]);
   } finally {

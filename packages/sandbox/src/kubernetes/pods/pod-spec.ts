@@ -42,7 +42,7 @@ const mebibytes = (bytes: number): string => `${Math.ceil(bytes / MB)}Mi`;
  * the kubelet's `podPidsLimit`: a pod cannot ask for that. Of the node's disk it has what its folder for packages may hold, and for its log, which
  * the kubelet writes of all that it says, as much as that folder in memory: more than a supervisor or an installer says.
  */
-// Long because: it is one document, and what a pod may do is to be seen in one place
+// Long because: it is one document, and all rights of a pod are to be seen in one place
 export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: PodIdentity, template: PodTemplate): V1Pod {
   const { command, limits, packagesBytes = 0, runtimeClassName, priorityClassName, serviceAccountName } = template;
   const hasPackages = packagesBytes > 0;

@@ -39,7 +39,7 @@ def main():
         say(frame="failed", words=words)
         return
     say(frame="resolved", packages=pinned(report), platform=f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}")
-    # By content, not by time, which does not survive the way: who writes the files anew may leave what is compiled as it is.
+    # By content, not by time, which does not survive the way: a host that writes the files anew may keep the compiled ones.
     compileall.compile_dir(target, quiet=2, legacy=False, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
     for path in files_in(target):
         send_file(target, path)
@@ -155,7 +155,7 @@ class Relay:
                     connection.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
-        os._exit(1)  # nobody waits for what is installed any more
+        os._exit(1)  # nobody waits for the installation any more
 
 
 def encoded(data):

@@ -14,7 +14,7 @@ const MAX_CELLS = 50_000;
 export function flattenTables($: CheerioAPI, root: ParentNode): void {
   const tables = elementsBelow(root, "table");
   const holders = new Set(tables.flatMap((table) => tableAround(table) ?? []));
-  // Innermost first: what a layout table holds is taken apart before it.
+  // Innermost first: the tables in a layout table are taken apart before it.
   for (const table of tables.reverse()) {
     const parts = elementsBelow(table, "pre", "caption", "thead", "tbody", "tfoot", "tr", "td", "th").filter((part) => tableAround(part) === table);
     const rows = parts.filter(({ name }) => name === "tr").map((element) => ({ element, cells: cellsOf(element) }));

@@ -92,7 +92,7 @@ function isTakenAway(style: DeclaredStyle): boolean {
   if (style.size === 0) return false;
   const of = (name: string): string => style.get(name) ?? "";
   if (of("display") === "none" || of("content-visibility") === "hidden") return true;
-  // What an animation shows later begins like that.
+  // An element that an animation shows later begins like that.
   const isAnimated = style.has("animation") || style.has("animation-name");
   const isClear = (opacity: string): boolean => numberIn(opacity) <= 0.05;
   if (!isAnimated && (isClear(of("opacity")) || /\bopacity\(\s*0*\.?0+%?\s*\)/.test(of("filter")))) return true;
@@ -100,7 +100,7 @@ function isTakenAway(style: DeclaredStyle): boolean {
   const isPlaced = /^(?:absolute|fixed)$/.test(of("position"));
   const isFar = (value: string): boolean => pixels(value) <= -FAR_PX;
   if (isPlaced && ["left", "top", "right", "bottom"].some((side) => isFar(of(side)))) return true;
-  // What is fixed does not come into view by scrolling; what is that far to the right or below is not scrolled to.
+  // A fixed element does not come into view by scrolling. Nobody scrolls to an element that is that far to the right or below.
   const limit = of("position") === "fixed" ? 1000 : 1500;
   const isRelative = (value: string): boolean => /%|v[whib]|vm/.test(value);
   if (isPlaced && ["left", "top", "right", "bottom"].some((side) => pixels(of(side)) >= (isRelative(of(side)) ? limit : 5 * limit))) return true;
