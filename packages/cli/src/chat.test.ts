@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { type ModelScript, type ModelServerRequest, type ModelStep, startModelServer, temporaryFolder } from "@rockbot/testing";
+import OpenAI from "openai";
 import { expect, test } from "vitest";
 import { type CliOptions, runCli, startCli, startPage, startUp } from "./test-cli.ts";
 
@@ -45,16 +46,13 @@ test("chat -p prints the agent's answer, --json each step of it, and a session g
   expect(lines.at(-1)).toMatchObject({ text: "It says: From a page of our own.", is_untrusted: true });
 });
 
-test.each([
-  ["SIGINT", 130],
-  ["SIGTERM", 143],
-] as const)("%s cancels the turn, down to the tool that runs for it", { timeout: 60_000 }, async (signal, code) => {
+test("Ctrl-C cancels the turn, down to the tool that runs for it", { timeout: 60_000 }, async () => {
   await using system = await startSystem(reader);
   await using chat = startCli(["chat", "-p", "Read the slow one."], system.options);
   await expect.poll(() => system.page.requests, { timeout: 20_000 }).toEqual(["/slow"]);
-  chat.kill(signal);
+  chat.kill("SIGINT");
 
-  expect(await chat.ended).toMatchObject({ code, stdout: "", stderr: expect.stringContaining("rockbot: cancelled: ") });
+  expect(await chat.ended).toMatchObject({ code: 130, stdout: "", stderr: expect.stringContaining("rockbot: cancelled: ") });
   await expect.poll(() => system.page.closed, { timeout: 10_000 }).toEqual(["/slow"]);
 });
 
@@ -69,6 +67,28 @@ test("with nothing running chat starts the services itself, and without a model 
 
   expect(asked).toEqual({ code: 0, stdout: "Hello there.\n", stderr: "" });
   expect(none).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/unavailable: .*MODEL_URL/) });
+});
+
+test("OpenAI's client, unchanged, streams the agent's answer and its steps; its abort ends the tool that runs", { timeout: 60_000 }, async () => {
+  await using system = await startSystem(reader);
+  const client = new OpenAI({ baseURL: `${system.up.url}/v1`, apiKey: "none needed", maxRetries: 0 });
+  const asking = (content: string, options?: OpenAI.RequestOptions) =>
+    client.chat.completions.stream({ model: "rockbot", messages: [{ role: "user", content }], stream_options: { include_usage: true } }, options);
+  const stream = asking("What is there?");
+  const steps: string[] = [];
+  stream.on("chunk", (chunk) => void steps.push(...((chunk as { rockbot?: { kind?: string } }).rockbot?.kind ?? "").split(" ").filter(Boolean)));
+  const { choices, usage } = await stream.finalChatCompletion();
+
+  expect(choices[0]?.message.content).toBe("Let me look.It says: From a page of our own.");
+  expect(choices[0]?.finish_reason).toBe("stop");
+  expect(steps.filter((kind) => kind !== "tool_progress")).toEqual(["turn_started", "tool_started", "tool_finished"]);
+  expect(usage?.prompt_tokens).toBeGreaterThan(0);
+  const slow = asking("Read the slow one.");
+  const ended = expect(slow.done()).rejects.toThrow("aborted");
+  await expect.poll(() => system.page.requests, { timeout: 20_000 }).toEqual(["/", "/slow"]);
+  slow.abort();
+  await ended;
+  await expect.poll(() => system.page.closed, { timeout: 10_000 }).toContain("/slow");
 });
 
 test("a streamed answer that is cut off goes on behind the last event, by curl's means", { timeout: 60_000 }, async () => {

@@ -30,8 +30,8 @@ export function callerClient(caller: ToolCaller, { where, bus, policy }: CallerC
   };
 }
 
-/** A look at the log now and then finds what the bus may have lost last. */
-const LOOK_MS = 30_000;
+/** No wait is without an end. */
+const WAIT_MS = 30_000;
 
 async function follow(sessions: SessionHub, sessionId: string, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>> {
   const listener = await sessions.listen(undefined, sessionId);
@@ -39,7 +39,7 @@ async function follow(sessions: SessionHub, sessionId: string, signal: AbortSign
   return (async function* () {
     using _listener = listener;
     while (!signal.aborted) {
-      await listener.wait(LOOK_MS, signal);
+      await listener.wait(WAIT_MS, signal);
       yield* await listener.take();
     }
   })();

@@ -29,7 +29,7 @@ export class TurnCalls {
   /** Joins the turn, or starts it. @throws {ToolError} `conflict` if another runs under its key */
   visit({ by, headers, request: { input } }: Turn): TurnVisit {
     const { toolCallId, goesOn } = headers;
-    const visited = this.#running.visit({ toolCallId, input, goesOn }, (gone) => this.#call(by, headers, input, gone));
+    const visited = this.#running.visit({ toolCallId, by, input, goesOn }, (gone) => this.#call(by, headers, input, gone));
     return { ...visited, result: this.#whileHere(visited.result) };
   }
 

@@ -22,8 +22,8 @@ export interface SessionEventsOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Events that the bus has lost at the end of a turn are read so long after the last one. */
-const LOOK_MS = 30_000;
+/** What the bus has lost last, with nothing behind it, is read after so long, while a turn runs and while none does. */
+const LOOK_MS = { running: 30_000, idle: 300_000 } as const;
 
 export const SESSION_EVENTS_PATH = "/v1/sessions/:id/events";
 export const isSessionEvents = (method: string, path: string): boolean => method === "GET" && /^\/v1\/sessions\/[^/]+\/events$/.test(path);
@@ -60,13 +60,17 @@ async function* texts(
   known: readonly AgentEvent[],
   { keepAliveMs, signal }: { readonly keepAliveMs: number; readonly signal: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
+  let lastKind = known.at(-1)?.kind ?? "turn_finished";
+  let quietSince = performance.now();
   yield Buffer.from(known.map(textOf).join("") || KEEP_ALIVE);
-  for (let lookAt = performance.now() + LOOK_MS; !signal.aborted; ) {
+  while (!signal.aborted) {
     await listener.wait(keepAliveMs, signal);
     if (signal.aborted) return;
     const events = [...(await listener.take())];
-    if (performance.now() >= lookAt) events.push(...(await listener.readOn().catch(() => [])));
-    if (events.length > 0 || performance.now() >= lookAt) lookAt = performance.now() + LOOK_MS;
+    const isQuiet = events.length === 0 && performance.now() - quietSince >= LOOK_MS[lastKind === "turn_finished" ? "idle" : "running"];
+    if (isQuiet) events.push(...(await listener.readOn().catch(() => [])));
+    if (isQuiet || events.length > 0) quietSince = performance.now();
+    lastKind = events.at(-1)?.kind ?? lastKind;
     yield Buffer.from(events.map(textOf).join("") || KEEP_ALIVE);
   }
 }
