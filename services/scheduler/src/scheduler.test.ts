@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { createMemoryBus } from "@rockbot/bus";
+import { createPolicy, defaultPolicySource, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import { temporaryFolder } from "@rockbot/testing";
 import { type CallOptions, createToolCaller } from "@rockbot/tools";
@@ -148,4 +149,24 @@ test("a time zone that nobody knows is a fault of the settings", () => {
   expect(() => loadConfig(configSchema, { env: { TIMEZONE: "Mars/Base" }, check })).toThrow(
     'timezone: expected a name of the time zone database, such as Europe/Berlin, got "Mars/Base"',
   );
+});
+
+test("a task whose runs the policy would refuse is refused", async () => {
+  await using bus = createMemoryBus();
+  using folder = temporaryFolder();
+  const config = loadConfig(configSchema, { env: {}, overrides: { schedulesFile: join(folder.path, "s.json") }, check });
+  const callers = { asker: { allow: ["schedule_task"] }, chatter: { allow: ["schedule_task", "agent__chat"] }, stranger: { allow: ["*"] } };
+  const { document } = await readPolicy(JSON.stringify({ callers, delegates: ["gateway", { user: "scheduler", for: ["asker", "chatter"] }] }), "of the test");
+  const policy = holdPolicy(createPolicy({ ...defaultPolicySource(), document }));
+  await using _scheduler = await startScheduler(bus, config, { service: "scheduler", policy });
+  await using caller = await createToolCaller(bus, { agent: "gateway" });
+  const schedule = (onBehalfOf: string) => caller.call("schedule_task", news, { sessionId: "s", onBehalfOf });
+
+  expect((await schedule("chatter")).isError).toBe(false);
+  await expect(schedule("asker")).rejects.toMatchObject({
+    code: "denied",
+    message: expect.stringContaining('does not let "asker" use agent__chat'),
+    details: { reason: "policy" },
+  });
+  await expect(schedule("stranger")).rejects.toThrow('does not let "scheduler" call on behalf of "stranger"');
 });

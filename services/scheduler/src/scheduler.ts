@@ -1,4 +1,6 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import { tools } from "@rockbot/contracts";
+import { delegatesOf, findGlob, type PolicyHolder } from "@rockbot/policy";
 import type { JournalStore } from "@rockbot/records/journal";
 import { createToolCaller, type StartServiceOptions, serveTools, type ToolSet } from "@rockbot/tools";
 import { askAgent } from "./fire/ask-agent.ts";
@@ -39,7 +41,9 @@ export async function startScheduler(
   await using started = new AsyncDisposableStack();
   const { store, notes } = schedules === undefined ? await ownStore(config, log) : { store: schedules, notes: [] };
   if (store !== schedules) started.use(store);
-  const caller = started.use(await createToolCaller(bus, { agent: service, journals, policy, maxCallsInFlight: config.maxRuns, log }));
+  // With a journal the calls that are out are left for the next process, where one that ends would cancel them.
+  const results = journals === undefined ? "copy" : "result";
+  const caller = started.use(await createToolCaller(bus, { agent: service, results, journals, policy, maxCallsInFlight: config.maxRuns, log }));
   const zone = config.timezone ?? systemTimeZone();
   const mostPerDay = { fires: config.maxFiresPerDay, tokens: config.maxTokensPerDay };
   const loop = new FireLoop({
@@ -59,6 +63,7 @@ export async function startScheduler(
     shortestIntervalMs: config.shortestIntervalSeconds * 1_000,
     mostPerDay,
     onScheduled: () => loop.wake(),
+    refusalFor: (asker) => refusalFor(policy, { service, asker }),
   };
   started.use(
     await serveTools(bus, schedulingToolSet(desk, config), {
@@ -73,6 +78,15 @@ export async function startScheduler(
   loop.wake();
   const running = started.move();
   return { notes, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** Why the policy would refuse each run of the caller's tasks; undefined if it would not. */
+function refusalFor(policy: PolicyHolder | undefined, { service, asker }: { readonly service: string; readonly asker: string }): string | undefined {
+  if (policy === undefined) return undefined;
+  const current = policy.current();
+  const isDelegate = delegatesOf(current.document).some(({ user, callers }) => user === service && findGlob(callers, asker) !== undefined);
+  if (!isDelegate) return `the policy does not let "${service}" call on behalf of "${asker}"`;
+  return current.decide({ caller: asker, tool: tools.agentChat.name }).isAllowed ? undefined : `the policy does not let "${asker}" use ${tools.agentChat.name}`;
 }
 
 function schedulingToolSet(desk: TaskDesk, config: Readonly<SchedulerConfig>): ToolSet {

@@ -20,7 +20,7 @@ export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurabl
     const options: CallOptions = {
       toolCallId: fireId,
       onBehalfOf,
-      sessionId,
+      sessionId: `session/${sessionId}`,
       timeoutMs,
       ...(isDurable ? { durable: true } : {}),
       ...(hasReadUntrusted ? { hasReadUntrusted } : {}),

@@ -14,6 +14,9 @@ export function scheduleTask(desk: TaskDesk): Tool {
   return defineTool(tools.scheduleTask, (input, context) =>
     withStore("schedule the task", async () => {
       const { caller, sessionId } = ownerOf(context);
+      const refusal = desk.refusalFor(caller);
+      if (refusal !== undefined)
+        throw new ToolError(ToolErrorCode.Denied, `Cannot schedule the task: no run of it could begin, as ${refusal}`, { details: { reason: "policy" } });
       const [name, cron, isOnce] = [input.name.trim(), input.cron.trim().replaceAll(/\s+/g, " "), input.run_once === true];
       const now = await store.now();
       const { times, fires } = readFires(cron, isOnce, { ...desk, now });

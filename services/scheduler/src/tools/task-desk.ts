@@ -8,6 +8,8 @@ export interface TaskDesk {
   readonly maxTasks: number;
   readonly shortestIntervalMs: number;
   readonly mostPerDay: Usage;
+  /** Why no task of this caller could run, in words; undefined if it could. */
+  readonly refusalFor: (caller: string) => string | undefined;
   /** Called when a task was made. */
   readonly onScheduled: () => void;
 }
