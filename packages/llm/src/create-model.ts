@@ -3,6 +3,7 @@ import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@a
 import { backoffMs, pause } from "@rockbot/base";
 import { registerSecret } from "@rockbot/base/redaction";
 import { readAnswer } from "./answer/read-answer.ts";
+import { recordAnswers } from "./answer/record-answer.ts";
 import { behaviorOf } from "./behavior/behavior-of.ts";
 import type { ModelBehaviors } from "./behavior/model-behavior.ts";
 import { toModelError } from "./errors/to-model-error.ts";
@@ -55,6 +56,7 @@ export function createModel(options: CreateModelOptions): Model {
   const behavior = behaviorOf(model, options.behaviors);
   const returnsReasoning = behavior.returnsReasoning ?? false;
   const subject = `model ${JSON.stringify(model)} at ${url.host}`;
+  const records = recordAnswers({ model, url });
   const provider = createProvider({ ...settings, returnsReasoning, fetch: watchedFetch({ ...settings, subject }) });
 
   async function attempt(request: ModelRequest, signal: AbortSignal, onText: (delta: string) => void): Promise<ModelAnswer> {
@@ -67,34 +69,33 @@ export function createModel(options: CreateModelOptions): Model {
     }
   }
 
-  return {
-    id: model,
-    behavior,
-    async answer(request) {
-      const begun = performance.now();
-      const end = request.deadline ?? begun + totalMs;
-      using late = deadlineSignal(end, subject);
-      const signal = request.signal === undefined ? late.signal : AbortSignal.any([request.signal, late.signal]);
-      let isShown = false;
-      const onText = (delta: string): void => {
-        if (request.onText === undefined) return;
-        isShown = true;
-        request.onText(delta);
-      };
-      for (let failures = 1; ; failures++) {
-        signal.throwIfAborted();
-        try {
-          return await attempt(request, signal, onText);
-        } catch (error) {
-          if (!(error instanceof ModelError) || !error.isRetryable || isShown || signal.aborted || failures >= attempts) throw error;
-          const waitMs = error.retryAfterMs ?? backoffMs(failures, { baseMs: 250, maxMs: 8_000, leastPart: 0.5 });
-          if (performance.now() + waitMs >= Math.min(end, begun + retryMs)) throw error;
-          onRetry?.(error, waitMs);
-          await pause(waitMs, signal);
-        }
+  async function ask(request: ModelRequest): Promise<ModelAnswer> {
+    const begun = performance.now();
+    const end = request.deadline ?? begun + totalMs;
+    using late = deadlineSignal(end, subject);
+    const signal = request.signal === undefined ? late.signal : AbortSignal.any([request.signal, late.signal]);
+    let isShown = false;
+    const onText = (delta: string): void => {
+      if (request.onText === undefined) return;
+      isShown = true;
+      request.onText(delta);
+    };
+    for (let failures = 1; ; failures++) {
+      signal.throwIfAborted();
+      try {
+        return await attempt(request, signal, onText);
+      } catch (error) {
+        if (!(error instanceof ModelError) || !error.isRetryable || isShown || signal.aborted || failures >= attempts) throw error;
+        const waitMs = error.retryAfterMs ?? backoffMs(failures, { baseMs: 250, maxMs: 8_000, leastPart: 0.5 });
+        if (performance.now() + waitMs >= Math.min(end, begun + retryMs)) throw error;
+        records.retried(error);
+        onRetry?.(error, waitMs);
+        await pause(waitMs, signal);
       }
-    },
-  };
+    }
+  }
+
+  return { id: model, behavior, answer: (request) => records.answer(() => ask(request)) };
 }
 
 /** Aborts when the deadline is over; its timer ends with the scope. */
