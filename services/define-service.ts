@@ -7,6 +7,7 @@ import type { ConfigSchema, LoadConfigOptions } from "@rockbot/process/config";
 import type { ServiceConfig } from "@rockbot/process/run";
 import type { BusServiceConfig } from "@rockbot/process/run-on-bus";
 import type { AuditLog } from "@rockbot/records/audit";
+import type { BlobStore } from "@rockbot/records/blobs";
 import type { JournalStore } from "@rockbot/records/journal";
 import type { LeaseStore } from "@rockbot/records/leases";
 import type { RateStore } from "@rockbot/records/rates";
@@ -24,6 +25,7 @@ export const stateKeys = {
   schedules: "rockbot:{schedules}:*",
   memory: "rockbot:{memory}:*",
   turns: "rockbot:{turns}:*",
+  blobs: "rockbot:{blobs}:*",
 } as const;
 
 /** `claims` keeps calls with effects from running twice, `rates` counts what callers have used up. */
@@ -76,6 +78,7 @@ export interface BusStartParts<Config> extends StartParts<Config> {
   readonly topic: string | undefined;
   readonly audit: AuditLog | undefined;
   readonly rates: RateStore | undefined;
+  readonly blobs: BlobStore | undefined;
   readonly claims: OpenClaims | undefined;
   readonly leases: LeaseStore | undefined;
   readonly trustStore: TrustStore | undefined;

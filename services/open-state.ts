@@ -1,7 +1,10 @@
 import type { SharedRecords } from "@rockbot/records/shared";
 import type { BusStartParts, State } from "./define-service.ts";
 
-type OpenedState = Pick<BusStartParts<never>, "rates" | "claims" | "leases" | "trustStore" | "journals" | "schedules" | "workingMemory" | "turnStore">;
+type OpenedState = Pick<
+  BusStartParts<never>,
+  "rates" | "blobs" | "claims" | "leases" | "trustStore" | "journals" | "schedules" | "workingMemory" | "turnStore"
+>;
 
 /**
  * What a service remembers in Redis, of the kinds that its entry names and of no other, so that an entry that forgets one is found by its tests. Claims are opened when
@@ -13,6 +16,7 @@ export async function openState(state: readonly State[], records: SharedRecords)
   return {
     claims: has("claims") ? () => records.claims() : undefined,
     rates: has("rates") ? await records.rates() : undefined,
+    blobs: has("blobs") ? await records.blobs() : undefined,
     leases: has("leases") ? await records.leases() : undefined,
     journals: has("journals") ? await records.journals() : undefined,
     trustStore: has("trust")

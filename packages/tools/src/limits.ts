@@ -2,8 +2,16 @@
 export const DEFAULT_TIMEOUT_MS = 60_000;
 /** The longest a call may take: 10 minutes below the broker's own limit for an unacknowledged message. */
 export const MAX_TIMEOUT_MS = 20 * 60_000;
-/** A result's body, at most. */
+/** The body of a result that crosses the bus, at most. */
 export const MAX_RESULT_BYTES = 8 * 1024 * 1024;
+/** A larger result goes by the blob store, where both sides have one. */
+export const INLINE_RESULT_BYTES = 256 * 1024;
+/** The body of a result that goes by the blob store, at most. */
+export const MAX_BLOB_RESULT_BYTES = 32 * 1024 * 1024;
+/** A result stays there for so long after its call's deadline: a caller that is restarted meanwhile fetches it. */
+export const BLOB_GRACE_MS = 10 * 60_000;
+/** A call settles within 500 ms after its deadline, so a result is fetched in less. */
+export const FETCH_GRACE_MS = 400;
 /** Calls that one caller has out at once, at most, when it does not say. */
 export const MAX_CALLS_IN_FLIGHT = 256;
 /** An instance says this often that it is there. */

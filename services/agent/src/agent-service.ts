@@ -42,7 +42,7 @@ const MAX_CALLS_IN_FLIGHT = 4_096;
 export async function startAgentService(
   bus: Bus,
   config: Readonly<AgentConfig>,
-  { service, topic, log = silentLogger, policy, signal, journals, turnStore, workingMemory, ...options }: StartAgentServiceOptions,
+  { service, topic, log = silentLogger, policy, signal, blobs, journals, turnStore, workingMemory, ...options }: StartAgentServiceOptions,
 ): Promise<RunningAgentService> {
   const { agentName, turnTimeoutMs, concurrency, shutdownGraceMs: drainMs } = config;
   const chosen = await chooseModel(config, signal);
@@ -52,7 +52,7 @@ export async function startAgentService(
   const memory = workingMemory ?? started.use(createWorkingMemory());
   // With a journal the calls that are out are left for the next process, where one that ends would cancel them.
   const results = journals === undefined ? "copy" : "result";
-  const caller = started.use(await createToolCaller(bus, { agent: service, results, journals, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
+  const caller = started.use(await createToolCaller(bus, { agent: service, results, blobs, journals, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
   const instructions = readSystemPrompt(config.systemPromptFile);
   const builder = createAgent({ bus, model, name: service, instructions, policy, caller, store: turnStore, memory, log });
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
@@ -65,7 +65,7 @@ export async function startAgentService(
     turnTimeoutMs,
     onScheduled: (...answer) => replies.volunteer(...answer),
   });
-  const serving = { ...options, service, topic, policy, log, concurrency, drainMs, isAuditRequired: config.auditRequired };
+  const serving = { ...options, blobs, service, topic, policy, log, concurrency, drainMs, isAuditRequired: config.auditRequired };
   const served = started.use(await serveTools(bus, { tools: [chat, agentEvents(agent)] }, serving));
   const parts = { agent, turns: new TurnCalls(caller), replies, addresses, identity: createIdentity(bus, policy), meter: new MessageMeter({ policy, log }) };
   const desk = await openUserDesk(bus, { ...parts, source: service, turnTimeoutMs, drainMs, log });

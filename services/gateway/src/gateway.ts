@@ -4,6 +4,7 @@ import { mayHearBridge, offerMcpTools } from "@rockbot/mcp/for-agents";
 import type { EndpointLoad } from "@rockbot/mcp/serve";
 import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
+import type { BlobStore } from "@rockbot/records/blobs";
 import type { JournalStore } from "@rockbot/records/journal";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { RunningKeys } from "./calls/running-keys.ts";
@@ -23,6 +24,8 @@ export interface StartGatewayOptions {
   readonly log?: Logger | undefined;
   /** Where requests and calls that are refused here leave a line. @default nowhere: they are logged and counted only */
   readonly audit?: AuditLog | undefined;
+  /** Where services leave results that are too large for the bus. @default such results are refused */
+  readonly blobs?: BlobStore | undefined;
   /** Where the journal of calls outlives this process. @default nowhere */
   readonly journals?: JournalStore | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
@@ -65,7 +68,7 @@ type GatewayAccess = "open to this machine" | "by the gateway's token" | "by the
 export async function startGateway(
   bus: Bus,
   config: Readonly<GatewayConfig>,
-  { log = silentLogger, audit, journals, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
+  { log = silentLogger, audit, blobs, journals, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
 ): Promise<Gateway> {
   const { host, gatewayToken, allowedHosts, allowedOrigins, agentName, instance, callTimeoutMs, maxCallTimeoutMs, maxConcurrent } = config;
   const hostName = isIPv6(host) ? `[${host}]` : host;
@@ -74,7 +77,7 @@ export async function startGateway(
   const drainOver = new AbortController();
 
   await using started = new AsyncDisposableStack();
-  const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, journals, policy, maxCallsInFlight: 2 * maxConcurrent, log }));
+  const caller = started.use(await createToolCaller(bus, { agent: agentName, instance, blobs, journals, policy, maxCallsInFlight: 2 * maxConcurrent, log }));
   if (mayHearBridge(bus, policy)) started.use(await offerMcpTools(bus, caller, { agent: agentName, policy, withRegistration: false, log }));
   const refusals = started.use(new RefusalLog({ audit, log }));
   const calls = { timeoutMs: callTimeoutMs, maxTimeoutMs: maxCallTimeoutMs, keys: new RunningKeys(), refusals, signal: drainOver.signal, log };

@@ -96,7 +96,7 @@ export interface BridgeApprovals {
 export async function startMcpBridge(
   bus: Bus,
   config: Readonly<McpBridgeConfig>,
-  { env, audit, log = silentLogger, policy, claims, leases, rates, trustStore, signal }: StartMcpBridgeOptions,
+  { env, audit, log = silentLogger, policy, blobs, claims, leases, rates, trustStore, signal }: StartMcpBridgeOptions,
 ): Promise<McpBridge> {
   const { mcpConfig, agents, initConcurrency, shutdownGraceMs } = config;
   signal?.throwIfAborted();
@@ -139,7 +139,7 @@ export async function startMcpBridge(
   started.use(await publishIndex(bus, pool, { identity, agents, canRegister: registrar.isOpen, lease, meter, tools, onPolicyChange: policy?.onChange, log }));
   started.use(followStore(store, { onChange: takeInChanges, isBehind: () => trust.isBlind }));
   const provider = new McpToolProvider(pool, trust);
-  started.use(await serveProvider(bus, provider, config, { policy, claims, rates, audit, log }));
+  started.use(await serveProvider(bus, provider, config, { blobs, policy, claims, rates, audit, log }));
   if (stateful !== undefined) started.defer(() => stateful.beginDrain());
   const running = started.move();
   return {
@@ -159,7 +159,7 @@ function serveProvider(
   bus: Bus,
   provider: McpToolProvider,
   { concurrency, shutdownGraceMs: drainMs, auditRequired: isAuditRequired }: Readonly<McpBridgeConfig>,
-  shared: Pick<ServeToolsOptions, "policy" | "claims" | "rates" | "audit" | "log">,
+  shared: Pick<ServeToolsOptions, "blobs" | "policy" | "claims" | "rates" | "audit" | "log">,
 ): ReturnType<typeof serveTools> {
   return serveTools(bus, provider, { service: MCP_BRIDGE, topic: mcpTopics.invoke, provider: "mcp", concurrency, drainMs, isAuditRequired, ...shared });
 }

@@ -2,6 +2,7 @@ import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { allToolNames, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { McpBridge } from "@rockbot/mcp-bridge";
 import { findGlob, openPolicy, type PolicyHolder } from "@rockbot/policy";
+import { type BlobStore, createMemoryBlobStore } from "@rockbot/records/blobs";
 import { type BusService, busServices, type RunningService } from "@rockbot/services";
 import { createToolCaller } from "@rockbot/tools";
 import { MEMORY_BUS } from "../bus-url.ts";
@@ -30,8 +31,9 @@ export async function openLocalClient({ tool, policyFile, ...options }: LocalCli
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const policy = started.use(await openPolicy(policyFile));
-  const running = await Promise.all(mayHave(tool, mcpConfig).map((service) => startLocal(service, { ...options, bus, policy, started })));
-  const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy", policy }));
+  const blobs = started.use(createMemoryBlobStore());
+  const running = await Promise.all(mayHave(tool, mcpConfig).map((service) => startLocal(service, { ...options, bus, policy, blobs, started })));
+  const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy", policy, blobs }));
   if (mcpConfig !== undefined) {
     const { offerMcpTools } = await import("@rockbot/mcp/for-agents");
     started.use(await offerMcpTools(bus, caller, { agent: "cli", policy }));
@@ -56,12 +58,13 @@ function mayHave(tool: string | undefined, mcpConfig: string | undefined): reado
 
 interface LocalParts extends Omit<LocalClientOptions, "tool" | "policyFile"> {
   readonly bus: Bus;
+  readonly blobs: BlobStore;
   readonly policy: PolicyHolder;
   readonly started: AsyncDisposableStack;
 }
 
 /** Nothing is kept warm for one command, nor does it wait for silent networks. */
-async function startLocal(service: BusService, { allowAddress, mcpConfig, env, bus, policy, started }: LocalParts): Promise<RunningService> {
+async function startLocal(service: BusService, { allowAddress, mcpConfig, env, bus, blobs, policy, started }: LocalParts): Promise<RunningService> {
   const settings: Readonly<Record<string, object>> = {
     "web-tools": allowAddress.length > 0 ? { allowAddresses: allowAddress } : {},
     "scripts-manager": { sandboxFloor: 0 },
@@ -69,7 +72,7 @@ async function startLocal(service: BusService, { allowAddress, mcpConfig, env, b
   };
   const load = await service.loader();
   const config = load({ env, overrides: { busUrl: MEMORY_BUS, ...settings[service.name] } });
-  const running = started.use(await startOrOff(service, { bus, config, env, policy, triesLocal: false }));
+  const running = started.use(await startOrOff(service, { bus, blobs, config, env, policy, triesLocal: false }));
   if (service.name === "mcp-bridge") await settle(running as McpBridge);
   return running;
 }

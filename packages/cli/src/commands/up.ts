@@ -7,6 +7,7 @@ import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
 import { exitOnCrash, onShutdown } from "@rockbot/process";
 import { startTelemetry } from "@rockbot/process/telemetry";
 import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot/records/audit";
+import { createMemoryBlobStore } from "@rockbot/records/blobs";
 import { SharedRecords } from "@rockbot/records/shared";
 import { openState } from "@rockbot/services/state";
 import { createToolCaller } from "@rockbot/tools";
@@ -45,17 +46,18 @@ export async function up(options: UpOptions): Promise<void> {
     ? createMemoryBus({ log })
     : await (await import("../connect-broker.ts")).connectBroker(busUrl, "rockbot up", { identity, log, requested: shutdown.requested });
   await using records = new SharedRecords({ redisUrl: config.redisUrl, keepsAll: keepsAll(chosen), log });
+  await using inProcess = config.redisUrl === undefined && isMemory ? createMemoryBlobStore() : undefined;
   // Other commands of this user come by the socket; over a broker they come by the broker. It listens before the services start, so that
   // the pause in which it learns which services there are is over when the slowest has started.
-  await using caller = socket === undefined ? undefined : await createToolCaller(bus, { agent: "cli", results: "copy", policy, log });
+  const cli = { agent: "cli", results: "copy", policy, log } as const;
+  await using caller = socket === undefined ? undefined : await createToolCaller(bus, { ...cli, blobs: inProcess ?? (await records.blobs()) });
   await using started = new AsyncDisposableStack();
   const running = new Map<string, RunningOrOff>();
   const runningBridge = () => running.get("mcp-bridge") as McpBridge | undefined; // undefined, too, if it cannot run here
   for (const { service, config } of chosen) {
-    const own = service.state.includes("rates") ? records : started.use(new SharedRecords({ redisUrl: config.redisUrl, log }));
-    const state = service.state.filter((kind) => kind === "rates" || kind === "claims" || config.redisUrl !== undefined);
     const parts = { bus, config, env: process.env, audit, log, policy, signal: shutdown.signal, operator: operatorOf(runningBridge()?.approvals, log) };
-    running.set(service.name, started.use(await startOrOff(service, { ...parts, ...(await openState(state, own)) })));
+    const remembered = await remember({ service, config }, { records, started, log });
+    running.set(service.name, started.use(await startOrOff(service, { ...parts, ...remembered, blobs: inProcess ?? remembered.blobs })));
   }
   const bridge = runningBridge();
   const gateway = running.get("gateway") as Gateway | undefined;
@@ -179,4 +181,14 @@ function exampleCall(tools: readonly Named[] | undefined, services: readonly str
   if (tools === undefined ? services.includes("web-tools") : isThere(webBrowse.name)) return { name: webBrowse.name, body: '{"url":"https://example.com/"}' };
   const other = Object.values(others).find(({ name, dangerous, inputSchema }) => !dangerous && !("required" in inputSchema) && isThere(name));
   return other && { name: other.name, body: "{}" };
+}
+
+/** What a service remembers in Redis, by records of its own if it does not count callers. */
+function remember(
+  { service, config }: ChosenService,
+  { records, started, log }: { readonly records: SharedRecords; readonly started: AsyncDisposableStack; readonly log: Logger },
+) {
+  const own = service.state.includes("rates") ? records : started.use(new SharedRecords({ redisUrl: config.redisUrl, log }));
+  const state = service.state.filter((kind) => kind === "rates" || kind === "claims" || config.redisUrl !== undefined);
+  return openState(state, own);
 }

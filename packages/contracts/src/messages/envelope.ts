@@ -47,6 +47,10 @@ export const Header = {
   ListHash: "rb-list-hash",
   /** The effective caller, where one calls for another. Believed of delegates only. */
   OnBehalfOf: "rb-on-behalf-of",
+  /** On a request: the capability under which a large answer may be left in the blob store; see claim-check.ts in packages/tools. */
+  AcceptBlob: "rb-accept-blob",
+  /** On an answer: the hash and the length of what was left there, `{sha256}:{bytes}`. */
+  Blob: "rb-blob",
   /** On a request: `true` if untrusted content led to it, see hasReadUntrusted. */
   Untrusted: "rb-untrusted",
 } as const;

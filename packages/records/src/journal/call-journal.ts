@@ -1,7 +1,7 @@
 import { OldestFirstMap, RecentMap } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { CallNotes, type NotesKeeper } from "./call-notes.ts";
-import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, MAX_AGE_MS, MAX_CALLS } from "./call-record.ts";
+import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, MAX_AGE_MS, MAX_CALLS, shownRecord } from "./call-record.ts";
 import { type JournalStore, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
 
 /** Whose calls a journal keeps, where, and how many. */
@@ -27,7 +27,7 @@ const GATHER_MS = 50;
 const RETRY_MS = 1_000;
 
 /** A call that its caller asks for. */
-export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf"> {
+export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf" | "blob"> {
   readonly timeoutMs: number;
   /** No call had its id before, so that none is looked for. @default false */
   readonly isNew?: boolean | undefined;
@@ -88,11 +88,20 @@ export class CallJournal implements AsyncDisposable {
   }
 
   /** Notes a call, and what is said of it; one whose id is known goes on under it. */
-  asked({ toolCallId, toolName, timeoutMs, onBehalfOf, isNew = false }: AskedCall): CallNotes {
+  asked({ toolCallId, toolName, timeoutMs, onBehalfOf, blob, isNew = false }: AskedCall): CallNotes {
     const before = isNew ? undefined : this.#calls.get(toolCallId)?.record;
     const attempts = (before?.attempts ?? 0) + 1;
     const deadlineAt = this.#clock() + timeoutMs;
-    const begun = { toolCallId, toolName, caller: this.#caller, onBehalfOf, state: CallState.Asked, attempts, deadlineAt };
+    const begun = {
+      toolCallId,
+      toolName,
+      caller: this.#caller,
+      onBehalfOf,
+      state: CallState.Asked,
+      attempts,
+      deadlineAt,
+      ...(blob === undefined ? {} : { blob }),
+    };
     return this.#begin(new CallNotes(this.#keeper, begun, before?.steps), CallState.Asked);
   }
 
@@ -142,7 +151,8 @@ export class CallJournal implements AsyncDisposable {
   /** One call, also of an earlier process. */
   async find(toolCallId: string): Promise<CallRecord | undefined> {
     const call = this.#calls.get(toolCallId);
-    return call !== undefined && !this.#isOver(call) ? call.record : await this.#store?.read(this.#caller, toolCallId).catch(() => undefined);
+    const record = call !== undefined && !this.#isOver(call) ? call.record : await this.#store?.read(this.#caller, toolCallId).catch(() => undefined);
+    return record === undefined ? undefined : shownRecord(record);
   }
 
   /** The newest calls first, those of earlier processes too as long as the store answers. */
@@ -151,7 +161,7 @@ export class CallJournal implements AsyncDisposable {
       .newestFirst()
       .filter((call) => !this.#isOver(call))
       .slice(0, limit)
-      .map(({ record }) => record);
+      .map(({ record }) => shownRecord(record));
     const stored = (await this.#store?.readRecent(this.#caller, limit).catch(() => [])) ?? [];
     const earlier = stored.filter(({ toolCallId }) => !this.#calls.has(toolCallId));
     return [...here, ...earlier].sort((a, b) => startOf(b) - startOf(a)).slice(0, limit);

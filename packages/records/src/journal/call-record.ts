@@ -29,6 +29,8 @@ export interface CallRecord {
   /** For whom the caller made the call, if not for itself. */
   readonly onBehalfOf?: string | undefined;
   readonly state: CallState;
+  /** Opens the blob store's place for its result; only while it is open, and only for the process that takes it up. See `shownRecord`. */
+  readonly blob?: string | undefined;
   /** The revision of the policy that decided it, as the service says. */
   readonly policy?: string | undefined;
   /** The code of the error it ended in. */
@@ -39,6 +41,12 @@ export interface CallRecord {
   readonly deadlineAt: number;
   /** In order; the first says when the call was made. */
   readonly steps: readonly { readonly step: CallStep; readonly at: number }[];
+}
+
+/** A record as anybody but its caller sees it. */
+export function shownRecord<Record extends { readonly blob?: string | undefined }>(record: Record): Omit<Record, "blob"> {
+  const { blob: _, ...shown } = record;
+  return shown;
 }
 
 /** A journal keeps as many calls as this of one caller, the newest, for MAX_AGE_MS. */

@@ -1,4 +1,5 @@
 import type { Logger } from "@rockbot/bus";
+import type { BlobStore } from "../blobs/index.ts";
 import type { ClaimStore } from "../claims/index.ts";
 import type { JournalStore } from "../journal/index.ts";
 import type { LeaseStore } from "../leases/index.ts";
@@ -38,6 +39,11 @@ export class SharedRecords implements AsyncDisposable {
   /** The use that callers have made of their rates. */
   async rates(): Promise<RateStore | undefined> {
     return this.open("rates", async (...at) => (await import("../rates/redis/index.ts")).connectRedisRateStore(...at));
+  }
+
+  /** Results that are too large for the bus. */
+  async blobs(): Promise<BlobStore | undefined> {
+    return this.open("blobs", async (...at) => (await import("../blobs/redis/index.ts")).connectRedisBlobStore(...at));
   }
 
   /** Leases on work that one process at a time may do. */

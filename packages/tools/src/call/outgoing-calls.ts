@@ -8,6 +8,7 @@ import type { ProgressUpdate, ToolContext, ToolExecutor } from "../define/tool-e
 import type { ToolRegistration, ToolRegistry } from "../define/tool-registry.ts";
 import { inTime } from "../layers/deadline.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../limits.ts";
+import { newCapability } from "../messages/claim-check.ts";
 import { encodeReply } from "../messages/reply.ts";
 import { toToolError } from "../to-tool-error.ts";
 import { argumentsText } from "./arguments-text.ts";
@@ -27,6 +28,8 @@ export interface OutgoingCallsOptions {
   readonly journal: CallJournal;
   /** Whether the journal outlives this process. */
   readonly isJournalKept: boolean;
+  /** Whether results may come by the blob store. */
+  readonly acceptsBlobs: boolean;
   readonly resumed: ResumedCalls;
   /** Called with the id of each call that has ended. */
   readonly onEnded: (toolCallId: string) => void;
@@ -47,7 +50,7 @@ export class OutgoingCalls {
 
   /** See ToolCaller.call. */
   async call(name: string, args: object | string | undefined, options: CallOptions): Promise<ToolInvokeResponse> {
-    const { self, executor, journal, resumed, onEnded } = this.#options;
+    const { self, executor, journal, acceptsBlobs, resumed, onEnded } = this.#options;
     const { toolCallId = newId(), parent, timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS, onBehalfOf: caller = self } = options;
     checkCall(name, toolCallId, timeoutMs);
     this.#checkMayStart(name, toolCallId, caller);
@@ -57,6 +60,7 @@ export class OutgoingCalls {
     const cancelled = new LightAbort();
     const signals = signalsOf(options);
     const stopListening = signals.length === 0 ? undefined : cancelWith(cancelled, signals, name);
+    const acceptBlob = acceptsBlobs ? newCapability() : undefined;
     /** Undefined for a call that joins one taken up: that one's end is the end. */
     const notes =
       resumed.open(toolCallId) !== undefined
@@ -67,11 +71,12 @@ export class OutgoingCalls {
             timeoutMs: Math.max(0, deadline - start),
             isNew: options.toolCallId === undefined,
             onBehalfOf: caller === self ? undefined : caller,
+            blob: acceptBlob,
           });
     this.#out.set(toolCallId, cancelled);
     this.#inFlight.add(1);
     try {
-      const context = this.#contextOf(name, { signal: cancelled, deadline, caller, notes }, options);
+      const context = this.#contextOf(name, { signal: cancelled, deadline, caller, notes, acceptBlob }, options);
       const noted = this.#noted(name, context, options);
       if (noted !== undefined) await noted;
       const response = await executor.execute(request, context);
@@ -116,7 +121,7 @@ export class OutgoingCalls {
 
   #contextOf(
     name: string,
-    { signal, deadline, caller, notes }: Pick<ToolContext, "signal" | "deadline" | "caller" | "notes">,
+    { signal, deadline, caller, notes, acceptBlob }: Pick<ToolContext, "acceptBlob" | "signal" | "deadline" | "caller" | "notes">,
     options: CallOptions,
   ): ToolContext {
     const { policy, registry, log } = this.#options;
@@ -125,7 +130,7 @@ export class OutgoingCalls {
     const decision = policy === undefined ? undefined : decide(caller, policy, registry, name, hasReadUntrusted);
     const depth = parent === undefined ? 0 : (parent.depth ?? 0) + 1;
     const progress = onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
-    const context = { signal, deadline, caller, decision, depth, progress, log, notes, onSent };
+    const context = { signal, deadline, caller, decision, depth, progress, log, notes, acceptBlob, onSent };
     return hasReadUntrusted ? { ...context, hasReadUntrusted, untrustedFrom: options.untrustedFrom ?? parent?.untrustedFrom } : context; // others pay nothing
   }
 

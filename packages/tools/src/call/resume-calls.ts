@@ -1,10 +1,13 @@
+import { LightAbort } from "@rockbot/base";
 import { BusClosedError, type Logger, type Requester, RequestTimeoutError } from "@rockbot/bus";
-import { ToolError, ToolErrorCode, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
+import { type Envelope, ToolError, ToolErrorCode, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
+import type { BlobStore } from "@rockbot/records/blobs";
 import { ANSWER_KEPT_MS, type CallJournal, type CallRecord, CallState, type JournalStore } from "@rockbot/records/journal";
 import { MAX_TIMEOUT_MS } from "../limits.ts";
 import type { Identity } from "../messages/identity.ts";
 import { answerOf, encodeReply, misaddressed } from "../messages/reply.ts";
 import { toToolError } from "../to-tool-error.ts";
+import { leftAnswer } from "./left-answer.ts";
 
 /** A call that an earlier process of this caller had out. */
 export interface ResumedCall {
@@ -20,6 +23,8 @@ export interface ResumedCall {
 
 /** Answers that came while nobody was there have this long to be handed over, though their calls' deadlines are over. */
 const GRACE_MS = 2_000;
+/** An answer that was left in the blob store is fetched in less, whatever the deadline was. */
+const FETCH_MS = 10_000;
 
 export interface ResumeCallsOptions {
   readonly caller: string;
@@ -27,6 +32,7 @@ export interface ResumeCallsOptions {
   readonly requester: Requester;
   readonly journal: CallJournal;
   readonly identity: Identity;
+  readonly blobs: BlobStore | undefined;
   readonly log: Logger;
 }
 
@@ -62,7 +68,7 @@ export async function resumeCalls(options: ResumeCallsOptions): Promise<ResumedC
   return new ResumedCalls(await takeUp(options));
 }
 
-async function takeUp({ caller, store, requester, journal, identity, log }: ResumeCallsOptions): Promise<readonly ResumedCall[]> {
+async function takeUp({ caller, store, requester, journal, identity, blobs, log }: ResumeCallsOptions): Promise<readonly ResumedCall[]> {
   if (store === undefined) return [];
   let records: readonly CallRecord[];
   try {
@@ -74,7 +80,7 @@ async function takeUp({ caller, store, requester, journal, identity, log }: Resu
   if (records.length > 0) log.info({ caller, calls: records.length }, "waits for answers to calls of an earlier process");
   return records.map((record) => {
     let isOpen = true;
-    const answer = awaitAnswer(record, { requester, journal, identity }).finally(() => {
+    const answer = awaitAnswer(record, { requester, journal, identity, blobs }).finally(() => {
       isOpen = false;
     });
     answer.catch(() => {});
@@ -92,24 +98,28 @@ async function takeUp({ caller, store, requester, journal, identity, log }: Resu
 
 async function awaitAnswer(
   record: CallRecord,
-  { requester, journal, identity }: Pick<ResumeCallsOptions, "requester" | "journal" | "identity">,
+  { requester, journal, identity, blobs }: Pick<ResumeCallsOptions, "requester" | "journal" | "identity" | "blobs">,
 ): Promise<ToolInvokeResponse> {
   const { toolCallId, toolName, deadlineAt } = record;
   const notes = journal.resumed(record);
   let isMisaddressed = false;
   try {
     let answer: ToolInvokeResponse | ToolError | undefined;
+    let reply: Envelope | undefined;
     await requester.await(toolCallId, {
       timeoutMs: Math.min(Math.max(deadlineAt - Date.now(), GRACE_MS), MAX_TIMEOUT_MS),
-      accept(reply) {
-        if (!identity.mayAnswer(toolName, reply)) return false;
-        answer = answerOf(reply, record);
+      accept(received) {
+        if (!identity.mayAnswer(toolName, received)) return false;
+        answer = answerOf(received, record);
+        reply = received;
         isMisaddressed ||= answer === undefined;
         return answer !== undefined;
       },
     });
     if (answer instanceof ToolError) throw answer;
-    const response = answer as unknown as ToolInvokeResponse;
+    const deadline = performance.now() + FETCH_MS;
+    const left = await leftAnswer(reply as unknown as Envelope, record, { store: blobs, capability: record.blob, deadline, signal: new LightAbort() });
+    const response = left ?? (answer as unknown as ToolInvokeResponse);
     notes.note(CallState.Answered);
     journal.keepAnswer(toolCallId, encodeReply(record, response).body);
     return response;

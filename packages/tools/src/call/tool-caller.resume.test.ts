@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createMemoryBus } from "@rockbot/bus";
+import { createMemoryBlobStore } from "@rockbot/records/blobs";
 import { CallState } from "@rockbot/records/journal";
 import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { sharedRedisUrl } from "@rockbot/testing";
@@ -49,6 +50,27 @@ test("the next process of a caller gets the answers of what was out, once, and a
 
   await using stranger = await createToolCaller(bus, { agent: "asker", instance: "b", journals });
   expect(stranger.resumed).toEqual([]);
+});
+
+test("the next process of a caller fetches an answer that was left in the blob store", async () => {
+  await using journals = await newJournals();
+  await using bus = createMemoryBus();
+  await using blobs = createMemoryBlobStore();
+  const { tool, started, release } = held();
+  await using _ = await serveTools(bus, testSet(tool), { service: "tests", blobs });
+  const toolCallId = randomBytes(16).toString("hex");
+  const text = "x".repeat(900_000);
+  {
+    await using before = await createToolCaller(bus, { agent: "asker", instance: "a", journals, blobs });
+    before.call("hold", { text }, { toolCallId, timeoutMs: 5_000 }).catch(() => {});
+    await started;
+    await expect.poll(async () => (await before.journal.find(toolCallId))?.state).toBe("accepted");
+    expect(await journals.readOpen("asker.a")).toMatchObject([{ toolCallId, blob: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+    expect(await journals.read("asker.a", toolCallId)).not.toHaveProperty("blob"); // nobody else sees it
+  }
+  release();
+  await using after = await createToolCaller(bus, { agent: "asker", instance: "a", journals, blobs });
+  await expect(after.resumed[0]?.answer).resolves.toMatchObject({ toolCallId, content: JSON.stringify({ text }) });
 });
 
 test("a call taken up is joined by its own effective caller only: to another its id is taken", async () => {

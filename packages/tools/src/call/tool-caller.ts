@@ -12,6 +12,7 @@ import {
   type ToolInvokeResponse,
 } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
+import type { BlobStore } from "@rockbot/records/blobs";
 import { CallJournal, type JournalStore } from "@rockbot/records/journal";
 import type { ToolRegistration, ToolRegistry } from "../define/tool-registry.ts";
 import type { Discovery } from "../discover/tool-directory.ts";
@@ -47,6 +48,8 @@ export interface ToolCallerOptions {
    * themselves. Where the bus verifies senders, it also says whose announcements and results are taken. @default all is listed
    */
   readonly policy?: PolicyHolder | undefined;
+  /** Where services leave results that are too large for the bus; it is their store, too. @default such results are refused */
+  readonly blobs?: BlobStore | undefined;
   readonly log?: Logger | undefined;
 }
 
@@ -94,7 +97,7 @@ export interface ToolCaller extends AsyncDisposable {
  * @throws {RangeError} if a name is not one that we may create, or maxCallsInFlight no positive whole number
  */
 export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Promise<ToolCaller> {
-  const { agent, results = "result", journals, maxCallsInFlight = MAX_CALLS_IN_FLIGHT, policy, log = silentLogger } = options;
+  const { agent, results = "result", journals, maxCallsInFlight = MAX_CALLS_IN_FLIGHT, policy, blobs, log = silentLogger } = options;
   const { instance = results === "copy" ? newId().slice(0, 12) : undefined } = options;
   checkCaller(bus, { agent, results, instance, maxCallsInFlight });
   const identity = createIdentity(bus, policy);
@@ -113,8 +116,8 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
   const station: HeldStation = stack.use(await holdStation(bus, stationOptions, (address) => journal.moveTo(address)));
   const { address, requester } = station.current;
   const journal: CallJournal = stack.use(new CallJournal({ caller: address, store: journals, log }));
-  const resumed = await resumeCalls({ caller: address, store: isTakenUp ? journals : undefined, requester, journal, identity, log });
-  const tools: CallableTools = stack.use(new CallableTools(bus, { agent, self, identity, policy, station: () => station.current, log }));
+  const resumed = await resumeCalls({ caller: address, store: isTakenUp ? journals : undefined, requester, journal, identity, blobs, log });
+  const tools: CallableTools = stack.use(new CallableTools(bus, { agent, self, identity, policy, blobs, station: () => station.current, log }));
   await tools.open();
 
   const { registry, directory } = tools;
@@ -128,6 +131,7 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     policy,
     journal,
     isJournalKept: journals !== undefined,
+    acceptsBlobs: blobs !== undefined,
     resumed,
     onEnded: (toolCallId) => station.ended(toolCallId),
     log,

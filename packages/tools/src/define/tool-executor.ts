@@ -39,6 +39,8 @@ export interface ToolContext {
   readonly onSent?: (() => void) | undefined;
   /** The notes of the call in the caller's journal, on the calling side. */
   readonly notes?: CallNotes | undefined;
+  /** The capability under which its result may be left in the blob store, on the calling side. */
+  readonly acceptBlob?: string | undefined;
   /** The policy's decision about this call; without one no layer refuses it. */
   readonly decision?: Decision | undefined;
   /** How many calls, each made by a tool, led to this one. @default 0 */

@@ -1,6 +1,9 @@
-import { createEnvelope, Header, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { Logger } from "@rockbot/bus";
+import { createEnvelope, Header, messages, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, textResponse } from "@rockbot/contracts";
 import type { Decision } from "@rockbot/policy";
-import { MAX_RESULT_BYTES } from "../limits.ts";
+import type { BlobStore } from "@rockbot/records/blobs";
+import { BLOB_GRACE_MS, MAX_BLOB_RESULT_BYTES, MAX_RESULT_BYTES } from "../limits.ts";
+import { isForBlob, leaveAnswer } from "../messages/claim-check.ts";
 import type { EncodedReply } from "../messages/reply.ts";
 import { type RequestForm, toolRequestForm } from "../messages/request-form.ts";
 import { toToolError } from "../to-tool-error.ts";
@@ -29,9 +32,15 @@ export interface AnswerWriterOptions {
   readonly service: string;
   /** Whose tools they are, if not the service's own. */
   readonly provider: string | undefined;
+  /** Where large answers are left for callers that ask for that. */
+  readonly blobs: BlobStore | undefined;
+  readonly log: Logger;
 }
 
-/** Writes answers in the form of their requests. One that cannot be written, or is too large, becomes an error that says so. */
+/**
+ * Writes answers in the form of their requests. One that is too large for the bus is left in the blob store, where the caller asks for that. One that
+ * cannot be written, or is too large for either, becomes an error that says so.
+ */
 export class AnswerWriter {
   readonly #options: AnswerWriterOptions;
   readonly #labels: Readonly<Record<string, string>>;
@@ -48,27 +57,72 @@ export class AnswerWriter {
    */
   async write(address: Address, request: Ids, reply: Reply, deadline: number, notes: AnswerNotes = {}): Promise<void> {
     const { form = toolRequestForm, entry, decision, toolName = request.toolName, progress = 0 } = notes;
-    const { sent, encoded } = encode(form, request, reply);
+    const written = write(form, request, reply);
+    const leaving = this.#leave(written.encoded, address, form, deadline);
+    const left = leaving === undefined ? undefined : await leaving;
+    const { sent, encoded } =
+      left === undefined ? bounded(form, request, written) : { sent: written.sent, encoded: form.write(request, textResponse(request, null)) };
     const noted = entry?.end({ toolCallId: request.toolCallId, toolName }, sent, decision);
     if (noted !== undefined) await noted;
     const headers: Record<string, string> = { ...this.#labels };
     if (decision !== undefined) headers[Header.Policy] = decision.revision;
+    if (left !== undefined) headers[Header.Blob] = left;
     if (progress > 0) headers[Header.Progress] = String(progress);
     const { topic, correlationId, caller } = address;
     const { type, body } = encoded;
     const { answers, service } = this.#options;
     await answers.publish(createEnvelope({ topic, type, source: service, correlationId, headers, body }), caller, deadline);
   }
+
+  /** Leaves a large answer in the blob store, if the caller asks for that. @returns the reference to it; undefined if the answer goes by the bus */
+  #leave({ type, body }: EncodedReply, { blob: capability, caller }: Address, form: RequestForm, deadline: number): Promise<string | undefined> | undefined {
+    const { blobs, log } = this.#options;
+    if (
+      blobs === undefined ||
+      capability === undefined ||
+      form !== toolRequestForm ||
+      type !== messages.ToolInvokeResponse.type ||
+      !isForBlob(body.byteLength)
+    ) {
+      return undefined;
+    }
+    const ttlMs = Math.max(0, deadline - performance.now()) + BLOB_GRACE_MS;
+    return leaveAnswer(blobs, body, { capability, owner: caller, ttlMs }).catch((error: unknown) => {
+      log.warn(
+        { caller, bytes: body.byteLength, reason: error instanceof Error ? error.message : String(error) },
+        "could not leave a large result in the blob store",
+      );
+      return undefined;
+    });
+  }
 }
 
-function encode(form: RequestForm, request: Ids, reply: Reply): { readonly sent: Reply; readonly encoded: EncodedReply } {
+interface Written {
+  readonly sent: Reply;
+  readonly encoded: EncodedReply;
+}
+
+function write(form: RequestForm, request: Ids, reply: Reply): Written {
   try {
-    const encoded = form.write(request, reply);
-    if (encoded.body.byteLength <= MAX_RESULT_BYTES) return { sent: reply, encoded };
-    const found = `a result of ${encoded.body.byteLength} bytes, more than the ${MAX_RESULT_BYTES} that are carried`;
-    throw new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave ${found}. Ask for less.`);
+    return { sent: reply, encoded: form.write(request, reply) };
   } catch (error) {
-    const sent = toToolError(error, request.toolName);
-    return { sent, encoded: form.write(request, sent) };
+    return failure(form, request, error);
   }
+}
+
+/** As much as the bus carries. */
+function bounded(form: RequestForm, request: Ids, written: Written): Written {
+  const bytes = written.encoded.body.byteLength;
+  if (bytes <= MAX_RESULT_BYTES) return written;
+  const carried = `the ${MAX_RESULT_BYTES} that the bus carries; the blob store takes ${MAX_BLOB_RESULT_BYTES}, where caller and service have it and it has room`;
+  return failure(
+    form,
+    request,
+    new ToolError(ToolErrorCode.TooLarge, `"${request.toolName}" gave a result of ${bytes} bytes, more than ${carried}. Ask for less.`),
+  );
+}
+
+function failure(form: RequestForm, request: Ids, error: unknown): Written {
+  const sent = toToolError(error, request.toolName);
+  return { sent, encoded: form.write(request, sent) };
 }

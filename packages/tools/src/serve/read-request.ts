@@ -1,6 +1,7 @@
 import { headerBytesBeyond, MAX_HEADER_BYTES } from "@rockbot/bus";
 import { type Envelope, Header, MAX_REQUEST_BYTES, parseJson, ToolError, ToolErrorCode, waitsMs } from "@rockbot/contracts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../limits.ts";
+import { isCapability } from "../messages/claim-check.ts";
 import { callerOf, type Sender, type Stranger } from "../messages/identity.ts";
 import { formOf, isOfForm, type RequestedCall, type RequestForm } from "../messages/request-form.ts";
 
@@ -13,12 +14,19 @@ export interface Address {
   readonly correlationId: string | undefined;
   /** Whose it is. */
   readonly caller: string;
+  /** The capability under which a large answer may be left in the blob store. */
+  readonly blob?: string | undefined;
 }
 
 /** Undefined if the request names a topic that no answer to its sender may go to, or its sender is unknown. */
 export function addressOf(message: Envelope, sender: Sender | Stranger, { replyTopic }: RequestForm): Address | undefined {
   const { replyTo = replyTopic, correlationId } = message;
-  return sender.mayHear?.(replyTo) ? { topic: replyTo, correlationId, caller: callerOf(message, sender) } : undefined;
+  return sender.mayHear?.(replyTo) ? { topic: replyTo, correlationId, caller: callerOf(message, sender), blob: capabilityOf(message) } : undefined;
+}
+
+function capabilityOf({ headers }: Envelope): string | undefined {
+  const capability = headers[Header.AcceptBlob];
+  return isCapability(capability) ? capability : undefined;
 }
 
 /** The call that a message asks for in one of the forms, or in that of all services; or why it asks for none. */

@@ -3,6 +3,7 @@ import { type Bus, DEFAULT_CONCURRENCY, DEFAULT_DRAIN_MS, type Logger, silentLog
 import { checkName } from "@rockbot/contracts";
 import { createPolicy, defaultPolicySource, holdPolicy, type PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
+import type { BlobStore } from "@rockbot/records/blobs";
 import { type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
 import { checkToolSet } from "../define/check-tool-set.ts";
@@ -52,6 +53,11 @@ export interface ServeToolsOptions {
   readonly policy?: PolicyHolder | undefined;
   /** The rates that callers have used up. Shared by all instances of the service: else a limit holds for each. @default counts of this process alone */
   readonly rates?: RateStore | undefined;
+  /**
+   * Where results are left that are too large for the bus, for callers that ask for that. It is the store that callers have, too.
+   * @default results of more than 8 MiB are refused
+   */
+  readonly blobs?: BlobStore | undefined;
   /** Whose tools they are, if not the service's own: then answers say so, and that what is in them comes from a tool. @default nobody else's */
   readonly provider?: string | undefined;
   /** Gets a line for each call that ends here, answered or not. @default nobody */
@@ -62,7 +68,7 @@ export interface ServeToolsOptions {
 }
 
 /** The parts of the process that the start of a service hands on to `serveTools`. */
-export interface StartServiceOptions extends Pick<ServeToolsOptions, "service" | "topic" | "audit" | "claims" | "log" | "policy" | "rates"> {
+export interface StartServiceOptions extends Pick<ServeToolsOptions, "service" | "topic" | "audit" | "blobs" | "claims" | "log" | "policy" | "rates"> {
   /** Aborting gives up the start; running calls are ended by disposal. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -124,7 +130,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
     intake,
     limit: new RequestLimit({ intake, meter, policy }),
     running,
-    answers: new AnswerWriter({ answers: answerPublisher(bus, handlers), service, provider: options.provider }),
+    answers: new AnswerWriter({ answers: answerPublisher(bus, handlers), service, provider: options.provider, blobs: options.blobs, log }),
     audited: createCallAudit({ audit: options.audit, isRequired: options.isAuditRequired ?? false, service }),
     log,
   });

@@ -1,7 +1,7 @@
 import { silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "../../redis/index.ts";
 import { StoreUnavailableError } from "../../store-unavailable-error.ts";
-import { ANSWER_KEPT_MS, type CallRecord, isOpen } from "../call-record.ts";
+import { ANSWER_KEPT_MS, type CallRecord, isOpen, shownRecord } from "../call-record.ts";
 import { type JournalStore, MAX_SLOTS, type SlotClaim } from "../journal-store.ts";
 import { commands } from "./commands.ts";
 
@@ -53,12 +53,12 @@ class RedisJournalStore implements JournalStore {
 
   async readRecent(caller: string, limit: number): Promise<CallRecord[]> {
     const { records, order } = this.#names(caller);
-    return toRecords(await this.#connection.run("read calls", (redis) => redis.readRecentCalls(records, order, limit)));
+    return toRecords(await this.#connection.run("read calls", (redis) => redis.readRecentCalls(records, order, limit))).map(shownRecord);
   }
 
   async read(caller: string, toolCallId: string): Promise<CallRecord | undefined> {
     const found = await this.#connection.run("read a call", (redis) => redis.hget(this.#names(caller).records, toolCallId));
-    return toRecords(found === null ? [] : [found])[0];
+    return toRecords(found === null ? [] : [found]).map(shownRecord)[0];
   }
 
   async readCallers(): Promise<string[]> {

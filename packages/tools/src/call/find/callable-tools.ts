@@ -18,6 +18,7 @@ export interface CallableToolsOptions {
   readonly identity: Identity;
   readonly policy: PolicyHolder | undefined;
   readonly station: RemoteExecutorOptions["station"];
+  readonly blobs: RemoteExecutorOptions["blobs"];
   readonly log: Logger;
 }
 
@@ -84,7 +85,7 @@ export class CallableTools implements AsyncDisposable {
   }
 
   #add(bus: Bus, tool: FoundTool): void {
-    const { agent, identity, station, log } = this.#options;
+    const { agent, identity, blobs, station, log } = this.#options;
     if (this.registry.getExecutor(tool.name) !== undefined) {
       log.warn({ tool: tool.name, newcomer: tool.service }, "left out a tool whose name a tool of this process has taken");
       return;
@@ -92,7 +93,7 @@ export class CallableTools implements AsyncDisposable {
     const { name, description, parametersSchema, outputSchema, readOnly = false, idempotent = false, dangerous = false, service } = tool;
     const output = outputSchema == null ? {} : { outputSchema };
     const registration = { name, description, parametersSchema, ...output, readOnly, idempotent, dangerous, source: service };
-    const executor = remoteExecutor(tool, { bus, station, directory: this.directory, identity, source: agent });
+    const executor = remoteExecutor(tool, { bus, station, directory: this.directory, identity, blobs, source: agent });
     this.registry.register(registration, executor);
     this.#remote.set(name, executor);
   }

@@ -12,6 +12,7 @@ import {
   type ToolInvokeResponse,
   timeoutError,
 } from "@rockbot/contracts";
+import type { BlobStore } from "@rockbot/records/blobs";
 import { CallState } from "@rockbot/records/journal";
 import type { ToolContext, ToolExecutor } from "../../define/tool-executor.ts";
 import type { FoundTool, ToolDirectory } from "../../discover/tool-directory.ts";
@@ -19,6 +20,7 @@ import { inTime } from "../../layers/deadline.ts";
 import { CANCEL_TTL_MS } from "../../limits.ts";
 import type { Identity } from "../../messages/identity.ts";
 import { answerOf, misaddressed } from "../../messages/reply.ts";
+import { leftAnswer } from "../left-answer.ts";
 import { type Station, scriptResultTopic } from "./caller-station.ts";
 import { overloaded, toCallError, unavailable } from "./remote-errors.ts";
 
@@ -31,6 +33,8 @@ export interface RemoteExecutorOptions {
   readonly station: () => Pick<Station, "address" | "requester" | "progress">;
   readonly directory: ToolDirectory;
   readonly identity: Identity;
+  /** Where services leave large results. */
+  readonly blobs: BlobStore | undefined;
   readonly source: string;
 }
 
@@ -54,9 +58,9 @@ class RemoteExecutor implements ToolExecutor {
   }
 
   async execute(request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
-    const { station, directory, identity } = this.#options;
+    const { station, directory, identity, blobs } = this.#options;
     const tool = this.#tool;
-    const { signal, deadline, caller, notes, onSent } = context;
+    const { signal, deadline, caller, notes, acceptBlob, onSent } = context;
     const body = this.#encode(request);
     signal.throwIfAborted();
     const waiting = this.#served(context);
@@ -64,6 +68,7 @@ class RemoteExecutor implements ToolExecutor {
     const { toolCallId } = request;
     const { address, requester, progress: heard } = station();
     let answer: ToolInvokeResponse | ToolError | undefined;
+    let reply: Envelope | undefined;
     let isMisaddressed = false;
     let updates = 0;
     try {
@@ -74,12 +79,13 @@ class RemoteExecutor implements ToolExecutor {
         offerAgainMs: HEALED_WITHIN_MS, // the service is there: only what leads to it is gone
         signal,
         onConfirmed: () => notes?.note(CallState.Accepted),
-        accept(reply) {
-          if (!identity.isFrom(tool.service, reply, "result")) return false;
-          answer = answerOf(reply, request);
+        accept(received) {
+          if (!identity.isFrom(tool.service, received, "result")) return false;
+          answer = answerOf(received, request);
           if (answer === undefined) isMisaddressed = true;
-          else notes?.decidedBy(reply.headers[Header.Policy]);
-          updates = Number(reply.headers[Header.Progress] ?? 0);
+          else notes?.decidedBy(received.headers[Header.Policy]);
+          updates = Number(received.headers[Header.Progress] ?? 0);
+          reply = received;
           return answer !== undefined;
         },
       });
@@ -91,7 +97,8 @@ class RemoteExecutor implements ToolExecutor {
     directory.sawAlive(tool);
     if (updates > 0) await heard.heardAll(toolCallId, updates);
     if (answer instanceof ToolError) throw answer;
-    return answer as ToolInvokeResponse;
+    const left = leftAnswer(reply as unknown as Envelope, request, { store: blobs, capability: acceptBlob, deadline, signal });
+    return left ?? (answer as ToolInvokeResponse);
   }
 
   /** Headers that say for whom the call is made, if that is not whom the service sees anyway. */
@@ -134,10 +141,11 @@ class RemoteExecutor implements ToolExecutor {
   }
 
   /** The request as it is published. @param address of the caller's station */
-  #envelopeOf(toolCallId: string, body: Uint8Array, address: string, { caller, depth = 0, hasReadUntrusted, progress }: ToolContext): Envelope {
+  #envelopeOf(toolCallId: string, body: Uint8Array, address: string, { caller, depth = 0, hasReadUntrusted, acceptBlob, progress }: ToolContext): Envelope {
     const { topic } = this.#tool;
     const headers = this.#sayFor(caller);
     if (depth > 0) headers[Header.Depth] = String(depth);
+    if (acceptBlob !== undefined) headers[Header.AcceptBlob] = acceptBlob;
     if (hasReadUntrusted) headers[Header.Untrusted] = "true";
     if (progress !== ignoreProgress) headers[Header.Progress] = "1";
     return createEnvelope({

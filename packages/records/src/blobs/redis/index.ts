@@ -1,0 +1,1 @@
+export { connectRedisBlobStore, type RedisBlobStoreOptions } from "./redis-blob-store.ts";

@@ -1,0 +1,38 @@
+import { randomBytes } from "node:crypto";
+import { sharedRedisUrl, startOwnRedis } from "@rockbot/testing";
+import { Redis } from "ioredis";
+import { expect, test } from "vitest";
+import { StoreUnavailableError } from "../../store-unavailable-error.ts";
+import { testBlobStore } from "../conformance.ts";
+import { connectRedisBlobStore } from "./redis-blob-store.ts";
+
+const url = await sharedRedisUrl();
+const uniquePrefix = () => `test-${randomBytes(6).toString("hex")}`;
+const options = { owner: "someone", ttlMs: 60_000 };
+
+testBlobStore("RedisBlobStore", (limits) => connectRedisBlobStore(url, { prefix: uniquePrefix(), ...limits }));
+
+test("another process reads what one has written, and nothing stays for ever", async () => {
+  const prefix = uniquePrefix();
+  await using one = await connectRedisBlobStore(url, { prefix });
+  await using two = await connectRedisBlobStore(url, { prefix });
+  await one.put("name", new Uint8Array(600_000), options);
+  expect((await two.get("name", 600_000)).byteLength).toBe(600_000);
+  const redis = new Redis(url);
+  try {
+    const keys = await redis.keys(`${prefix}*`);
+    expect(keys.length).toBeGreaterThan(1);
+    for (const key of keys) expect(await redis.pttl(key), key).toBeGreaterThan(0);
+  } finally {
+    redis.disconnect();
+  }
+});
+
+test("while Redis is away every operation fails in words", async () => {
+  await using redis = await startOwnRedis();
+  await using store = await connectRedisBlobStore(redis.url);
+  await redis.kill();
+  await expect(store.put("a", new Uint8Array(10), options)).rejects.toThrow(StoreUnavailableError);
+  await expect(store.get("a", 10)).rejects.toThrow(StoreUnavailableError);
+  await expect(store.delete("a")).rejects.toThrow(StoreUnavailableError);
+});
