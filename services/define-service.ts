@@ -11,7 +11,7 @@ import type { BlobStore } from "@rockbot/records/blobs";
 import type { JournalStore } from "@rockbot/records/journal";
 import type { LeaseStore } from "@rockbot/records/leases";
 import type { RateStore } from "@rockbot/records/rates";
-import type { OpenClaims } from "@rockbot/tools";
+import type { OpenClaims, ToolCaller } from "@rockbot/tools";
 import type { ScheduleStore } from "./scheduler/src/store/schedule-store.ts";
 
 /** What a service remembers: `audit` in a file, all else in Redis, under the keys that its user there may reach. */
@@ -58,6 +58,8 @@ export interface RunningService extends AsyncDisposable {
   readonly off?: readonly { readonly tool: string; readonly reason: string }[];
   /** What an operator should know of it. */
   readonly notes?: readonly string[];
+  /** The calls that it makes itself. */
+  readonly journal?: ToolCaller["journal"];
 }
 
 /** What each service is started with. */

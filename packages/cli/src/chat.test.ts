@@ -35,6 +35,7 @@ test("chat -p prints the agent's answer, --json each step of it, and a session g
 
   expect(await chat("-p", "What is there?", "--session", "notes")).toEqual({ code: 0, stdout: "It says: From a page of our own.\n", stderr: "" });
   expect((await chat("-p", "And before?", "--session", "notes")).stdout).toBe("Before: What is there?\n");
+  expect((await runCli(["calls"], system.options)).stdout).toMatch(/answered .* web_browse +cli by agent/); // the agent's own calls are listed, too
   const { code, stdout } = await runCli(["chat", "--json"], { ...system.options, input: "What is there?\n" });
   const lines = stdout
     .trimEnd()

@@ -4,7 +4,7 @@ import { createModel } from "@rockbot/llm";
 import { mayHearBridge } from "@rockbot/mcp/for-agents";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { JournalStore } from "@rockbot/records/journal";
-import { createIdentity, createToolCaller, MessageMeter, type StartServiceOptions, serveTools } from "@rockbot/tools";
+import { createIdentity, createToolCaller, MessageMeter, type StartServiceOptions, serveTools, type ToolCaller } from "@rockbot/tools";
 import { agentChat } from "./chat/agent-chat.ts";
 import { agentEvents } from "./chat/agent-events.ts";
 import type { AgentConfig } from "./generated/config.ts";
@@ -29,6 +29,8 @@ export interface StartAgentServiceOptions extends StartServiceOptions {
 /** The agent, served. */
 export interface RunningAgentService extends AsyncDisposable {
   readonly notes: readonly string[];
+  /** The calls of its turns. */
+  readonly journal: ToolCaller["journal"];
 }
 
 /** Those of all turns here, and the turns of users' messages. */
@@ -75,6 +77,7 @@ export async function startAgentService(
   const running = started.move();
   return {
     notes: [`model     ${modelName} at ${url}${chosen.isFound ? ", an Ollama that was found here" : ""}`],
+    journal: caller.journal,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

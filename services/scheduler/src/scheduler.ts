@@ -2,7 +2,7 @@ import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { tools } from "@rockbot/contracts";
 import { delegatesOf, findGlob, type PolicyHolder } from "@rockbot/policy";
 import type { JournalStore } from "@rockbot/records/journal";
-import { createToolCaller, type StartServiceOptions, serveTools, type ToolSet } from "@rockbot/tools";
+import { createToolCaller, type StartServiceOptions, serveTools, type ToolCaller, type ToolSet } from "@rockbot/tools";
 import { askAgent } from "./fire/ask-agent.ts";
 import { FireLoop } from "./fire/fire-loop.ts";
 import type { SchedulerConfig } from "./generated/config.ts";
@@ -25,6 +25,8 @@ export interface StartSchedulerOptions extends StartServiceOptions {
 
 /** A scheduler that runs. Disposal takes no more fires, and waits for runs, at most `shutdownGraceMs`; others take over what is left. */
 export interface RunningScheduler extends AsyncDisposable {
+  /** The runs of tasks. */
+  readonly journal: ToolCaller["journal"];
   readonly notes: readonly string[];
 }
 
@@ -77,7 +79,7 @@ export async function startScheduler(
   );
   loop.wake();
   const running = started.move();
-  return { notes, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { notes, journal: caller.journal, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 /** Why the policy would refuse each run of the caller's tasks; undefined if it would not. */

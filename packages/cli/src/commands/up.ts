@@ -75,7 +75,7 @@ export async function up(options: UpOptions): Promise<void> {
             caller,
             mcpServers: () => bridge?.servers,
             approvals: bridge?.approvals,
-            journals: [caller.journal, ...(gateway === undefined ? [] : [gateway.journal])],
+            journals: [caller, ...running.values()].flatMap(({ journal }) => journal ?? []),
             policy,
             audit,
           },
