@@ -21,7 +21,7 @@ export async function askAgent(client: ToolClient, message: string, { sessionId,
   const toolCallId = newId();
   const finished = Promise.withResolvers<void>();
   const ends = new AbortController();
-  const following = follow(client, sessionId ?? toolCallId, ends.signal, (event) => {
+  const following = follow(client, { sessionId: sessionId ?? toolCallId, turnId: toolCallId, signal: ends.signal }, (event) => {
     if (event.turnId !== toolCallId) return;
     onEvent(event);
     if (event.kind === "turn_finished") finished.resolve();
@@ -42,8 +42,12 @@ export async function askAgent(client: ToolClient, message: string, { sessionId,
 }
 
 /** A turn is asked for also where its steps cannot be followed: without an agent, that is the error. */
-function follow(client: ToolClient, sessionId: string, signal: AbortSignal, onEvent: (event: AgentEvent) => void) {
-  const begun = client.follow(sessionId, signal).catch(() => undefined);
+function follow(
+  client: ToolClient,
+  { sessionId, turnId, signal }: { readonly sessionId: string; readonly turnId: string; readonly signal: AbortSignal },
+  onEvent: (event: AgentEvent) => void,
+) {
+  const begun = client.follow(sessionId, turnId, signal).catch(() => undefined);
   const read = async (): Promise<void> => {
     for await (const event of (await begun) ?? []) onEvent(event);
   };

@@ -24,7 +24,7 @@ export function callerClient(caller: ToolCaller, { where, bus, policy }: CallerC
     listMissing: async () => (await caller.discovered()).missing,
     getGuides: () => caller.getGuides(),
     onChange: (listener) => caller.tools.onChange(listener),
-    follow: (sessionId, signal) => follow(sessions, sessionId, signal),
+    follow: (sessionId, turnId, signal) => follow(sessions, sessionId, turnId, signal),
     call: (name, args, options) => caller.call(name, args, options),
     [Symbol.asyncDispose]: async () => await parts[Symbol.asyncDispose](),
   };
@@ -33,9 +33,9 @@ export function callerClient(caller: ToolCaller, { where, bus, policy }: CallerC
 /** No wait is without an end. */
 const WAIT_MS = 30_000;
 
-async function follow(sessions: SessionHub, sessionId: string, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>> {
+async function follow(sessions: SessionHub, sessionId: string, turnId: string, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>> {
   const listener = await sessions.listen(undefined, sessionId);
-  await listener.startNow().catch(() => {}); // the call of the turn says why the agent is away
+  listener.startWith(turnId);
   return (async function* () {
     using _listener = listener;
     while (!signal.aborted) {

@@ -41,7 +41,7 @@ export function openSocketClient(socketPath: string): ToolClient {
       return await Promise.all(guides.map(async ({ name }) => (await get(`/v1/guides/${encodeURIComponent(name)}`)) as ToolGuide));
     },
     onChange: (listener) => watchFor(async () => JSON.stringify(await listTools()), listener),
-    async follow(sessionId, signal) {
+    async follow(sessionId, _turnId, signal) {
       const { statusCode, body } = await request(url(`/v1/sessions/${encodeURIComponent(sessionId)}/events`), { dispatcher, signal });
       if (statusCode !== 200) throw await errorOf(body);
       return agentEvents(body);

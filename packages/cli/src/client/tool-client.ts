@@ -14,10 +14,10 @@ export interface ToolClient extends AsyncDisposable {
   /** Calls `listener` when tools have come or gone, until the returned function is called. */
   onChange(listener: () => void): () => void;
   /**
-   * The steps of a session of the agent, those before included where that is easier, until the signal aborts. Resolves once it listens.
+   * The steps of a session of the agent, until the signal aborts. Those of a turn that has not begun yet are among them. Resolves once it listens.
    * @throws {ToolError} if the session cannot be followed
    */
-  follow(sessionId: string, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>>;
+  follow(sessionId: string, turnId: string, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>>;
   /** @throws {ToolError} if the call failed */
   call(name: string, args: object, options: CallOptions & { readonly toolCallId: string }): Promise<ToolInvokeResponse>;
 }

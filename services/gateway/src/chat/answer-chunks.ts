@@ -55,6 +55,7 @@ export async function* answerChunks(writer: ChunkWriter, options: AnswerChunksOp
       if (isFinished || leftMs <= 0 || signal.aborted) break;
       await listener.wait(leftMs, signal);
     }
+    if (!isFinished) yield Buffer.from(written(await listener.readOn().catch(() => [])));
     const rest = answer.rest(output.text);
     yield Buffer.from(`${rest === "" ? "" : writer.text(rest)}${writer.end(output, isUntrusted)}`);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type AgentEvent, newId, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { newId, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { ToolCaller } from "@rockbot/tools";
 import type { Context } from "hono";
 import { asToolError } from "../calls/as-tool-error.ts";
@@ -9,7 +9,6 @@ import { readChatBody } from "../http/read-body.ts";
 import { sendStream } from "../http/send-stream.ts";
 import { EVENT_STREAM } from "../sessions/session-events.ts";
 import type { SessionHub } from "../sessions/session-hub.ts";
-import type { SessionListener } from "../sessions/session-listener.ts";
 import { answerChunks } from "./answer-chunks.ts";
 import { readChatHeaders } from "./chat-headers.ts";
 import { ChunkWriter, completionOf, eventText } from "./completion.ts";
@@ -75,7 +74,9 @@ async function stream(
   const { outgoing } = c.env;
   const { toolCallId, sessionId, after = 0, hasKey } = turn.headers;
   using listener = await sessions.listen(turn.by, sessionId ?? toolCallId);
-  const known = await begin(listener, { mayHaveBegun: hasKey, isNewSession: sessionId === undefined });
+  // A turn with a key may have begun. Without its log it is told of from when it is heard; if the agent is away, the turn says why.
+  const known = hasKey ? await listener.readOn().catch(() => []) : [];
+  if (!hasKey) listener.startWith(toolCallId);
   const visited = turns.visit(turn);
   leaveWith(outgoing, visited);
   const gone = new AbortController();
@@ -96,16 +97,4 @@ function leaveWith(outgoing: GatewayEnv["Bindings"]["outgoing"], visited: TurnVi
   };
   outgoing.once("close", leave);
   if (outgoing.closed) leave();
-}
-
-/** Has the listener begin where the turn does. @returns what the turn may have told already. Without its log a turn is told of from when it is heard. */
-async function begin(
-  listener: SessionListener,
-  { mayHaveBegun, isNewSession }: { readonly mayHaveBegun: boolean; readonly isNewSession: boolean },
-): Promise<readonly AgentEvent[]> {
-  try {
-    if (mayHaveBegun) return await listener.readOn();
-    if (!isNewSession) await listener.startNow();
-  } catch {} // the turn says why, if the agent is away
-  return [];
 }

@@ -33,6 +33,22 @@ test("events come in order and once, whatever the bus repeats, swaps or loses, a
   expect(reads()).toBe(1);
 });
 
+test("one that starts with a turn takes nothing before it, and reads the log only if its beginning was lost", async () => {
+  const log = eventsTo(6).map((event) => ({
+    ...event,
+    turnId: event.sequence < 4 ? "before" : "now",
+    kind: event.sequence === 4 ? ("turn_started" as const) : event.kind,
+  }));
+  const [whole, cut] = [listenerOf(log), listenerOf(log)];
+  for (const at of [whole, cut]) at.listener.startWith("now");
+  for (const event of log) whole.listener.hear(event);
+  for (const event of log.slice(4)) cut.listener.hear(event);
+
+  expect((await whole.listener.take()).map(({ sequence }) => sequence)).toEqual([4, 5, 6]);
+  expect((await cut.listener.take()).map(({ sequence }) => sequence)).toEqual(numbersTo(6));
+  expect([whole.reads(), cut.reads()]).toEqual([0, 1]);
+});
+
 test("a gap that the log no longer has stays one", async () => {
   const log = eventsTo(9);
   const { listener } = listenerOf(log.slice(6));

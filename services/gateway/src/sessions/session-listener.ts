@@ -20,6 +20,8 @@ export class SessionListener implements Disposable {
   #last = 0;
   /** When the newest of them happened, by sequence. */
   readonly #taken = new RecentMap<number, string>(MAX_TAKEN);
+  /** The turn whose first event is the first that is taken. */
+  #awaited: string | undefined;
   #wake = new AbortController();
 
   constructor(read: ReadLog, onDispose: () => void) {
@@ -42,9 +44,9 @@ export class SessionListener implements Disposable {
     this.#last = sequence;
   }
 
-  /** Takes nothing that has happened by now. @throws {ToolError} if the log cannot be read */
-  async startNow(): Promise<void> {
-    this.#last = (await this.#read(Number.MAX_SAFE_INTEGER)).last;
+  /** Takes nothing before the first event of a turn that has not begun yet. */
+  startWith(turnId: string): void {
+    this.#awaited = turnId;
   }
 
   /** Resolves when something has come, the time is over or the signal aborts. */
@@ -77,6 +79,7 @@ export class SessionListener implements Disposable {
     const events: AgentEvent[] = [];
     let mayRead = true;
     for (const event of heard) {
+      if (!this.#isAwaited(event)) continue;
       const isGap = event.sequence > this.#last + 1;
       const isCountAnew = this.#isCountAnew(event);
       if (isCountAnew) this.startAfter(0);
@@ -99,6 +102,14 @@ export class SessionListener implements Disposable {
     this.#last = event.sequence;
     this.#taken.set(event.sequence, event.at);
     into.push(event);
+  }
+
+  #isAwaited({ turnId, kind, sequence }: AgentEvent): boolean {
+    if (this.#awaited === undefined) return true;
+    if (turnId !== this.#awaited) return false;
+    this.#awaited = undefined;
+    if (kind === "turn_started") this.startAfter(sequence - 1); // else its beginning was lost, and the log is read
+    return true;
   }
 
   /** A session of which nothing was left counts from the beginning. Then an event is no repetition, but later than the one with its sequence. */
