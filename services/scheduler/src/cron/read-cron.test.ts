@@ -92,7 +92,7 @@ test("the last fire up to a moment is the one that led to it, across both edges 
       const times = readCron(cron, zone);
       for (const day of ["2026-03-07", "2026-03-28", "2026-04-04", "2026-10-03", "2026-10-24", "2026-10-31"]) {
         let before = times.next(Date.parse(day)) ?? Number.NaN;
-        for (let i = 0; i < 100; i++) {
+        for (let i = 0; i < 30; i++) {
           const at = times.next(before) ?? Number.NaN;
           expect([times.latest(at), times.latest(at - 1), times.latest(at + 999)]).toEqual([at, before, at]);
           before = at;

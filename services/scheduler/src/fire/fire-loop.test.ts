@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { silentLogger } from "@rockbot/bus";
+import { StoreUnavailableError } from "@rockbot/records";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { testTask } from "../store/conformance.ts";
 import { ScheduleBook } from "../store/schedule-book.ts";
@@ -250,4 +251,42 @@ test("a fire runs outside the call that made its task", async () => {
   call.run("the call", () => loop.wake());
   await vi.advanceTimersByTimeAsync(2 * MINUTE);
   expect(seen).toEqual([undefined, undefined]);
+});
+
+test("a fire whose taking had no answer from the store runs all the same, once", async () => {
+  const scene = startScene();
+  const task = await scene.put(testTask({ nextAt: NINE }));
+  let isCut = true;
+  const write: typeof scene.store.write = async (change) => {
+    const outcome = await scene.store.write(change);
+    if (!isCut) return outcome;
+    isCut = false;
+    throw new StoreUnavailableError("Cannot change a scheduled task: the connection is lost");
+  };
+  await scene.start({ store: { ...scene.store, write } });
+  expect(scene.asked).toEqual([]);
+  await vi.advanceTimersByTimeAsync(MINUTE);
+  expect(scene.asked).toHaveLength(1);
+  await scene.answer();
+  await vi.advanceTimersByTimeAsync(MINUTE);
+  expect(scene.asked).toHaveLength(1);
+  expect((await task.now())?.lastRun?.outcome).toBe("answered");
+});
+
+test("a run whose end the store does not take at first is noted later, and its tokens are counted once", async () => {
+  const scene = startScene();
+  const task = await scene.put(testTask({ nextAt: NINE }));
+  let failures = 0;
+  const write: typeof scene.store.write = async (change) => {
+    if (change.spend?.tokens === 100 && failures++ < 3) {
+      if (failures === 3) await scene.store.write(change); // made, without an answer
+      throw new StoreUnavailableError("Cannot change a scheduled task: the connection is lost");
+    }
+    return scene.store.write(change);
+  };
+  await scene.start({ store: { ...scene.store, write } });
+  await scene.answer();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect((await task.now())?.lastRun?.outcome).toBe("answered");
+  expect(await scene.store.usage("asker", "2026-11-25")).toEqual({ fires: 1, tokens: 100 });
 });

@@ -137,7 +137,7 @@ export class FireLoop {
     if (nextAt === undefined) return void (await this.#write(task, { version, task: undefined }));
     const times = this.#timesOf(task);
     if (times === undefined) return void (await this.#write(task, { version, task: ended(task, now, { first: nextAt, last: nextAt, reason: UNREADABLE }) }));
-    const fireAt = task.isOnce ? nextAt : Math.max(nextAt, times.latest(now) ?? nextAt);
+    const fireAt = task.isOnce ? nextAt : lastDue(times, { nextAt, now });
     const moved = advanced(task, times, { fireAt, now });
     if (now - fireAt > missedWindowMs) return this.#skip({ task: moved, version }, { first: nextAt, last: fireAt, reason: "missed" }, now);
     if (running !== undefined) return this.#skip({ task: moved, version }, { first: nextAt, last: fireAt, reason: "overlap" }, now);
@@ -272,6 +272,12 @@ const REASONS = {
 } as const;
 
 const UNREADABLE = "its cron expression or time zone is not known to this scheduler";
+
+/** Of the fires from the next one up to now, the last. */
+function lastDue(times: CronTimes, { nextAt, now }: { readonly nextAt: number; readonly now: number }): number {
+  const following = times.next(nextAt);
+  return following === undefined || following > now ? nextAt : Math.max(nextAt, times.latest(now) ?? nextAt);
+}
 
 /** A task that has no next fire and was skipped: it is shown for a while. */
 function ended(task: ScheduledTask, now: number, lastSkip: ScheduledTask["lastSkip"]): ScheduledTask {

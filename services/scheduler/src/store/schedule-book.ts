@@ -75,7 +75,9 @@ export class ScheduleBook {
     return {
       now,
       due: due.slice(0, limit).map(({ stored }) => stored),
-      orphans: [...this.#tasks.values()].filter(({ task: { running } }) => running !== undefined && !this.#aliveUntil.has(running.replica)).slice(0, limit),
+      orphans: [...this.#tasks.values()]
+        .filter(({ task: { running } }) => running !== undefined && (running.replica === replica || !this.#aliveUntil.has(running.replica)))
+        .slice(0, limit),
       nextAt: later.length === 0 ? undefined : later.reduce((a, b) => Math.min(a, b)),
     };
   }

@@ -74,7 +74,10 @@ export interface Work {
   readonly now: number;
   /** Tasks whose time has come, the oldest first. */
   readonly due: readonly StoredTask[];
-  /** Tasks with a fire of a replica that is gone. */
+  /**
+   * Tasks with a fire of a replica that is gone, and those with a fire of the one that looks. It may not know of the latter: a change that had no
+   * answer was made all the same.
+   */
   readonly orphans: readonly StoredTask[];
   /** When the next task's time comes, of those that are not due. */
   readonly nextAt: number | undefined;

@@ -61,7 +61,7 @@ local answer = {string.format('%.0f', now), nextOne[2] or '', #keys}
 local limit = #keys + tonumber(ARGV[4])
 local running = redis.call('HGETALL', KEYS[3])
 for i = 1, #running, 2 do
-  if #keys < limit and not redis.call('ZSCORE', KEYS[4], running[i + 1]) then keys[#keys + 1] = running[i] end
+  if #keys < limit and (running[i + 1] == ARGV[2] or not redis.call('ZSCORE', KEYS[4], running[i + 1])) then keys[#keys + 1] = running[i] end
 end
 for _, key in ipairs(keys) do answer[#answer + 1] = redis.call('HGET', KEYS[1], key) or '' end
 return answer`,

@@ -33,12 +33,20 @@ class RedisScheduleStore implements ScheduleStore {
   constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca, clock }: RedisScheduleStoreOptions) {
     this.#prefix = `${prefix}:{schedules}`;
     this.#clock = clock;
+    let hasWarned = false;
     this.#connection = new RedisConnection(address, {
       log,
       ca,
       purpose: "schedules",
       whileAway: "no scheduled task is due, listed or changed",
       scripts: commands,
+      prepare: async (redis, { isLogged, mayEvict }) => {
+        await redis.ping();
+        if (hasWarned) return;
+        hasWarned = true;
+        if (isLogged === false) log.warn({ redis: address.label }, "Redis keeps no append-only file, so a restart loses scheduled tasks. Set `appendonly yes`");
+        if (mayEvict) log.warn({ redis: address.label }, "Redis may evict scheduled tasks when its memory is full. Set `maxmemory-policy noeviction`");
+      },
     });
   }
 
