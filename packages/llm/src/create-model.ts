@@ -63,7 +63,7 @@ export function createModel(options: CreateModelOptions): Model {
     const call = callOf(request, provider, returnsReasoning);
     try {
       const { stream } = await provider.languageModel.doStream({ ...call, abortSignal: signal });
-      return await readAnswer(stream, { subject, onText, inputCharacters: charactersOf(request) });
+      return await readAnswer(stream, { subject, onText, inputCharacters: () => charactersOf(request) });
     } catch (error) {
       throw signal.aborted ? signal.reason : toModelError(error, subject);
     }

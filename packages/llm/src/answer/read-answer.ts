@@ -9,7 +9,7 @@ export interface ReadAnswerOptions {
   readonly subject: string;
   onText(delta: string): void;
   /** For an estimate, where the provider counts nothing. */
-  readonly inputCharacters: number;
+  inputCharacters(): number;
 }
 
 /** More text, or arguments, are nobody's answer. In characters. */
@@ -114,7 +114,7 @@ class Answer {
       return { inputTokens: input, outputTokens: output, ...(cached !== undefined && { cachedInputTokens: cached }) };
     }
     const estimate = (characters: number): number => Math.ceil(characters / 4);
-    return { inputTokens: estimate(this.#options.inputCharacters), outputTokens: estimate(this.#characters), isEstimated: true };
+    return { inputTokens: estimate(this.#options.inputCharacters()), outputTokens: estimate(this.#characters), isEstimated: true };
   }
 
   #think(id: string, delta: string, metadata: SharedV4ProviderMetadata | undefined): void {
