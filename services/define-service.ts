@@ -11,6 +11,7 @@ import type { BlobStore } from "@rockbot/records/blobs";
 import type { JournalStore } from "@rockbot/records/journal";
 import type { LeaseStore } from "@rockbot/records/leases";
 import type { RateStore } from "@rockbot/records/rates";
+import type { SummaryStore } from "@rockbot/search";
 import type { OpenClaims, ToolCaller } from "@rockbot/tools";
 import type { ScheduleStore } from "./scheduler/src/store/schedule-store.ts";
 
@@ -26,6 +27,7 @@ export const stateKeys = {
   memory: "rockbot:{memory}:*",
   turns: "rockbot:{turns}:*",
   blobs: "rockbot:{blobs}:*",
+  summaries: "rockbot:{summaries}:*",
 } as const;
 
 /** `claims` keeps calls with effects from running twice, `rates` counts what callers have used up. */
@@ -88,6 +90,7 @@ export interface BusStartParts<Config> extends StartParts<Config> {
   readonly schedules: ScheduleStore | undefined;
   readonly workingMemory: WorkingMemory | undefined;
   readonly turnStore: TurnStore | undefined;
+  readonly summaryStore: SummaryStore | undefined;
 }
 
 /** One thing that `rockbot doctor` has looked at. */

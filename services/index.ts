@@ -59,7 +59,7 @@ const listed = [
     topic: "tool.invoke.agent",
     tools: ["agent__chat", "agent__events"],
     owns: ["user.message", "user.feedback", "user.history.request"],
-    state: ["audit", "blobs", "rates", "claims", "journals", "memory", "turns"],
+    state: ["audit", "blobs", "rates", "claims", "journals", "memory", "turns", "summaries"],
     isDelegate: true,
     egress: ["configured"],
     profile: "agent",

@@ -3,7 +3,7 @@ import type { BusStartParts, State } from "./define-service.ts";
 
 type OpenedState = Pick<
   BusStartParts<never>,
-  "rates" | "blobs" | "claims" | "leases" | "trustStore" | "journals" | "schedules" | "workingMemory" | "turnStore"
+  "rates" | "blobs" | "claims" | "leases" | "trustStore" | "journals" | "schedules" | "workingMemory" | "turnStore" | "summaryStore"
 >;
 
 /**
@@ -27,6 +27,9 @@ export async function openState(state: readonly State[], records: SharedRecords)
       : undefined,
     workingMemory: has("memory")
       ? await records.open("working memory", async (...at) => (await import("@rockbot/memory/redis")).connectRedisWorkingMemory(...at))
+      : undefined,
+    summaryStore: has("summaries")
+      ? await records.open("summaries", async (...at) => (await import("@rockbot/search/redis")).connectRedisSummaryStore(...at))
       : undefined,
     turnStore: has("turns") ? await records.open("turns", async (...at) => (await import("@rockbot/agent/redis")).connectRedisTurnStore(...at)) : undefined,
   };

@@ -32,6 +32,7 @@ const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit">]: (open
     await schedules?.look({ replica: "here", aliveMs: 60_000, limit: 1 });
   },
   memory: async ({ workingMemory }) => workingMemory?.of("me").set("session/a/notes", "text", { category: "notes", tags: ["a"] }),
+  summaries: async ({ summaryStore }) => summaryStore?.set("hash", "text"),
   turns: async ({ turnStore }) => {
     const session = { caller: "me", sessionId: "a" };
     const taken = await turnStore?.take(session, { turnId: "1", owner: "here", leaseMs: 60_000, maxWaiting: 1 });

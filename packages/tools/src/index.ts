@@ -9,6 +9,7 @@ export { type OpenClaims, type ServeToolsOptions, type StartServiceOptions, serv
 // To call tools.
 
 export type { CallOptions } from "./call/call-options.ts";
+export { innerCallId } from "./call/inner-call-id.ts";
 export type { ResumedCall } from "./call/resume-calls.ts";
 export { createToolCaller, type ToolCaller, type ToolCallerOptions } from "./call/tool-caller.ts";
 export { type ListedTool, listTools } from "./define/list-tools.ts";

@@ -200,3 +200,15 @@ test("without a model the service says in one line what to set", async () => {
     /^There is no model: set MODEL_URL and MODEL, and MODEL_API_KEY if it needs one; no Ollama answers at http:\/\/127\.0\.0\.1:1$/,
   );
 });
+
+test("where a model is named for it, it writes a sentence about each service", async () => {
+  const script = ({ messages }: { readonly messages: readonly { readonly text: string }[] }) => {
+    const asked = messages.map(({ text }) => text).join("\n");
+    return { text: asked.includes("the line of a catalogue") ? "Multiplies numbers." : asked };
+  };
+  const { tool } = slowTool();
+  await using agent = await startTestAgent(script, { tools: [tool], env: { SUMMARY_MODEL: "test-model" } });
+
+  const ask = async () => (await agent.caller.call("agent__chat", { message: "multiply 6 by 7" })).content;
+  await expect.poll(ask, WAIT).toContain("- tests (tool): Multiplies numbers, top tools: multiply");
+});

@@ -1,9 +1,10 @@
 import { createAgent, mcpToolProxy, serviceSearch, type TurnStore } from "@rockbot/agent";
 import { type Bus, silentLogger } from "@rockbot/bus";
-import { createModel } from "@rockbot/llm";
+import { createModel, type Model } from "@rockbot/llm";
 import { mayHearBridge } from "@rockbot/mcp/for-agents";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { JournalStore } from "@rockbot/records/journal";
+import { Summaries, type SummaryStore } from "@rockbot/search";
 import { createIdentity, createToolCaller, MessageMeter, type StartServiceOptions, serveTools, type ToolCaller } from "@rockbot/tools";
 import { agentChat } from "./chat/agent-chat.ts";
 import { agentEvents } from "./chat/agent-events.ts";
@@ -22,6 +23,8 @@ export interface StartAgentServiceOptions extends StartServiceOptions {
   readonly journals?: JournalStore | undefined;
   /** Where sessions and turns are kept that all instances share. @default this process */
   readonly turnStore?: TurnStore | undefined;
+  /** Where sentences about services are kept that all instances share. @default this process */
+  readonly summaryStore?: SummaryStore | undefined;
   /** Where working memory is kept that all instances share. @default this process */
   readonly workingMemory?: WorkingMemory | undefined;
 }
@@ -44,12 +47,13 @@ const MAX_CALLS_IN_FLIGHT = 4_096;
 export async function startAgentService(
   bus: Bus,
   config: Readonly<AgentConfig>,
-  { service, topic, log = silentLogger, policy, signal, blobs, journals, turnStore, workingMemory, ...options }: StartAgentServiceOptions,
+  { service, topic, log = silentLogger, policy, signal, blobs, journals, turnStore, workingMemory, summaryStore, ...options }: StartAgentServiceOptions,
 ): Promise<RunningAgentService> {
   const { agentName, turnTimeoutMs, concurrency, shutdownGraceMs: drainMs } = config;
   const chosen = await chooseModel(config, signal);
   const { url, model: modelName, apiKey, protocol } = chosen;
-  const model = createModel({ url, model: modelName, apiKey, protocol, behaviors: readBehaviors(config.modelBehaviors) });
+  const modelOf = (name: string): Model => createModel({ url, model: name, apiKey, protocol, behaviors: readBehaviors(config.modelBehaviors) });
+  const model = modelOf(modelName);
   await using started = new AsyncDisposableStack();
   const memory = workingMemory ?? started.use(createWorkingMemory());
   // With a journal the calls that are out are left for the next process, where one that ends would cancel them.
@@ -58,7 +62,9 @@ export async function startAgentService(
   const instructions = readSystemPrompt(config.systemPromptFile);
   const builder = createAgent({ bus, model, name: service, instructions, policy, caller, store: turnStore, memory, log });
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
-  builder.use(serviceSearch({ maxTools: config.maxTools }));
+  const { maxTools, summaryModel } = config;
+  const summaries = summaryModel === undefined ? undefined : started.use(new Summaries({ summarizer: modelOf(summaryModel), store: summaryStore, log }));
+  builder.use(serviceSearch({ maxTools, summaries }));
   const agent = started.use(await builder.start());
   const addresses = new SessionAddresses(memory);
   const replies = new UserReplies(bus, { source: service, agentName, addresses, log });

@@ -6,12 +6,18 @@ import { createToolCaller, serveTools, type Tool } from "@rockbot/tools";
 import { startAgentService } from "./agent-service.ts";
 import { configSchema } from "./generated/config.ts";
 
+interface TestAgentOptions {
+  readonly tools?: readonly Tool[];
+  /** Settings besides the model's. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** For tests: the whole service in memory, in front of a model server that plays a script. */
-export async function startTestAgent(script: ModelScript, { tools = [] }: { readonly tools?: readonly Tool[] } = {}) {
+export async function startTestAgent(script: ModelScript, { tools = [], env = {} }: TestAgentOptions = {}) {
   await using started = new AsyncDisposableStack();
   const model = started.use(await startModelServer(script));
   const bus = started.use(createMemoryBus());
-  const config = loadConfig(configSchema, { env: { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey } });
+  const config = loadConfig(configSchema, { env: { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, ...env } });
   if (tools.length > 0) started.use(await serveTools(bus, { tools }, { service: "tests" }));
   started.use(await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent" }));
   const caller = started.use(await createToolCaller(bus, { agent: "gateway" }));

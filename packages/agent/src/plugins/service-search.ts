@@ -1,15 +1,17 @@
 import { AGENT } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
-import { type ServiceEntry, ServiceSearch, searchTool, serviceEntriesOf, toolsModeTools } from "@rockbot/search";
+import { type ServiceEntry, ServiceSearch, type ServiceSearchOptions, type Summaries, searchTool, serviceEntriesOf, toolsModeTools } from "@rockbot/search";
 import type { AgentHost, AgentPlugin, TurnScope } from "../agent/agent-plugin.ts";
 import { mcpServersOf } from "./mcp-tool-proxy.ts";
 
 /** How services are found. */
-export interface ServiceSearchPluginOptions {
+export interface ServiceSearchPluginOptions extends ServiceSearchOptions {
   /** Whether the two best services for a message stand beside it. @default true */
   readonly hints?: boolean | undefined;
   /** With more tools than these, the model is given a few to find and call the others with. @default 64 */
   readonly maxTools?: number | undefined;
+  /** Sentences about the services; they stay their maker's. @default each service's own text */
+  readonly summaries?: Summaries | undefined;
 }
 
 /** The tools that a model keeps when it has too many: to find, read about and call the others, and those of its session. */
@@ -19,12 +21,12 @@ const TOOLS_MODE = new Set(["get_tool_details", "invoke_tool"]);
 const MAX_GUIDES_OF = 1_000;
 
 /** `search_known_services` over what a caller may use; hints beside each message; and a small set of tools where there are many. After `mcpToolProxy`. */
-export const serviceSearch = ({ hints = true, maxTools = 64 }: ServiceSearchPluginOptions = {}): AgentPlugin => ({
+export const serviceSearch = ({ hints = true, maxTools = 64, summaries, ...options }: ServiceSearchPluginOptions = {}): AgentPlugin => ({
   name: "service search",
   async start(host) {
     const { caller, policy } = host;
-    const entries = new KnownEntries(host);
-    const search = new ServiceSearch(() => entries.of(caller.agent));
+    const entries = new KnownEntries(host, summaries);
+    const search = new ServiceSearch(() => entries.of(caller.agent), options);
     const entriesOf = (by: string): readonly ServiceEntry[] => entries.of(by);
     const tools = [searchTool(search, entriesOf), ...toolsModeTools({ caller, entriesOf })];
     return {
@@ -56,15 +58,17 @@ function losesEffects(
 /** What each caller may turn to: services, MCP servers and guides. */
 class KnownEntries {
   readonly #host: AgentHost;
+  readonly #summaries: Summaries | undefined;
   readonly #guides = new Map<string, readonly ServiceEntry[]>();
 
-  constructor(host: AgentHost) {
+  constructor(host: AgentHost, summaries: Summaries | undefined) {
     this.#host = host;
+    this.#summaries = summaries;
   }
 
   of(by: string): readonly ServiceEntry[] {
     const services = serviceEntriesOf(this.#host.caller, by, mcpServersOf(this.#host)).filter(({ id }) => id !== AGENT);
-    return [...services, ...(this.#guides.get(by) ?? [])];
+    return [...(this.#summaries?.apply(services) ?? services), ...(this.#guides.get(by) ?? [])];
   }
 
   /** Reads the guides of a caller, which the search cannot wait for. */

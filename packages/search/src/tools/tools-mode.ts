@@ -1,5 +1,5 @@
 import { parseArguments, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
-import { defineTool, listTools, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
+import { defineTool, innerCallId, listTools, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
 import type { ServiceEntry } from "../services/service-entry.ts";
 import { callNameOf, knownService, resolveTool } from "./resolve-tool.ts";
 
@@ -64,12 +64,14 @@ function firstSentence(text: string): string {
   return sentence.length > MAX_SENTENCE ? `${sentence.slice(0, MAX_SENTENCE - 1)}…` : sentence;
 }
 
-/** `invoke_tool`: a call within the call that asks for it, whose caller, deadline, cancellation, mark and progress are the same. */
+/** `invoke_tool`: a call within the call that asks for it, whose caller, session, deadline, cancellation, mark and progress are the same. */
 function invokeTool({ caller, entriesOf }: ToolsModeOptions): Tool {
   return defineTool(tools.invokeTool, async ({ name, service, arguments: given }, context) => {
     const { callName } = resolveTool(entriesOf(context.caller), name, service);
     const { content, isError, structured, trust } = await caller.call(callName, argumentsOf(given), {
+      toolCallId: innerCallId(context.toolCallId),
       parent: context as ToolContext,
+      sessionId: context.sessionId,
       onBehalfOf: context.caller,
       onProgress: context.progress,
     });

@@ -1,5 +1,5 @@
 import { announcedMcpName, nearestName, parseArguments, ToolError, ToolErrorCode, type ToolInvokeResponse, tools } from "@rockbot/contracts";
-import { defineTool, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
+import { defineTool, innerCallId, type Tool, type ToolCaller, type ToolContext } from "@rockbot/tools";
 import { knownServer } from "../known-server.ts";
 import type { VisibleIndex } from "../visible-index.ts";
 
@@ -24,7 +24,13 @@ export function mcpInvokeTool(indexOf: (caller: string) => VisibleIndex, caller:
     const announced = announcedMcpName(serverName, toolName);
     const isAnnounced = caller.tools.getExecutor(announced) !== undefined;
     const { content, isError, structured, trust } = isAnnounced
-      ? await caller.call(announced, args, { parent: context, onBehalfOf, onProgress: context.progress })
+      ? await caller.call(announced, args, {
+          toolCallId: innerCallId(context.toolCallId),
+          parent: context,
+          onBehalfOf,
+          sessionId: context.sessionId,
+          onProgress: context.progress,
+        })
       : await invokeByServer(serverName, toolName, args, context).catch((error: unknown) => {
           throw withNearest(error, toolName, toolNames);
         });

@@ -20,7 +20,7 @@ class RedisSummaryStore implements SummaryStore {
   readonly #prefix: string;
 
   constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
-    this.#prefix = `${prefix}:summary`;
+    this.#prefix = `${prefix}:{summaries}`;
     this.#connection = new RedisConnection(address, {
       log,
       ca,

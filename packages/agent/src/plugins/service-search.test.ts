@@ -1,0 +1,106 @@
+import { createMemoryBus } from "@rockbot/bus";
+import type { Model, ModelRequest } from "@rockbot/llm";
+import { Summaries } from "@rockbot/search";
+import { innerCallId, serveTools } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { createAgent } from "../agent/create-agent.ts";
+import { called, said, scriptedModel } from "../test-model.ts";
+import { testRequest, testTool } from "../test-turn.ts";
+import { type ServiceSearchPluginOptions, serviceSearch } from "./service-search.ts";
+
+const FEW = [
+  "delete_from_working_memory",
+  "get_from_working_memory",
+  "get_tool_details",
+  "get_tool_guide",
+  "invoke_tool",
+  "list_tool_guides",
+  "list_working_memory",
+  "save_to_working_memory",
+  "search_known_services",
+  "search_working_memory",
+];
+
+/** An agent beside a service of many tools, of which one sends mail. */
+async function startAgent(model: Model, options: ServiceSearchPluginOptions) {
+  await using started = new AsyncDisposableStack();
+  const bus = started.use(createMemoryBus());
+  const calls: object[] = [];
+  const mail = testTool("mail_send", async (input, { toolCallId, sessionId, caller }) => {
+    calls.push({ input, toolCallId, sessionId, caller });
+    return "sent";
+  });
+  const others = Array.from({ length: 40 }, (_, i) => testTool(`thing_${i}`, async () => "done"));
+  started.use(await serveTools(bus, { tools: [mail, ...others] }, { service: "office" }));
+  const agent = started.use(await createAgent({ bus, model }).use(serviceSearch(options)).start());
+  const running = started.move();
+  return { agent, calls, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+const namesOf = ({ tools = [] }: ModelRequest): string[] => tools.map(({ name }) => name);
+const told = ({ messages }: ModelRequest): string => messages.map(({ content }) => content).join("\n");
+
+test("with few tools the model has all of them, and the search", async () => {
+  const { model, requests } = scriptedModel([said("ok")]);
+  await using scene = await startAgent(model, {});
+  await scene.agent.runTurn(testRequest("Hello"));
+  const names = requests.flatMap(namesOf);
+  expect(names).toContain("mail_send");
+  expect(names).toContain("search_known_services");
+  expect(names).not.toContain("invoke_tool");
+});
+
+test("with many tools the model has a few, always the same, and finds, reads about and calls the others with them", async () => {
+  const { model, requests } = scriptedModel([
+    called(["search_known_services", { query: "send an email" }]),
+    called(["get_tool_details", { names: ["mail_send"] }]),
+    called(["invoke_tool", { name: "mail_send", arguments: { to: "ada" } }]),
+    said("sent"),
+  ]);
+  await using scene = await startAgent(model, { maxTools: 20, hints: false });
+  const request = testRequest("Write to Ada.");
+  expect(await scene.agent.runTurn(request)).toMatchObject({ text: "sent", finish: "stop" });
+  expect(requests.map(namesOf)).toEqual(requests.map(() => FEW));
+  const results = requests.at(-1)?.messages.filter(({ role }) => role === "tool") ?? [];
+  expect(JSON.parse(results[0]?.content ?? "")).toMatchObject({ results: [{ id: "office", top_tools: expect.arrayContaining(["mail_send"]) }] });
+  expect(results[1]?.content).toContain('"parameters"');
+  expect(scene.calls).toMatchObject([{ input: { to: "ada" }, sessionId: expect.stringContaining(request.sessionId), caller: "agent" }]);
+});
+
+test("the call within invoke_tool has an id that follows from the turn, so that a turn which is taken up runs it once", async () => {
+  const ids = async (): Promise<unknown[]> => {
+    const { model } = scriptedModel([called(["invoke_tool", { name: "mail_send" }]), said("sent")]);
+    await using scene = await startAgent(model, { maxTools: 20 });
+    await scene.agent.runTurn(testRequest("Go.", { sessionId: "s", turnId: "t".repeat(32) }));
+    return scene.calls.map((call) => (call as { toolCallId: string }).toolCallId);
+  };
+  const [first, again] = [await ids(), await ids()];
+  expect(first).toHaveLength(1);
+  expect(again).toEqual(first);
+  expect(innerCallId("a")).not.toBe(innerCallId("b"));
+});
+
+test("hints stand beside the message, behind what is the same in each turn", async () => {
+  const { model, requests } = scriptedModel([said("ok")]);
+  await using scene = await startAgent(model, { maxTools: 20 });
+  await scene.agent.runTurn(testRequest("Please send a mail to Ada.", { sessionId: "s", turnId: "1" }));
+  await scene.agent.runTurn(testRequest("Thank you!", { sessionId: "s", turnId: "2" }));
+  const [hinted, plain] = requests as [ModelRequest, ModelRequest];
+  expect(told(hinted)).toContain("- office (tool): ");
+  expect(told(hinted)).toContain("top tools: mail_send");
+  expect(hinted.messages[0]?.content).not.toContain("office");
+  expect(plain.messages[0]).toEqual(hinted.messages[0]);
+  expect(told(plain)).not.toContain("office");
+});
+
+test("a model's sentence about a service stands in the place of its own text, once it is made", async () => {
+  await using summaries = new Summaries({ summarizer: async ({ id }) => `All about the ${id}.` });
+  const { model, requests } = scriptedModel([said("ok")]);
+  await using scene = await startAgent(model, { summaries });
+  await expect
+    .poll(async () => {
+      await scene.agent.runTurn(testRequest("Please send a mail."));
+      return told(requests.at(-1) as ModelRequest);
+    })
+    .toContain("- office (tool): All about the office, top tools: mail_send");
+});
