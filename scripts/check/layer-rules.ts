@@ -61,7 +61,10 @@ export const layerRules: IForbiddenRuleType[] = [
   },
   {
     name: "adapters and telemetry are named in what runs the list of services, the CLI, or a subpath of the library only",
-    from: { path: "^(packages|services)/", pathNot: `^packages/(cli|testing)/|^packages/rockbot/src/(rabbitmq|redis)\\.ts$|${LIST}|${TESTS}|${ADAPTERS}` },
+    from: {
+      path: "^(packages|services)/",
+      pathNot: `^packages/(cli|testing)/|^packages/rockbot/src/(rabbitmq|redis|agent/redis)\\.ts$|${LIST}|${TESTS}|${ADAPTERS}`,
+    },
     to: { path: ADAPTERS },
   },
   {

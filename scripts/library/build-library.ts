@@ -24,7 +24,7 @@ const FOLDER = "dist/npm/rockbot";
 /** What Node 22.19 lacks is added or put in other words; older ones lack more. */
 const NODE = ">=22.19";
 /** Programs that want what needs them install them beside. */
-const OPTIONAL = ["ioredis"];
+const OPTIONAL = ["ioredis", "@ai-sdk/anthropic", "@ai-sdk/openai-compatible", "@ai-sdk/provider", "zod"];
 /** Whose own parts are used, too: another version may have others. */
 const EXACT = ["amqplib"];
 

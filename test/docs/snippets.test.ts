@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { allToolNames } from "@rockbot/contracts";
 import { readPolicy } from "@rockbot/policy";
-import { ownVirtualHost, sharedRedisUrl, startFakeBrave, startPageServer } from "@rockbot/testing";
+import { type ModelServerRequest, type ModelStep, ownVirtualHost, sharedRedisUrl, startFakeBrave, startModelServer, startPageServer } from "@rockbot/testing";
 import { parseSync } from "oxc-parser";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -16,13 +16,21 @@ import { type StandIns, Story } from "./story.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-const [redis, pages, brave] = await Promise.all([
+/** The model of the examples: it looks how much tea there is, and says it. */
+function shopKeeper({ messages }: ModelServerRequest): ModelStep {
+  const result = messages.findLast(({ role }) => role === "tool" || role === "user")?.text ?? "";
+  const amount = /has (\d+) of tea/.exec(result)?.[1];
+  return amount === undefined ? { toolCalls: [{ name: "stock_of", arguments: { item: "tea" } }] } : { text: `There are ${amount}.` };
+}
+
+const [redis, pages, brave, model] = await Promise.all([
   sharedRedisUrl(),
   startPageServer({ "/": "<!doctype html><title>Example</title><main><h1>Example Domain</h1><p>A page for examples.</p></main>" }),
   startFakeBrave(),
+  startModelServer(shopKeeper, { models: ["qwen3"], needsKey: false }),
 ]);
 afterAll(async () => {
-  await Promise.all([pages, brave].map((standIn) => standIn[Symbol.asyncDispose]()));
+  await Promise.all([pages, brave, model].map((standIn) => standIn[Symbol.asyncDispose]()));
 });
 const all = await Promise.all((await markdownFiles(root)).map(async (page) => readSnippets(page, await readFile(join(root, page), "utf8"))));
 
@@ -62,7 +70,7 @@ function isRun({ use, language }: Snippet): boolean {
 async function tell(snippets: readonly Snippet[]): Promise<void> {
   const isCopy = snippets.some(({ use }) => use.kind === "append" || use.kind === "edit");
   await using broker = await ownVirtualHost(); // services of two pages would take each other's calls
-  const standIns: StandIns = { page: pages.url, amqp: broker.url, redis, brave };
+  const standIns: StandIns = { page: pages.url, amqp: broker.url, redis, brave, model: model.url };
   await using story = await Story.begin(standIns, { isCopy });
   for (const snippet of snippets) await story.run(snippet);
 }

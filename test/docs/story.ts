@@ -17,6 +17,8 @@ export interface StandIns {
   readonly page: string;
   readonly amqp: string;
   readonly redis: string;
+  /** The API of a model, for http://localhost:11434/v1, that of Ollama. */
+  readonly model: string;
   /** Of the Brave Search API. */
   readonly brave: { readonly url: string; readonly apiKey: string };
 }
@@ -142,8 +144,9 @@ export class Story implements AsyncDisposable {
 
   /** The text with stand-ins for what is elsewhere. */
   #inPlace(text: string): string {
-    const { page, amqp, redis } = this.#standIns;
+    const { page, amqp, redis, model } = this.#standIns;
     return text
+      .replaceAll("http://localhost:11434/v1", model)
       .replaceAll("https://example.com/", `${page}/`)
       .replaceAll("http://127.0.0.1:8480", this.#up?.url ?? "http://127.0.0.1:8480")
       .replaceAll(/amqp:\/\/[\w.:@-]*(localhost|host)\b(?!\S*\/)/g, amqp)

@@ -32,3 +32,11 @@ export type {
   TurnRecord,
   TurnStore,
 } from "./store/turn-store.ts";
+
+// Tools of a bus for a loop that you bring.
+
+export type { AiSdkSchema, AiSdkTool, AiSdkTools } from "./bus-tools/ai-sdk-tools.ts";
+export type { AnthropicTool, AnthropicToolResult, AnthropicToolUse } from "./bus-tools/anthropic-tools.ts";
+export type { BusToolResult } from "./bus-tools/bus-tool-result.ts";
+export { type BusTools, type BusToolsOptions, busTools } from "./bus-tools/bus-tools.ts";
+export type { OpenAiTool, OpenAiToolCall, OpenAiToolMessage } from "./bus-tools/openai-tools.ts";

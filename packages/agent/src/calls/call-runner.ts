@@ -1,9 +1,10 @@
 import { createSemaphore, type Semaphore } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { CallOptions, ProgressUpdate } from "@rockbot/tools";
 import type { StoredResult } from "../store/turn-store.ts";
 import type { TurnEvents } from "../turn/turn-events.ts";
+import { storedError, storedResponse } from "./stored-result.ts";
 import type { TurnCall, TurnTools } from "./turn-tools.ts";
 
 export interface CallRunnerOptions {
@@ -21,8 +22,6 @@ export interface CallTurn {
   readonly parent: NonNullable<CallOptions["parent"]>;
 }
 
-/** A result may have so many characters in the store and for the model, if no size layer has made it smaller. */
-const MAX_RESULT_LENGTH = 256 * 1024;
 /** An event has so many characters of arguments. */
 const MAX_EVENT_ARGUMENTS = 2_000;
 
@@ -61,7 +60,7 @@ export class CallRunner {
       events.emit({ kind: "tool_finished", toolCallId, toolName, status, isError, message, durationMs: Math.round(performance.now() - startedAt) });
     try {
       const response = await tools.run(call, { parent, timeoutMs, onProgress });
-      const result = resultOf(response);
+      const result = storedResponse(response);
       ended(result.isError ? "error" : "ok", result.isError, result.isError ? result.content.slice(0, MAX_EVENT_ARGUMENTS) : null);
       return result;
     } catch (error) {
@@ -69,22 +68,7 @@ export class CallRunner {
       const toolError = error instanceof ToolError ? error : new ToolError(ToolErrorCode.ExecutionFailed, String(error), { cause: error });
       if (!(error instanceof ToolError)) log.warn({ toolCallId, toolName, error: String(error) }, "a call failed in an unexpected way");
       ended(toolError.code, true, toolError.message);
-      return failure(toolError, tools.get(toolName)?.source);
+      return storedError(toolError, tools.get(toolName)?.source);
     }
   }
-}
-
-function resultOf({ content, structured, isError = false, trust }: ToolInvokeResponse): StoredResult {
-  const text = content ?? (structured === undefined ? "" : JSON.stringify(structured));
-  const whole = text === "" ? "(the tool gave no output)" : text;
-  const kept =
-    whole.length <= MAX_RESULT_LENGTH ? whole : `${whole.slice(0, MAX_RESULT_LENGTH)}\n[result truncated — ${whole.length - MAX_RESULT_LENGTH} chars omitted]`;
-  return { content: kept, isError, isUntrusted: trust?.level === "untrusted", ...(trust?.origin === undefined ? {} : { origin: trust.origin }) };
-}
-
-/** An error as the model reads it. The words of foreign servers' errors are theirs. */
-function failure({ code, message, retryAfterMs }: ToolError, source: string | undefined): StoredResult {
-  const when = retryAfterMs === undefined ? "" : ` (not before ${Math.ceil(retryAfterMs / 1000)} s from now)`;
-  const isForeign = source === "mcp-bridge" && code === ToolErrorCode.ExecutionFailed;
-  return { content: `${code}: ${message}${when}`, isError: true, isUntrusted: isForeign, ...(isForeign ? { origin: "mcp" } : {}) };
 }

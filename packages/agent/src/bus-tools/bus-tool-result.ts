@@ -1,0 +1,5 @@
+/** A result for a model. */
+export interface BusToolResult {
+  readonly content: string;
+  readonly isError: boolean;
+}

@@ -1,0 +1,20 @@
+import { MCP_BRIDGE, type ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { StoredResult } from "../store/turn-store.ts";
+
+/** A result may have so many characters in the store and for the model, if no size layer has made it smaller. */
+const MAX_RESULT_LENGTH = 256 * 1024;
+/** A response as the model reads it. */
+export function storedResponse({ content, structured, isError = false, trust }: ToolInvokeResponse): StoredResult {
+  const text = content ?? (structured === undefined ? "" : JSON.stringify(structured));
+  const whole = text === "" ? "(the tool gave no output)" : text;
+  const kept =
+    whole.length <= MAX_RESULT_LENGTH ? whole : `${whole.slice(0, MAX_RESULT_LENGTH)}\n[result truncated — ${whole.length - MAX_RESULT_LENGTH} chars omitted]`;
+  return { content: kept, isError, isUntrusted: trust?.level === "untrusted", ...(trust?.origin === undefined ? {} : { origin: trust.origin }) };
+}
+
+/** An error as the model reads it. The words of foreign servers' errors are theirs. */
+export function storedError({ code, message, retryAfterMs }: ToolError, source: string | undefined): StoredResult {
+  const when = retryAfterMs === undefined ? "" : ` (not before ${Math.ceil(retryAfterMs / 1000)} s from now)`;
+  const isForeign = source === MCP_BRIDGE && code === ToolErrorCode.ExecutionFailed;
+  return { content: `${code}: ${message}${when}`, isError: true, isUntrusted: isForeign, ...(isForeign ? { origin: "mcp" } : {}) };
+}
