@@ -1,6 +1,9 @@
+import { loadConfig } from "@rockbot/process/config";
 import OpenAI from "openai";
 import { expect, test } from "vitest";
+import { startGateway } from "../gateway.ts";
 import { openStream } from "../sessions/test-stream.ts";
+import { check, configSchema } from "../settings.ts";
 import { startTestGateway } from "../test-gateway.ts";
 import { serveTestAgent, type TestTurn } from "./test-agent.ts";
 
@@ -76,6 +79,30 @@ test("in a session the turn goes on, and its stream behind the last event, under
   using again = await at.ask(headers);
   await expect.poll(() => again.isEnded()).toBe(true);
   expect([textOf(again), at.agent.turns.length]).toEqual(["One, two.", 1]);
+});
+
+test("a client comes back to its turn at another gateway, too", async () => {
+  await using at = await startWaiting();
+  const config = loadConfig(configSchema, { env: {}, overrides: { port: 0, instance: "other" }, check });
+  await using other = await startGateway(at.gateway.bus, config);
+  const headers = { "rockbot-session": "s", "idempotency-key": "k" };
+  let last = "";
+  {
+    using stream = await at.ask(headers);
+    await expect.poll(() => textOf(stream)).toBe("One, ");
+    last = stream.events().at(-1)?.id ?? "";
+  }
+  const body = { messages: [{ role: "user", content: "Count." }], stream: true };
+  using stream = await openStream({
+    port: Number(new URL(other.url).port),
+    path: "/v1/chat/completions",
+    headers: { ...headers, "last-event-id": last },
+    body,
+  });
+  at.goOn();
+  await expect.poll(() => stream.isEnded()).toBe(true);
+
+  expect([textOf(stream), at.agent.turns.length, at.cancelled]).toEqual(["two.", 1, []]);
 });
 
 test("a turn of a session that nobody waits for can be fetched by its id, and cancelled by its client if it wants that", async () => {
