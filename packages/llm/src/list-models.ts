@@ -40,12 +40,16 @@ export async function listModels({ url: text, apiKey, protocol, signal, timeoutM
     if (late.aborted) throw new ModelError("timeout", `${cannot}: no answer within ${timeoutMs / 1000} s`, { cause: error });
     throw new ModelError("unavailable", `${cannot}: ${(error.cause as Error | undefined)?.message ?? error.message}`, { cause: error });
   });
-  const unauthorized = response.status === 401 || response.status === 403;
   if (!response.ok) {
     await response.body?.cancel();
-    throw new ModelError(unauthorized ? "unauthorized" : "invalid_request", `${cannot}: status ${response.status}${unauthorized ? ". Check the API key" : ""}`);
+    throw statusError(response.status, cannot);
   }
   return offered(await bounded(response, cannot), cannot);
+}
+
+function statusError(status: number, cannot: string): ModelError {
+  if (status === 401 || status === 403) return new ModelError("unauthorized", `${cannot}: status ${status}. Check the API key`);
+  return new ModelError(status === 429 || status >= 500 ? "unavailable" : "invalid_request", `${cannot}: status ${status}`);
 }
 
 async function bounded(response: Response, cannot: string): Promise<unknown> {

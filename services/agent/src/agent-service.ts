@@ -1,6 +1,6 @@
 import { createAgent, mcpToolProxy, serviceSearch, type TurnStore } from "@rockbot/agent";
 import { type Bus, silentLogger } from "@rockbot/bus";
-import { createModel, type Model } from "@rockbot/llm";
+import { createModel, type Model, type ModelError } from "@rockbot/llm";
 import { mayHearBridge } from "@rockbot/mcp/for-agents";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { JournalStore } from "@rockbot/records/journal";
@@ -52,7 +52,8 @@ export async function startAgentService(
   const { agentName, turnTimeoutMs, concurrency, shutdownGraceMs: drainMs } = config;
   const chosen = await chooseModel(config, signal);
   const { url, model: modelName, apiKey, protocol } = chosen;
-  const modelOf = (name: string): Model => createModel({ url, model: name, apiKey, protocol, behaviors: readBehaviors(config.modelBehaviors) });
+  const onRetry = ({ code, message }: ModelError, waitMs: number): void => log.warn({ code, reason: message, waitMs }, "the model failed, and is asked again");
+  const modelOf = (name: string): Model => createModel({ url, model: name, apiKey, protocol, behaviors: readBehaviors(config.modelBehaviors), onRetry });
   const model = modelOf(modelName);
   await using started = new AsyncDisposableStack();
   const memory = workingMemory ?? started.use(createWorkingMemory());

@@ -1,15 +1,38 @@
 import { ToolError } from "@rockbot/contracts";
+import { behaviorOf, listModels, ModelError } from "@rockbot/llm";
 import type { AgentConfig } from "./generated/config.ts";
-import { chooseModel } from "./model/choose-model.ts";
+import { type ChosenModel, chooseModel } from "./model/choose-model.ts";
+import { readBehaviors } from "./model/read-behaviors.ts";
 
-/** For `rockbot doctor`: whether there is a model for the agent. */
+/** A person waits for it. */
+const LIST_MS = 5_000;
+
+/** For `rockbot doctor`: whether there is a model for the agent, and whether its server offers it. */
 export async function examine(config: Readonly<AgentConfig>) {
   const what = "model";
   try {
-    const { url, model, isFound } = await chooseModel(config);
-    return [{ what, state: "ok", message: `${model} at ${url}${isFound ? ", an Ollama that was found here" : ""}` }] as const;
+    const chosen = await chooseModel(config);
+    const where = `${chosen.model} at ${chosen.url}`;
+    if (chosen.isFound) return [{ what, state: "ok", message: `${where}, an Ollama that was found here` }] as const;
+    const { state, note } = await lookFor(chosen, behaviorOf(chosen.model, readBehaviors(config.modelBehaviors)).contextTokens);
+    return [{ what, state, message: `${where}${note}` }] as const;
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return [{ what, state: "missing", message: `the agent is off. ${error.message}` }] as const;
+  }
+}
+
+/** A list that lacks the model proves nothing: providers take names that they do not list. */
+async function lookFor({ url, model, apiKey, protocol }: ChosenModel, contextTokens: number) {
+  try {
+    const found = (await listModels({ url, apiKey, protocol, timeoutMs: LIST_MS })).find(({ id }) => id === model);
+    if (found === undefined) return { state: "ok", note: ", which does not list it. Check MODEL if questions fail" } as const;
+    const room = found.contextTokens ?? contextTokens;
+    const advice = `. It has room for ${room} tokens there, not ${contextTokens}: say so as contextTokens in MODEL_BEHAVIORS`;
+    return { state: "ok", note: room < contextTokens ? advice : "" } as const;
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    if (error.code === "invalid_request") return { state: "ok", note: ", which has no list of models" } as const;
+    return { state: "broken", note: `: ${error.message}` } as const;
   }
 }
