@@ -35,6 +35,7 @@ const everySecond = { ...news, cron: "* * * * * *" };
 test("a task is scheduled, listed as a table with the present time, replaced and cancelled", async () => {
   await using scene = await startScene();
   const scheduled = await scene.call("schedule_task", news);
+  expect(scheduled.content).not.toContain("No agent");
   expect(scheduled.structured).toMatchObject({ name: "news", cron: news.cron, replaced: false, run_once: false, time_zone: "Europe/Berlin" });
   expect(scheduled.structured?.["next_fires"]).toHaveLength(3);
   const table = await scene.call("list_scheduled_tasks", {});
@@ -78,7 +79,7 @@ test("a fire asks the agent on behalf of the task's caller, and its answer is li
 
 test("without an agent a run ends in words, and the next fire comes", async () => {
   await using scene = await startScene({ settings: { shortestIntervalSeconds: 1 }, hasAgent: false });
-  await scene.call("schedule_task", everySecond);
+  expect((await scene.call("schedule_task", everySecond)).content).toContain("No agent is on the bus now");
   await expect.poll(async () => (await scene.call("list_scheduled_tasks", {})).content).toMatch(/failed: \w+: .*agent__chat/);
   await using agent = await serveTestAgent(scene.bus);
   await expect.poll(() => agent.turns.length).toBeGreaterThan(0);

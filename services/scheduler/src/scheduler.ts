@@ -66,6 +66,7 @@ export async function startScheduler(
     mostPerDay,
     onScheduled: () => loop.wake(),
     refusalFor: (asker) => refusalFor(policy, { service, asker }),
+    isAgentThere: () => caller.tools.get(tools.agentChat.name) !== undefined,
   };
   started.use(
     await serveTools(bus, schedulingToolSet(desk, config), {

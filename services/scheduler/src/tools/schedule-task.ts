@@ -40,12 +40,14 @@ export function scheduleTask(desk: TaskDesk): Tool {
       const shown = fires.map((at) => zonedTime(at, zone));
       const runs = isOnce ? `It runs once, at ${shown[0]}, and is removed then` : `Its next runs are at ${shown.join("; ")}`;
       return {
-        content: `${replaced ? "Replaced" : "Scheduled"} the task "${name}" (${cron}). ${runs}. Time zone: ${zone}. It is now ${zonedTime(now, zone)}.`,
+        content: `${replaced ? "Replaced" : "Scheduled"} the task "${name}" (${cron}). ${runs}. Time zone: ${zone}. It is now ${zonedTime(now, zone)}.${desk.isAgentThere() ? "" : NO_AGENT}`,
         structured: { name, cron, run_once: isOnce, replaced, next_fires: fires.map((at) => isoTime(at, zone)), now: isoTime(now, zone), time_zone: zone },
       };
     }),
   );
 }
+
+const NO_AGENT = " No agent is on the bus now: as long as there is none, its runs fail.";
 
 /** @throws {ToolError} if the caller has too many tasks */
 async function put(task: ScheduledTask, { store, maxTasks }: TaskDesk): Promise<boolean> {

@@ -10,6 +10,8 @@ export interface TaskDesk {
   readonly mostPerDay: Usage;
   /** Why no task of this caller could run, in words; undefined if it could. */
   readonly refusalFor: (caller: string) => string | undefined;
+  /** Whether an agent is on the bus, as far as the scheduler has heard. */
+  readonly isAgentThere: () => boolean;
   /** Called when a task was made. */
   readonly onScheduled: () => void;
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { sharedRedisUrl } from "@rockbot/testing";
+import { StoreUnavailableError } from "@rockbot/records";
+import { sharedRedisUrl, startOwnRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { testScheduleStore, testTask } from "../conformance.ts";
 import { connectRedisScheduleStore } from "./index.ts";
@@ -28,4 +29,16 @@ test("goes by the clock of Redis", async () => {
   const before = Date.now();
   const [now, { now: seen }] = [await store.now(), await store.look({ replica: "one", aliveMs: 1_000, limit: 1 })];
   for (const at of [now, seen]) expect(Math.abs(at - before)).toBeLessThan(60_000); // the test's Redis is on this machine
+});
+
+test("while Redis is away operations fail in words, and the tasks are there when it is back", async () => {
+  await using redis = await startOwnRedis();
+  await using store = await connectRedisScheduleStore(redis.url);
+  const task = testTask();
+  await store.write({ key: task.key, caller: task.caller, version: undefined, task });
+  await redis.kill();
+  await expect(store.look({ replica: "one", aliveMs: 1_000, limit: 1 })).rejects.toThrow(StoreUnavailableError);
+  await expect(store.tasksOf(task.caller)).rejects.toThrow(/^Cannot list scheduled tasks: /);
+  await redis.restart();
+  await expect.poll(() => store.tasksOf(task.caller).catch(() => [])).toEqual([task]);
 });
