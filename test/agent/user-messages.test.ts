@@ -4,7 +4,7 @@ import { createEnvelope, type Envelope, encodeMessage, messages, type ToolDefini
 import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { type ModelServerRequest, ownVirtualHost, startModelServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { defineTool, serveTools } from "@rockbot/tools";
-import { expect, test } from "vitest";
+import { test } from "vitest";
 import { verifiedHost } from "../broker/verified-broker.ts";
 import { whoTool } from "../broker/verified-system.ts";
 import { startService } from "../services/start-service.ts";
@@ -23,7 +23,9 @@ function gate() {
 }
 
 // Long because: it is one story, and each part of it needs the others
-test("turns of an agent that is killed are taken up by another one: each message gets one answer, and no call runs twice", { timeout: 120_000 }, async () => {
+test.concurrent("turns of an agent that is killed are taken up by another one: each message gets one answer, and no call runs twice", {
+  timeout: 120_000,
+}, async ({ expect }) => {
   const released = gate();
   const at = new Map<string, number>();
   const reach = async (point: string): Promise<void> => {
@@ -91,6 +93,38 @@ test("turns of an agent that is killed are taken up by another one: each message
   expect(asked).toEqual([false, true, true]);
 });
 
+test.concurrent("an agent that is stopped in the middle of a call leaves its turn, and the call, to another one", { timeout: 120_000 }, async ({ expect }) => {
+  const released = gate();
+  const runs: string[] = [];
+  const aborted: string[] = [];
+  await using model = await startModelServer((request) =>
+    hasResult(request) ? { text: "Done." } : { toolCalls: [{ name: "note_down", arguments: { what: "it" } }] },
+  );
+  await using broker = await ownVirtualHost();
+  await using redis = await startOwnRedis();
+  await using bus = await connectBus(broker.url, { name: "test" });
+  await using claims = await connectRedisClaimStore(redis.url);
+  const note = noteTool(async (what, signal) => {
+    runs.push(what);
+    signal.addEventListener("abort", () => aborted.push(what));
+    await released.passed;
+  });
+  await using _notes = await serveTools(bus, { tools: [note] }, { service: "notes", claims });
+  await using users = await hearReplies(bus);
+  const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, SHUTDOWN_GRACE_MS: "6000" };
+  await using first = await startService("agent", env);
+  await users.ask("a", "do it");
+  await expect.poll(() => runs, WAIT).toEqual(["it"]);
+  await using _second = await startService("agent", env);
+
+  first.kill("SIGTERM");
+  expect(await first.ended).toBe(0);
+  released.open();
+
+  await expect.poll(() => users.finals(), WAIT).toEqual([expect.objectContaining({ correlationId: "do it", content: "Done." })]);
+  expect([runs, aborted, model.requests.length]).toEqual([["it"], [], 2]);
+});
+
 const POLICY = `
 identity: verified
 callers: { alice: { allow: [agent__*, who_am_i] }, mallory: { allow: [agent__*] } }
@@ -98,7 +132,9 @@ services: { agent: { topic: tool.invoke.agent }, names: { topic: tool.invoke.nam
 delegates: [agent]
 `;
 
-test("where senders are verified, the sender is the caller whatever the message says, and hears the replies alone", { timeout: 120_000 }, async () => {
+test.concurrent("where senders are verified, the sender is the caller whatever the message says, and hears the replies alone", { timeout: 120_000 }, async ({
+  expect,
+}) => {
   await using model = await startModelServer((request) => {
     const said = request.messages.findLast(({ role }) => role === "tool")?.text;
     return said === undefined ? { toolCalls: [{ name: "who_am_i" }] } : { text: said };
@@ -135,7 +171,7 @@ const hasResult = ({ messages }: ModelServerRequest): boolean =>
   messages.findLastIndex(({ role }) => role === "tool") > messages.findLastIndex(({ role }) => role === "user");
 
 /** A tool with effects: each run of it counts. */
-function noteTool(run: (what: string) => Promise<void>) {
+function noteTool(run: (what: string, signal: AbortSignal) => Promise<void>) {
   const validateInput = Object.assign((value: unknown): value is { what: string } => typeof value === "object", { errors: null });
   const inputSchema = { type: "object", properties: { what: { type: "string" } } };
   const definition: ToolDefinition<{ what: string }> = {
@@ -146,8 +182,8 @@ function noteTool(run: (what: string) => Promise<void>) {
     idempotent: false,
     validateInput,
   };
-  return defineTool(definition, async ({ what }) => {
-    await run(what);
+  return defineTool(definition, async ({ what }, { signal }) => {
+    await run(what, signal);
     return "noted";
   });
 }

@@ -39,8 +39,11 @@ export interface RunningAgentService extends AsyncDisposable {
 /** Those of all turns here, and the turns of users' messages. */
 const MAX_CALLS_IN_FLIGHT = 4_096;
 
+/** Turns that outlast the rest of the grace have this time to leave in order. Another instance takes them up. */
+const LEAVE_MS = 4_000;
+
 /**
- * Runs the agent: turns as calls of `agent__chat`, and users' messages. Disposal waits for running turns, at most `shutdownGraceMs`; others go back to
+ * Runs the agent: turns as calls of `agent__chat`, and users' messages. Disposal waits for running turns, for most of `shutdownGraceMs`; others go back to
  * the bus, and are taken up by another instance.
  * @throws {ToolError} `unavailable`, saying what to set, if there is no model
  */
@@ -49,7 +52,8 @@ export async function startAgentService(
   config: Readonly<AgentConfig>,
   { service, topic, log = silentLogger, policy, signal, blobs, journals, turnStore, workingMemory, summaryStore, ...options }: StartAgentServiceOptions,
 ): Promise<RunningAgentService> {
-  const { agentName, turnTimeoutMs, concurrency, shutdownGraceMs: drainMs } = config;
+  const { agentName, turnTimeoutMs, concurrency, shutdownGraceMs } = config;
+  const drainMs = Math.max(shutdownGraceMs / 2, shutdownGraceMs - LEAVE_MS);
   const chosen = await chooseModel(config, signal);
   const { url, model: modelName, apiKey, protocol } = chosen;
   const onRetry = ({ code, message }: ModelError, waitMs: number): void => log.warn({ code, reason: message, waitMs }, "the model failed, and is asked again");
