@@ -104,6 +104,7 @@ describe.each(PROTOCOLS)("a model that speaks as %s", (protocol) => {
     ["is status 403", { status: 403, error: { message: "not allowed to use this model" } }, "unauthorized", "not allowed to use this model"],
     ["is a moderation", { status: 403, error: { message: "Your input was flagged" } }, "refused", "refuses this text"],
     ["is a content filter", { status: 400, error: { message: "Output blocked by content filtering policy" } }, "refused", "refuses"],
+    ["is about tools", { status: 400, error: { message: "gemma:2b does not support tools" } }, "invalid_request", "set usesTextToolCalls"],
     ["is status 404", { status: 404, error: { message: "no such model" } }, "invalid_request", "name of the model"],
     ["is status 408", { status: 408 }, "timeout", "too long"],
     ["is status 413", { status: 413 }, "context_overflow", "larger"],
@@ -360,6 +361,19 @@ describe("what a model thought", () => {
     expect(sent.filter(({ role }) => role === "assistant").map((message) => message.reasoning_content)).toEqual(["", "Let me see."]);
   });
 
+  test("goes back to Gemini with the signature of each call", async () => {
+    const signed = { index: 0, id: "g1", function: { name: "web_browse", arguments: "{}" }, extra_content: { google: { thought_signature: "c2lnbmVk" } } };
+    const raw = [signed].map((call) => JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: "tool_calls" }] }));
+    await using one = await start([{ raw }, { text: "Done." }], { models: ["gemini-3-pro-preview"] });
+    const { text: content, toolCalls, providerData } = await one.model.answer({ ...question, tools });
+
+    const result: ModelMessage = { role: "tool", toolCallId: "g1", toolName: "web_browse", content: "a page" };
+    await one.model.answer({ tools, messages: [...question.messages, { role: "assistant", content, toolCalls, providerData }, result] });
+
+    const sent = one.server.requests[1]?.body.messages as { tool_calls?: unknown }[];
+    expect(sent[2]?.tool_calls).toMatchObject([{ id: "g1", extra_content: { google: { thought_signature: "c2lnbmVk" } } }]);
+  });
+
   test("goes back to nobody else", async () => {
     await using one = await start([{ reasoning: "Hm.", text: "Fine." }, { text: "Done." }], { models: ["gpt-5"] });
     const { text: content, providerData } = await one.model.answer(question);
@@ -371,6 +385,16 @@ describe("what a model thought", () => {
 });
 
 describe("a provider's own rules", () => {
+  test("Anthropic hears how long an answer may be, and that leaves room for the question", async () => {
+    await using one = await start(() => ({ text: "Yes." }), { models: ["claude-sonnet-4-5", "claude-3-haiku-20240307", "small"], protocol: "anthropic" });
+    const { url, apiKey } = one.server;
+    for (const model of ["claude-sonnet-4-5", "claude-3-haiku-20240307", "small"]) {
+      await createModel({ url, apiKey, model, protocol: "anthropic", behaviors: { small: { contextTokens: 8_000 } } }).answer(question);
+    }
+
+    expect(one.server.requests.map(({ body }) => body.max_tokens)).toEqual([32_000, 4_096, 2_000]);
+  });
+
   test("OpenAI gets its name of the longest answer, the cache's key, and the rest of a long description elsewhere", async () => {
     await using one = await start([{ text: "Yes." }], { models: ["gpt-5-mini"], provider: "openai" });
     const description = `${"Reads a page. ".repeat(100)}The end.`;

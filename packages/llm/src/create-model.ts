@@ -5,7 +5,7 @@ import { registerSecret } from "@rockbot/base/redaction";
 import { readAnswer } from "./answer/read-answer.ts";
 import { recordAnswers } from "./answer/record-answer.ts";
 import { behaviorOf } from "./behavior/behavior-of.ts";
-import type { ModelBehaviors } from "./behavior/model-behavior.ts";
+import type { ModelBehavior, ModelBehaviors } from "./behavior/model-behavior.ts";
 import { toModelError } from "./errors/to-model-error.ts";
 import { watchedFetch } from "./http/watched-fetch.ts";
 import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
@@ -60,7 +60,7 @@ export function createModel(options: CreateModelOptions): Model {
   const provider = createProvider({ ...settings, returnsReasoning, fetch: watchedFetch({ ...settings, subject }) });
 
   async function attempt(request: ModelRequest, signal: AbortSignal, onText: (delta: string) => void): Promise<ModelAnswer> {
-    const call = callOf(request, provider, returnsReasoning);
+    const call = callOf(request, provider, behavior);
     try {
       const { stream } = await provider.languageModel.doStream({ ...call, abortSignal: signal });
       return await readAnswer(stream, { subject, onText, inputCharacters: () => charactersOf(request) });
@@ -108,8 +108,13 @@ function deadlineSignal(end: number, subject: string): Disposable & { readonly s
   return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-function callOf(request: ModelRequest, provider: Provider, returnsReasoning: boolean): LanguageModelV4CallOptions {
-  const { messages, tools = [], toolChoice, maxOutputTokens, cacheKey } = request;
+/** Anthropic wants to be told how long an answer may be, and takes that off what a request may have. More than the model can is cut by the SDK. */
+const ANTHROPIC_OUTPUT_TOKENS = 32_000;
+
+function callOf(request: ModelRequest, provider: Provider, { contextTokens, returnsReasoning = false }: ModelBehavior): LanguageModelV4CallOptions {
+  const { messages, tools = [], toolChoice, cacheKey } = request;
+  const ownMax = provider.protocol === "anthropic" ? Math.min(ANTHROPIC_OUTPUT_TOKENS, Math.floor(contextTokens / 4)) : undefined;
+  const maxOutputTokens = request.maxOutputTokens ?? ownMax;
   const key = cacheKey === undefined ? undefined : createHash("sha256").update(cacheKey).digest("hex").slice(0, 32);
   return {
     prompt: toPrompt(messages, { protocol: provider.protocol, returnsReasoning }),

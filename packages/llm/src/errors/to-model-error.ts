@@ -98,6 +98,9 @@ function ofWords({ status, message, text, headers }: Said, subject: string, caus
   if (overflow !== undefined) return fail("context_overflow", "the request is longer than it can read", overflow);
   if (status === 413) return fail("context_overflow", "the request is larger than it takes");
   if (isRefusal(status, clipped)) return fail("refused", "it refuses this text");
+  if (TAKES_NO_TOOLS.test(clipped)) {
+    return fail("invalid_request", "it takes no tools. Choose another model, start the server with tools, or set usesTextToolCalls for it");
+  }
   switch (status) {
     case 401:
     case 403:
@@ -119,6 +122,9 @@ function ofWords({ status, message, text, headers }: Said, subject: string, caus
       return fail("invalid_request", "it does not take the request");
   }
 }
+
+/** Ollama, OpenRouter, vLLM. */
+const TAKES_NO_TOOLS = /does not support tools|No endpoints found that support tool use|requires --enable-auto-tool-choice/i;
 
 /** Azure OpenAI, OpenRouter's moderation, Alibaba. */
 function isRefusal(status: number | undefined, text: string): boolean {

@@ -17,7 +17,7 @@ export interface StartModelServerOptions {
   readonly needsKey?: boolean;
   /** More input is refused as the maker refuses it. A token is four characters. @default 128_000 */
   readonly contextTokens?: number;
-  /** @default 16_384 */
+  /** @default 64_000 */
   readonly maxOutputTokens?: number;
 }
 
@@ -46,7 +46,7 @@ const API_KEY = "sk-test-0123456789abcdef";
  */
 export async function startModelServer(
   script: ModelScript,
-  { models = ["test-model"], needsKey = true, contextTokens = 128_000, maxOutputTokens = 16_384 }: StartModelServerOptions = {},
+  { models = ["test-model"], needsKey = true, contextTokens = 128_000, maxOutputTokens = 64_000 }: StartModelServerOptions = {},
 ): Promise<ModelServer> {
   const requests: ModelServerRequest[] = [];
   const rules: ServerRules = { models, apiKey: needsKey ? API_KEY : undefined, contextTokens, maxOutputTokens };
