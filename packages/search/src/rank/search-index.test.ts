@@ -27,7 +27,7 @@ const cases: readonly (readonly [keyof Extras, string, Case])[] = [
   ],
   ["unicode", "Cyrillic", { documents: { other: { name: "list_files" }, mail: { description: "Отправить письмо" } }, query: "письмо", best: "mail" }],
   ["identifiers", "camel case", { documents: { other: { name: "list_files" }, issue: { name: "createIssue" } }, query: "issue", best: "issue" }],
-  ["identifiers", "digits", { documents: { other: { name: "list_files" }, oauth: { name: "oauth2token" } }, query: "oauth", best: "oauth" }],
+  ["identifiers", "digits", { documents: { other: { name: "list_files" }, oauth: { name: "oauth2token" } }, query: "token", best: "oauth" }],
   ["identifiers", "joined words", { documents: { other: { name: "web_files" }, both: { name: "websearch" } }, query: "web search", best: "both" }],
   [
     "stopWords",
@@ -42,6 +42,11 @@ const cases: readonly (readonly [keyof Extras, string, Case])[] = [
   ["synonyms", "verbs of one meaning", { documents: { other: { name: "list_files" }, removal: { name: "delete_branch" } }, query: "erase", best: "removal" }],
   ["synonyms", "a kind", { documents: { other: { name: "list_files" }, money: { name: "currency_rate" } }, query: "euros", best: "money" }],
   ["nearWords", "a slip", { documents: { other: { name: "list_files" }, cluster: { name: "kubernetes_apply" } }, query: "kuberentes", best: "cluster" }],
+  [
+    "nearWords",
+    "the beginning of a name",
+    { documents: { other: { name: "list_files" }, index: { name: "elasticsearch_indices" } }, query: "elastic", best: "index" },
+  ],
   ["nearWords", "one word for two", { documents: { other: { name: "list_files" }, board: { name: "white_board" } }, query: "whiteboard", best: "board" }],
   [
     "fields",

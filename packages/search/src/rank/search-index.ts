@@ -17,7 +17,6 @@ export interface Match {
 }
 
 const FIELDS = Object.keys(fieldWeights) as Field[];
-const WEIGHTS = Object.values(fieldWeights);
 /** With field weights a field's length counts less: that of a name, which has two or three words, says little. */
 const FIELD_B = 0.5;
 const SYNONYM_WEIGHT = 0.5;
@@ -46,17 +45,20 @@ type Variant = readonly [term: string, weight: number];
 export class SearchIndex {
   readonly #extras: Extras;
   readonly #forms: WordForms;
+  readonly #weights: readonly number[];
   readonly #documents = new Map<string, number>();
   readonly #slots: (Document | undefined)[] = [];
   readonly #free: number[] = [];
   /** How often each document has a term in each field; the same of pairs of adjacent terms. */
   readonly #words: Postings = new Map();
   readonly #pairs: Postings = new Map();
-  readonly #totals = WEIGHTS.map(() => 0);
+  readonly #totals = FIELDS.map(() => 0);
   #areNormsDue = false;
 
-  constructor(extras: Partial<Extras> = {}) {
+  /** @param weights of fields that count otherwise here */
+  constructor(extras: Partial<Extras> = {}, weights: { readonly [Name in Field]?: number } = {}) {
     this.#extras = { ...allExtras, ...extras };
+    this.#weights = Object.values({ ...fieldWeights, ...weights });
     this.#forms = createWordForms(this.#extras);
   }
 
@@ -74,7 +76,7 @@ export class SearchIndex {
     this.delete(key);
     const slot = this.#free.pop() ?? this.#slots.length;
     const terms = new Set<string>();
-    const lengths = WEIGHTS.map(() => 0);
+    const lengths = FIELDS.map(() => 0);
     for (const [i, field] of FIELDS.entries()) {
       const at = this.#extras.fields ? i : 0;
       const words = this.#forms.words((fields[field] ?? "").slice(0, MAX_FIELD_CHARS));
@@ -132,7 +134,7 @@ export class SearchIndex {
   #count(term: string, slot: number, field: number, terms: Set<string>): void {
     const postings = this.#postingsOf(term);
     const posting = postings.get(term) ?? new Map<number, number[]>();
-    const counts = posting.get(slot) ?? WEIGHTS.map(() => 0);
+    const counts = posting.get(slot) ?? FIELDS.map(() => 0);
     counts[field] = (counts[field] ?? 0) + 1;
     posting.set(slot, counts);
     postings.set(term, posting);
@@ -145,14 +147,14 @@ export class SearchIndex {
     const b = fields ? FIELD_B : B;
     for (const document of this.#slots)
       if (document !== undefined)
-        document.norms = document.lengths.map((length, at) => (fields ? (WEIGHTS[at] ?? 0) : 1) / (1 - b + (b * length) / (averages[at] ?? 1)));
+        document.norms = document.lengths.map((length, at) => (fields ? (this.#weights[at] ?? 0) : 1) / (1 - b + (b * length) / (averages[at] ?? 1)));
     this.#areNormsDue = false;
   }
 
   /** The terms that a word of the question finds. */
   #variantsOf({ term, written }: Word): Variant[] {
     const synonyms = this.#forms.synonyms(term);
-    const isKnown = this.#words.has(term) || synonyms.some((synonym) => this.#words.has(synonym));
+    const isKnown = this.#words.has(term);
     const near = isKnown || !this.#extras.nearWords ? [] : nearTerms(written, term, this.#words, (word) => this.#forms.term(word));
     return [[term, 1], ...synonyms.map((other): Variant => [other, SYNONYM_WEIGHT]), ...near.map((other): Variant => [other, NEAR_WEIGHT])];
   }

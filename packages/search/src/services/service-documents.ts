@@ -33,6 +33,8 @@ interface Family {
 
 /** What nobody has asked among for so long is forgotten. */
 const FORGET_MS = 10 * 60_000;
+/** A question that names a service means that one. */
+const SERVICE_NAME_WEIGHT = 4;
 const SWEEP_MS = 60_000;
 /** Beyond this all is forgotten that the latest question did not ask among. */
 const MAX_DOCUMENTS = 20_000;
@@ -53,7 +55,7 @@ export class ServiceDocuments {
 
   constructor(extras: Partial<Extras> | undefined) {
     this.#tools = new SearchIndex(extras);
-    this.#services = new SearchIndex(extras);
+    this.#services = new SearchIndex(extras, { service: SERVICE_NAME_WEIGHT });
   }
 
   /** What a word scores that one tool has, once, in a text of average length. */

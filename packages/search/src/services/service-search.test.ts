@@ -1,0 +1,79 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { ServiceDocuments } from "./service-documents.ts";
+import type { ServiceEntry, ServiceTool } from "./service-entry.ts";
+import { ServiceSearch } from "./service-search.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+const entry = (id: string, tools: readonly ServiceTool[], summary = ""): ServiceEntry => ({ id, type: "mcp", summary, tools, isUntrusted: true });
+const tool = (name: string, description = ""): ServiceTool => ({ name, description });
+const idsOf = async (search: ServiceSearch, query: string, among?: readonly ServiceEntry[]): Promise<string[]> =>
+  (await search.search(query, 5, among)).map(({ entry: { id } }) => id);
+
+const mail = entry("mail", [
+  tool("send_mail", "Send a letter."),
+  tool("read_mail", "Read letters."),
+  tool("find_mail", "Find letters."),
+  tool("sort_mail", "Sort letters."),
+]);
+const files = entry("files", [tool("read_file", "Read a file.")]);
+
+test("at most five services, with shares of the best score, and the three tools that the question finds", async () => {
+  const many = Array.from({ length: 9 }, (_, i) => entry(`post-${i}`, [tool("post_letter")]));
+  const search = new ServiceSearch(() => [mail, ...many]);
+  const hits = await search.search("sort letters");
+  expect(hits).toHaveLength(5);
+  expect(hits[0]).toMatchObject({ entry: mail, relevance: 1 });
+  expect(hits[0]?.top[0]).toBe("sort_mail");
+  expect(hits[0]?.top).toHaveLength(3);
+  for (const { relevance } of hits.slice(1)) expect(relevance).toBeLessThan(1);
+  expect(await search.search("sort letters", 2)).toHaveLength(2);
+});
+
+test("a service that the question names comes before others with the same tools", async () => {
+  const search = new ServiceSearch(() => ["slack", "discord", "matrix"].map((id) => entry(id, [tool("send_message", "Send a message to a channel.")])));
+  for (const id of ["matrix", "slack", "discord"]) expect((await idsOf(search, `send a message on ${id}`))[0]).toBe(id);
+});
+
+test("each asker finds among its own entries, and a summary that it does not see finds nothing for it", async () => {
+  const search = new ServiceSearch(() => []);
+  const full = entry("crm", [tool("read_lead"), tool("erase_lead")], "Also keeps the secret ledger.");
+  const narrow = entry("crm", [tool("read_lead")], "Leads.");
+  expect(await idsOf(search, "ledger", [full])).toEqual(["crm"]);
+  expect(await idsOf(search, "ledger", [narrow])).toEqual([]);
+  expect((await search.searchTools("erase", 5, [narrow])).map((hit) => hit.tool.name)).toEqual([]);
+  expect((await search.searchTools("erase", 5, [full])).map((hit) => hit.tool.name)).toEqual(["erase_lead"]);
+  expect(await idsOf(search, "erase", [{ ...full, tools: narrow.tools }])).toEqual([]);
+});
+
+test("what a tool says now is searched, and nothing that it said before", async () => {
+  let now = [entry("pages", [tool("page", "Print newspapers.")])];
+  const search = new ServiceSearch(() => now);
+  expect(await idsOf(search, "newspapers")).toEqual(["pages"]);
+  now = [entry("pages", [tool("page", "Bind books.")])];
+  expect(await idsOf(search, "newspapers")).toEqual([]);
+  expect(await idsOf(search, "bind")).toEqual(["pages"]);
+  now = [];
+  expect(await idsOf(search, "bind")).toEqual([]);
+});
+
+test("a guide without tools is found by its name and summary, and agents by their skills", async () => {
+  const guide: ServiceEntry = { id: "mcp-tool-guide", type: "guide", summary: "How to use MCP servers.", tools: [], isUntrusted: false };
+  const agent: ServiceEntry = { id: "SalesOps", type: "a2a", summary: "Sales.", tools: [], skills: [tool("audit-pipeline")], isUntrusted: true };
+  const search = new ServiceSearch(() => [guide, agent, files]);
+  expect(await search.search("mcp servers")).toMatchObject([{ entry: guide, top: [] }]);
+  expect(await search.search("audit")).toMatchObject([{ entry: agent, top: ["audit-pipeline"] }]);
+  expect((await search.searchTools("mcp servers")).map((hit) => hit.tool.name)).toEqual([]);
+});
+
+test("documents that nobody asks among any more are forgotten", () => {
+  vi.useFakeTimers();
+  const documents = new ServiceDocuments(undefined);
+  documents.findTools("mail", [mail]);
+  const before = documents.rarestScore;
+  documents.findTools("mail", [files]);
+  expect(documents.rarestScore).toBeGreaterThan(before); // five tools
+  vi.advanceTimersByTime(11 * 60_000);
+  documents.findTools("mail", [files, entry("other", [])]);
+  expect(documents.rarestScore).toBeLessThan(before); // two
+});
