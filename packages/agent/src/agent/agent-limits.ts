@@ -10,6 +10,8 @@ export interface AgentLimits {
   readonly maxTokens: number;
   /** Time that a turn keeps for its last answer, in milliseconds; a fifth of its time at most. @default 30_000 */
   readonly answerReserveMs: number;
+  /** How long a turn waits for a store that is away, in milliseconds. @default 10_000 */
+  readonly storePatienceMs: number;
   /** How long a process that shows no sign of life keeps its turns. @default 10_000 */
   readonly leaseMs: number;
 }
@@ -21,6 +23,7 @@ const DEFAULTS: AgentLimits = {
   maxTokens: 1_000_000,
   answerReserveMs: 30_000,
   leaseMs: 10_000,
+  storePatienceMs: 10_000,
 };
 
 /** @throws {RangeError} if a limit makes no sense */

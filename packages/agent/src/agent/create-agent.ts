@@ -3,7 +3,6 @@ import type { Model } from "@rockbot/llm";
 import type { WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
-import { nestedCaller } from "../calls/nested-caller.ts";
 import { workingMemory } from "../plugins/working-memory.ts";
 import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
 import type { TurnStore } from "../store/turn-store.ts";
@@ -66,7 +65,7 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
   const caller = options.caller ?? started.use(await createToolCaller(bus, { agent: name, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
   const parts: AgentParts[] = [];
   for (const plugin of [workingMemory(options.memory), ...plugins]) {
-    const part = await plugin.start({ name, bus, caller: nestedCaller(caller), policy, log });
+    const part = await plugin.start({ name, bus, caller, policy, log });
     parts.push(part);
     started.defer(async () => part[Symbol.asyncDispose]?.());
   }

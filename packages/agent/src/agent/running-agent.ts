@@ -46,6 +46,8 @@ export class RunningAgent implements Agent {
   readonly #options: RunningAgentOptions;
   readonly #runner: CallRunner;
   readonly #turns = new Map<string, Promise<TurnResult>>();
+  /** By session: aborts when a turn of it has ended here. */
+  readonly #ends = new Map<string, AbortController>();
   readonly #stopping = new AbortController();
 
   constructor(options: RunningAgentOptions) {
@@ -89,10 +91,24 @@ export class RunningAgent implements Agent {
     const { store, limits, log } = this.#options;
     const { caller, sessionId, turnId, hasReadUntrusted = false, deadline } = request;
     const signal = AbortSignal.any([request.signal, this.#stopping.signal]);
+    const session = JSON.stringify([caller, sessionId]);
+    const nextEnd = (): AbortSignal => this.#nextEnd(session);
+    using _ended = { [Symbol.dispose]: () => this.#endedIn(session) };
     for (;;) {
       signal.throwIfAborted();
-      const { leaseMs, maxWaiting } = limits;
-      const held = await holdTurn(store, { session: { caller, sessionId }, turnId, hasReadUntrusted, signal, deadline, leaseMs, maxWaiting, log });
+      const { leaseMs, maxWaiting, storePatienceMs } = limits;
+      const held = await holdTurn(store, {
+        session: { caller, sessionId },
+        turnId,
+        hasReadUntrusted,
+        signal,
+        deadline,
+        leaseMs,
+        maxWaiting,
+        storePatienceMs,
+        nextEnd,
+        log,
+      });
       if (!(held instanceof HeldTurn)) return held;
       await using turn = held;
       try {
@@ -102,6 +118,18 @@ export class RunningAgent implements Agent {
         log.info({ turnId }, "another process has taken the turn: waits for its result");
       }
     }
+  }
+
+  #nextEnd(session: string): AbortSignal {
+    const end = this.#ends.get(session) ?? new AbortController();
+    this.#ends.set(session, end);
+    return end.signal;
+  }
+
+  #endedIn(session: string): void {
+    const end = this.#ends.get(session);
+    this.#ends.delete(session);
+    end?.abort();
   }
 
   async #run(request: TurnRequest, held: HeldTurn): Promise<TurnResult> {
@@ -212,15 +240,10 @@ function scopeOf(
   };
 }
 
-/** What the session remembers of a turn: what was asked, and what was answered. */
-function historyOf(
-  { message, messages: given, hasReadUntrusted = false }: TurnRequest,
-  startedAt: number,
-  { text, hasReadUntrusted: isUntrusted }: TurnResult,
-): HistoryTurn[] {
-  const asked = message ?? given?.findLast(({ role }) => role === "user")?.content ?? "";
-  const turns: HistoryTurn[] = [];
-  if (asked !== "") turns.push({ role: "user", content: asked, at: startedAt, ...(hasReadUntrusted ? { isUntrusted: true } : {}) });
-  if (text !== "") turns.push({ role: "assistant", content: text, at: Date.now(), ...(isUntrusted ? { isUntrusted: true } : {}) });
-  return turns;
+/** What the session remembers of a turn: what was asked, and what was answered. A client that brings its history keeps it itself. */
+function historyOf({ message, hasReadUntrusted = false }: TurnRequest, startedAt: number, { text, hasReadUntrusted: isUntrusted }: TurnResult): HistoryTurn[] {
+  if (message === undefined) return [];
+  const asked: HistoryTurn = { role: "user", content: message, at: startedAt, ...(hasReadUntrusted ? { isUntrusted: true } : {}) };
+  if (text === "") return [asked];
+  return [asked, { role: "assistant", content: text, at: Date.now(), ...(isUntrusted ? { isUntrusted: true } : {}) }];
 }

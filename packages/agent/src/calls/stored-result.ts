@@ -12,9 +12,9 @@ export function storedResponse({ content, structured, isError = false, trust }: 
   return { content: kept, isError, isUntrusted: trust?.level === "untrusted", ...(trust?.origin === undefined ? {} : { origin: trust.origin }) };
 }
 
-/** An error as the model reads it. The words of foreign servers' errors are theirs. */
+/** An error as the model reads it. Foreign servers word their errors themselves, also where a tool of the session has called them. */
 export function storedError({ code, message, retryAfterMs }: ToolError, source: string | undefined): StoredResult {
   const when = retryAfterMs === undefined ? "" : ` (not before ${Math.ceil(retryAfterMs / 1000)} s from now)`;
-  const isForeign = source === MCP_BRIDGE && code === ToolErrorCode.ExecutionFailed;
+  const isForeign = (source === MCP_BRIDGE || source === "agent") && code === ToolErrorCode.ExecutionFailed;
   return { content: `${code}: ${message}${when}`, isError: true, isUntrusted: isForeign, ...(isForeign ? { origin: "mcp" } : {}) };
 }

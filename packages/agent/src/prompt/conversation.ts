@@ -52,7 +52,7 @@ export class Conversation {
 
   /** Makes the conversation fit, as far as it can: earlier turns go first, then the largest results are trimmed, then the oldest answers go. */
   fit(maxTokens: number, tools: readonly ModelTool[]): void {
-    const room = maxTokens - tokensOf(JSON.stringify(tools));
+    const room = maxTokens - tools.reduce((sum, tool) => sum + toolTokens(tool), 0);
     const isTooLong = (): boolean => this.messages.reduce((sum, message) => sum + messageTokens(message), 0) > room;
     while (isTooLong() && this.#earlier.length > 0) this.#earlier.shift();
     while (isTooLong() && this.#trimLargest()); // each makes it shorter
@@ -109,6 +109,15 @@ const messageTokens = (message: ModelMessage): number =>
   MESSAGE_TOKENS +
   tokensOf(message.content) +
   (message.role === "assistant" && message.toolCalls !== undefined ? tokensOf(JSON.stringify(message.toolCalls)) : 0);
+
+const ofTools = new WeakMap<ModelTool, number>();
+
+/** A tool is the same object from turn to turn, and long. */
+function toolTokens(tool: ModelTool): number {
+  const tokens = ofTools.get(tool) ?? tokensOf(JSON.stringify(tool));
+  ofTools.set(tool, tokens);
+  return tokens;
+}
 
 /** About how many tokens a text has; rather too many. Bytes count, as a character of Chinese is about a token. */
 const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3.5);

@@ -18,13 +18,15 @@ export interface HoldTurnOptions {
   readonly deadline: number;
   readonly leaseMs: number;
   readonly maxWaiting: number;
+  /** How long a store that is away is waited for. */
+  readonly storePatienceMs: number;
+  /** Aborts when a turn of the session has ended in this process: then it is worth asking at once. */
+  readonly nextEnd: () => AbortSignal;
   readonly log: Logger;
 }
 
 /** How often a turn that waits asks again. */
 const ASK_MS = 250;
-/** How long a store that is away is waited for before a turn ends for it. */
-const STORE_PATIENCE_MS = 10_000;
 
 /**
  * Waits until the turn has its session to itself.
@@ -32,7 +34,7 @@ const STORE_PATIENCE_MS = 10_000;
  * @throws {ToolError} if too many turns wait, the time is over, or the store is away
  */
 export async function holdTurn(store: TurnStore, options: HoldTurnOptions): Promise<HeldTurn | TurnResult> {
-  const { session, turnId, signal, deadline, leaseMs, maxWaiting } = options;
+  const { session, turnId, signal, deadline, leaseMs, maxWaiting, nextEnd } = options;
   const owner = newId();
   const claim = { turnId, owner, leaseMs, maxWaiting };
   try {
@@ -43,7 +45,7 @@ export async function holdTurn(store: TurnStore, options: HoldTurnOptions): Prom
       if (taken.state === "ended") return taken.result;
       if (taken.state === "full") throw overloaded(taken.waiting);
       if (performance.now() >= deadline) throw late(taken.ahead);
-      await pause(Math.max(1, Math.min(ASK_MS, leaseMs / 4, deadline - performance.now())), signal);
+      await pause(Math.max(1, Math.min(ASK_MS, leaseMs / 4, deadline - performance.now())), AbortSignal.any([signal, nextEnd()]));
     }
   } catch (error) {
     void store.leave(session, turnId, owner).catch(() => {}); // its place ends by itself
@@ -198,9 +200,12 @@ const newRecord = (hasReadUntrusted: boolean): TurnRecord => ({
   results: new Map(),
 });
 
-/** Asks again while the store is away, for STORE_PATIENCE_MS. */
-async function patiently<T>(ask: () => Promise<T>, { signal, deadline }: Pick<HoldTurnOptions, "signal" | "deadline">): Promise<T> {
-  const until = Math.min(performance.now() + STORE_PATIENCE_MS, deadline);
+/** Asks again while the store is away. */
+async function patiently<T>(
+  ask: () => Promise<T>,
+  { signal, deadline, storePatienceMs }: Pick<HoldTurnOptions, "signal" | "deadline" | "storePatienceMs">,
+): Promise<T> {
+  const until = Math.min(performance.now() + storePatienceMs, deadline);
   for (;;) {
     try {
       return await ask();

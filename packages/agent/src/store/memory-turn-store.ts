@@ -23,7 +23,7 @@ import {
 
 /** Bounds of a store in this process. */
 export interface MemoryTurnStoreOptions {
-  /** The session that was used longest ago gives way to one more. @default 10_000 */
+  /** The session that was used longest ago gives way to one more. @default 1_000 */
   readonly maxSessions?: number | undefined;
   /** How long a session without a turn is remembered. @default 7 days */
   readonly sessionKeptMs?: number | undefined;
@@ -51,6 +51,8 @@ interface Session {
   usedAt: number;
 }
 
+/** Sessions are in the order of their use, but for so much. */
+const ORDER_MS = 1_000;
 /** So many results of a session are kept. */
 const MAX_RESULTS = 64;
 
@@ -65,7 +67,7 @@ class MemoryTurnStore implements TurnStore {
   readonly #sessionKeptMs: number;
   #isClosed = false;
 
-  constructor({ maxSessions = 10_000, sessionKeptMs = SESSION_KEPT_MS }: MemoryTurnStoreOptions) {
+  constructor({ maxSessions = 1_000, sessionKeptMs = SESSION_KEPT_MS }: MemoryTurnStoreOptions) {
     this.#maxSessions = maxSessions;
     this.#sessionKeptMs = sessionKeptMs;
   }
@@ -190,6 +192,7 @@ class MemoryTurnStore implements TurnStore {
     const known = this.#sessions.get(key);
     const isFresh = known !== undefined && now - known.usedAt < this.#sessionKeptMs;
     const session = isFresh ? known : newSession(known);
+    if (isFresh && now - session.usedAt < ORDER_MS) return session; // each look would cost a place in the order
     session.usedAt = now;
     this.#sessions.set(key, session);
     if (this.#sessions.size > this.#maxSessions) this.#dropOldest();

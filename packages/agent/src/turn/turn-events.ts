@@ -15,6 +15,8 @@ export interface TurnEventsOptions {
 /** Text of a model is told in pieces of about this time, or of so many characters. */
 const TEXT_MS = 100;
 const TEXT_LENGTH = 2_000;
+/** One event has so many at most. */
+const MAX_TEXT_LENGTH = 16_000;
 /** Events that wait for a store. A turn with more of them goes on without the oldest. */
 const MAX_PENDING = 500;
 
@@ -55,7 +57,12 @@ export class TurnEvents {
     this.#textTimer = undefined;
     const text = this.#text;
     this.#text = "";
-    if (text !== "") this.#push({ kind: "text", text });
+    for (let at = 0; at < text.length; ) {
+      const isWithinPair = /[\ud800-\udbff]$/.test(text.slice(at, at + MAX_TEXT_LENGTH)) && at + MAX_TEXT_LENGTH < text.length;
+      const end = at + MAX_TEXT_LENGTH - (isWithinPair ? 1 : 0);
+      this.#push({ kind: "text", text: text.slice(at, end) });
+      at = end;
+    }
   }
 
   #push(event: Omit<NewEvent, "at">): void {

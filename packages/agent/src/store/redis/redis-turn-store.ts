@@ -121,7 +121,7 @@ class RedisTurnStore implements TurnStore {
   async addEvents(session: SessionKey, turnId: string, added: readonly NewEvent[], after: number): Promise<readonly AgentEvent[]> {
     const { events, sequence } = this.#keys(session);
     const texts = added.map((event) => JSON.stringify({ sessionId: session.sessionId, turnId, ...event }));
-    const first = Number(await this.#connection.run("keep events", (redis) => redis.addEvents(events, sequence, this.#sessionKeptMs, after, ...texts)));
+    const first = Number(await this.#connection.run("keep events", (redis) => redis.addEvents(events, sequence, after, ...texts)));
     return added.map((event, index) => ({ sessionId: session.sessionId, turnId, sequence: first + index, ...event }));
   }
 

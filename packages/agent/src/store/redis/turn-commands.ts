@@ -1,7 +1,9 @@
 import { EVENTS_KEPT_MS, MAX_EVENTS, MAX_HISTORY, RECORD_KEPT_MS, RESULT_KEPT_MS, TAKE_UP_LEASES } from "../turn-store.ts";
 
-/** A fence is remembered for so long after its lease was held last. */
-const FENCE_KEPT_MS = 8 * 24 * 3600 * 1000;
+/** A fence is remembered for so long after its lease was held last. It is a time, so that a new one is higher also after that. */
+const FENCE_KEPT_MS = 24 * 3600_000;
+/** So is the number of a session's newest event: it outlives the events, and those who read them. */
+const SEQUENCE_KEPT_MS = 24 * 3600_000;
 
 /** Returns 0 if the lease is not the writer's. KEYS: lease, fence. ARGV: owner, fence. */
 const mustHold = "if redis.call('GET', KEYS[1]) ~= ARGV[1] or redis.call('GET', KEYS[2]) ~= ARGV[2] then return 0 end";
@@ -123,15 +125,15 @@ redis.call('RPUSH', KEYS[1], ARGV[2])
 redis.call('LTRIM', KEYS[1], -${MAX_HISTORY}, -1)
 return redis.call('PEXPIRE', KEYS[1], ARGV[1])`,
   },
-  /** KEYS: events, sequence. ARGV: how long a session is kept, the number that all are above, then events. Returns the number of the first. */
+  /** KEYS: events, sequence. ARGV: the number that all are above, then events. Returns the number of the first. */
   addEvents: {
     numberOfKeys: 2,
     lua: `
-local last = math.max(tonumber(redis.call('GET', KEYS[2]) or '0'), tonumber(ARGV[2]))
-for i = 3, #ARGV do
-  redis.call('XADD', KEYS[1], 'MAXLEN', ${MAX_EVENTS}, string.format('%.0f-0', last + i - 2), 'e', ARGV[i])
+local last = math.max(tonumber(redis.call('GET', KEYS[2]) or '0'), tonumber(ARGV[1]))
+for i = 2, #ARGV do
+  redis.call('XADD', KEYS[1], 'MAXLEN', ${MAX_EVENTS}, string.format('%.0f-0', last + i - 1), 'e', ARGV[i])
 end
-redis.call('SET', KEYS[2], string.format('%.0f', last + #ARGV - 2), 'PX', ARGV[1])
+redis.call('SET', KEYS[2], string.format('%.0f', last + #ARGV - 1), 'PX', ${SEQUENCE_KEPT_MS})
 redis.call('PEXPIRE', KEYS[1], ${EVENTS_KEPT_MS})
 return last + 1`,
   },
