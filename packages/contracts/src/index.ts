@@ -50,6 +50,7 @@ export {
   checkName,
   isInstanceNumber,
   isName,
+  isPeerName,
   isReplyTopic,
   isReplyTopicOf,
   isSessionId,

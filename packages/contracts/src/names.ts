@@ -4,6 +4,9 @@ export const namePattern = /^[a-z0-9][a-z0-9-]{0,38}$/;
 /** Whether a text can be the name of an agent, an instance or a service. */
 export const isName = (text: string): boolean => namePattern.test(text);
 
+/** Whether `text` can be the name of a caller that a peer brings: one word of a topic. */
+export const isPeerName = (text: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(text);
+
 /** Whether `text` may name a session: 1 to 256 visible ASCII characters, as a header can carry them. */
 export const isSessionId = (text: string): boolean => /^[\x21-\x7e]{1,256}$/.test(text);
 

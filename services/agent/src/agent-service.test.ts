@@ -52,6 +52,21 @@ test("a user's message is answered on its reply topic: steps first, then one fin
   expect(runs).toEqual([{ a: 6, b: 7 }]);
 });
 
+test("a program of the original is the caller by its own name, capitals and all", async () => {
+  const callers: string[] = [];
+  const { tool } = slowTool();
+  const whose = defineTool(tool.definition, async (_input, { caller }) => {
+    callers.push(caller);
+    return "done";
+  });
+  await using agent = await startTestAgent([{ toolCalls: [{ name: "multiply" }] }, { text: "Done." }], { tools: [whose] });
+
+  await agent.send("user.message", "UserMessage", message, { source: "Blazor_UI" });
+  await expect.poll(() => agent.finals().map(({ body }) => body.content), WAIT).toEqual(["Done."]);
+
+  expect(callers).toEqual(["Blazor_UI"]);
+});
+
 test("a message that comes again is answered again, with the same words, and runs nothing twice", async () => {
   const { tool, runs } = slowTool();
   await using agent = await startTestAgent([{ toolCalls: [{ name: "multiply" }] }, { text: "Done." }], { tools: [tool] });

@@ -1,6 +1,6 @@
 import { metrics } from "@opentelemetry/api";
 import type { Bus } from "@rockbot/bus";
-import { type Envelope, Header, isName, isReplyTopic, isReplyTopicOf, replyRoots, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type Envelope, Header, isPeerName, isReplyTopic, isReplyTopicOf, replyRoots, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { defaultPolicySource, type Peers, type PolicyHolder, peersOf } from "@rockbot/policy";
 
 /** The sender of a message. */
@@ -70,7 +70,7 @@ export function createIdentity({ traits }: Pick<Bus, "traits">, policy: Pick<Pol
         return caller === undefined ? { refusal: refused(`the user "${name}" is not the caller of that name`), mayHear } : { name, caller, mayHear };
       }
       if (!peers().isDelegate(name)) return { refusal: refused(`"${name}" may not call on behalf of others`), mayHear };
-      if (!isName(behalf)) return { refusal: refused("the name of whom it is on behalf of is none"), mayHear };
+      if (!isPeerName(behalf)) return { refusal: refused("the name of whom it is on behalf of is none"), mayHear };
       if (!peers().mayCallFor(name, behalf))
         return { refusal: refused(`"${name}" may not call on behalf of "${behalf}": the policy lets it do so for others only`), mayHear };
       return { name, caller: behalf, mayHear };
