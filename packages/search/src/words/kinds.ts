@@ -1,6 +1,6 @@
 /**
  * Words that stand for one of a kind, and the words that tools use for the kind: `euros` finds `currency`, and not the other way round. The kinds are of whole
- * fields of work and life, as the classes of synonyms are. `_` joins two words.
+ * fields of work and life, as the classes of synonyms are; well-known names stand for their kind. `_` joins two words.
  */
 const KINDS = `
 english german french spanish italian portuguese dutch russian chinese mandarin japanese korean arabic hindi turkish polish swedish greek latin hebrew > language translate translation
@@ -147,6 +147,91 @@ button link field form website site webpage > page web element
 internet online google headlines > web internet
 url link website page > web page
 domain whois > domain
+bible quran scripture verse prayer church > religion bible
+meditation mindfulness sleep stress anxiety depression therapy therapist > mental health wellness
+personality mbti introvert extrovert > personality test
+dream dreams nightmare > dream
+pregnancy pregnant > health baby
+name names nickname > name generator
+meme memes gif sticker emoji > meme image fun
+riddle puzzle sudoku crossword wordle > puzzle game
+chess checkers poker > game
+quiz trivia flashcard flashcards > quiz question learn
+anime manga comic comics > anime comics series
+museum gallery exhibition painting sculpture > art museum
+podcast radio > podcast audio station
+nft wallet defi gas ether token onchain > blockchain crypto
+dividend etf fund option options futures bond bonds > stock market investment
+filing filings sec 10-k annual > company report financial
+tax irs deduction refund > tax
+mortgage loan interest credit > finance loan
+budgeting saving savings spending > budget money expense
+insurance > insurance policy
+house houses apartments condo villa listing listings realtor > property real_estate listing
+buy shop shopping > product shopping price
+compare cheapest best > compare price review
+review reviews rating ratings stars > review rating
+gift gifts present birthday > gift product
+grocery groceries supermarket > grocery food product
+makeup skincare lipstick perfume hair > beauty cosmetics
+sofa chair furniture kitchen decor interior > furniture home design
+repair plumber electrician cleaner > home service
+car cars suv sedan vehicle mileage > car vehicle
+ev charger charging parking gas_station fuel > station location car
+rental rent hire > rental
+tour tours attraction attractions activities sightseeing beach hiking > travel tour activity
+visa passport embassy > travel visa
+cruise train coach bus > travel transport ticket
+concert concerts festival theater theatre show shows > event ticket
+league team player players standings fixture tournament f1 race > sports score match
+bet odds betting > sports odds
+nutrient nutrients vitamin macros > nutrition food
+cocktail cocktails wine beer bar > drink recipe
+medication pill dosage prescription vaccine > drug medicine health
+doctor dentist clinic hospital > doctor health appointment
+workout workouts squat training coach > fitness exercise workout
+gene protein molecule dna cell > biology research
+chemical compound reaction element > chemistry
+theorem proof geometry probability statistics > math
+translate pronounce vocabulary > language translation dictionary
+grammar spelling typo proofread > grammar text
+essay article blog caption slogan tweet > write text content
+resume cv cover_letter > resume job
+interview salary hiring recruiter candidate > job candidate recruit
+course courses class lecture tutorial learn > course education learn
+exam homework assignment > education question
+law attorney statute legislation court regulation compliance > law legal
+patent patents trademark copyright invention > patent
+congress senate bill election vote politician > government politics
+census population demographic gdp economy > statistics data
+earthquake earthquakes volcano tsunami > earthquake disaster
+satellite rocket orbit launch asteroid > space nasa
+flower flowers tree trees crop farm > plant garden
+dog puppy kitten breed vet > pet animal
+seo backlink backlinks keyword keywords ranking > seo keyword website
+ad ads advertisement campaign campaigns > advertising campaign
+traffic visitors bounce > website analytics
+domain hosting ssl certificate dns > domain website
+uptime ping latency > monitor status website
+qr barcode > qr code
+diagram flowchart mindmap mermaid uml > diagram chart
+chart graph plot histogram dashboard visualize > chart visualization
+slide slides deck pitch > presentation
+pdf pdfs contract manual brochure > pdf document
+spreadsheet excel > spreadsheet table
+screenshot > image page
+transcript subtitles captions > transcript video
+voiceover narration speech > speech audio
+logo icon banner poster > image design
+website landing_page webapp > website build
+compile debug refactor unit_test > code
+algorithm leetcode > code problem
+endpoint endpoints rest graphql swagger openapi > api
+prompt prompts > prompt
+habit habits goal goals > task habit
+journal diary > note journal
+contact contacts phonebook > contact person
+tracking shipment courier > tracking package shipping
 `;
 
 /** What each word is of, in the words that tools use. Two words that `_` joins have a blank. */
