@@ -5,7 +5,7 @@ export class MemoryFullError extends Error {
 
 /** The bound that a text would exceed. */
 export type ExceededBound = {
-  readonly kind: "entries" | "chunks" | "bytes" | "total";
+  readonly kind: "entries" | "chunks" | "bytes" | "total" | "store";
   readonly max: number;
   /** Milliseconds until the next entry of the owner expires, if one does. */
   readonly nextEndMs: number | undefined;
@@ -19,6 +19,7 @@ export function memoryFullError(keys: readonly string[], namespace: string, { ki
     chunks: `"${namespace}" may have ${max} chunks of large results`,
     bytes: `one caller may keep ${max} bytes`,
     total: `this process may keep ${max} bytes`,
+    store: "Redis keeps the rest of its memory for what matters more",
   }[kind];
   const next = nextEndMs === undefined ? "" : ` The next one expires in ${Math.ceil(nextEndMs / 1000)} s.`;
   return new MemoryFullError(`Cannot keep ${what}: working memory is full, as ${bound}. Nothing was kept. Delete entries that are not needed any more.${next}`);

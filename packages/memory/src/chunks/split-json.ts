@@ -174,20 +174,24 @@ class JsonSplitter {
     const isRepeated = !isKey && this.#isRepeated(container, keyLength + 2);
     const after = isRepeated ? `"${container.close}` : "";
     let before: string | undefined;
+    /** A character that ends beyond this place does not fit, with what closes the string. */
+    let limit = this.#start + this.#maxLength - this.#before.length - after.length;
     for (let at = start + 1; at < text.length; ) {
       const unit = text.charCodeAt(at);
       if (unit === QUOTE) {
         if (isKey) container.key = { start, end: at + 1 };
         return at + 1;
       }
-      const next = at + unitLength(text, at, unit);
-      while (this.#before.length + next - this.#start + after.length > this.#maxLength) {
-        if (this.#cutAtBoundary()) continue;
-        if (this.#start >= at) break; // no more than one character, which always fits
-        before ??= isRepeated ? `${this.#openText(container)}${this.#memberText(container.key)}"` : "";
-        const isClosed = this.#before.length + at - this.#start + after.length <= this.#maxLength;
-        this.#emit(at, isClosed ? after : "", undefined, 0);
-        this.#before = before;
+      const next = unit === BACKSLASH || unit >= FIRST_SURROGATE ? at + unitLength(text, at, unit) : at + 1;
+      while (next > limit) {
+        if (!this.#cutAtBoundary()) {
+          if (this.#start >= at) break; // no more than one character, which always fits
+          before ??= isRepeated ? `${this.#openText(container)}${this.#memberText(container.key)}"` : "";
+          const isClosed = at <= limit;
+          this.#emit(at, isClosed ? after : "", undefined, 0);
+          this.#before = before;
+        }
+        limit = this.#start + this.#maxLength - this.#before.length - after.length;
       }
       at = next;
     }
@@ -246,6 +250,7 @@ const COMMA = 44;
 const COLON = 58;
 const OPEN_ARRAY = 91;
 const BACKSLASH = 92;
+const FIRST_SURROGATE = 0xd800;
 const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;

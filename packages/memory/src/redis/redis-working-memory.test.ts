@@ -79,3 +79,27 @@ test("a Redis that does not answer is given up within a bounded time", async () 
   await expect(own.get("session/a/x")).rejects.toThrow(StoreUnavailableError);
   await redis.resume();
 });
+
+test("a Redis that is nearly full takes no texts, and has room left for what matters more", async () => {
+  await using redis = await startOwnRedis();
+  await redis.ctl("config", "set", "maxmemory", "20mb");
+  await using memory = await connectRedisWorkingMemory(redis.url);
+  const own = memory.of("someone");
+  await own.set("session/a/x", "x".repeat(8_000_000));
+  await expect(own.set("session/a/y", "y".repeat(8_000_000))).rejects.toMatchObject({
+    name: "MemoryFullError",
+    message: expect.stringContaining("Redis keeps the rest"),
+  });
+  expect(await redis.ctl("set", "claim", "kept")).toContain("OK");
+  await own.delete("session/a/x");
+  await expect
+    .poll(
+      () =>
+        own.set("session/a/y", "y".repeat(8_000_000)).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 10_000 },
+    )
+    .toBe(true);
+});

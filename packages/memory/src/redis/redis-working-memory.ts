@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
 import { StoreUnavailableError } from "@rockbot/records";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/records/redis";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions } from "@rockbot/records/redis";
 import { bytesOf, isNarrow, namespaceOf } from "../entry-record.ts";
 import type { EntryRecords } from "../entry-records.ts";
 import { type ExceededBound, memoryFullError } from "../memory-full-error.ts";
@@ -45,6 +45,7 @@ class RedisWorkingMemory implements WorkingMemory {
   /** The braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
   readonly #limits: MemoryLimits;
+  readonly #room: RedisRoom<typeof commands>;
 
   constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca, limits }: RedisWorkingMemoryOptions) {
     this.#prefix = `${prefix}:{memory}`;
@@ -56,6 +57,7 @@ class RedisWorkingMemory implements WorkingMemory {
       whileAway: "nothing is kept in working memory or read from it",
       scripts: commands,
     });
+    this.#room = new RedisRoom(this.#connection);
   }
 
   start(timeoutMs: number): Promise<void> {
@@ -63,7 +65,7 @@ class RedisWorkingMemory implements WorkingMemory {
   }
 
   of(owner: string): OwnedMemory {
-    return ownedMemory(new RedisEntries(this.#connection, `${this.#prefix}:${encodeURIComponent(owner)}`, this.#limits));
+    return ownedMemory(new RedisEntries(this.#connection, `${this.#prefix}:${encodeURIComponent(owner)}`, { limits: this.#limits, room: this.#room }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -77,12 +79,14 @@ class RedisEntries implements EntryRecords {
   readonly #keys: readonly [string, string, string, string];
   readonly #textPrefix: string;
   readonly #limits: MemoryLimits;
+  readonly #room: RedisRoom<typeof commands>;
 
-  constructor(connection: Connection, prefix: string, limits: MemoryLimits) {
+  constructor(connection: Connection, prefix: string, { limits, room }: { readonly limits: MemoryLimits; readonly room: RedisRoom<typeof commands> }) {
     this.#connection = connection;
     this.#keys = [`${prefix}:facts`, `${prefix}:keys`, `${prefix}:ends`, `${prefix}:counts`];
     this.#textPrefix = `${prefix}:text:`;
     this.#limits = limits;
+    this.#room = room;
   }
 
   async put(entries: Parameters<EntryRecords["put"]>[0]): Promise<void> {
@@ -90,7 +94,12 @@ class RedisEntries implements EntryRecords {
       const isNarrowText = isNarrow(value);
       return { info, isNarrowText, name: randomBytes(8).toString("hex"), bytes: Buffer.from(value, isNarrowText ? "latin1" : "utf16le") };
     });
-    const isStaged = texts.reduce((sum, { bytes }) => sum + bytes.length, 0) > INLINE_BYTES;
+    const total = texts.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    const isStaged = total > INLINE_BYTES;
+    if (!(await this.#room.take(total))) {
+      const keys = entries.map(({ info }) => info.key);
+      throw memoryFullError(keys, "", { kind: "store", max: 0, nextEndMs: undefined });
+    }
     try {
       if (isStaged) await this.#stage(texts);
       const { maxEntries, maxChunks, maxBytes } = this.#limits;

@@ -2,4 +2,5 @@ export { parseRedisAddress, type RedisAddress } from "../redis-address.ts";
 export { connectStore, type RedisStoreOptions } from "./connect-store.ts";
 export { leaseCommands } from "./lease-commands.ts";
 export { RedisConnection, type RedisConnectionOptions } from "./redis-connection.ts";
+export { RedisRoom } from "./redis-room.ts";
 export type { ServerFacts } from "./server-facts.ts";

@@ -36,3 +36,14 @@ test("while Redis is away every operation fails in words", async () => {
   await expect(store.get("a", 10)).rejects.toThrow(StoreUnavailableError);
   await expect(store.delete("a")).rejects.toThrow(StoreUnavailableError);
 });
+
+test("a Redis that is nearly full takes no blobs", async () => {
+  await using redis = await startOwnRedis();
+  await redis.ctl("config", "set", "maxmemory", "20mb");
+  await using store = await connectRedisBlobStore(redis.url);
+  await store.put("a", new Uint8Array(8_000_000), options);
+  await expect(store.put("b", new Uint8Array(8_000_000), options)).rejects.toMatchObject({
+    code: "full",
+    message: expect.stringContaining("Redis keeps the rest"),
+  });
+});

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "../../redis/index.ts";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions } from "../../redis/index.ts";
 import {
+  BlobError,
   type BlobStore,
   blobDamaged,
   blobMissing,
@@ -40,6 +41,7 @@ class RedisBlobStore implements BlobStore {
   /** The braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
   readonly #maxBytes: number;
+  readonly #room: RedisRoom<typeof commands>;
 
   constructor(
     address: RedisAddress,
@@ -54,6 +56,7 @@ class RedisBlobStore implements BlobStore {
       whileAway: "large results cross the bus themselves, up to 8 MiB",
       scripts: commands,
     });
+    this.#room = new RedisRoom(this.#connection);
   }
 
   start(timeoutMs: number): Promise<void> {
@@ -63,6 +66,8 @@ class RedisBlobStore implements BlobStore {
   async put(name: string, bytes: Uint8Array, { owner, ttlMs: wantedMs }: PutBlobOptions): Promise<void> {
     const length = bytes.byteLength;
     checkBlobLength(length);
+    if (!(await this.#room.take(length)))
+      throw new BlobError("full", `Cannot keep a result of ${length} bytes: Redis keeps the rest of its memory for what matters more`);
     const ttlMs = Math.ceil(Math.min(Math.max(1, wantedMs), MAX_BLOB_TTL_MS));
     const owned = `${this.#prefix}:owned:${encodeURIComponent(owner)}`;
     const reserved = await this.#connection.run("make room for a result", (redis) =>
