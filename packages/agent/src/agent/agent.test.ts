@@ -257,5 +257,8 @@ test("messages that come during a turn wait in order, and one too many is refuse
   await expect(agent.runTurn(testRequest("four", { sessionId }))).rejects.toMatchObject({ code: "overloaded", details: { reason: "session_queue" } });
   first.resolve();
   await Promise.all([running, second, third]);
+  const { events } = await agent.events("agent", sessionId, 0, 500);
+  const frames = events.filter(({ kind }) => kind !== "text").map(({ kind }) => kind);
+  expect(frames).toEqual(["turn_started", "turn_finished", "turn_started", "turn_finished", "turn_started", "turn_finished"]);
   expect((await agent.history("agent", sessionId)).filter(({ role }) => role === "user").map(({ content }) => content)).toEqual(["one", "two", "three"]);
 });

@@ -10,6 +10,7 @@ import { openConversation } from "../prompt/open-conversation.ts";
 import { systemText } from "../prompt/system-text.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
 import type { EventPage, TurnStore } from "../store/turn-store.ts";
+import { recordTurn } from "../turn/record-turn.ts";
 import type { HistoryTurn, TurnRequest, TurnResult } from "../turn/turn.ts";
 import { TurnBudget } from "../turn/turn-budget.ts";
 import { TurnEvents } from "../turn/turn-events.ts";
@@ -112,7 +113,7 @@ export class RunningAgent implements Agent {
       if (!(held instanceof HeldTurn)) return held;
       await using turn = held;
       try {
-        return await this.#run(request, turn);
+        return await recordTurn(request, () => this.#run(request, turn));
       } catch (error) {
         if (!(error instanceof TurnLostError)) throw error;
         log.info({ turnId }, "another process has taken the turn: waits for its result");
@@ -158,10 +159,6 @@ export class RunningAgent implements Agent {
     });
     const run = new TurnRun({ request, held, model, conversation, tools, events, runner: this.#runner, budget, stopping: this.#stopping.signal, mark, log });
     const result = await run.run();
-    await held.end(result, historyOf(request, held.startedAt, result)).catch((error: unknown) => {
-      if (error instanceof TurnLostError) throw error;
-      log.error({ turnId, error: String(error) }, "could not keep the result of a turn");
-    });
     const { inputTokens, outputTokens, cachedInputTokens } = result.usage;
     const usage = {
       input_tokens: inputTokens,
@@ -169,7 +166,11 @@ export class RunningAgent implements Agent {
       ...(cachedInputTokens === undefined ? {} : { cached_input_tokens: cachedInputTokens }),
     };
     events.emit({ kind: "turn_finished", finish: result.finish, usage, message: result.reason ?? null });
-    await events.flush();
+    await events.flush(); // before the next turn of the session can say anything
+    await held.end(result, historyOf(request, held.startedAt, result)).catch((error: unknown) => {
+      if (error instanceof TurnLostError) throw error;
+      log.error({ turnId, error: String(error) }, "could not keep the result of a turn");
+    });
     return result;
   }
 

@@ -1,0 +1,20 @@
+import { SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import type { TurnRequest, TurnResult } from "./turn.ts";
+
+/** A span around one run of a turn, for what it asks and calls. A run that another process goes on with is `left`. */
+export function recordTurn({ sessionId, turnId, origin = "user" }: TurnRequest, run: () => Promise<TurnResult>): Promise<TurnResult> {
+  const attributes = { "rockbot.agent.session_id": sessionId, "rockbot.agent.turn_id": turnId, "rockbot.agent.origin": origin };
+  return trace.getTracer("@rockbot/agent").startActiveSpan("agent.turn", { kind: SpanKind.INTERNAL, attributes }, async (span) => {
+    let finish = "left";
+    try {
+      const result = await run();
+      finish = result.finish;
+      span.setAttributes({ "gen_ai.usage.input_tokens": result.usage.inputTokens, "gen_ai.usage.output_tokens": result.usage.outputTokens });
+      return result;
+    } finally {
+      span.setAttribute("rockbot.agent.finish", finish);
+      if (finish === "failed" || finish === "left") span.setStatus({ code: SpanStatusCode.ERROR, message: finish });
+      span.end();
+    }
+  });
+}
