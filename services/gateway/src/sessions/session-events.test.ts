@@ -1,8 +1,14 @@
 import { createHash } from "node:crypto";
-import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
+import { createMemoryBus } from "@rockbot/bus";
+import { createPolicy, holdPolicy, openPolicy, readPolicy } from "@rockbot/policy";
+import { temporaryFolder } from "@rockbot/testing";
+import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { serveTestAgent, type TestTurn, twoWords } from "../chat/test-agent.ts";
+import { createGatewayApp } from "../gateway-app.ts";
+import { serveHttp } from "../http/http-server.ts";
 import { startTestGateway } from "../test-gateway.ts";
+import { SessionHub } from "./session-hub.ts";
 import { openStream } from "./test-stream.ts";
 
 const kinds = (stream: Awaited<ReturnType<typeof openStream>>): string[] => stream.events().map(({ id, event }) => `${id} ${event}`);
@@ -100,6 +106,32 @@ test("a request that names no session, or no event, is refused in words", async 
   expect(await get("/v1/sessions/a%20b/events")).toContain("expected 1 to 128 visible ASCII characters");
   expect(await get("/v1/sessions/s/events", { "last-event-id": "x" })).toContain("Last-Event-ID: expected the id of an event");
   expect((await gateway.send({ path: "/v1/sessions/s/events", method: "POST" })).status).toBe(405);
+});
+
+test("a stream ends when its token is nobody's any more", { timeout: 30_000 }, async () => {
+  const hash = (token: string) => `sha256:${createHash("sha256").update(token).digest("hex")}`;
+  using folder = temporaryFolder();
+  const write = (token: string) => folder.write("policy.yaml", `callers: { alice: { allow: ["*"], tokens: [{ hash: "${hash(token)}" }] } }`);
+  await using policy = await openPolicy(write("alice-token"));
+  await using bus = createMemoryBus();
+  await using _agent = await serveTestAgent(bus, twoWords);
+  await using caller = await createToolCaller(bus, { agent: "gateway", policy });
+  await using sessions = new SessionHub(bus, caller, { policy });
+  await using server = await serveHttp(createGatewayApp(caller, { policy, sessions, keepAliveMs: 50 }), { host: "127.0.0.1", port: 0 });
+  const stream = await fetch(`http://127.0.0.1:${server.port}/v1/sessions/s/events`, { headers: { authorization: "Bearer alice-token" } });
+  expect(stream.status).toBe(200);
+  write("a-newer-token");
+
+  await expect(stream.text()).rejects.toThrow();
+});
+
+test("streams of sessions take no place of requests that run", async () => {
+  await using gateway = await startTestGateway({ maxConcurrent: 1 });
+  await using _agent = await serveTestAgent(gateway.bus, twoWords);
+  using streams = new DisposableStack();
+  for (let i = 0; i < 3; i++) streams.use(await openStream({ port: gateway.port, path: "/v1/sessions/s/events" }));
+
+  expect((await gateway.send({ path: "/v1/tools" })).status).toBe(200);
 });
 
 test("streams end when the gateway stops, and keep nobody waiting", async () => {
