@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Bus, createMemoryBus, DeadLetterError } from "@rockbot/bus";
 import { createEnvelope, type Envelope, encodeMessage, messages, newId, type ToolDefinition, type Validator } from "@rockbot/contracts";
+import { busServices } from "@rockbot/services";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
@@ -76,13 +77,14 @@ test("parked messages are listed, shown, played again and purged through the soc
   });
 
   const listed = await run(client, { action: "list", service: undefined, limit: 2 });
-  expect(listed).toMatchObject([
+  const serving = busServices.filter(({ topic }) => topic !== undefined).map(({ name }) => name as string);
+  const ours: readonly object[] = [
     { kind: "service", service: SERVICE, parked: 3 },
     { kind: "parked", id: ids[0], reason: "rejected", why: "not now\u001b[2J", toolName: "effect", source: "agent" },
     { kind: "parked", id: ids[1] },
-    ...["mcp-bridge", "scripts-manager", "web-tools"].map((service) => ({ kind: "service", service, parked: null })),
-    { kind: "end" },
-  ]);
+  ];
+  const lists = [...serving, SERVICE].sort().flatMap((service) => (service === SERVICE ? ours : [{ kind: "service", service, parked: null }]));
+  expect(listed).toMatchObject([...lists, { kind: "end" }]);
   expect(await run(client, { action: "show", service: SERVICE, id: ids[1] as string })).toMatchObject([
     { kind: "parked", id: ids[1], topic: TOPIC, body: Buffer.from((calls[1] as Envelope).body).toString() },
     { kind: "end" },
