@@ -431,18 +431,6 @@ describe("a provider's own rules", () => {
     const part = { type: "text", cache_control: { type: "ephemeral" } };
     expect(bodies[0]).toMatchObject({ session_id: expect.any(String), messages: [{ content: [{ ...part, text: "Be brief." }] }, { content: [part] }] });
   });
-
-  test.each([
-    ["https://api.openai.com", "https://api.openai.com/v1"],
-    ["https://openrouter.ai", "https://openrouter.ai/api/v1"],
-    ["http://localhost:11434/", "http://localhost:11434/v1"],
-    ["http://localhost:8000/v1/chat/completions", "http://localhost:8000/v1"],
-    ["https://api.anthropic.com/v1/messages", "https://api.anthropic.com/v1"],
-    ["https://generativelanguage.googleapis.com/v1beta/openai/", "https://generativelanguage.googleapis.com/v1beta/openai"],
-  ])("the URL %s is that of %s", async (text, expected) => {
-    const { baseUrl } = await import("./provider.ts");
-    expect(baseUrl(text).href).toBe(expected);
-  });
 });
 
 describe("what is not asked", () => {

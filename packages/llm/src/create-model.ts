@@ -10,7 +10,10 @@ import { toModelError } from "./errors/to-model-error.ts";
 import { watchedFetch } from "./http/watched-fetch.ts";
 import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
 import { ModelError } from "./model-error.ts";
-import { baseUrl, createProvider, kindOf, type Provider, type ProviderKind } from "./provider.ts";
+import { anthropicProvider } from "./provider/anthropic-provider.ts";
+import { baseUrl, kindOf, type ProviderKind } from "./provider/base-url.ts";
+import { openAiProvider } from "./provider/open-ai-provider.ts";
+import type { Provider } from "./provider/provider.ts";
 import { loosenSchema } from "./request/loosen-schema.ts";
 import { toPrompt } from "./request/to-prompt.ts";
 
@@ -57,7 +60,11 @@ export function createModel(options: CreateModelOptions): Model {
   const returnsReasoning = behavior.returnsReasoning ?? false;
   const subject = `model ${JSON.stringify(model)} at ${url.host}`;
   const records = recordAnswers({ model, url });
-  const provider = createProvider({ ...settings, returnsReasoning, fetch: watchedFetch({ ...settings, subject }) });
+  const provider = (settings.protocol === "anthropic" ? anthropicProvider : openAiProvider)({
+    ...settings,
+    returnsReasoning,
+    fetch: watchedFetch({ ...settings, subject }),
+  });
 
   async function attempt(request: ModelRequest, signal: AbortSignal, onText: (delta: string) => void): Promise<ModelAnswer> {
     const call = callOf(request, provider, behavior);

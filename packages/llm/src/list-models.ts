@@ -1,5 +1,6 @@
+import { registerSecret } from "@rockbot/base/redaction";
 import { ModelError } from "./model-error.ts";
-import { baseUrl, keyHeaders } from "./provider.ts";
+import { baseUrl, kindOf } from "./provider/base-url.ts";
 
 /** A model that a server offers. */
 export interface OfferedModel {
@@ -75,4 +76,12 @@ function offered(body: unknown, cannot: string): readonly OfferedModel[] {
     const tokens = entry.max_model_len ?? entry.context_length ?? entry.context_window;
     return [{ id: entry.id, ...(typeof tokens === "number" && tokens > 0 && { contextTokens: tokens }) }];
   });
+}
+
+/** The headers that show the key. */
+function keyHeaders(url: URL, { apiKey = "", protocol }: { readonly apiKey?: string | undefined; readonly protocol?: "openai" | "anthropic" | undefined }) {
+  if (apiKey !== "") registerSecret(apiKey);
+  const isAnthropic = (protocol ?? (kindOf(url.hostname) === "anthropic" ? "anthropic" : "openai")) === "anthropic";
+  if (isAnthropic) return { "anthropic-version": "2023-06-01", ...(apiKey !== "" && { "x-api-key": apiKey }) };
+  return apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
 }
