@@ -1,13 +1,17 @@
 import { createMemoryBus } from "@rockbot/bus";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { sharedRedisUrl } from "@rockbot/testing";
 import { createToolCaller, serveTools, type ToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
+import { connectRedisTurnStore } from "../store/redis/redis-turn-store.ts";
 import type { TurnStore } from "../store/turn-store.ts";
 import { called, said, scriptedModel } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 import type { TurnResult } from "../turn/turn.ts";
 import { createAgent } from "./create-agent.ts";
+
+const redis = await sharedRedisUrl();
 
 /** A process that dies at one of its steps: from then on nothing that it asks for is done, and nothing that was done is told to it. */
 class Mortal {
@@ -66,7 +70,8 @@ async function runStory(diesAt: number) {
   });
   const read = testTool("look", async () => ({ content: "seen", trust: { level: "untrusted", origin: "page" } }), { readOnly: true });
   await using _service = await serveTools(bus, { tools: [effect, read] }, { service: "tests" });
-  await using store = createMemoryTurnStore();
+  // Every other story over Redis, so that both stores have each kind of step.
+  await using store = diesAt % 2 === 1 ? await connectRedisTurnStore(redis, { prefix: `test-${newId()}` }) : createMemoryTurnStore();
   const script = [called("look", ["effect", { name: "a" }]), called(["effect", { name: "b" }], ["effect", { name: "c" }]), said("done")];
   // By how far the conversation is, as a real model: an answer that was lost is asked for again.
   const { model } = scriptedModel([({ messages }) => script[messages.filter(({ role }) => role === "assistant").length] ?? said("too much")]);
