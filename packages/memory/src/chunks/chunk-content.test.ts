@@ -125,6 +125,97 @@ describe("markdown", () => {
   });
 });
 
+/** Markdown of blocks that are each known, with a number of its own in each of its lines. */
+const blocks = fc
+  .array(
+    fc.oneof(
+      fc.record({ kind: fc.constant("text" as const), lines: fc.array(fc.nat({ max: 150 }), { minLength: 1, maxLength: 6 }) }),
+      fc.record({ kind: fc.constant("fence" as const), lines: fc.array(fc.nat({ max: 90 }), { maxLength: 30 }) }),
+      fc.record({ kind: fc.constant("table" as const), lines: fc.array(fc.nat({ max: 90 }), { minLength: 1, maxLength: 30 }) }),
+      fc.record({ kind: fc.constant("heading" as const), lines: fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 1 }) }),
+    ),
+    { maxLength: 12 },
+  )
+  .map((list) => {
+    let id = 0;
+    return list.map(({ kind, lines: lengths }) => {
+      const own = lengths.map((length) => `${kind}${++id} ${"z".repeat(length)}`);
+      if (kind === "fence") return { kind, lines: own, text: `\`\`\`js\n${own.map((line) => `${line}\n`).join("")}\`\`\`\n\n` };
+      if (kind === "table") return { kind, lines: own, text: `| a |\n|---|\n${own.map((line) => `| ${line} |\n`).join("")}\n` };
+      return { kind, lines: own, text: `${own.map((line) => (kind === "heading" ? `## ${line}` : line)).join("\n")}\n\n` };
+    });
+  });
+
+describe("markdown of known blocks", () => {
+  const chunksOf = (known: { readonly text: string }[], max: number) => check(known.map(({ text }) => text).join(""), { maxLength: max, form: "markdown" });
+
+  test("no line, row or fence is cut that fits in a chunk", () => {
+    fc.assert(
+      fc.property(blocks, fc.integer({ min: 200, max: 900 }), (known, max) => {
+        const chunks = texts(chunksOf(known, max));
+        for (const { kind, lines, text } of known) {
+          for (const line of lines)
+            expect(
+              chunks.filter((chunk) => chunk.includes(line)),
+              line,
+            ).toHaveLength(1);
+          if (kind === "fence" && text.length <= max) expect(chunks.filter((chunk) => chunk.includes(text.trimEnd()))).toHaveLength(1);
+        }
+      }),
+    );
+  });
+
+  test("every fence is closed in the chunk that opens it, and every row has its header before it", () => {
+    fc.assert(
+      fc.property(blocks, fc.integer({ min: 200, max: 900 }), (known, max) => {
+        for (const chunk of texts(chunksOf(known, max))) {
+          let isOpen = false;
+          let hasHeader = false;
+          for (const line of chunk.split("\n")) {
+            if (line.startsWith("```")) isOpen = !isOpen;
+            if (line.startsWith("| a |")) hasHeader = true;
+            else if (line.startsWith("| table")) expect(hasHeader, chunk).toBe(true);
+            if (line.startsWith("fence")) expect(isOpen, chunk).toBe(true);
+            if (line.startsWith("text")) expect(isOpen, chunk).toBe(false);
+          }
+          expect(isOpen, chunk).toBe(false);
+        }
+      }),
+    );
+  });
+
+  test("every heading is the name of a chunk, and every key of the outline is that of a chunk", () => {
+    fc.assert(
+      fc.property(blocks, fc.integer({ min: 200, max: 900 }), (known, max) => {
+        const chunks = chunksOf(known, max);
+        const headings = known.filter(({ kind }) => kind === "heading").flatMap(({ lines }) => lines);
+        expect(
+          names(chunks)
+            .filter((name) => name !== "" && !name.includes("(continued"))
+            .map((name) => name.trim()),
+        ).toEqual(headings.map((line) => line.trim()));
+        const keys = [...outlineOf(chunks, (i) => `key-${i}`).matchAll(/→ `(key-\d+)`/g)].map(([, key]) => key);
+        expect(keys).toEqual(chunks.map((_, i) => `key-${i}`));
+      }),
+    );
+  });
+});
+
+test("no record of CSV is cut that fits in a chunk with the header, whatever is quoted", () => {
+  const field = fc.oneof(
+    fc.nat().map(String),
+    fc.string({ maxLength: 15 }).map((text) => `"${text.replaceAll('"', '""')}\n,"`),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(field, field), { minLength: 3, maxLength: 60 }), fc.integer({ min: 150, max: 500 }), (rows, max) => {
+      const records = rows.map(([a, b], i) => `row${i},${a},${b}\n`);
+      const chunks = texts(check(`id,a,b\n${records.join("")}`, { maxLength: max, form: "csv" }));
+      expect(chunks.map((chunk) => chunk.slice("id,a,b\n".length)).join("")).toBe(records.join(""));
+      for (const chunk of chunks) expect(chunk).toMatch(/^id,a,b\n(row|$)/);
+    }),
+  );
+});
+
 describe("JSON", () => {
   test("is split between elements at the level nearest to the root, and each chunk is JSON with the path", () => {
     const items = Array.from({ length: 40 }, (_, i) => ({ id: i, name: `name ${i}` }));

@@ -6,7 +6,8 @@ export function splitMarkdown(text: string, maxLength: number): readonly Piece[]
   const packer = new Packer(text, maxLength);
   /** The last line was blank, so that the next other one begins a paragraph. */
   let isAfterBlank = false;
-  let table = NO_TABLE;
+  /** The header of the table that the lines are in, with the line below it. */
+  let header = "";
   for (let start = 0; start < text.length; ) {
     const end = lineEnd(text, start);
     const fence = fenceAt(text, start, end);
@@ -17,15 +18,17 @@ export function splitMarkdown(text: string, maxLength: number): readonly Piece[]
     if (fence !== undefined) {
       const closed = endOfFence(text, end, fence);
       packer.add({ start, end: closed, before: "", within: { before: fence.open, after: `\n${fence.mark}\n` }, isBlank: false });
-      table = NO_TABLE;
+      header = "";
       isAfterBlank = false;
       start = closed;
       continue;
     }
-    table = isBlank || heading !== undefined ? NO_TABLE : nextRow(table, text, start, end);
-    packer.add({ start, end, before: table.rows > 0 ? table.header : "", isBlank } satisfies Unit);
+    const headerEnd = header === "" && !isBlank && heading === undefined ? headerEndAt(text, start, end) : undefined;
+    if (isBlank || heading !== undefined) header = "";
+    packer.add({ start, end: headerEnd ?? end, before: header, isBlank } satisfies Unit);
+    if (headerEnd !== undefined) header = text.slice(start, headerEnd);
     isAfterBlank = isBlank;
-    start = end;
+    start = headerEnd ?? end;
   }
   return packer.finish();
 }
@@ -91,24 +94,16 @@ function endOfFence(text: string, from: number, { mark }: Fence): number {
   return text.length;
 }
 
-/** How far into a table the lines have come: its header are two lines, of which the second is made of dashes and bars. */
-interface Table {
-  readonly header: string;
-  /** Rows after the header; -1 while the first line only may be one. */
-  readonly rows: number;
-}
-
-const NO_TABLE: Table = { header: "", rows: -1 };
 /** A longer line is no part of a header that is repeated. */
 const MAX_HEADER_LINE = 4_096;
 
-/** The table after one more line. */
-function nextRow({ header, rows }: Table, text: string, start: number, end: number): Table {
-  if (rows >= 0) return { header, rows: rows + 1 };
-  if (end - start > MAX_HEADER_LINE) return NO_TABLE;
-  const line = text.slice(start, end);
-  if (header !== "" && /^[ \t|:-]+\r?\n?$/.test(line) && line.includes("|") && line.includes("-")) return { header: header + line, rows: 0 };
-  return line.includes("|") ? { header: line, rows: -1 } : NO_TABLE;
+/** After the two lines with which a table begins there: one with bars, and one made of dashes and bars. */
+function headerEndAt(text: string, start: number, end: number): number | undefined {
+  if (end - start > MAX_HEADER_LINE || !text.slice(start, end).includes("|")) return undefined;
+  const nextEnd = lineEnd(text, end);
+  if (nextEnd - end > MAX_HEADER_LINE) return undefined;
+  const next = text.slice(end, nextEnd);
+  return /^[ \t|:-]+\r?\n?$/.test(next) && next.includes("|") && next.includes("-") ? nextEnd : undefined;
 }
 
 const TAB = 9;
