@@ -100,7 +100,10 @@ const unlessIs =
 
 const refused: Readonly<Record<string, Judge>> = {
   n: unlessIs((value) => value === 1, "the agent gives one answer. Send 1, or leave it out"),
-  stop: unlessIs((value) => Array.isArray(value) && value.length === 0, "the agent does not stop at a text. Leave it out, and cut the answer yourself"),
+  stop: unlessIs(
+    (value) => value === "" || (Array.isArray(value) && value.length === 0),
+    "the agent does not stop at a text. Leave it out, and cut the answer yourself",
+  ),
   modalities: unlessIs((value) => Array.isArray(value) && value.every((each) => each === "text"), 'the agent answers in text. Send ["text"], or leave it out'),
   audio: () => "the agent answers in text. Leave it out",
   logprobs: unlessIs((value) => value === false, "the agent knows no probabilities. Leave it out"),

@@ -20,6 +20,7 @@ export async function openStream({ port, path, headers = {}, body }: OpenStreamO
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let text = "";
   let isEnded = false;
+  let isCut = false;
   const sent = request({
     host: "127.0.0.1",
     port,
@@ -32,7 +33,7 @@ export async function openStream({ port, path, headers = {}, body }: OpenStreamO
   sent.on("response", (response) => {
     resolve(response.statusCode ?? 0);
     response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-    response.on("end", () => (isEnded = true)).on("error", () => {});
+    response.on("end", () => (isEnded = true)).on("error", () => (isCut = true));
   });
   sent.end(body === undefined ? undefined : JSON.stringify(body));
   const status = await promise;
@@ -40,6 +41,8 @@ export async function openStream({ port, path, headers = {}, body }: OpenStreamO
     status,
     text: () => text,
     isEnded: () => isEnded,
+    /** Whether the other side broke the connection. */
+    isCut: () => isCut,
     events: () => eventsIn(text),
     [Symbol.dispose]: () => void sent.destroy(),
   };
