@@ -170,6 +170,21 @@ test("the answer to a task that is due goes to where the session's replies went 
   expect(agent.finals()[1]?.body.content).toContain("It is due");
 });
 
+test("the answer to a task goes to the usual topic if the program that asked last is gone", async () => {
+  await using agent = await startTestAgent(echo);
+  const { promise: answered, resolve } = Promise.withResolvers<void>();
+  const gone = await agent.bus.subscribe({ name: "gone", topics: ["user.response.gone"], kind: "copy" }, async ({ body }) => {
+    if (JSON.parse(Buffer.from(body).toString()).isFinal !== false) resolve();
+  });
+  await agent.send("user.message", "UserMessage", message, { replyTo: "user.response.gone" });
+  await answered;
+  await gone[Symbol.asyncDispose]();
+
+  await agent.caller.call("agent__chat", { message: "It is due", session_id: message.sessionId, origin: "schedule" }, { onBehalfOf: "user-proxy" });
+
+  await expect.poll(() => agent.finals().map(({ topic }) => topic), WAIT).toEqual(["user.response"]);
+});
+
 test("a session's history is told to who asks, and feedback enters it: bad feedback brings another answer", async () => {
   await using agent = await startTestAgent(echo);
   const history = async (count: number) => {

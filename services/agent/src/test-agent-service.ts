@@ -31,7 +31,7 @@ export async function startTestAgent(script: ModelScript, { tools = [], env = {}
 async function hearUsers(bus: Bus) {
   const heard: Envelope[] = [];
   const subscription = await bus.subscribe(
-    { name: "users", topics: ["user.response.#", "user.history.response.#", "agent.event.#"], kind: "copy" },
+    { name: "users", topics: ["user.response", "user.response.user-proxy", "user.history.response.#", "agent.event.#"], kind: "copy" },
     async (message) => {
       heard.push(message);
     },

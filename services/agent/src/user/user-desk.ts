@@ -90,7 +90,7 @@ class UserDesk {
     const { correlationId, messageId } = message;
     const decoded = decodeMessage("UserMessage", message.body);
     const sessionId = sessionIn(decoded);
-    const reply = (content: string, isFinal: boolean): Promise<void> => replies.send({ topic, sessionId, content, correlationId, isFinal });
+    const reply = async (content: string, isFinal: boolean): Promise<void> => void (await replies.send({ topic, sessionId, content, correlationId, isFinal }));
     const refusal = asked.refusal ?? faultOf(decoded);
     if (refusal !== undefined || !decoded.ok) return reply(`I could not take your message: ${refusal}`, true);
     await addresses

@@ -40,8 +40,8 @@ export class UserReplies {
     this.#options = options;
   }
 
-  /** Resolves once the bus has the reply, or nobody is there who would hear it. @throws {BusUnavailableError} */
-  async send({ topic, sessionId, content, correlationId, isFinal, messageId }: UserReply): Promise<void> {
+  /** @returns whether somebody hears it: then the bus has it. @throws {BusUnavailableError} */
+  async send({ topic, sessionId, content, correlationId, isFinal, messageId }: UserReply): Promise<boolean> {
     const { source, agentName, log } = this.#options;
     const text = content.trim() === "" ? "(no answer)" : content; // the original's programs refuse an empty one
     const body = encodeMessage("AgentReply", { content: text, sessionId, agentName, isFinal, structuredData: null, contentType: null });
@@ -57,14 +57,16 @@ export class UserReplies {
     });
     try {
       await this.#bus.publish(envelope, isFinal ? { mandatory: true, offerAgainMs: OFFER_AGAIN_MS } : {});
+      return true;
     } catch (error) {
       if (!(error instanceof UnroutableError)) throw error;
       log.info({ topic, sessionId }, "nobody hears the replies of a session: its history has them");
+      return false;
     }
   }
 
   /**
-   * Sends what nobody has asked for to where the session's replies went last.
+   * Sends what nobody has asked for to where the session's replies went last, or to the caller's usual topic.
    * @param turnId what the reply comes from: a second one from it is a repeat
    */
   async volunteer(caller: string, sessionId: string, turnId: string, content: string): Promise<void> {
@@ -72,11 +74,13 @@ export class UserReplies {
     const last = await addresses
       .get(caller, sessionId)
       .catch((error: unknown) => log.warn({ reason: String(error) }, "could not read where replies of a session go"));
-    const topic = last || (this.#bus.traits.verifiesSender ? ownAddress(caller) : agentTopics.response);
+    const usual = this.#bus.traits.verifiesSender ? ownAddress(caller) : agentTopics.response;
     const messageId = createHash("sha256")
       .update(JSON.stringify(["reply", caller, sessionId, turnId]))
       .digest("hex")
       .slice(0, 32);
-    await this.send({ topic, sessionId, content, correlationId: undefined, isFinal: true, messageId });
+    const reply = { sessionId, content, correlationId: undefined, isFinal: true, messageId };
+    const isHeard = await this.send({ ...reply, topic: last || usual });
+    if (!isHeard && last && last !== usual) await this.send({ ...reply, topic: usual }); // that process may be gone
   }
 }
