@@ -114,6 +114,34 @@ test("an agent that dies at any step of a turn leaves it to the next: each call 
   }
 });
 
+test("a call that may have run before a crash, and that nobody can be asked about, is told to the model as such", async () => {
+  await using bus = createMemoryBus();
+  let runs = 0;
+  const effect = testTool("effect", async () => `did ${++runs}`);
+  const service = await serveTools(bus, { tools: [effect] }, { service: "tests" });
+  await using store = createMemoryTurnStore();
+  const request = testRequest("Go.");
+  const { model, requests } = scriptedModel([({ messages }) => (messages.some(({ role }) => role === "tool") ? said("I do not know.") : called("effect"))]);
+  const mortal = new Mortal(Number.POSITIVE_INFINITY);
+  await using firstCaller = await createToolCaller(bus, { agent: "agent", results: "copy" });
+  const call: ToolCaller["call"] = async (...args) => {
+    await firstCaller.call(...args);
+    mortal.isDead = true; // its result is never learned
+    mortal.died.resolve();
+    return new Promise(() => {});
+  };
+  const caller = Object.create(firstCaller, { call: { value: call } }) as ToolCaller;
+  const first = await createAgent({ bus, model, store: mortal.store(store), caller, limits: { leaseMs: 100 } }).start();
+  void first.runTurn(request).catch(() => {});
+  await mortal.died.promise;
+  await service[Symbol.asyncDispose]();
+  await using second = await createAgent({ bus, model, store, name: "agent", limits: { leaseMs: 100 } }).start();
+  expect(await second.runTurn(request)).toMatchObject({ text: "I do not know." });
+  expect(requests.at(-1)?.messages.at(-1)?.content).toMatch(/^outcome_unknown: .*may have run/);
+  expect(runs).toBe(1);
+  void first[Symbol.asyncDispose]();
+});
+
 test("a call whose service died while it ran is told to the model as having an unknown outcome, and does not run again", async () => {
   await using bus = createMemoryBus();
   let runs = 0;

@@ -150,3 +150,21 @@ test("a turn that is asked for by one that has read untrusted content is marked 
   expect(requests[1]?.messages.at(-1)?.content).toMatch(/^denied/);
   expect(parts.sent).toEqual([]);
 });
+
+test("a turn that is taken up stays marked, also where what marked it is not there any more", async () => {
+  await using parts = await withTools("");
+  const { bus, policy: holder, store, sent } = parts;
+  const request = testRequest("Go.");
+  const session = { caller: request.caller, sessionId: request.sessionId };
+  const claim = { turnId: request.turnId, owner: "earlier", leaseMs: 60_000, maxWaiting: 1 };
+  const taken = await store.take(session, claim);
+  const lease = { ...claim, fence: taken.state === "taken" ? taken.fence : 0 };
+  await store.begin(session, lease, { nonce: "ab", startedAt: Date.now(), hasReadUntrusted: false, answers: [], results: new Map() });
+  await store.addAnswer(session, lease, 0, { ...called("send"), isMarked: true });
+  await store.leave(session, request.turnId, "earlier");
+  const { model, requests } = scriptedModel([said("done")]);
+  await using agent = await createAgent({ bus, model, policy: holder, store }).start();
+  expect(await agent.runTurn(request)).toMatchObject({ text: "done", hasReadUntrusted: true });
+  expect(requests[0]?.messages.at(-1)?.content).toMatch(/^denied/);
+  expect(sent).toEqual([]);
+});

@@ -61,6 +61,8 @@ export class HeldTurn implements AsyncDisposable {
   readonly startedAt: number;
   /** Whether another process, or an earlier run, has begun it. */
   readonly isTakenUp: boolean;
+  /** How many answers an earlier run has left. */
+  readonly #left: number;
   readonly #store: TurnStore;
   readonly #options: HoldTurnOptions;
   readonly #answers: StoredAnswer[];
@@ -94,6 +96,7 @@ export class HeldTurn implements AsyncDisposable {
     this.isTakenUp = isTakenUp;
     this.#hasReadUntrusted = record.hasReadUntrusted;
     this.#answers = [...record.answers];
+    this.#left = this.#answers.length;
     this.#results = new Map(record.results);
     this.#renewing = setInterval(() => void this.#renew(), options.leaseMs / 4).unref();
   }
@@ -109,6 +112,11 @@ export class HeldTurn implements AsyncDisposable {
 
   answer(index: number): StoredAnswer | undefined {
     return this.#answers[index];
+  }
+
+  /** Whether an earlier run may have made the calls of an answer, and not learned their results. */
+  mayHaveCalled(iteration: number): boolean {
+    return this.isTakenUp && iteration === this.#left - 1;
   }
 
   result(callId: string): StoredResult | undefined {

@@ -90,6 +90,8 @@ export interface StoredAnswer extends ModelAnswer {
   readonly toolCalls: readonly StoredCall[];
   /** It is the last one, without tools: why, in words. */
   readonly limit?: string | undefined;
+  /** The turn had read untrusted content when it was given. */
+  readonly isMarked?: boolean | undefined;
 }
 
 /** A call that the model asks for: with the name of a tool, and arguments that can be parsed, unless it is refused. */

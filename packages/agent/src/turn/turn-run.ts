@@ -137,16 +137,18 @@ export class TurnRun {
 
   /** The answer that is kept, or a new one. */
   async #answer(iteration: number): Promise<StoredAnswer> {
-    const { held, conversation, budget } = this.#options;
+    const { held, conversation, budget, mark } = this.#options;
     const known = held.answer(iteration);
+    if (known?.isMarked) mark.set(undefined); // also where what marked it is not there any more, such as a hint
     if (known !== undefined) return known;
     const limit = this.#stop ?? budget.limit(iteration);
     if (limit !== undefined) return this.#lastAnswer(limit);
     try {
       const answer = await this.#ask("auto", budget.toolsDeadline);
       const read = readCalls(answer, { tools: this.#callable, results: conversation.results, iteration });
-      await held.addAnswer(read);
-      return read;
+      const stored = mark.isSet ? { ...read, isMarked: true } : read;
+      await held.addAnswer(stored);
+      return stored;
     } catch (error) {
       const isLate = codeOf(error) === "timeout" && !this.#signal.aborted;
       if (isLate && budget.limit(iteration) !== undefined) return this.#lastAnswer("the time of this turn is used up");
@@ -209,8 +211,9 @@ export class TurnRun {
         if (known !== undefined) return known;
         using _place = await places.acquire(this.#signal);
         const result = await unlessAborted(runner.run({ callId, name, arguments: args }, { tools, events, parent }), this.#signal);
-        await held.addResult(callId, result);
-        return result;
+        const honest = held.mayHaveCalled(iteration) && !tools.get(name)?.readOnly ? orUnknown(name, result) : result;
+        await held.addResult(callId, honest);
+        return honest;
       }),
     );
   }
@@ -246,6 +249,13 @@ export class TurnRun {
     if (code === "refused") return this.#result(this.#say(ownWords.refused), "refused", reason);
     return this.#result(this.#say(ownWords.failed(code)), "failed", reason);
   }
+}
+
+/** An earlier run may have made the call. If nobody can be asked now, it is not known what became of it. */
+function orUnknown(name: string, result: StoredResult): StoredResult {
+  if (!result.isError || !/^(?:unavailable|tool_not_found): /.test(result.content)) return result;
+  const content = `outcome_unknown: The call of "${name}" may have run before the agent was restarted, and nobody can be asked now. Find out before you call it again. (${result.content})`;
+  return { ...result, content };
 }
 
 /** Whether a turn is only left here, for another process to take up. */
