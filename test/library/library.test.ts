@@ -56,6 +56,7 @@ describe.skipIf(whyNot !== undefined)(`a program outside of the repository that 
     ["rockbot/rabbitmq", ["@opentelemetry/api", "amqplib", "leven", "rockbot"]],
     ["rockbot/redis", ["rockbot"]],
     ["rockbot/agent", ["@opentelemetry/api", "jsonrepair", "leven", "rockbot", "stemmer", "tokenx"]],
+    ["rockbot/search", ["@opentelemetry/api", "leven", "rockbot", "stemmer"]],
     ["rockbot/policy", ["@opentelemetry/api", "leven", "rockbot"]],
   ])("loads with %s only what that needs", async (name, expected) => {
     const { output } = await project.run("present", ["--input-type=module", "--eval", LIST_LOADED, name]);
