@@ -1,5 +1,6 @@
 import { type Bus, createMemoryBus, DeadLetterError, RequestTimeoutError } from "@rockbot/bus";
-import { createEnvelope, type Envelope } from "@rockbot/contracts";
+import { createEnvelope, type Envelope, Header } from "@rockbot/contracts";
+import { createMemoryBlobStore } from "@rockbot/records/blobs";
 import { createMemoryClaimStore } from "@rockbot/records/claims";
 import { expect, test } from "vitest";
 import { serveTools } from "../serve/serve-tools.ts";
@@ -56,6 +57,25 @@ test("a call that has run gives its answer again, to the operator alone, and has
 
   expect(await replayer.replay(message as Envelope, options.service, { timeoutMs })).toEqual({ reply: given, isFinal: true });
   expect([effects, answers.length]).toEqual([1, 0]);
+});
+
+test("a large answer of a call that is played again comes to the operator whole, though its caller would have had it from the blob store", async () => {
+  await using bus = createMemoryBus();
+  await using blobs = createMemoryBlobStore();
+  const requests = await tap(bus, options.topic);
+  const text = "x".repeat(600_000);
+  const first = await serveTools(bus, testSet(testTool("effect", async () => text)), { ...options, blobs });
+  await using agent = await createToolCaller(bus, { agent: "agent", blobs });
+  await agent.discovered();
+  await agent.call("effect", {});
+  await first[Symbol.asyncDispose]();
+  await park(bus, [{ ...(requests[0] as Envelope), messageId: "another", correlationId: "another" }]);
+  await using _again = await serveTools(bus, testSet(testTool("effect", async () => text)), { ...options, blobs });
+  await using replayer = createReplayer(bus);
+  const [message] = await parkedOf(bus);
+  expect(message?.headers).toHaveProperty(Header.AcceptBlob);
+
+  expect(await replayer.replay(message as Envelope, options.service, { timeoutMs })).toMatchObject({ reply: { content: text } });
 });
 
 test("a request that expired runs when it is played again, within a budget of its own", async () => {

@@ -98,11 +98,11 @@ export function createReplayer(bus: Bus, { policy, forms = [] }: CreateReplayerO
   }
 }
 
-/** A correlation of its own tells its answer from that of an earlier replay. Its progress would reach nobody. */
+/** A correlation of its own tells its answer from that of an earlier replay. Its progress would reach nobody, nor would an answer in the blob store. */
 function toReplay(
   { headers, ...message }: Envelope,
   { timeoutMs, behalf }: { readonly timeoutMs: number; readonly behalf: Readonly<Record<string, string>> },
 ): Envelope {
-  const { [Header.Progress]: _, ...kept } = headers;
+  const { [Header.Progress]: _, [Header.AcceptBlob]: _blob, ...kept } = headers;
   return { ...message, correlationId: newId(), headers: { ...kept, [Header.TimeoutMs]: String(timeoutMs), ...behalf } };
 }
