@@ -22,7 +22,7 @@ delegates: [gateway, agent]
 `;
 
 // Long because: it is one system, which takes most of the time to start
-test("over a broker that verifies senders each asker has the agent as itself, live, and sees its own session only", { timeout: 120_000 }, async () => {
+test("over a broker that verifies senders each asker has the agent as itself, live, and sees its own session only", { timeout: 180_000 }, async () => {
   await using model = await startModelServer(({ messages }) => {
     const last = messages.at(-1);
     return last?.role === "tool" ? { text: `It ran for ${last.text}.` } : { text: "Let me ask.", toolCalls: [{ name: "echo_who" }] };
@@ -58,6 +58,8 @@ test("over a broker that verifies senders each asker has the agent as itself, li
   });
   started.use(asked);
   await asked.ended;
+  expect(asked.stderr()).toBe("");
+  expect(asked.stdout()).not.toContain('"kind":"error"');
   const steps = asked
     .stdout()
     .trimEnd()
