@@ -48,8 +48,8 @@ test.skipIf(missing)(
     await using redis = await startOwnRedis();
     const env = { ...world.env, BUS_URL: broker.url, REDIS_URL: redis.url };
     await using services = new AsyncDisposableStack();
-    for (const service of ["web-tools", "mcp-bridge", "scripts-manager", "scheduler", "agent", "gateway"])
-      services.use(await startService(service, { ...env, PORT: "0" }));
+    const names = ["web-tools", "mcp-bridge", "scripts-manager", "scheduler", "agent", "gateway"];
+    await Promise.all(names.map(async (name) => services.use(await startService(name, { ...env, PORT: "0" }))));
     await using bus = await connectBus(broker.url, { name: "users" });
     const replies: (AgentReply & { readonly correlationId: string | undefined })[] = [];
     await using _replies = await bus.subscribe({ name: "result.users", topics: ["user.response.users"], kind: "result" }, async ({ correlationId, body }) => {
