@@ -1,4 +1,5 @@
-import { type ToolAgentChatOutput, ToolError, tools } from "@rockbot/contracts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { CallOptions, ToolCaller } from "@rockbot/tools";
 import type { RunningFire, ScheduledTask, TaskRun } from "../task/scheduled-task.ts";
 
@@ -13,6 +14,9 @@ export type AskAgent = (fire: AskedFire) => Promise<AskOutcome>;
 
 /** The part of an answer that is kept. */
 const MAX_TEXT = 1_000;
+/** When Redis comes back, the tasks may be there before the journal, or before the agent's claims: these are waited for. */
+const PATIENCE_MS = 10_000;
+const ASK_AGAIN_MS = 500;
 
 /** Asks the agent on the bus, on behalf of the task's caller. The fire's id is the call's id: however often it is made, the agent has one turn of it. */
 export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurable }: { readonly timeoutMs: number; readonly isDurable: boolean }): AskAgent {
@@ -26,7 +30,8 @@ export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurabl
       ...(hasReadUntrusted ? { hasReadUntrusted } : {}),
     };
     try {
-      const { content, structured, isError, trust } = await caller.call(tools.agentChat.name, { message, session_id: sessionId, origin: "schedule" }, options);
+      const input = { message, session_id: sessionId, origin: "schedule" };
+      const { content, structured, isError, trust } = await patiently(() => caller.call(tools.agentChat.name, input, options), isDurable);
       const answer = (structured ?? {}) as Partial<ToolAgentChatOutput>;
       const hasFailed = isError || answer.finish === "failed" || answer.finish === "refused";
       const text = answer.text ?? content ?? "";
@@ -41,6 +46,19 @@ export function askAgent(caller: Pick<ToolCaller, "call">, { timeoutMs, isDurabl
       return { outcome: "failed", text: beginningOf(text), isUntrusted: hasReadUntrusted };
     }
   };
+}
+
+/** Asks again while the call is refused as `unavailable`, for PATIENCE_MS, where a store is shared. Under the same id that is the same call. */
+async function patiently<T>(call: () => Promise<T>, isDurable: boolean): Promise<T> {
+  const until = performance.now() + (isDurable ? PATIENCE_MS : 0);
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof ToolError) || error.code !== ToolErrorCode.Unavailable || performance.now() >= until) throw error;
+      await sleep(ASK_AGAIN_MS);
+    }
+  }
 }
 
 function beginningOf(text: string): string {
