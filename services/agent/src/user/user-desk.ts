@@ -16,7 +16,7 @@ import { lastTurns } from "./last-turns.ts";
 import { replyAddress } from "./reply-address.ts";
 import type { SessionAddresses } from "./session-addresses.ts";
 import type { TurnCalls } from "./turn-calls.ts";
-import type { UserReplies } from "./user-replies.ts";
+import { replyId, type UserReplies } from "./user-replies.ts";
 
 export interface UserDeskOptions {
   readonly agent: Pick<Agent, "history" | "note">;
@@ -90,7 +90,10 @@ class UserDesk {
     const { correlationId, messageId } = message;
     const decoded = decodeMessage("UserMessage", message.body);
     const sessionId = sessionIn(decoded);
-    const reply = async (content: string, isFinal: boolean): Promise<void> => void (await replies.send({ topic, sessionId, content, correlationId, isFinal }));
+    // An agent that dies between its answer and its acknowledgement leaves a repeat: the same id tells.
+    const finalId = replyId(caller, sessionId, messageId);
+    const reply = async (content: string, isFinal: boolean): Promise<void> =>
+      void (await replies.send({ topic, sessionId, content, correlationId, isFinal, messageId: isFinal ? finalId : undefined }));
     const refusal = asked.refusal ?? faultOf(decoded);
     if (refusal !== undefined || !decoded.ok) return reply(`I could not take your message: ${refusal}`, true);
     await addresses

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type Bus, type Logger, UnroutableError } from "@rockbot/bus";
 import { agentTopics, createEnvelope, encodeMessage, messages } from "@rockbot/contracts";
 import { ownAddress } from "./reply-address.ts";
@@ -75,12 +75,12 @@ export class UserReplies {
       .get(caller, sessionId)
       .catch((error: unknown) => log.warn({ reason: String(error) }, "could not read where replies of a session go"));
     const usual = this.#bus.traits.verifiesSender ? ownAddress(caller) : agentTopics.response;
-    const messageId = createHash("sha256")
-      .update(JSON.stringify(["reply", caller, sessionId, turnId]))
-      .digest("hex")
-      .slice(0, 32);
-    const reply = { sessionId, content, correlationId: undefined, isFinal: true, messageId };
+    const reply = { sessionId, content, correlationId: undefined, isFinal: true, messageId: replyId(caller, sessionId, turnId) };
     const isHeard = await this.send({ ...reply, topic: last || usual });
     if (!isHeard && last && last !== usual) await this.send({ ...reply, topic: usual }); // that process may be gone
   }
 }
+
+/** The id of the last reply to a turn, however often it is sent. */
+export const replyId = (caller: string, sessionId: string, turnId: string): string =>
+  hash("sha256", JSON.stringify(["reply", caller, sessionId, turnId]), "hex").slice(0, 32);
