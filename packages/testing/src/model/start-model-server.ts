@@ -108,7 +108,7 @@ async function answer(response: ServerResponse, { speech, request, step, cache }
   if (step.json !== undefined) return send(response, 200, step.json, step.headers);
   const fault = speech.faultOf(step);
   if (step.status !== undefined && step.errorAfter === undefined) return fail(response, speech, fault, step.headers);
-  const cached = cache.use(request);
+  const cached = step.usage?.cachedInputTokens ?? cache.use(request);
   if (request.body.stream !== true) return send(response, 200, speech.whole(step, request, cached), step.headers);
   const last = speech.last === undefined ? {} : { last: speech.last };
   return streamStep(response, step, { events: speech.events(step, request, cached), error: speech.errorEvent(fault), ...last });
