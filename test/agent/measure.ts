@@ -138,8 +138,8 @@ function absent(): never {
 const report = `<!-- Written by \`npm run bench:agent\`. Do not edit. -->
 # What the agent adds to its model
 
-Measured by \`npm run bench:agent\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere at its
-beginning, and of ${(loadavg()[0] ?? 0).toFixed(1)} with its own at its end. All processes share the machine: the model's server, RabbitMQ and Redis, too.${values.note === undefined ? "" : ` ${values.note}`}
+Measured by \`npm run bench:agent\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}. The load was ${load.toFixed(1)} at
+its beginning, and ${(loadavg()[0] ?? 0).toFixed(1)} with its own at its end. All processes share the machine: the model's server, RabbitMQ and Redis, too.${values.note === undefined ? "" : ` ${values.note}`}
 
 ## Turns
 
@@ -156,7 +156,7 @@ ${lines.join("\n")}
 
 ## Memory of a session
 
-What the agent's process keeps of each of ${KEPT} new sessions after one turn, once its garbage is collected. In one process that is all: history, results, events and the journal of calls.
+The table shows what each of ${KEPT} new sessions leaves in the agent's process after one turn. Garbage is collected before. In one process that is all: history, results, events and the journal of calls.
 Over RabbitMQ these are in Redis.
 
 | place | tool calls | heap KiB | RSS KiB | RSS of the process at the end, MiB |
