@@ -242,6 +242,18 @@ test("a call that was made with a key can be looked up by it, with its answer", 
   expect((await gateway.send({ path: "/v1/calls/mine", method: "DELETE" })).status).toBe(405);
 });
 
+test("a refused reuse of a key leaves the call that it stands for answered, with its answer", async () => {
+  await using gateway = await startTestGateway();
+  const path = "/v1/calls/mine";
+  await gateway.invoke("echo", { word: "hi" }, { "idempotency-key": "mine" });
+  const { json: before } = await gateway.send({ path });
+  const reuse = await gateway.invoke("fail", { code: "invalid_arguments" }, { "idempotency-key": "mine" });
+
+  expect(reuse.json).toMatchObject({ code: "invalid_arguments" });
+  expect(before).toMatchObject({ state: "answered", attempts: 1 });
+  expect((await gateway.send({ path })).json).toEqual(before);
+});
+
 test("a call goes on when its client's connection breaks, if it asked for that, and its answer can be fetched", async () => {
   await using gateway = await startTestGateway();
   const headers = { "content-type": "application/json", "idempotency-key": "long", "rockbot-on-close": "keep" };

@@ -37,6 +37,23 @@ test("a journal tells of each call how it went, and an end is final", async () =
   expect(await journal.find("stranger")).toBeUndefined();
 });
 
+test("a call that was answered stays answered when a later attempt under its id was refused, here and in the store", async () => {
+  await using store = await connectRedisJournalStore(url, { prefix: uniquePrefix() });
+  await using journal = new CallJournal({ caller: "me", store });
+  ask(journal, "a").note("answered");
+  const before = await journal.find("a");
+  const answered = journal.answered("a");
+  const again = ask(journal, "a");
+  expect(journal.answered("a")).toBeUndefined();
+  expect(await journal.written(again)).toBe(true);
+  again.note("failed", "invalid_arguments");
+  if (answered !== undefined) journal.goBack(answered);
+
+  expect(before).toMatchObject({ state: "answered", attempts: 1 });
+  expect(await journal.find("a")).toEqual(before);
+  await expect.poll(() => store.read("me", "a"), POLL).toEqual(before);
+});
+
 test("a journal keeps the newest calls, not all of them, for a day, and of each the first step and the last", async () => {
   let now = 0;
   await using journal = new CallJournal({ caller: "me", clock: () => now, maxCalls: 3 });

@@ -110,6 +110,19 @@ export class CallJournal implements AsyncDisposable {
     return this.#begin(new CallNotes(this.#keeper, begun, steps), "resumed");
   }
 
+  /** The call that has this id and was answered. What a later attempt ends in does not change that: see `goBack`. */
+  answered(toolCallId: string): CallNotes | undefined {
+    const call = this.#calls.get(toolCallId);
+    return call?.record.state === CallState.Answered ? call : undefined;
+  }
+
+  /** Forgets a later attempt that was refused, or ended in another error: the call stands as it was answered. */
+  goBack(answered: CallNotes): void {
+    if (this.#keeper.isClosed) return;
+    this.#calls.set(answered.toolCallId, answered);
+    this.#keeper.changed(answered);
+  }
+
   /** An answer has come that no call waits for. */
   answeredLate(toolCallId: string): void {
     this.#calls.get(toolCallId)?.note("late_answer");
@@ -228,7 +241,7 @@ export class CallJournal implements AsyncDisposable {
   /** @returns whether the store has taken it */
   async #write(): Promise<boolean> {
     const awaited = this.#awaited.splice(0, MAX_BATCH);
-    const batch = new Set(awaited.map(({ call }) => call));
+    const batch = new Set(awaited.map(({ call }) => this.#calls.get(call.toolCallId) ?? call));
     for (const { toolCallId } of batch) this.#unwritten.delete(toolCallId);
     while (this.#isGathered && batch.size < MAX_BATCH) {
       const { oldest } = this.#unwritten;

@@ -61,6 +61,7 @@ export class OutgoingCalls {
     const signals = signalsOf(options);
     const stopListening = signals.length === 0 ? undefined : cancelWith(cancelled, signals, name);
     const acceptBlob = acceptsBlobs ? newCapability() : undefined;
+    const answered = options.toolCallId === undefined ? undefined : journal.answered(toolCallId);
     /** Undefined for a call that joins one taken up: that one's end is the end. */
     const notes =
       resumed.open(toolCallId) !== undefined
@@ -86,7 +87,8 @@ export class OutgoingCalls {
     } catch (error) {
       const toolError = toToolError(error, name);
       notes?.note(endOf(toolError), toolError.code);
-      if (options.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, toolError).body);
+      if (answered !== undefined) journal.goBack(answered);
+      else if (options.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, toolError).body);
       throw toolError;
     } finally {
       stopListening?.();
