@@ -238,6 +238,28 @@ test("a cancelled turn cancels its calls, and ends in one result", async () => {
   await cancelled.promise;
 });
 
+test("a question that was cancelled is not asked again with the next one", async () => {
+  await using bus = createMemoryBus();
+  const stop = new AbortController();
+  const { model, requests } = scriptedModel([
+    async () => {
+      stop.abort(new ToolError("cancelled", "enough"));
+      return said("late");
+    },
+    said("two"),
+  ]);
+  await using agent = await createAgent({ bus, model }).start();
+  const { sessionId } = testRequest("");
+  await agent.runTurn(testRequest("one?", { sessionId, signal: stop.signal }));
+  await agent.runTurn(testRequest("two?", { sessionId }));
+
+  expect(requests[1]?.messages.slice(1)).toEqual([
+    { role: "user", content: "one?" },
+    { role: "assistant", content: expect.stringContaining("cancelled") },
+    { role: "user", content: "two?" },
+  ]);
+});
+
 test("messages that come during a turn wait in order, and one too many is refused", async () => {
   await using bus = createMemoryBus();
   const first = Promise.withResolvers<void>();

@@ -10,6 +10,7 @@ import { openConversation } from "../prompt/open-conversation.ts";
 import { systemText } from "../prompt/system-text.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
 import type { EventPage, TurnStore } from "../store/turn-store.ts";
+import { ownWords } from "../turn/notes.ts";
 import { recordTurn } from "../turn/record-turn.ts";
 import type { HistoryTurn, TurnRequest, TurnResult } from "../turn/turn.ts";
 import { TurnBudget } from "../turn/turn-budget.ts";
@@ -242,9 +243,14 @@ function scopeOf(
 }
 
 /** What the session remembers of a turn: what was asked, and what was answered. A client that brings its history keeps it itself. */
-function historyOf({ message, hasReadUntrusted = false }: TurnRequest, startedAt: number, { text, hasReadUntrusted: isUntrusted }: TurnResult): HistoryTurn[] {
+function historyOf(
+  { message, hasReadUntrusted = false }: TurnRequest,
+  startedAt: number,
+  { text, finish, hasReadUntrusted: isUntrusted }: TurnResult,
+): HistoryTurn[] {
   if (message === undefined) return [];
   const asked: HistoryTurn = { role: "user", content: message, at: startedAt, ...(hasReadUntrusted ? { isUntrusted: true } : {}) };
-  if (text === "") return [asked];
+  // Without a word behind it, a model would take the question as part of the next one.
+  if (text === "") return finish === "failed" ? [asked, { role: "assistant", content: ownWords.cancelled, at: Date.now() }] : [asked];
   return [asked, { role: "assistant", content: text, at: Date.now(), ...(isUntrusted ? { isUntrusted: true } : {}) }];
 }

@@ -10,6 +10,8 @@ export const notes = {
 export const ownWords = {
   limit: (reason: string): string => `I have to stop here: ${reason}.`,
   empty: "I have no answer: the model gave none.",
+  /** Only the history has it: the user knows. */
+  cancelled: "(This question was cancelled before it was answered. It needs no answer any more.)",
   refused: "The model declined to answer.",
   failed: (code: string): string => `I could not answer: ${WORDS[code] ?? "something went wrong"}. Please try again later.`,
 } as const;

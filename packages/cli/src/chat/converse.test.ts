@@ -32,18 +32,30 @@ function talk() {
 const CTRL_C = "\x03";
 const CTRL_D = "\x04";
 
-test("messages are said one after the other, until Ctrl-D, which leaves what runs its answer", async () => {
+test("messages are said one after the other, until Ctrl-D", async () => {
   const terminal = talk();
   terminal.type("one\r");
   await expect.poll(() => terminal.said).toEqual(["one"]);
   terminal.type("two\r");
   terminal.answer();
   await expect.poll(() => terminal.said).toEqual(["one", "two"]);
-  terminal.type(CTRL_D);
   terminal.answer();
+  await expect.poll(() => terminal.shown().split("> ").length).toBeGreaterThan(2);
+  terminal.type(CTRL_D);
 
   expect(await terminal.ended).toBe("by Ctrl-D");
   expect(terminal.cancelled).toEqual([]);
+});
+
+test("Ctrl-D while a turn runs cancels it and ends: what was typed meanwhile is not said", async () => {
+  const terminal = talk();
+  terminal.type("one\r");
+  await expect.poll(() => terminal.said).toEqual(["one"]);
+  terminal.type(`two\r${CTRL_D}`);
+
+  expect(await terminal.ended).toBe("by Ctrl-D");
+  expect(terminal.cancelled).toEqual(["one"]);
+  expect(terminal.said).toEqual(["one"]);
 });
 
 test("Ctrl-C cancels what runs and asks for the next message; the next Ctrl-C ends", async () => {

@@ -13,7 +13,7 @@ const PASTE_MS = 30;
 const PROMPT = "> ";
 
 /**
- * Asks for messages at a terminal and hands each to `say`, one after the other, until Ctrl-D. Ctrl-C aborts what runs; once more, and it ends.
+ * Asks for messages at a terminal and hands each to `say`, one after the other, until Ctrl-D, which aborts what runs. Ctrl-C aborts what runs, too; once more, and it ends.
  * @throws {Interrupted} if it ended by Ctrl-C
  */
 export async function converse(say: (message: string, signal: AbortSignal) => Promise<void>, { input, output, signal }: ConverseOptions): Promise<void> {
@@ -32,7 +32,7 @@ export async function converse(say: (message: string, signal: AbortSignal) => Pr
   });
   terminal.on("close", () => {
     isClosed = true;
-    if (isInterrupted || signal.aborted) running?.abort(); // after Ctrl-D what runs is answered
+    running?.abort();
     heard.resolve();
   });
   terminal.on("SIGINT", () => {
@@ -47,7 +47,7 @@ export async function converse(say: (message: string, signal: AbortSignal) => Pr
   });
   signal.addEventListener("abort", close, { once: true });
   try {
-    while (!isInterrupted && !signal.aborted && (!isClosed || lines.length > 0)) {
+    while (!isClosed) {
       if (lines.length === 0) {
         terminal.prompt();
         heard = Promise.withResolvers();
@@ -55,7 +55,7 @@ export async function converse(say: (message: string, signal: AbortSignal) => Pr
         await new Promise((resolve) => setTimeout(resolve, PASTE_MS));
       }
       const message = lines.splice(0).join("\n").trim();
-      if (message === "" || signal.aborted || isInterrupted) continue;
+      if (message === "" || isClosed) continue;
       isWarned = false;
       running = new AbortController();
       await say(message, running.signal);
