@@ -72,7 +72,7 @@ Examples:
 Each setting of the file is also a variable: braveApiKey is BRAVE_API_KEY. An option beats a variable, and a variable
 beats the file. The log is text at a terminal and JSON elsewhere; LOG_FORMAT=json or LOG_FORMAT=text forces one.
 Over the in-memory bus, other commands reach this process through a unix socket. Its folder is $ROCKBOT_RUNTIME_DIR,
-else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}.`,
+else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}. A folder that is there already needs the mode 0700.`,
     )
     .action(async (options: UpOptions) => (await import("../commands/up.ts")).up(options));
 

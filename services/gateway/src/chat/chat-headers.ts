@@ -24,7 +24,7 @@ export function readChatHeaders(header: (name: string) => string | undefined, op
   const read = readCallHeaders((name) => (name === "rockbot-on-close" && isPlainKeep ? undefined : header(name)), options);
   const fault = sessionId === undefined ? undefined : sessionFault(sessionId);
   if (fault !== undefined) throw invalid(`rockbot-session: ${fault}`);
-  const after = readAfter(header("last-event-id"));
+  const after = readAfter(header("last-event-id"), "the header Last-Event-ID");
   if (after !== undefined && !hasKey)
     throw invalid("Last-Event-ID: needs the Idempotency-Key of the request whose stream goes on. GET /v1/sessions/{id}/events needs none");
   return { ...read, goesOn: sessionId === undefined ? read.goesOn : onClose !== "cancel", hasKey, after };

@@ -4,9 +4,13 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 export const sessionFault = (text: string): string | undefined =>
   /^[\x21-\x7e]{1,128}$/.test(text) ? undefined : "expected 1 to 128 visible ASCII characters";
 
-/** The sequence behind which a stream goes on; undefined if the request does not say. @throws {ToolError} if it is none */
-export function readAfter(text: string | undefined): number | undefined {
+/**
+ * The sequence behind which a stream goes on; undefined if the request does not say.
+ * @param where the header, or the parameter, that says it
+ * @throws {ToolError} if it is none
+ */
+export function readAfter(text: string | undefined, where: "the header Last-Event-ID" | "after in the query"): number | undefined {
   if (text === undefined || text === "") return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new ToolError(ToolErrorCode.InvalidArguments, "Cannot read the request's headers: Last-Event-ID: expected the id of an event of this stream");
+  throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot read ${where}: expected the id of an event of this stream, a whole number`);
 }

@@ -104,7 +104,8 @@ test("a request that names no session, or no event, is refused in words", async 
   const get = async (path: string, headers: Record<string, string> = {}) => (await gateway.send({ path, headers })).json?.["message"];
 
   expect(await get("/v1/sessions/a%20b/events")).toContain("expected 1 to 128 visible ASCII characters");
-  expect(await get("/v1/sessions/s/events", { "last-event-id": "x" })).toContain("Last-Event-ID: expected the id of an event");
+  expect(await get("/v1/sessions/s/events", { "last-event-id": "x" })).toContain("the header Last-Event-ID: expected the id of an event");
+  expect(await get("/v1/sessions/s/events?after=abc")).toContain("after in the query: expected the id of an event");
   expect((await gateway.send({ path: "/v1/sessions/s/events", method: "POST" })).status).toBe(405);
 });
 

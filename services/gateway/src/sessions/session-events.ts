@@ -38,7 +38,7 @@ export function sessionEvents(hub: SessionHub, { authenticate, headers, stallMs,
     const sessionId = c.req.param("id");
     const fault = sessionFault(sessionId);
     if (fault !== undefined) throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot follow the session: its id: ${fault}`);
-    const after = readAfter(c.req.header("last-event-id") ?? c.req.query("after")) ?? 0;
+    const after = readAfter(c.req.header("last-event-id"), "the header Last-Event-ID") ?? readAfter(c.req.query("after"), "after in the query") ?? 0;
     using listener = await hub.listen(c.get("caller"), sessionId);
     listener.startAfter(after);
     const known = await listener.readOn();
