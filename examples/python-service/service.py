@@ -11,7 +11,7 @@ from pika.exceptions import AMQPError, UnroutableError
 NAME, URL = os.environ.get("SERVICE", "python"), os.environ.get("BUS_URL", "amqp://guest:guest@127.0.0.1:5672/%2F")
 MAIN, PARKED, BUS, DEAD_LETTERS = f"rockbot.{NAME}.v1", f"rockbot.{NAME}.v2.parked", "rockbot", "rockbot.dlx.v1"
 REPLY_TOPIC = re.compile(r"(?:tool\.result|script\.result|mcp\.manage\.response)(?:\.[A-Za-z0-9_-]{1,64}){0,2}")
-RETRYABLE, DELEGATES = {"timeout", "unavailable", "rate_limited", "overloaded"}, {"gateway", "operator"}
+RETRYABLE, DELEGATES = {"timeout", "unavailable", "rate_limited", "overloaded"}, {"gateway", "operator", "agent", "scheduler"}
 MIB, KEPT_SECONDS, MAX_SECONDS, DRAIN_SECONDS, AT_ONCE, REMEMBERED = 1024 * 1024, 900, 1200, 20, 16, 10_000
 IDS = {"toolCallId": {"type": "string", "minLength": 1, "maxLength": 128}, "toolName": {"type": "string", "minLength": 1, "maxLength": 256}}
 REQUEST = {"type": "object", "required": list(IDS), "properties": IDS | {"arguments": {"type": ["string", "null"]}}}

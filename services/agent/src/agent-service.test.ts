@@ -12,7 +12,7 @@ const message = { content: "What is 6 times 7?", sessionId: "blazor-session", us
 const echo = (request: { readonly messages: readonly { readonly role: string; readonly text: string }[] }) => ({
   text: `You said: ${request.messages.findLast(({ role }) => role === "user")?.text}`,
 });
-const slowTool = () => {
+const slowTool = (until?: Promise<void>) => {
   const runs: object[] = [];
   const definition = {
     name: "multiply",
@@ -24,6 +24,7 @@ const slowTool = () => {
   };
   const tool = defineTool(definition as never, async (input: object) => {
     runs.push(input);
+    await until;
     return "42";
   });
   return { runs, tool };
@@ -80,6 +81,23 @@ test("a message that comes again is answered again, with the same words, and run
     ["user.response", "Done."],
     ["user.response", "Done."],
   ]);
+  expect([runs.length, agent.model.requests.length]).toEqual([1, 2]);
+});
+
+test("a message that comes again while its turn runs waits for the turn's answer, as after a lost connection", async () => {
+  const { promise: until, resolve: finish } = Promise.withResolvers<void>();
+  const { tool, runs } = slowTool(until);
+  await using agent = await startTestAgent([{ toolCalls: [{ name: "multiply" }] }, { text: "Done." }], { tools: [tool] });
+
+  await agent.send("user.message", "UserMessage", message, { messageId: "m".repeat(32) });
+  await expect.poll(() => runs.length, WAIT).toBe(1);
+  await agent.send("user.message", "UserMessage", message, { messageId: "m".repeat(32) });
+  // Messages are taken in their order: once this one is answered, the one before it is being handled.
+  await agent.send("user.history.request", "ConversationHistoryRequest", { sessionId: "other" }, { replyTo: "user.history.response.user-proxy" });
+  await expect.poll(() => agent.heard("ConversationHistoryResponse"), WAIT).toHaveLength(1);
+  finish();
+  await expect.poll(() => agent.finals().map(({ body }) => body.content), WAIT).toEqual(["Done.", "Done."]);
+
   expect([runs.length, agent.model.requests.length]).toEqual([1, 2]);
 });
 
