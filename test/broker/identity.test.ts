@@ -34,6 +34,7 @@ test("verified senders are named to receivers, also of dead letters, and what a 
   const refused = outcomes[20] as PromiseRejectedResult;
   expect(refused.reason).toBeInstanceOf(BusUnavailableError);
   expect(String(refused.reason)).toMatch(/the broker refuses the message \(.*ACCESS.REFUSED/);
+  expect(refused.reason).toMatchObject({ isForbidden: true });
   await expect.poll(() => new Set(received.map(textOf)).size, { timeout: 10_000 }).toBe(39);
   expect(new Set(received.map(({ userId }) => userId))).toEqual(new Set(["alice"]));
 

@@ -2,16 +2,20 @@ import { redact } from "@rockbot/base/redaction";
 
 export interface PublishErrorOptions extends ErrorOptions {
   readonly mayHaveBeenTaken?: boolean | undefined;
+  readonly isForbidden?: boolean | undefined;
 }
 
 /** A message was not published, as far as its sender knows. */
 class PublishError extends Error {
   /** It was sent once, and never confirmed: somebody may have it. */
   readonly mayHaveBeenTaken: boolean;
+  /** The sender lacks the right to publish to the topic: the next message to it will fare the same. */
+  readonly isForbidden: boolean;
 
-  constructor(message: string, { mayHaveBeenTaken = false, ...options }: PublishErrorOptions = {}) {
+  constructor(message: string, { mayHaveBeenTaken = false, isForbidden = false, ...options }: PublishErrorOptions = {}) {
     super(message, options);
     this.mayHaveBeenTaken = mayHaveBeenTaken;
+    this.isForbidden = isForbidden;
   }
 }
 

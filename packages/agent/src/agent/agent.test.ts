@@ -1,4 +1,4 @@
-import { createMemoryBus } from "@rockbot/bus";
+import { type Bus, BusUnavailableError, createMemoryBus, type Logger, silentLogger } from "@rockbot/bus";
 import { type AgentEvent, ToolError } from "@rockbot/contracts";
 import type { Model, ModelRequest } from "@rockbot/llm";
 import { serveTools, type Tool } from "@rockbot/tools";
@@ -128,6 +128,48 @@ test("three identical failing calls in a row end in an answer without tools", as
   expect(requests).toHaveLength(4);
   expect(requests[3]).toMatchObject({ toolChoice: "none" });
   expect(lastOf(requests[3] as ModelRequest)?.content).toContain("cannot call tools any more");
+});
+
+test("the same failing call many times in one answer is no streak, nor are the calls that one answer has too many", async () => {
+  let runs = 0;
+  const counted = testTool("counted", async () => `${++runs}`);
+  const { model, requests } = scriptedModel([
+    called(["nothing", { a: 1 }], ["nothing", { a: 2 }], ["nothing", { a: 3 }]),
+    called(...Array.from({ length: 100 }, () => "counted")),
+    said("done"),
+  ]);
+  expect(await runTurn(model, [counted])).toMatchObject({ text: "done", finish: "stop" });
+  expect(requests).toHaveLength(3);
+  expect(runs).toBe(32);
+});
+
+test("an agent that may not publish its events says so once, and tries no more of them", async () => {
+  await using memory = createMemoryBus();
+  let refused = 0;
+  const warnings: unknown[] = [];
+  const publish: Bus["publish"] = async (message, options) => {
+    if (!message.topic.startsWith("agent.event.")) return memory.publish(message, options);
+    refused++;
+    throw new BusUnavailableError("Cannot publish: the broker refuses the message", { isForbidden: true });
+  };
+  const bus = new Proxy<Bus>(memory, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (name === "publish") return publish;
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+  const log: Logger = { ...silentLogger, warn: (_fields: object, message?: string) => warnings.push(message) };
+  const { model } = scriptedModel([said("done")]);
+  await using agent = await createAgent({ bus, model, log }).start();
+  const request = testRequest("Go.");
+  await agent.runTurn(request);
+  const afterFirst = refused;
+  await agent.runTurn(testRequest("Again.", { sessionId: request.sessionId }));
+  expect(afterFirst).toBeGreaterThan(0);
+  expect(refused).toBe(afterFirst);
+  expect(warnings).toEqual([expect.stringContaining("may not publish events")]);
+  expect((await agent.events("agent", request.sessionId, 0, 500)).events.map(({ kind }) => kind)).toContain("turn_finished");
 });
 
 test("a model that calls for ever is stopped at its iterations, and answers; one that answers nothing then has our words", async () => {

@@ -1,4 +1,4 @@
-import { type Bus, BusClosedError, type Logger } from "@rockbot/bus";
+import { type Bus, BusClosedError, BusUnavailableError, type Logger } from "@rockbot/bus";
 import { type AgentEvent, agentTopics, createEnvelope, encodeMessage, messages, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import { sessionNamespace } from "@rockbot/memory";
@@ -51,6 +51,8 @@ export class RunningAgent implements Agent {
   /** By session: aborts when a turn of it has ended here. */
   readonly #ends = new Map<string, AbortController>();
   readonly #stopping = new AbortController();
+  /** A broker that verifies its users has refused an event. Each refusal costs the bus its channel. */
+  #mayNotTell = false;
 
   constructor(options: RunningAgentOptions) {
     this.#options = options;
@@ -207,6 +209,7 @@ export class RunningAgent implements Agent {
   #tell(request: TurnRequest, event: AgentEvent): void {
     const { bus, name, log } = this.#options;
     request.onEvent?.(event);
+    if (this.#mayNotTell) return;
     const envelope = createEnvelope({
       topic: agentTopics.event(request.caller, request.sessionId),
       type: messages.AgentEvent.type,
@@ -214,7 +217,11 @@ export class RunningAgent implements Agent {
       ttlMs: EVENT_TTL_MS,
       body: encodeMessage("AgentEvent", event),
     });
-    bus.publish(envelope).catch((error: unknown) => log.debug({ error: String(error) }, "could not tell a step of a turn"));
+    bus.publish(envelope).catch((error: unknown) => {
+      if (!(error instanceof BusUnavailableError && error.isForbidden)) return log.debug({ error: String(error) }, "could not tell a step of a turn");
+      if (!this.#mayNotTell) log.warn({ error: String(error) }, "may not publish events of sessions, and tells none any more: their logs have them");
+      this.#mayNotTell = true;
+    });
   }
 }
 

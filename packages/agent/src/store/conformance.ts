@@ -153,6 +153,7 @@ function records(open: () => Promise<StorePair>): void {
     await store.begin(session, lease, record);
     expect(await store.end(session, lease, result, [said("hello")])).toBe(true);
     expect(await store.end(session, lease, result, [said("hello")])).toBe(true);
+    expect(await store.end(session, lease, { ...result, text: "another" }, [said("another")])).toBe(false);
     expect(await other.take(session, claimOf("turn"))).toEqual({ state: "ended", result });
     expect(await other.history(session)).toEqual([said("hello")]);
   });

@@ -77,7 +77,10 @@ export class HeldTurn implements AsyncDisposable {
     const record = taken.record ?? newRecord(options.hasReadUntrusted);
     const lease = { turnId: options.turnId, owner, fence: taken.fence };
     const held = new HeldTurn(store, options, lease, { record, history: taken.history, isTakenUp: taken.record !== undefined });
+    await using unlessHeld = new AsyncDisposableStack();
+    unlessHeld.use(held); // else it would renew for ever the lease of a turn that nobody runs
     if (taken.record === undefined) await held.#write((current) => store.begin(options.session, current, record));
+    unlessHeld.move();
     return held;
   }
 

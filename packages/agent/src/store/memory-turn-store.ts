@@ -140,7 +140,8 @@ class MemoryTurnStore implements TurnStore {
 
   async end(key: SessionKey, lease: TurnLease, result: TurnResult, history: readonly HistoryTurn[]): Promise<boolean> {
     const session = this.#session(key, "end a turn");
-    if (session.results.has(lease.turnId)) return true;
+    const kept = session.results.get(lease.turnId);
+    if (kept !== undefined) return JSON.stringify(kept) === JSON.stringify(result);
     if (!holds(session, lease)) return false;
     session.results.set(lease.turnId, structuredClone(result));
     for (const [oldest] of session.results) {

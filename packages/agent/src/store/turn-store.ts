@@ -26,7 +26,7 @@ export interface TurnStore extends AsyncDisposable {
   addAnswer(session: SessionKey, lease: TurnLease, index: number, answer: StoredAnswer): Promise<boolean>;
   /** Adds the result of a call; the first one of a call stays. @returns whether the lease holds */
   addResult(session: SessionKey, lease: TurnLease, callId: string, result: StoredResult): Promise<boolean>;
-  /** Ends the turn: keeps its result, adds to the session's history, and gives the lease back. @returns whether the lease held */
+  /** Ends the turn: keeps its result, adds to the session's history, and gives the lease back. @returns false if the lease does not hold, or the turn has another result */
   end(session: SessionKey, lease: TurnLease, result: TurnResult, history: readonly HistoryTurn[]): Promise<boolean>;
   /** The messages of the session, oldest first, at most MAX_HISTORY. */
   history(session: SessionKey): Promise<readonly HistoryTurn[]>;

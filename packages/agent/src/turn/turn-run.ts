@@ -108,6 +108,7 @@ export class TurnRun {
       this.#options.conversation.addAnswer(answer);
       const results = await this.#runCalls(iteration, answer.toolCalls);
       for (const [index, call] of answer.toolCalls.entries()) this.#read(call, results[index] as StoredResult);
+      this.#stop = this.#streak.add(answer.toolCalls.map(({ name, arguments: args }, index) => ({ name, args, isError: results[index]?.isError === true })));
     }
   }
 
@@ -158,12 +159,13 @@ export class TurnRun {
 
   /** The answer to what is known by now, in the model's words, or in ours if it has none. */
   async #lastAnswer(limit: string): Promise<StoredAnswer> {
-    const { conversation, held, request, events, log } = this.#options;
+    const { conversation, held, request, events, mark, log } = this.#options;
     conversation.addNote(notes.limit(limit));
     events.emit({ kind: "notice", text: `No further tools are called: ${limit}.` });
     let answer: StoredAnswer = { text: "", toolCalls: [], finish: "stop", usage: { inputTokens: 0, outputTokens: 0 }, limit };
     try {
-      answer = { ...(await this.#ask("none", request.deadline)), toolCalls: [], limit };
+      const said = await this.#ask("none", request.deadline);
+      answer = { ...said, toolCalls: [], limit, ...(mark.isSet ? { isMarked: true } : {}) };
     } catch (error) {
       this.#signal.throwIfAborted();
       log.debug({ error: String(error) }, "a turn at its limit has no last answer");
@@ -224,7 +226,6 @@ export class TurnRun {
     if (isUntrusted) mark.set(origin);
     const fenced = isUntrusted ? fence(content, { nonce: held.nonce, origin }) : content;
     conversation.addResult(call, call.repair === undefined ? fenced : `[Note: ${call.repair}]\n${fenced}`, isError);
-    this.#stop ??= this.#streak.add(call.name, call.arguments, isError);
   }
 
   #isClients(name: string): boolean {

@@ -11,12 +11,14 @@ export function isRefusal(error: unknown): boolean {
 
 /** AMQP's code for what the broker does not let this user do. */
 export const NOT_ALLOWED = 530;
+/** AMQP's code for what the rights of this user leave out. */
+export const ACCESS_REFUSED = 403;
 /** AMQP's code for a queue or an exchange that is not there. */
 export const NOT_FOUND = 404;
 /** AMQP's code for another connection's own queue. */
 export const RESOURCE_LOCKED = 405;
 /** access-refused, not-found, resource-locked, precondition-failed, not-allowed. */
-const refusals: ReadonlySet<number> = new Set([403, NOT_FOUND, RESOURCE_LOCKED, 406, NOT_ALLOWED]);
+const refusals: ReadonlySet<number> = new Set([ACCESS_REFUSED, NOT_FOUND, RESOURCE_LOCKED, 406, NOT_ALLOWED]);
 
 /** The fault, in words; Node gives no message where it tried several addresses of a host. */
 export function reasonOf(error: unknown): string {

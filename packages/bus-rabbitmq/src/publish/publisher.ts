@@ -4,7 +4,7 @@ import type { ConfirmChannel, Message } from "amqplib";
 import type { AddressSource } from "../connection/address-source.ts";
 import { ConnectionSupervisor } from "../connection/connection-supervisor.ts";
 import type { Link, LinkOptions } from "../connection/link.ts";
-import { NOT_FOUND, reasonOf } from "../connection/refusal.ts";
+import { ACCESS_REFUSED, NOT_FOUND, reasonOf } from "../connection/refusal.ts";
 import { observePublisher } from "../metrics.ts";
 import { declareExchanges } from "../topology.ts";
 import { numberOf } from "../wire/amqplib-internals.ts";
@@ -311,5 +311,5 @@ function refused(cause: Error & { readonly code?: number }): Error {
   const reason = reasonOf(cause).replace(/^Channel closed by server: /, "");
   // 311 content-too-large, and RabbitMQ's 406 for a body above its own limit.
   if (cause.code === 311 || /larger than/.test(reason)) return new MessageTooLargeError(`Cannot publish: the broker refuses the message (${reason})`);
-  return new BusUnavailableError(`Cannot publish: the broker refuses the message (${reason})`);
+  return new BusUnavailableError(`Cannot publish: the broker refuses the message (${reason})`, { isForbidden: cause.code === ACCESS_REFUSED });
 }

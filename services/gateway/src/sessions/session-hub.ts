@@ -117,7 +117,7 @@ export class SessionHub implements AsyncDisposable {
     hearing.listeners.delete(topic);
     if (hearing.listeners.size > 0) return;
     hearing.end = setTimeout(() => {
-      this.#hearings.delete(owner);
+      if (this.#hearings.get(owner) === hearing) this.#hearings.delete(owner); // one that failed has given way to another
       void endOf(hearing);
     }, KEEP_MS).unref();
   }

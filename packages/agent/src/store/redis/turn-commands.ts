@@ -105,7 +105,8 @@ return 1`,
   endTurn: {
     numberOfKeys: 5,
     lua: `
-if redis.call('HEXISTS', KEYS[4], 'result') == 1 then return 1 end
+local kept = redis.call('HGET', KEYS[4], 'result')
+if kept then return kept == ARGV[3] and 1 or 0 end
 ${mustHold}
 redis.call('DEL', KEYS[1], KEYS[3], KEYS[4])
 redis.call('HSET', KEYS[4], 'result', ARGV[3])
