@@ -85,6 +85,7 @@ function counted(
   { max, subject }: { readonly max: number; readonly subject: string },
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
+  const mark = new EndMark();
   let bytes = 0;
   return new ReadableStream({
     async pull(controller) {
@@ -97,7 +98,12 @@ function counted(
         silence.heard();
         bytes += value.length;
         if (bytes > max) throw new ModelError("interrupted", `Cannot take the answer of ${subject}: it has more than ${max} bytes`, { isRetryable: false });
-        controller.enqueue(value);
+        const end = mark.endIn(value);
+        if (end === undefined) return controller.enqueue(value);
+        silence.end();
+        controller.enqueue(Buffer.concat([value.subarray(0, end), Buffer.from("\n\n")]));
+        controller.close();
+        void reader.cancel().catch(() => {});
       } catch (error) {
         silence.end();
         controller.error(error);
@@ -109,6 +115,35 @@ function counted(
       await reader.cancel(reason);
     },
   });
+}
+
+/** The last event of OpenAI's protocol, and of Anthropic's. */
+const DONE = /^data: ?\[DONE\]/;
+const MESSAGE_STOP = /^data: ?\{ ?"type": ?"message_stop"/;
+/** The marks are in the first characters of a line. */
+const MARK_CHARACTERS = 48;
+
+/** Finds where the events end: a proxy may hold the connection open after them, or write spaces after the mark that the SDK does not take. */
+class EndMark {
+  #line = "";
+
+  /** How many bytes of a piece belong to the events, if they end in it. */
+  endIn(piece: Uint8Array): number | undefined {
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+    for (let at = 0; at < bytes.length; ) {
+      const newline = bytes.indexOf("\n", at);
+      const stop = newline === -1 ? bytes.length : newline;
+      const known = this.#line.length;
+      this.#line += bytes.toString("latin1", at, Math.min(stop, at + MARK_CHARACTERS - known));
+      const done = DONE.exec(this.#line);
+      if (done !== null) return at + done[0].length - known;
+      if (newline === -1) return undefined;
+      if (MESSAGE_STOP.test(this.#line)) return newline;
+      this.#line = "";
+      at = newline + 1;
+    }
+    return undefined;
+  }
 }
 
 function endOf(silence: Silence): null {
