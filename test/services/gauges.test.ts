@@ -31,6 +31,7 @@ test("each bound on the way of a call has a gauge: in flight, being published, h
       ].map(gauge),
     );
 
+  await expect.poll(() => caller.tools.get(name)).toBeDefined();
   const calls = Array.from({ length: 4 }, () => caller.call(name, { index: 0 }));
   await expect.poll(gauges, { timeout: 10_000 }).toEqual(["4", "0", "0", "0", "4", "2"]);
   tool.release("even");

@@ -76,7 +76,9 @@ export async function startAgentService(
   const chat = agentChat(agent, {
     modelNames: [...new Set([modelName, service, agentName])],
     turnTimeoutMs,
-    onScheduled: (...answer) => replies.volunteer(...answer),
+    // The turn has ended, and its answer is in the session, whether or not its user can be told now.
+    onScheduled: (...answer) =>
+      replies.volunteer(...answer).catch((error: unknown) => log.warn({ reason: String(error) }, "could not send the answer of a task to its user")),
   });
   const serving = { ...options, blobs, service, topic, policy, log, concurrency, drainMs, isAuditRequired: config.auditRequired };
   const served = started.use(await serveTools(bus, { tools: [chat, agentEvents(agent)] }, serving));

@@ -49,8 +49,18 @@ export class TurnCalls {
 
   async #ask({ caller, sessionId, turnId, message }: TurnQuestion, { timeoutMs, delivery: { signal }, onStep }: AskOptions): Promise<TurnAnswer> {
     let steps = Promise.resolve();
+    let newest: string | undefined;
+    // While one step is told, those after it wait, and only the newest of them is told.
     const onProgress = ({ message: words }: { readonly message?: string | undefined }): void => {
-      if (words !== undefined && onStep !== undefined) steps = steps.then(() => onStep(words)).catch(() => {});
+      if (words === undefined || onStep === undefined) return;
+      const isQueued = newest !== undefined;
+      newest = words;
+      if (isQueued) return;
+      steps = steps.then(async () => {
+        const step = newest;
+        newest = undefined;
+        if (step !== undefined) await onStep(step).catch(() => {});
+      });
     };
     try {
       const input = { message, session_id: sessionId };
