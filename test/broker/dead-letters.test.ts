@@ -48,7 +48,7 @@ test("messages whose time was over before anybody took them are sorted out, and 
   const name = uniqueName();
   await (await sender.subscribe({ name, topics: [name] }, async () => {}))[Symbol.asyncDispose]();
   const stale = Array.from({ length: 20 }, (_, index) => `stale ${index}`);
-  await Promise.all(stale.map((text) => sender.publish(textMessage(name, text, { ttlMs: 1 }))));
+  await Promise.all(stale.map((text) => sender.publish(textMessage(name, text, { ttlMs: 500 }))));
   await expect.poll(async () => (await raw.channel.checkQueue(`rockbot.${name}.v1.retry`)).messageCount, WAIT).toBe(20);
   await using _ = await sender.subscribe({ name, topics: [name] }, async () => {});
   await expect.poll(async () => (await sender.inspect(name, "parked"))?.messages, WAIT).toBe(20);
