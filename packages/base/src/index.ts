@@ -17,6 +17,10 @@ export { Buckets, type BucketsOptions, type Charge, type Shortage } from "./limi
 export { createFairQueue, type FairQueue, type FairQueueLimits } from "./limits/create-fair-queue.ts";
 export { createSemaphore, type Semaphore } from "./limits/create-semaphore.ts";
 
+// Values.
+
+export { isRecord } from "./values/is-record.ts";
+
 // Time and waiting.
 
 export { AwakeClock } from "./time/awake-clock.ts";

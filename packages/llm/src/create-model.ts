@@ -14,8 +14,8 @@ import { anthropicProvider } from "./provider/anthropic-provider.ts";
 import { baseUrl, kindOf, type ProviderKind } from "./provider/base-url.ts";
 import { openAiProvider } from "./provider/open-ai-provider.ts";
 import type { Provider } from "./provider/provider.ts";
-import { loosenSchema } from "./request/loosen-schema.ts";
 import { toPrompt } from "./request/to-prompt.ts";
+import { toProviderSchema } from "./request/to-provider-schema.ts";
 
 /** Where a model is, and how patiently it is asked. */
 export interface CreateModelOptions {
@@ -132,7 +132,7 @@ function callOf(request: ModelRequest, provider: Provider, { contextTokens, retu
 }
 
 function functionTool(tool: NonNullable<ModelRequest["tools"]>[number], provider: Provider): LanguageModelV4FunctionTool {
-  const { description, parameters } = provider.describe(tool, loosenSchema(tool.parameters));
+  const { description, parameters } = provider.describe(tool, toProviderSchema(tool.parameters));
   return { type: "function", name: tool.name, description, inputSchema: parameters };
 }
 

@@ -1,8 +1,8 @@
 // To rank texts.
 
+export { type Ranked, rank, rankWithScores } from "@rockbot/base/ranking";
 export { allExtras, type Extras, noExtras } from "./rank/extras.ts";
 export type { Embed } from "./rank/meanings.ts";
-export { type Ranked, rank, rankWithScores } from "./rank/rank-with-scores.ts";
 export { type Field, type Fields, type Match, SearchIndex } from "./rank/search-index.ts";
 
 // To find services.

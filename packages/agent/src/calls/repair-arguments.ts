@@ -1,3 +1,4 @@
+import { isRecord } from "@rockbot/base";
 import { parseArguments } from "@rockbot/contracts";
 import { jsonrepair } from "jsonrepair";
 
@@ -22,7 +23,7 @@ export function readArguments(written: string): ReadArguments {
   const bare = withoutFence(text);
   if (bare !== text) {
     const inside = parseArguments(bare);
-    if (inside.ok && isObject(inside.value)) return { ok: true, text: bare, repair: "the marks around the JSON were taken away" };
+    if (inside.ok && isRecord(inside.value)) return { ok: true, text: bare, repair: "the marks around the JSON were taken away" };
   }
   if (!bare.startsWith("{") || !bare.endsWith("}")) return { ok: false, fault: "they are not valid JSON: expected one JSON object, complete" };
   const repaired = bare.length > MAX_REPAIRED ? undefined : repair(bare);
@@ -31,9 +32,9 @@ export function readArguments(written: string): ReadArguments {
 }
 
 function fromValue(value: unknown, text: string): ReadArguments {
-  if (isObject(value)) return { ok: true, text };
+  if (isRecord(value)) return { ok: true, text };
   const inner = typeof value === "string" ? parseArguments(value.trim() === "" ? "{}" : value) : undefined;
-  if (inner?.ok && isObject(inner.value))
+  if (inner?.ok && isRecord(inner.value))
     return { ok: true, text: JSON.stringify(inner.value), repair: "they were a JSON object inside a text, and were read as that object" };
   return { ok: false, fault: `they are ${Array.isArray(value) ? "a list" : `the ${value === null ? "value null" : typeof value}`}: expected a JSON object` };
 }
@@ -43,7 +44,7 @@ function repair(text: string): string | undefined {
   try {
     const repaired = jsonrepair(text);
     const parsed = parseArguments(repaired);
-    const isSame = parsed.ok && isObject(parsed.value) && brackets(repaired) === brackets(text) && content(repaired) === content(text);
+    const isSame = parsed.ok && isRecord(parsed.value) && brackets(repaired) === brackets(text) && content(repaired) === content(text);
     return isSame && endsInText(repaired) === endsInText(text) ? repaired : undefined;
   } catch {
     return undefined;
@@ -63,5 +64,3 @@ const content = (json: string): number =>
 const endsInText = (json: string): boolean => /["']$/.test(json.replace(/[\s,}\]]+$/, ""));
 
 const withoutFence = (text: string): string => /^```[a-z]*\s*\n?([\s\S]*?)\n?```$/i.exec(text)?.[1]?.trim() ?? text;
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,14 +1,15 @@
 import type { Logger } from "@rockbot/bus";
-import { parseJson, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
 import type { ModelTool } from "@rockbot/llm";
 import {
   type CallOptions,
+  type ListedTool,
+  listTools,
   type Tool,
   type ToolCaller,
   type ToolContext,
   type ToolExecutor,
   type ToolLayer,
-  type ToolRegistration,
   withLocalLayers,
 } from "@rockbot/tools";
 
@@ -68,7 +69,7 @@ export class TurnTools {
     this.#options = options;
     this.#local = new Map(local.map((tool) => [tool.definition.name, withLocalLayers(tool)]));
     const served = caller.toolsOf(effectiveCaller).filter(({ name }) => !name.startsWith(OWN_PREFIX) && !this.#local.has(name));
-    this.all = [...served.map(servedTool), ...local.map(localTool)].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
+    this.all = [...listTools(served).map(servedTool), ...local.map(localTool)].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
     this.offered = options.select(this.all);
     this.#byName = new Map(this.all.map((entry) => [entry.tool.name, entry]));
   }
@@ -102,18 +103,11 @@ export class TurnTools {
   }
 }
 
-/** A registration never changes, so its schema is read once. */
-const served = new WeakMap<ToolRegistration, TurnTool>();
+/** For a tool that says nothing of its arguments: makers of models take no schema that does not say what it is of. */
+const ANYTHING = { type: "object" };
 
-function servedTool(registration: ToolRegistration): TurnTool {
-  const known = served.get(registration);
-  if (known !== undefined) return known;
-  const { name, description, parametersSchema, source, readOnly } = registration;
-  const parsed = parseJson(parametersSchema);
-  const isObject = parsed.ok && typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value);
-  const entry = { tool: { name, description, parameters: isObject ? (parsed.value as object) : { type: "object" } }, source, readOnly };
-  served.set(registration, entry);
-  return entry;
+function servedTool({ name, description, parameters, source, readOnly }: ListedTool): TurnTool {
+  return { tool: { name, description, parameters: Object.keys(parameters).length === 0 ? ANYTHING : parameters }, source, readOnly };
 }
 
 function localTool({ definition: { name, description, inputSchema, readOnly } }: Tool): TurnTool {

@@ -1,5 +1,5 @@
 import type { Schema } from "@cfworker/json-schema";
-import { isRecord } from "../text/is-record.ts";
+import { isRecord } from "@rockbot/base";
 
 /** A schema that can be checked in bounded time. It accepts whatever the stranger's schema does, and may accept more. */
 export interface LoosenedSchema {

@@ -1,8 +1,8 @@
 import { type CallToolResult, type ContentBlock, isSpecType } from "@modelcontextprotocol/server";
+import { isRecord } from "@rockbot/base";
 import { redactValue } from "@rockbot/base/redaction";
 import { errorReply, type ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
 import { describeBlock, describeUnknownBlock } from "../client/call/call-result.ts";
-import { isRecord } from "../text/is-record.ts";
 import { Meta } from "./meta.ts";
 
 /**

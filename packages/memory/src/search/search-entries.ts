@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { rankWithScores } from "@rockbot/base/ranking";
 import type { EntryRecords } from "../entry-records.ts";
 import type { MemoryEntryInfo, MemoryHit, SearchQuery } from "../working-memory.ts";
-import { rankTexts } from "./rank-texts.ts";
 
 const MAX_QUERY = 1_024;
 const BEGINNING = 120;
@@ -31,7 +31,16 @@ async function ranked(records: EntryRecords, entries: readonly MemoryEntryInfo[]
     texts.push([entry.key.replace(/[_\-/]/g, " "), found?.text ?? "", ...entry.tags, entry.category ?? ""].join(" "));
     await nextTurn();
   }
-  return rankTexts(texts, query).flatMap((index) => entries[index] ?? []);
+  const words = [...wordsOf(query.toLowerCase())];
+  const long = words.filter((word) => word.length > 1);
+  const asked = (long.length > 0 ? long : words).join(" ");
+  const ranks = rankWithScores(entries.entries(), ([index]) => texts[index] ?? "", asked, { tokensOf: wordsOf });
+  return ranks.map(({ item: [, entry] }) => entry);
+}
+
+/** Runs of letters and digits of any script. Those of one character are asked for only where the question has no others. */
+function* wordsOf(text: string): Iterable<string> {
+  for (const [word] of text.matchAll(/[\p{L}\p{N}]+/gu)) yield word;
 }
 
 function isOfCategory({ category }: MemoryEntryInfo, wanted: string | undefined): boolean {

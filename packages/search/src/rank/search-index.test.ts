@@ -1,3 +1,5 @@
+import { rankWithScores } from "@rockbot/base/ranking";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { allExtras, type Extras, noExtras } from "./extras.ts";
 import { type Fields, SearchIndex } from "./search-index.ts";
@@ -96,4 +98,22 @@ test("no text makes it fail: nothing, controls, half a surrogate, one word of a 
   for (const query of ["", "   ", "\u0000\ud800", "y".repeat(1_000_000), "constructor", "__proto__ hasOwnProperty"])
     expect(() => index.search(query)).not.toThrow();
   expect(first(index, "toString")).toBe("constructor");
+});
+
+const WORDS = ["create", "issue", "send", "message", "calendar", "query", "database", "deploy"];
+const text = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 12 }).map((words) => words.join(" "));
+const texts = fc.array(text, { minLength: 1, maxLength: 12 });
+
+test("the index scores as the textbook with no extras, whatever came and went before", () => {
+  fc.assert(
+    fc.property(texts, texts, text, (candidates, earlier, query) => {
+      const index = new SearchIndex(noExtras);
+      for (const [i, description] of earlier.entries()) index.set(`${i % 2 === 0 ? "gone " : ""}${i}`, { description });
+      for (const [i] of earlier.entries()) index.delete(`${i % 2 === 0 ? "gone " : ""}${i}`);
+      for (const [i, description] of candidates.entries()) index.set(String(i), { description });
+      const textbook = new Map(rankWithScores([...candidates.keys()], (i) => candidates[i] ?? "", query).map(({ item, score }) => [item, score]));
+      const scores = new Map(index.search(query).map(({ key, score }) => [key, score]));
+      for (const i of candidates.keys()) expect(scores.get(String(i)) ?? 0).toBeCloseTo(textbook.get(i) ?? 0, 9);
+    }),
+  );
 });

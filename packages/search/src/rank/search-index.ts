@@ -1,6 +1,6 @@
+import { B, idfOf, K1, PHRASE_BONUS } from "@rockbot/base/ranking";
 import { nearTerms } from "../words/near-terms.ts";
 import { createWordForms, type Word, type WordForms } from "../words/word-forms.ts";
-import { B, idfOf, K1, PHRASE_BONUS } from "./bm25.ts";
 import { allExtras, type Extras } from "./extras.ts";
 
 /** How much a word counts in each part of a document. */

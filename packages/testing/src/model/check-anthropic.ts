@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ModelFault } from "./model-script.ts";
-import { anthropicSchemaFault } from "./schema-faults.ts";
+import { anthropicSchemaFault, isObject } from "./schema-faults.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 const ID = /^[a-zA-Z0-9_-]+$/;
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 const MAX_BREAKPOINTS = 4;

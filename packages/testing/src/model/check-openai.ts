@@ -1,9 +1,8 @@
 import type { ModelFault } from "./model-script.ts";
-import { openAiSchemaFault } from "./schema-faults.ts";
+import { isObject, openAiSchemaFault } from "./schema-faults.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 const NAME = /^[a-zA-Z0-9_-]+$/;
 const ROLES = ["system", "developer", "user", "assistant", "tool", "function"];
 /** The longest list of tools, and texts of one. */

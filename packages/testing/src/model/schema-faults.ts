@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Schema => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Schema => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * What OpenAI refuses in a function's parameters, in its words.

@@ -1,3 +1,4 @@
+import { isRecord } from "@rockbot/base";
 import type { ChatMessage, ChatToolCall } from "@rockbot/contracts";
 
 /** A fault of a request, and where it is, such as `messages[2].content[0]`. */
@@ -19,7 +20,7 @@ export function readMessages(value: unknown, faults: RequestFault[], { onlyLast 
 const roles: Readonly<Record<string, ChatMessage["role"]>> = { system: "system", developer: "system", user: "user", assistant: "assistant", tool: "tool" };
 
 function readMessage(value: unknown, param: string, faults: RequestFault[]): ChatMessage | undefined {
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     faults.push({ param, message: "expected an object" });
     return undefined;
   }
@@ -57,7 +58,7 @@ function readContent(value: unknown, param: string, faults: RequestFault[]): str
 }
 
 function readPart(part: unknown, param: string, faults: RequestFault[]): string {
-  const { type, text, refusal } = isObject(part) ? part : {};
+  const { type, text, refusal } = isRecord(part) ? part : {};
   if ((type === "text" || type === undefined) && typeof text === "string") return text;
   if (type === "refusal" && typeof refusal === "string") return refusal;
   const kind = typeof type === "string" && type !== "text" ? ` of the type ${JSON.stringify(type.slice(0, 40))}` : "";
@@ -71,12 +72,10 @@ function readToolCalls(value: unknown, param: string, faults: RequestFault[]): C
     return [];
   }
   return value.flatMap((call, index) => {
-    const { id, type = "function", function: called } = isObject(call) ? call : {};
-    const { name, arguments: args = "" } = isObject(called) ? called : {};
+    const { id, type = "function", function: called } = isRecord(call) ? call : {};
+    const { name, arguments: args = "" } = isRecord(called) ? called : {};
     if (typeof id === "string" && type === "function" && typeof name === "string" && typeof args === "string") return [{ id, name, arguments: args }];
     faults.push({ param: `${param}[${index}]`, message: "expected a call of the type function: its id, and its name and arguments as text" });
     return [];
   });
 }
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,5 +1,6 @@
+import { isRecord } from "@rockbot/base";
 import { type ToolAgentChatInput, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { isObject, type RequestFault, readMessages } from "./chat-messages.ts";
+import { type RequestFault, readMessages } from "./chat-messages.ts";
 
 type ClientTool = NonNullable<ToolAgentChatInput["tools"]>[number];
 
@@ -55,7 +56,7 @@ export function readChatRequest(body: Readonly<Record<string, unknown>>, session
     },
     model: name,
     isStream: stream === true,
-    includeUsage: isObject(streamOptions) && streamOptions["include_usage"] === true,
+    includeUsage: isRecord(streamOptions) && streamOptions["include_usage"] === true,
   };
 }
 
@@ -66,9 +67,9 @@ function readTools(value: unknown, faults: RequestFault[]): ClientTool[] {
     return [];
   }
   return value.flatMap((tool, index) => {
-    const { type, function: called } = isObject(tool) ? tool : {};
-    const { name, description, parameters } = isObject(called) ? called : {};
-    if (type !== "function" || typeof name !== "string" || (parameters != null && !isObject(parameters))) {
+    const { type, function: called } = isRecord(tool) ? tool : {};
+    const { name, description, parameters } = isRecord(called) ? called : {};
+    if (type !== "function" || typeof name !== "string" || (parameters != null && !isRecord(parameters))) {
       faults.push({ param: `tools[${index}]`, message: "expected a tool of the type function, with a name and a JSON Schema of its parameters" });
       return [];
     }
@@ -109,7 +110,7 @@ const refused: Readonly<Record<string, Judge>> = {
   logprobs: unlessIs((value) => value === false, "the agent knows no probabilities. Leave it out"),
   top_logprobs: unlessIs((value) => value === 0, "the agent knows no probabilities. Leave it out"),
   response_format: unlessIs(
-    (value) => isObject(value) && value["type"] === "text",
+    (value) => isRecord(value) && value["type"] === "text",
     "the agent does not promise JSON. Leave it out and ask for JSON in a message, or have a tool of yours called with it",
   ),
   functions: () => "send tools instead",

@@ -1,7 +1,7 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
+import { isRecord } from "@rockbot/base";
 import { encodeData } from "@rockbot/contracts";
 import { cleanText } from "../../text/clean-text.ts";
-import { isRecord } from "../../text/is-record.ts";
 import { originalBlock, structuredOf, WHOLE_STRUCTURED } from "../incoming/readable-result.ts";
 
 /** The result of a tool, in the form that crosses the bus. */

@@ -1,5 +1,5 @@
+import { isRecord } from "@rockbot/base";
 import { isTooDeepToCarry, quoteInexact } from "@rockbot/contracts";
-import { isRecord } from "../../text/is-record.ts";
 
 /** Stands in the place of an answer that is none as JSON-RPC has it. */
 export const UNREADABLE_CODE = -32_097;

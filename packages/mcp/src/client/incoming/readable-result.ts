@@ -1,5 +1,5 @@
 import { specTypeSchemas } from "@modelcontextprotocol/client";
-import { isRecord } from "../../text/is-record.ts";
+import { isRecord } from "@rockbot/base";
 
 type Result = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { isRecord } from "../../text/is-record.ts";
+import { isRecord } from "@rockbot/base";
 import { mendAnswers, noAnswer } from "../incoming/mend-answers.ts";
 
 /** The bytes between two events. */

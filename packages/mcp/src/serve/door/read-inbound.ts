@@ -1,6 +1,6 @@
+import { isRecord } from "@rockbot/base";
 import { MAX_REQUEST_BYTES, parseArguments, ToolErrorCode } from "@rockbot/contracts";
 import type { TooLargeMessage } from "@rockbot/edge/body";
-import { isRecord } from "../../text/is-record.ts";
 
 /** The content of a client's message, or the answer that it gets instead. */
 export type InboundMessage = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly answer: InboundRefusal };

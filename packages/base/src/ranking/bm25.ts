@@ -1,5 +1,6 @@
-/** How much a term's frequency counts before it saturates, and how much a document's length counts. */
+/** How much a term's frequency counts before it saturates. */
 export const K1 = 1.5;
+/** How much a document's length counts. */
 export const B = 0.75;
 /** A pair of adjacent words counts this many times what a word of the same frequency does. */
 export const PHRASE_BONUS = 2;

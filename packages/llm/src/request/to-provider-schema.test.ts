@@ -1,7 +1,7 @@
 import { startModelServer } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
 import { createModel } from "../create-model.ts";
-import { loosenSchema } from "./loosen-schema.ts";
+import { toProviderSchema } from "./to-provider-schema.ts";
 
 const text = { type: "string" };
 
@@ -43,12 +43,12 @@ describe.each(["openai", "anthropic"] as const)("a provider that speaks as %s", 
 });
 
 test("what is left out at the top is said", () => {
-  expect(loosenSchema(REFUSED["with alternatives at the top"] as object)).toEqual({
+  expect(toProviderSchema(REFUSED["with alternatives at the top"] as object)).toEqual({
     description: 'anyOf: [{"required":["a"]},{"properties":{"b":{"type":"string"}},"required":["b"]}]',
     type: "object",
     properties: { b: text, a: text },
   });
-  expect(loosenSchema(REFUSED["with names of properties that are no words"] as object)).toEqual({
+  expect(toProviderSchema(REFUSED["with names of properties that are no words"] as object)).toEqual({
     description: 'There are also the properties "a b", "c[]".',
     type: "object",
     properties: { d: text },
@@ -57,11 +57,11 @@ test("what is left out at the top is said", () => {
 });
 
 test("older drafts say the same in the newest", () => {
-  expect(loosenSchema(REFUSED["with a tuple of draft 7"] as object)).toMatchObject({
+  expect(toProviderSchema(REFUSED["with a tuple of draft 7"] as object)).toMatchObject({
     properties: { pair: { type: "array", prefixItems: [text, { type: "number" }], items: false } },
   });
-  expect(loosenSchema(REFUSED["with bounds of draft 4"] as object)).toMatchObject({ properties: { n: { type: "number", exclusiveMinimum: 1 } } });
-  expect(loosenSchema(REFUSED["with a reference at the top"] as object)).toMatchObject({ type: "object", properties: { a: text } });
+  expect(toProviderSchema(REFUSED["with bounds of draft 4"] as object)).toMatchObject({ properties: { n: { type: "number", exclusiveMinimum: 1 } } });
+  expect(toProviderSchema(REFUSED["with a reference at the top"] as object)).toMatchObject({ type: "object", properties: { a: text } });
 });
 
 test("a good schema stays as it is, names such as those of keywords included", () => {
@@ -73,12 +73,12 @@ test("a good schema stays as it is, names such as those of keywords included", (
     additionalProperties: false,
     $defs: { node: { type: "object", properties: { next: { anyOf: [{ $ref: "#/$defs/node" }, { type: "null" }] } } } },
   };
-  expect(loosenSchema(good)).toEqual(good);
-  expect(loosenSchema(good)).toBe(loosenSchema(good));
+  expect(toProviderSchema(good)).toEqual(good);
+  expect(toProviderSchema(good)).toBe(toProviderSchema(good));
 });
 
 test("a schema that nests without end does not", () => {
   let deep: object = text;
   for (let level = 0; level < 10_000; level++) deep = { type: "object", properties: { a: deep } };
-  expect(JSON.stringify(loosenSchema(deep)).length).toBeLessThan(10_000);
+  expect(JSON.stringify(toProviderSchema(deep)).length).toBeLessThan(10_000);
 });

@@ -1,7 +1,8 @@
+import { isRecord } from "@rockbot/base";
+
 type Schema = Record<string, unknown>;
 
-const isObject = (value: unknown): value is Schema => typeof value === "object" && value !== null && !Array.isArray(value);
-const isSchema = (value: unknown): boolean => isObject(value) || typeof value === "boolean";
+const isSchema = (value: unknown): boolean => isRecord(value) || typeof value === "boolean";
 const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
 const isText = (value: unknown): boolean => typeof value === "string";
 const isFlag = (value: unknown): boolean => typeof value === "boolean";
@@ -24,7 +25,7 @@ const RULES: Readonly<Record<string, (value: unknown) => boolean>> = {
   ...of(isText, "title description pattern format $ref $comment contentEncoding contentMediaType"),
   ...of(isFlag, "uniqueItems deprecated readOnly writeOnly"),
   ...of(isSchema, "additionalProperties not contains propertyNames if then else unevaluatedItems unevaluatedProperties items"),
-  ...of(isObject, "properties patternProperties $defs definitions dependentSchemas"),
+  ...of(isRecord, "properties patternProperties $defs definitions dependentSchemas"),
   ...of((value) => Array.isArray(value) && value.length > 0, "oneOf anyOf allOf prefixItems"),
   ...of(Array.isArray, "enum required examples"),
 };
@@ -51,7 +52,7 @@ const loosened = new WeakMap<object, object>();
  * @see https://github.com/diegosouzapw/OmniRoute/issues/13552 what Anthropic refuses besides
  * @see https://github.com/chatanywhere/GPT_API_free/issues/403 what OpenAI refuses at the top
  */
-export function loosenSchema(schema: object): object {
+export function toProviderSchema(schema: object): object {
   let result = loosened.get(schema);
   if (result === undefined) {
     result = topOf(schema as Schema);
@@ -64,7 +65,7 @@ function topOf(given: Schema): Schema {
   const { $schema: _, $id: __, ...loose } = loosen(referred(given), 0) as Schema;
   const alternatives = ALTERNATIVES.filter((word) => word in loose);
   const rest = Object.fromEntries(Object.entries(loose).filter(([word]) => !ALTERNATIVES.includes(word)));
-  const merged = { ...branchProperties(loose), ...(isObject(rest.properties) ? rest.properties : {}) };
+  const merged = { ...branchProperties(loose), ...(isRecord(rest.properties) ? rest.properties : {}) };
   const known = Object.entries(merged).filter(([name]) => PROPERTY.test(name));
   const unknown = Object.keys(merged).filter((name) => !PROPERTY.test(name));
   const properties = Object.fromEntries(known);
@@ -86,7 +87,7 @@ function referred(schema: Schema): Schema {
   const [, group, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(schema.$ref) ?? [];
   const found = group === undefined || name === undefined ? undefined : (schema[group] as Schema | undefined)?.[name];
   const { $ref: _, ...rest } = schema;
-  return isObject(found) ? { ...found, ...rest } : rest;
+  return isRecord(found) ? { ...found, ...rest } : rest;
 }
 
 /** The properties that alternatives name, all optional. */
@@ -94,12 +95,12 @@ function branchProperties(schema: Schema): Schema {
   const branches = ["allOf", "anyOf", "oneOf"].flatMap((word) => (Array.isArray(schema[word]) ? (schema[word] as unknown[]) : []));
   return Object.assign(
     {},
-    ...[...branches, schema.then, schema.else].map((branch) => (isObject(branch) && isObject(branch.properties) ? branch.properties : {})),
+    ...[...branches, schema.then, schema.else].map((branch) => (isRecord(branch) && isRecord(branch.properties) ? branch.properties : {})),
   );
 }
 
 function loosen(schema: unknown, depth: number): unknown {
-  if (!isObject(schema)) return typeof schema === "boolean" ? schema : {};
+  if (!isRecord(schema)) return typeof schema === "boolean" ? schema : {};
   if (depth > DEEPEST) return {};
   const result: Schema = {};
   for (const [word, value] of Object.entries(modern(schema))) {

@@ -1,9 +1,7 @@
 import { createRequire } from "node:module";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { noExtras } from "./extras.ts";
 import { rank, rankWithScores } from "./rank-with-scores.ts";
-import { SearchIndex } from "./search-index.ts";
 
 const { default: okapi } = createRequire(import.meta.url)("okapibm25") as {
   default: (texts: string[], words: string[], options: { k1: number; b: number }) => number[];
@@ -38,19 +36,6 @@ test("scores of several words and pairs are those of the formulas, written once 
   );
 });
 
-test("the index scores the same with no extras, whatever came and went before", () => {
-  fc.assert(
-    fc.property(texts, texts, text, (candidates, earlier, query) => {
-      const index = new SearchIndex(noExtras);
-      for (const [i, description] of earlier.entries()) index.set(`${i % 2 === 0 ? "gone " : ""}${i}`, { description });
-      for (const [i] of earlier.entries()) index.delete(`${i % 2 === 0 ? "gone " : ""}${i}`);
-      for (const [i, description] of candidates.entries()) index.set(String(i), { description });
-      const scores = new Map(index.search(query).map(({ key, score }) => [key, score]));
-      for (const [i, score] of own(candidates, query).entries()) expect(scores.get(String(i)) ?? 0).toBeCloseTo(score, 9);
-    }),
-  );
-});
-
 test("rank gives the best first, leaves out what does not match, and keeps the order of equals", () => {
   const candidates = ["read a file", "send mail", "read mail", "send mail"].map((name, i) => ({ name, i }));
   expect(rank(candidates, ({ name }) => name, "send mail").map(({ i }) => i)).toEqual([1, 3, 2]);
@@ -61,6 +46,12 @@ test("a pair is looked for in the raw text, so that other characters between its
   const [near = 0, parted = 0] = own(["send mail", "send_mail"], "send mail");
   expect(near).toBeGreaterThan(parted);
   expect(parted).toBeGreaterThan(0);
+});
+
+test("the caller may say what counts as a word", () => {
+  const wordsOf = (text: string): Iterable<string> => text.split(" ");
+  expect(rankWithScores(["a b", "an é"], String, "É", { tokensOf: wordsOf }).map(({ item }) => item)).toEqual(["an é"]);
+  expect(rankWithScores(["a b", "an é"], String, "É")).toEqual([]);
 });
 
 /** Section by section as wire contract and seed have it, without any care for speed. */
