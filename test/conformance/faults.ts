@@ -106,6 +106,14 @@ export const faults: Readonly<Record<string, () => Fault>> = {
     }),
     breaks: ["request-form"],
   }),
+  "dies of a request that is no JSON while answers of before are not acknowledged": () => ({
+    takes: requestsBy((next, service) => async (message, delivery) => {
+      if (Buffer.from(message.body).toString().startsWith("{ this")) return service.kill();
+      await next(message, delivery);
+      await sleep(500); // its answer is out; it is acknowledged only then
+    }),
+    breaks: ["request-form"],
+  }),
   "runs repeats of a call again": () => {
     const seen = new Set<string>();
     const asked = new Map<string, string>();

@@ -29,6 +29,16 @@ export class Hearing {
     }
   }
 
+  /** When each start of an instance was first heard of. */
+  startsAt(): readonly number[] {
+    const starts = new Map<string, number>();
+    for (const { at, value } of this.heartbeats) {
+      const start = `${value.instance} ${value.epoch}`;
+      if (!starts.has(start)) starts.set(start, at);
+    }
+    return [...starts.values()];
+  }
+
   /** The message, if it is one of the service; else a fault. */
   read<Name extends "ToolHeartbeat" | "ToolAnnouncement">(name: Name, { topic, body }: PeerMessage): Messages[Name] | undefined {
     const read = decodeMessage(name, body);

@@ -2,15 +2,18 @@ import { messages } from "@rockbot/contracts";
 import { MAX_RESULT_BYTES } from "@rockbot/tools/limits";
 import { must } from "../breach.ts";
 import type { Case, ClauseId } from "../case.ts";
+import { ANSWER_MS, type Examiner } from "../examiner.ts";
 import { described, type Exchange, type Reply } from "../exchange.ts";
+import type { Hearing } from "../hearing.ts";
 
 const TYPES: ReadonlySet<unknown> = new Set([messages.ToolInvokeResponse.type, messages.ToolError.type].map((type) => type.toLowerCase()));
 
 /** Cases on all messages of the cases before: looked at when those are over. */
 export const trafficCases: readonly Case[] = [
-  ofEachExchange("no request has more answers than it was sent", "answer-once", (exchange) =>
-    exchange.replies.length > exchange.sent ? `was sent ${exchange.sent} time(s) and has ${exchange.replies.length} answers` : undefined,
-  ),
+  ofEachExchange("no delivery of a request has more than one answer", "answer-once", (exchange, { hearing }) => {
+    const { length } = exchange.replies.filter((_, number) => !mayBeOfNextDelivery(exchange, number, hearing));
+    return length > exchange.sent ? `was sent ${exchange.sent} time(s) and has ${exchange.replies.length} answers` : undefined;
+  }),
   ofEachReply("answers have the correlation-id of their requests", "answer-correlation", (exchange, { message }) => {
     const { correlationId } = message.properties;
     return correlationId === exchange.correlationId
@@ -42,13 +45,23 @@ export const trafficCases: readonly Case[] = [
   ),
 ];
 
-function ofEachExchange(name: string, clause: ClauseId, faultOf: (exchange: Exchange) => string | undefined): Case {
+/**
+ * Whether the answer may be one to a second delivery: the service died and came back between it and the answer before it. A service that dies
+ * after an answer, and before the broker has its acknowledgement, gets the request again.
+ */
+function mayBeOfNextDelivery({ replies }: Exchange, number: number, hearing: Hearing): boolean {
+  const [before, after] = [replies[number - 1]?.message.receivedAt, replies[number]?.message.receivedAt];
+  if (before === undefined || after === undefined) return false;
+  return hearing.startsAt().some((at) => at > before && at < after + ANSWER_MS);
+}
+
+function ofEachExchange(name: string, clause: ClauseId, faultOf: (exchange: Exchange, examiner: Examiner) => string | undefined): Case {
   return {
     name,
     clause,
-    async run({ exchanges }) {
-      for (const exchange of exchanges) {
-        const fault = faultOf(exchange);
+    async run(examiner) {
+      for (const exchange of examiner.exchanges) {
+        const fault = faultOf(exchange, examiner);
         must(fault === undefined, `${exchange.what} ${fault}`);
       }
     },
