@@ -6,7 +6,8 @@ import { SlowestFilesReporter } from "./test/slowest-files-reporter.ts";
 import { SystemTestsFirst } from "./test/system-tests-first.ts";
 
 const everything = ["packages/**/*.test.ts", "services/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"];
-const never = ["**/node_modules/**", "**/dist/**"];
+/** Tests of `npm run test:cluster` have a configuration of their own. */
+const never = ["**/node_modules/**", "**/dist/**", "test/cluster/**"];
 /** Tests of rooms that change nothing of their process: many files share one process, and what that has imported. */
 const together = ["packages/!(cli|sandbox|testing)/**/*.test.ts", "services/*/src/**/*.test.ts"];
 
@@ -20,8 +21,11 @@ export default defineConfig({
     reporters: ["default", new SlowestFilesReporter(), new ClosingLineReporter()],
     maxWorkers: 2 * availableParallelism() + 2, // most of what tests do is wait, for processes, brokers and deadlines
     sequence: { sequencer: SystemTestsFirst },
-    // Programs that tests start find their code compiled: half of what the start of a command costs.
-    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node-programs") },
+    env: {
+      // Programs that tests start find their code compiled: half of what the start of a command costs.
+      NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node-programs"),
+      ROCKBOT_TEST_KUBECONFIG: "", // a real cluster is for `npm run test:cluster`
+    },
     testTimeout: 60_000, // ends what hangs: a busy machine may take many seconds to start the processes of a test
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } }, // the default, 1 s, is less than a busy machine may take for one step of a process

@@ -18,10 +18,12 @@ export { canMakeCertificates } from "./make-certificate.ts";
 export { type CutPoint, type Direction, startTcpFaultProxy, type TcpFaultProxy } from "./tcp-fault-proxy.ts";
 export { startTlsPeer, type TlsPeer } from "./tls-peer.ts";
 
-// A program of ours as a process, a port for it, and the Docker client.
+// A program as a process, a port for it, and the clients of Docker and Kubernetes.
 
 export { canRunContainers, docker } from "./machine/docker.ts";
 export { freePort } from "./machine/free-port.ts";
+export { kubernetesTool } from "./machine/kubernetes-tools.ts";
+export { type RunOptions, run } from "./machine/run.ts";
 export { type TemporaryFolder, temporaryFolder } from "./machine/temporary-folder.ts";
 export { type NodeProgram, type StartNodeProgramOptions, startNodeProgram } from "./node-program.ts";
 

@@ -1,13 +1,17 @@
 import { execFile } from "node:child_process";
 
+export interface RunOptions {
+  readonly timeoutMs: number;
+  /** @default this process's */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Its standard input. @default none */
+  readonly input?: string | undefined;
+}
+
 /** Runs a program to its end. @returns its standard output @throws {Error} with the end of its standard error, if it fails or takes longer */
-export function run(
-  file: string,
-  args: readonly string[],
-  { timeoutMs, env }: { readonly timeoutMs: number; readonly env?: NodeJS.ProcessEnv },
-): Promise<string> {
+export function run(file: string, args: readonly string[], { timeoutMs, env, input }: RunOptions): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(file, args, { timeout: timeoutMs, maxBuffer: 16 * 1024 * 1024, ...(env === undefined ? {} : { env }) }, (error, stdout, stderr) => {
+    const child = execFile(file, args, { timeout: timeoutMs, maxBuffer: 16 * 1024 * 1024, ...(env === undefined ? {} : { env }) }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
       else
         reject(
@@ -16,5 +20,8 @@ export function run(
           ),
         );
     });
+    if (input === undefined) return;
+    child.stdin?.on("error", () => {}); // it has ended without reading all, which its exit code tells
+    child.stdin?.end(input);
   });
 }
