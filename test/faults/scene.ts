@@ -1,5 +1,5 @@
 import type { Bus } from "@rockbot/bus";
-import { connectBus } from "@rockbot/bus-rabbitmq";
+import { type ConnectBusOptions, connectBus } from "@rockbot/bus-rabbitmq";
 import { ageClaims } from "@rockbot/records/claims/age";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { uniqueName } from "../broker/messages.ts";
@@ -25,14 +25,16 @@ export interface SceneOptions {
   readonly redisUrl?: string | undefined;
   /** The way that the callers go to the bus. @default the service's */
   readonly callerUrl?: string | undefined;
+  /** Of the callers' release. @default this one's */
+  readonly queueVersions?: ConnectBusOptions["queueVersions"];
 }
 
-export async function openScene(busUrl: string, { redisUrl, callerUrl = busUrl }: SceneOptions = {}): Promise<Scene> {
+export async function openScene(busUrl: string, { redisUrl, callerUrl = busUrl, queueVersions }: SceneOptions = {}): Promise<Scene> {
   const name = uniqueName();
   await using opening = new AsyncDisposableStack();
   if (redisUrl !== undefined) await ageClaims(redisUrl, name);
   const ledger = opening.use(await createLedgerFile());
-  const bus = opening.use(await connectBus(callerUrl, { name: "faults", drainMs: 1_000 }));
+  const bus = opening.use(await connectBus(callerUrl, { name: "faults", drainMs: 1_000, queueVersions }));
   const agent = `agent-${name}`;
   const caller = opening.use(await createToolCaller(bus, { agent }));
   const opened = opening.move();

@@ -25,12 +25,31 @@ export interface PlannedQueue {
   readonly deadLetterKeys: readonly string[];
 }
 
-/** The name on the broker of the queue behind a subscription of kind `service` or `result`. */
-export function queueName(subscription: string, part: QueuePart = "main"): string {
-  if (part === "parked" || part === "retry") return `rockbot.${subscription}.v2.${part}`;
-  const main = `rockbot.${subscription}.v1`;
-  return part === "main" ? main : `${main}.${part}`;
+/**
+ * The versions of services' main queues. The arguments of a queue cannot change. A release that needs others raises `current`, and names the version of
+ * before as retired. See `lead-topics.ts`.
+ */
+export interface QueueVersions {
+  readonly current: number;
+  /** Those that instances of earlier releases may still use. */
+  readonly retired: readonly number[];
 }
+
+/** Of this release. */
+export const QUEUE_VERSIONS: QueueVersions = { current: 1, retired: [] };
+
+/** The names of a service's main queues: the one of now first. */
+export const mainNames = (subscription: string, { current, retired }: QueueVersions = QUEUE_VERSIONS): readonly string[] =>
+  [current, ...retired].map((version) => `rockbot.${subscription}.v${version}`);
+
+/** The name on the broker of the queue behind a subscription of kind `service`. */
+export function queueName(subscription: string, part: QueuePart = "main"): string {
+  if (part === "main") return mainNames(subscription)[0] as string;
+  return `rockbot.${subscription}.${part === "dlq" ? "v1" : "v2"}.${part}`;
+}
+
+/** The name on the broker of the queue behind a subscription of kind `result`. */
+export const resultName = (subscription: string): string => `rockbot.${subscription}.v1`;
 
 /** Where the broker puts what dies in the main queue of a service: of consumers, or of its time to live. */
 export const diedName = (subscription: string): string => `rockbot.${subscription}.v1.retry`;
@@ -59,7 +78,7 @@ export const copyArguments: QueueArguments = { "x-queue-type": "classic" };
  * from there, once answered, to `parked`. All are quorum queues: the loss of a node loses none of them. The lengths of live queues come as
  * policies of the broker, because the arguments of a queue can never change.
  */
-export function serviceQueues(subscription: string): readonly PlannedQueue[] {
+export function serviceQueues(subscription: string, versions: QueueVersions = QUEUE_VERSIONS): readonly PlannedQueue[] {
   const parked = queueName(subscription, "parked");
   const dlq = queueName(subscription, "dlq");
   const died = diedName(subscription);
@@ -84,7 +103,7 @@ export function serviceQueues(subscription: string): readonly PlannedQueue[] {
     { part: "died", name: died, arguments: loneTry, deadLetterKeys: [died] },
     {
       part: "main",
-      name: queueName(subscription),
+      name: mainNames(subscription, versions)[0] as string,
       arguments: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(died) },
       deadLetterKeys: [],
     },

@@ -27,7 +27,7 @@ import { Subscription, subscribeError } from "./consume/subscription.ts";
 import { countLostConnection } from "./metrics.ts";
 import { visitParked } from "./parked/visit-parked.ts";
 import { Publisher } from "./publish/publisher.ts";
-import { EXCHANGE, queueName } from "./queue-plan.ts";
+import { EXCHANGE, mainNames, QUEUE_VERSIONS, type QueueVersions, queueName } from "./queue-plan.ts";
 import { declareExchanges } from "./topology.ts";
 
 /** Settings of a connection to RabbitMQ. */
@@ -50,6 +50,8 @@ export interface ConnectBusOptions {
   readonly identity?: "trusted" | "verified" | undefined;
   /** For `amqps:`. */
   readonly tls?: TlsOptions | undefined;
+  /** The versions of services' main queues. @default those of this release */
+  readonly queueVersions?: QueueVersions | undefined;
 }
 
 /**
@@ -89,6 +91,7 @@ class RabbitMqBus implements Bus {
   readonly traits: BusTraits;
   readonly #user: string | undefined;
   readonly #drainMs: number;
+  readonly #versions: QueueVersions;
   readonly #log: Logger;
   readonly #publisher: Publisher;
   /** Consumers have a connection of their own: the broker stalls one that publishes when it is short of memory. */
@@ -109,6 +112,7 @@ class RabbitMqBus implements Bus {
     this.#user = identity === "verified" ? address.current.user : undefined;
     this.traits = { isDurable: true, verifiesSender: this.#user !== undefined, user: this.#user };
     this.#drainMs = drainMs;
+    this.#versions = options.queueVersions ?? QUEUE_VERSIONS;
     this.#log = log;
     const id = `${name}#${randomBytes(3).toString("hex")}`; // tells the processes of a service apart
     this.#publisher = new Publisher(address, {
@@ -173,7 +177,7 @@ class RabbitMqBus implements Bus {
   async subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable> {
     const checked = checkSubscribeOptions(options);
     const { name } = checked;
-    const subscription = new Subscription(checked, handler, { publisher: this.#publisher, user: this.#user, log: this.#log });
+    const subscription = new Subscription(checked, handler, { publisher: this.#publisher, user: this.#user, versions: this.#versions, log: this.#log });
     try {
       await this.#attach(subscription, name);
     } catch (error) {
@@ -187,8 +191,14 @@ class RabbitMqBus implements Bus {
     };
   }
 
-  inspect(name: string, part?: QueuePart): Promise<QueueState | undefined> {
-    return this.#inspector.inspect(queueName(name, part), part !== "parked");
+  async inspect(name: string, part: QueuePart = "main"): Promise<QueueState | undefined> {
+    const [main = "", ...retired] = part === "main" ? mainNames(name, this.#versions) : [queueName(name, part)];
+    let state = await this.#inspector.inspect(main, part !== "parked");
+    for (const queue of retired) {
+      if ((state?.consumers ?? 0) > 0) break; // those consume the retired ones, too
+      state = (await this.#inspector.inspect(queue, true)) ?? state;
+    }
+    return state;
   }
 
   async visitParked(name: string, visit: ParkedVisitor, options: VisitParkedOptions = {}): Promise<number | undefined> {

@@ -1,3 +1,4 @@
+import type { QueueState } from "@rockbot/bus";
 import type { Channel } from "amqplib";
 import { type Link, NoAnswerError } from "./connection/link.ts";
 import { NOT_FOUND, RESOURCE_LOCKED } from "./connection/refusal.ts";
@@ -7,9 +8,11 @@ import {
   copyName,
   DEAD_LETTER_EXCHANGE,
   EXCHANGE,
+  mainNames,
   type QueueArguments,
-  queueName,
+  type QueueVersions,
   resultArguments,
+  resultName,
   serviceQueues,
   spareQueueName,
 } from "./queue-plan.ts";
@@ -49,15 +52,22 @@ async function declareMissingExchanges(link: Link): Promise<boolean> {
   }
 }
 
-/** Declares the queues of a service. */
-export async function declareService(link: Link, subscription: string, topics: readonly string[]): Promise<void> {
+/**
+ * Declares the queues of a service, and binds the main one to its topics unless a retired one is there: then `leadTopics` decides.
+ * @returns the retired main queues that are there
+ */
+export async function declareService(link: Link, subscription: string, topics: readonly string[], versions: QueueVersions): Promise<readonly string[]> {
   await onScratchChannel(link, async (channel) => {
-    for (const queue of serviceQueues(subscription)) {
+    for (const queue of serviceQueues(subscription, versions)) {
       await declare(link, channel, queue.name, queue.arguments);
       for (const key of queue.deadLetterKeys) await link.answer("queue.bind", channel.bindQueue(queue.name, DEAD_LETTER_EXCHANGE, key));
     }
-    await bind(link, channel, queueName(subscription), topics);
   });
+  const [main = "", ...retired] = mainNames(subscription, versions);
+  const there: string[] = [];
+  for (const queue of retired) if ((await look(link, queue)) !== undefined) there.push(queue);
+  if (there.length === 0) await onScratchChannel(link, (channel) => bind(link, channel, main, topics));
+  return there;
 }
 
 /**
@@ -67,7 +77,7 @@ export async function declareService(link: Link, subscription: string, topics: r
  * @returns the queues that may have answers, of which one gets them from now on
  */
 export async function declareResult(link: Link, subscription: string, topics: readonly string[]): Promise<readonly string[]> {
-  const main = queueName(subscription);
+  const main = resultName(subscription);
   const spare = spareQueueName(subscription);
   if (await isDeclared(link, main)) {
     await onScratchChannel(link, (channel) => bind(link, channel, main, topics));
@@ -97,17 +107,22 @@ async function isDeclared(link: Link, queue: string): Promise<boolean> {
 }
 
 /** @returns how many messages wait in a queue; undefined if it is not there, or does not say @throws {Error} if the connection is lost */
-export async function look(link: Link, queue: string): Promise<number | undefined> {
+export const look = async (link: Link, queue: string): Promise<number | undefined> => (await stateOf(link, queue))?.messages;
+
+/** @returns what waits in a queue, and how many consume it; undefined if it is not there, or does not say @throws {Error} if the connection is lost */
+export async function stateOf(link: Link, queue: string): Promise<QueueState | undefined> {
   try {
-    const found = await onScratchChannel(link, (channel) => link.answerWithin(CLASSIC_MS, "queue.declare", Promise.resolve(channel.checkQueue(queue))));
-    return found.messageCount;
+    const { messageCount, consumerCount } = await onScratchChannel(link, (channel) =>
+      link.answerWithin(CLASSIC_MS, "queue.declare", Promise.resolve(channel.checkQueue(queue))),
+    );
+    return { messages: messageCount, consumers: consumerCount };
   } catch {
     link.signal.throwIfAborted();
     return undefined;
   }
 }
 
-async function unbind(link: Link, queue: string, topics: readonly string[]): Promise<void> {
+export async function unbind(link: Link, queue: string, topics: readonly string[]): Promise<void> {
   const unbound = onScratchChannel(link, async (channel) => {
     for (const topic of topics) await link.answerWithin(CLASSIC_MS, "queue.unbind", Promise.resolve(channel.unbindQueue(queue, EXCHANGE, topic)));
   });
@@ -151,7 +166,7 @@ async function declare(link: Link, channel: Channel, queue: string, args: QueueA
   await link.answer("queue.declare", channel.assertQueue(queue, { durable: true, arguments: args }));
 }
 
-async function bind(link: Link, channel: Channel, queue: string, topics: readonly string[]): Promise<void> {
+export async function bind(link: Link, channel: Channel, queue: string, topics: readonly string[]): Promise<void> {
   for (const topic of topics) await link.answer("queue.bind", channel.bindQueue(queue, EXCHANGE, topic));
 }
 

@@ -1,3 +1,4 @@
+import type { ConnectBusOptions } from "@rockbot/bus-rabbitmq";
 import type { KillPoint } from "../kills/kill-point.ts";
 
 export interface EffectServiceOptions {
@@ -12,6 +13,8 @@ export interface EffectServiceOptions {
   readonly deployed?: { readonly policyFile: string; readonly auditFile: string } | undefined;
   readonly concurrency?: number | undefined;
   readonly heartbeatSeconds?: number | undefined;
+  /** Of the release that it stands for. @default this one */
+  readonly queueVersions?: ConnectBusOptions["queueVersions"];
   /** Where it kills itself, once so many calls are there. */
   readonly killAt?: KillPoint | undefined;
   readonly killCalls?: number | undefined;

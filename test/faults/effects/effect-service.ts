@@ -23,11 +23,12 @@ const {
   deployed,
   concurrency,
   heartbeatSeconds,
+  queueVersions,
   killAt,
   killCalls = 1,
 } = JSON.parse(process.argv[2] ?? "{}") as EffectServiceOptions;
 const say = (fields: object, text = "") => void process.stderr.write(`${text} ${JSON.stringify(fields)}\n`);
-const log = { debug: () => {}, info: () => {}, warn: say, error: say };
+const log = { debug: () => {}, info: say, warn: say, error: say };
 
 using shutdown = onShutdown({ graceMs: 20_000 });
 using ledger = openLedger(path);
@@ -35,7 +36,7 @@ const killSwitch = new KillSwitch({ at: killAt, calls: killCalls });
 await using claims = redis === undefined ? undefined : await connectRedisClaimStore(redis.url, { prefix: redis.prefix, log });
 await using stack = new AsyncDisposableStack();
 const more = deployed === undefined ? {} : await openDeployed(deployed);
-await using bus = await connectBus(busUrl, { name: service, heartbeatSeconds, log, identity: deployed === undefined ? "trusted" : "verified" });
+await using bus = await connectBus(busUrl, { name: service, heartbeatSeconds, queueVersions, log, identity: deployed === undefined ? "trusted" : "verified" });
 await using _tools = await serveTools(
   killBus(bus, { service, killSwitch, onAnswered: (id) => ledger.write("answered", id) }),
   {

@@ -22,10 +22,11 @@ import { countDropped, countParked, countRefused, observePrefetched } from "../m
 import { deadLetterProperties, deathsOf, readDeadLetter } from "../parked/dead-letter.ts";
 import { moveParked } from "../parked/move-parked.ts";
 import type { Publisher } from "../publish/publisher.ts";
-import { DEAD_LETTER_EXCHANGE, diedName, queueName, spareQueueName } from "../queue-plan.ts";
+import { DEAD_LETTER_EXCHANGE, diedName, mainNames, type QueueVersions, queueName, resultName, spareQueueName } from "../queue-plan.ts";
 import { declareCopy, declareExchanges, declareResult, declareService } from "../topology.ts";
 import type { IncomingMessage } from "../wire/read-frames.ts";
 import { Consumer, type Handle, type Verdict } from "./consumer.ts";
+import { leadTopics } from "./lead-topics.ts";
 import { isOwnDeadLetter, isStraight } from "./provenance.ts";
 import { Slots } from "./slots.ts";
 
@@ -34,6 +35,8 @@ export interface SubscriptionOptions {
   readonly publisher: Publisher;
   /** As whom we publish, if the broker verifies that: then `userId` of a message says who sent it. */
   readonly user: string | undefined;
+  /** Of the main queues of services. */
+  readonly versions: QueueVersions;
   readonly log: Logger;
 }
 
@@ -71,11 +74,18 @@ export class Subscription {
   readonly #handler: Handler;
   readonly #publisher: Publisher;
   readonly #user: string | undefined;
+  readonly #versions: QueueVersions;
+  /** The main queues: one, but for services while an earlier release's is there. */
+  readonly #mains: readonly string[];
   readonly #log: Logger;
   readonly #stations: readonly Station[];
   readonly #observed: Disposable;
   readonly #abort = new AbortController();
   #copy: string | undefined;
+  /** The main queue that gets the topics, while there are several. */
+  #leadsTo: string | undefined;
+  /** That it was attached to last. */
+  #link: Link | undefined;
   /** The queues that are there. */
   #present: readonly string[] = [];
   #oldParked: Promise<void> | undefined;
@@ -88,25 +98,29 @@ export class Subscription {
   readonly #expired = new Buckets({ maxBuckets: 10_000 });
   #disposed: Promise<void> | undefined;
 
-  constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, user, log }: SubscriptionOptions) {
+  constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, user, versions, log }: SubscriptionOptions) {
     const { kind, name, concurrency, prefetch, isFurther } = options;
     this.#options = options;
     this.#handler = handler;
     this.#publisher = publisher;
     this.#user = user;
+    this.#versions = versions;
+    this.#mains = kind === "service" ? mainNames(name, versions) : [resultName(name)];
     this.#log = log;
     const slots = new Slots(concurrency);
     this.#observed = observePrefetched(subscriptionLabel(options), () => slots.waiting);
     const main: Station = {
       part: "main",
-      queue: () => (kind === "copy" ? (this.#copy ?? "") : queueName(name)),
+      queue: () => (kind === "copy" ? (this.#copy ?? "") : (this.#mains[0] as string)),
       prefetch,
       slots,
       handle: (message, receivedAt, settle) => void this.#first(message, receivedAt, settle),
       consumer: undefined,
     };
+    // Before the main one: an instance that is seen halfway is taken for one of an earlier release, which costs nothing.
+    const mains = [...this.#mains.slice(1).map((queue): Station => ({ ...main, queue: () => queue })), main];
     if (isFurther) {
-      this.#stations = [main];
+      this.#stations = mains;
       return;
     }
     if (kind !== "service") {
@@ -133,7 +147,7 @@ export class Subscription {
       { ...dlq, handle: (message, _receivedAt, settle) => void this.#lastWord(message).then(settle) },
       { ...retry, handle: (message, receivedAt, settle) => void this.#retry(message, receivedAt).then(settle) },
       { ...died, handle: (message, _receivedAt, settle) => void this.#sort(message).then(settle) },
-      main,
+      ...mains,
     ];
   }
 
@@ -184,10 +198,23 @@ export class Subscription {
 
   async #attach(link: Link): Promise<void> {
     if (this.#isStopping) return;
+    this.#link = link;
     this.#present = await this.#declare(link);
     const consuming = await Promise.allSettled(this.#stations.map((station) => this.#consume(link, station)));
     for (const outcome of consuming) if (outcome.status === "rejected") throw outcome.reason;
+    await this.#lead(link);
     this.#trouble = undefined;
+  }
+
+  /** Where the topics of a service lead while a queue of an earlier release is there. */
+  async #lead(link: Link): Promise<void> {
+    const { name, topics, isFurther } = this.#options;
+    const retired = this.#mains.slice(1).filter((queue) => this.#present.includes(queue));
+    if (retired.length === 0 || isFurther) return;
+    const queue = await leadTopics(link, { subscription: name, topics, versions: this.#versions, retired });
+    if (queue !== undefined && queue !== this.#leadsTo)
+      this.#log.info({ subscription: name, queue }, "queues of two releases are there, and one gets the requests");
+    this.#leadsTo = queue;
   }
 
   async #consume(link: Link, station: Station): Promise<void> {
@@ -211,18 +238,19 @@ export class Subscription {
   /** @returns the queues that are there now */
   async #declare(link: Link): Promise<readonly string[]> {
     const { kind, name, topics, isFurther } = this.#options;
-    if (isFurther && this.#present.length === 0) return [queueName(name)]; // declared with the first subscription; on later connections who comes first declares it
+    if (isFurther && this.#present.length === 0) return this.#mains.slice(0, 1); // declared with the first subscription; on later connections who comes first declares it
     await declareExchanges(link);
     if (kind === "result") return declareResult(link, name, topics);
     if (kind === "copy") {
       this.#copy = await declareCopy(link, topics, { user: this.#user, existing: this.#stations[0]?.consumer?.isOpen ? this.#copy : undefined });
       return [this.#copy];
     }
-    await declareService(link, name, topics);
+    const retired = await declareService(link, name, topics, this.#versions);
     this.#oldParked ??= moveParked(link, this.#publisher, { subscription: name, user: this.#user, log: this.#log }).finally(() => {
       this.#oldParked = undefined;
     });
-    return this.#stations.map(({ queue }) => queue());
+    const absent = this.#mains.slice(1).filter((queue) => !retired.includes(queue));
+    return this.#stations.map(({ queue }) => queue()).filter((queue) => !absent.includes(queue));
   }
 
   /** Attaches again on the same connection, until it succeeds or the connection is lost: then the next one is attached to anyway. */
@@ -258,6 +286,7 @@ export class Subscription {
     await within(ATTACHING_MS, this.#attaching, () => new Error("still attaching")).catch(() => {}); // it ends by itself
     const consumers = this.#stations.flatMap(({ consumer }) => consumer ?? []);
     await Promise.all(consumers.map((consumer) => consumer.stop()));
+    if (this.#link?.signal.aborted === false) await within(ATTACHING_MS, this.#lead(this.#link), () => new Error("still leading")).catch(() => {}); // to those who stay
     await within(drainMs, this.#idle(), () => new Error("drain time is over")).catch(() => {
       this.#log.warn({ subscription: name, running: this.#running, drainMs }, "the drain time is over, and handlers still run");
     });
@@ -297,7 +326,7 @@ export class Subscription {
   /** Handles what came by a right of its sender; all else is dropped and counted, whatever it says. */
   #refusingStrays({ queue, part, handle }: Station, user: string): Station["handle"] {
     const { name, topics } = this.#options;
-    const own = [queueName(name), diedName(name), queueName(name, "retry"), queueName(name, "dlq")];
+    const own = [...this.#mains, diedName(name), queueName(name, "retry"), queueName(name, "dlq")];
     return (message, receivedAt, settle) => {
       if (part === "main" ? isStraight(message, topics) : isOwnDeadLetter(message, queue(), user, own)) return handle(message, receivedAt, settle);
       countRefused(subscriptionLabel(this.#options));
@@ -333,7 +362,7 @@ export class Subscription {
   /** A message that has died in the main queue: its time was over before anybody took it, or consumers have died over it. */
   #sort(message: IncomingMessage): Promise<Verdict> {
     return this.#handling(async () => {
-      const dead = readDeadLetter(message, queueName(this.#options.name));
+      const dead = readDeadLetter(message, this.#mains);
       const envelope = this.#seen(dead.envelope);
       if (dead.isExpired) return this.#parkExpired(message, envelope);
       await this.#passOn(message, envelope, queueName(this.#options.name, "retry"), "crashed", undefined);
@@ -344,7 +373,7 @@ export class Subscription {
   /** A message that consumers have died over. It is tried alone: nobody else is to die with it, nor be blamed for it. */
   #retry(message: IncomingMessage, receivedAt: number): Promise<Verdict> {
     return this.#handling(async () => {
-      const { envelope } = readDeadLetter(message, queueName(this.#options.name));
+      const { envelope } = readDeadLetter(message, this.#mains);
       return this.#lastTry(message, this.#seen(envelope), receivedAt, Number.NEGATIVE_INFINITY);
     });
   }
@@ -366,7 +395,7 @@ export class Subscription {
     // Its consumers died while it was sorted, over another one: it has not been tried alone.
     if (last?.["queue"] === diedName(this.#options.name)) return this.#sort(message);
     return this.#handling(async () => {
-      const { envelope: read, death } = readDeadLetter(message, queueName(this.#options.name));
+      const { envelope: read, death } = readDeadLetter(message, this.#mains);
       const envelope = this.#seen(read);
       await this.#sayLastWord(envelope, death);
       return this.#park(message, envelope, death.reason, death.message);
@@ -419,7 +448,7 @@ export class Subscription {
       routingKey: queue,
       body: message.content,
       properties: {
-        ...deadLetterProperties(message, envelope, queueName(this.#options.name), reason, why),
+        ...deadLetterProperties(message, envelope, this.#mains[0] as string, reason, why),
         ...(this.#user === undefined ? {} : { userId: this.#user }),
       },
       mandatory: true,

@@ -26,7 +26,7 @@ const MAX_CONNECTIONS = 256;
 const MAX_CHANNELS = 8_192;
 
 /** The beginning of the names of services' queues. */
-const SERVICES = "^rockbot\\.(?!result\\.|copy\\.).+\\.v[12]";
+const SERVICES = "^rockbot\\.(?!result\\.|copy\\.).+\\.v[0-9]+";
 
 /**
  * The definitions for `rabbitmqctl import_definitions`, or for `load_definitions` at the start of RabbitMQ, versions 3.10 to 4. They hold the

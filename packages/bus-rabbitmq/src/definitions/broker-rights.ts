@@ -1,6 +1,17 @@
 import { MAX_INSTANCES } from "@rockbot/contracts";
 import type { BusRights } from "@rockbot/policy";
-import { COPY_NAMES, copyName, DEAD_LETTER_EXCHANGE, diedName, EXCHANGE, oldParkedName, queueName, spareQueueName } from "../queue-plan.ts";
+import {
+  COPY_NAMES,
+  copyName,
+  DEAD_LETTER_EXCHANGE,
+  diedName,
+  EXCHANGE,
+  mainNames,
+  oldParkedName,
+  queueName,
+  resultName,
+  spareQueueName,
+} from "../queue-plan.ts";
 
 /** The rights of one user at RabbitMQ. They are regular expressions over names of queues and exchanges, and over keys of topic exchanges. */
 export interface BrokerRights extends Access {
@@ -30,10 +41,10 @@ export function brokerRights({ user, isLegacy, serves, results, operates, publis
     diedName(service),
     oldParkedName(service),
   ]);
-  const answers = results.flatMap((name) => [queueName(name), spareQueueName(name)]);
+  const answers = results.flatMap((name) => [resultName(name), spareQueueName(name)]);
   // All names but those of peers of before are of a bounded number: a broker limits the queues of all users only.
   const queues = [
-    ...alternatives([...serves.map((service) => queueName(service)), ...parts, ...answers], numbersBelow(MAX_INSTANCES)),
+    ...alternatives([...serves.flatMap((service) => mainNames(service)), ...parts, ...answers], numbersBelow(MAX_INSTANCES)),
     ...alternatives([copyName(user, "*")], numbersBelow(COPY_NAMES)),
     ...(isLegacy ? alternatives([BROKER_NAMED], WORD) : []),
   ];

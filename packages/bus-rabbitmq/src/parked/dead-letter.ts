@@ -1,5 +1,6 @@
 import type { Death, ParkedMessage, ParkingReason } from "@rockbot/bus";
 import { type Envelope, fromWire, readTtlMs } from "@rockbot/contracts";
+import { mainNames, queueName } from "../queue-plan.ts";
 import type { MessageProperties } from "../wire/frames.ts";
 import type { IncomingMessage } from "../wire/read-frames.ts";
 
@@ -35,10 +36,10 @@ export interface DeadLetter {
   readonly isExpired: boolean;
 }
 
-/** Reads a message that has come to the retry queue, the dlq or the parked ones of the service whose main queue is `queue`. */
-export function readDeadLetter({ fields, properties, content }: Readable, queue: string): DeadLetter {
+/** Reads a message that has come to the retry queue, the dlq or the parked ones of the service whose main queues, of all versions, are `mains`. */
+export function readDeadLetter({ fields, properties, content }: Readable, mains: readonly string[]): DeadLetter {
   const headers: Record<string, unknown> = properties.headers ?? {};
-  const first = deathsOf(headers).find((death) => death["queue"] === queue);
+  const first = deathsOf(headers).find((death) => mains.includes(String(death["queue"])));
   if (first === undefined) {
     // We took it off the main queue ourselves. A message that the broker moves from there says so, and only then may a sender have written our
     // notes.
@@ -54,14 +55,14 @@ export function readDeadLetter({ fields, properties, content }: Readable, queue:
   return { envelope: { ...fromWire(topic, properties, content), ttlMs }, death: { reason: "crashed" }, isExpired: first["reason"] === "expired" };
 }
 
-/** Reads a message that is kept for an operator. */
-export function readParked(message: Readable, queue: string): ParkedMessage {
-  const { envelope, death, isExpired } = readDeadLetter(message, queue);
+/** Reads a message of a service that is kept for an operator. */
+export function readParked(message: Readable, service: string): ParkedMessage {
+  const { envelope, death, isExpired } = readDeadLetter(message, mainNames(service));
   const headers: Record<string, unknown> = message.properties.headers ?? {};
   const noted = Date.parse(text(headers[Note.DiedAt]) ?? "");
   const [last] = deathsOf(headers);
   const parkedAt = Number.isNaN(noted) ? secondsOf(last?.["time"]) : noted;
-  const parkedBy = last?.["queue"] === `${queue}.dlq` ? undefined : text(message.properties.userId);
+  const parkedBy = last?.["queue"] === queueName(service, "dlq") ? undefined : text(message.properties.userId);
   return { message: envelope, reason: isExpired ? "expired" : death.reason, why: death.message, parkedBy, parkedAt };
 }
 

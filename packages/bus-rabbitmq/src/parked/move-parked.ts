@@ -44,7 +44,7 @@ async function moveAll(
   for (let moved = 0; ; moved++) {
     const message = await link.answer("basic.get", channel.get(oldParkedName(subscription)));
     if (message === false) return moved;
-    const { message: envelope, reason, why, parkedAt } = readParked(message, queueName(subscription));
+    const { message: envelope, reason, why, parkedAt } = readParked(message, subscription);
     await publisher.publish({
       exchange: DEAD_LETTER_EXCHANGE,
       routingKey: queueName(subscription, "parked"),

@@ -44,7 +44,7 @@ export async function visitParked(
       if (shown === 0) last = Math.min(limit, message.fields.messageCount + 1);
       shown++;
       kept++;
-      if ((await visit(readParked(message, queueName(name)))) !== "remove") continue;
+      if ((await visit(readParked(message, name))) !== "remove") continue;
       await ask("basic.ack", async () => channel.ack(message));
       kept--;
     }
