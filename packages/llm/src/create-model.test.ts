@@ -32,6 +32,45 @@ const errorOf = async (answer: Promise<unknown>): Promise<ModelError> => {
   return error as ModelError;
 };
 
+const called = { name: "web_browse", arguments: { url: "https://example.com/", "with spaces": [1, { arguments: {} }] } };
+const inPieces = (delta: object, finish: string | null = null) =>
+  JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] }, undefined, 1).replaceAll("\n", "");
+const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
+
+test.each([
+  ["in a stream", { raw: [inPieces({ role: "assistant", content: "", tool_calls: [{ index: 0, id: "a", function: called }] }), inPieces({}, "tool_calls")] }],
+  [
+    "in an answer that comes whole",
+    {
+      json: {
+        choices: [
+          { message: { role: "assistant", content: null, tool_calls: [{ id: "a", type: "function", function: called }] }, finish_reason: "tool_calls" },
+        ],
+        usage,
+      },
+    },
+  ],
+] satisfies [string, ModelStep][])("arguments that a server writes as an object are taken as their text, %s", async (_, step) => {
+  await using one = await start([step]);
+
+  expect(await one.model.answer({ ...question, tools })).toMatchObject({
+    toolCalls: [{ id: "a", name: called.name, arguments: JSON.stringify(called.arguments) }],
+    finish: "tool_calls",
+  });
+});
+
+test("the answer of a server that does not stream is taken, and shown at once", async () => {
+  await using one = await start([
+    { json: { choices: [{ index: 0, message: { role: "assistant", content: 'Say "arguments": {}.' }, finish_reason: "stop" }], usage } },
+  ]);
+  const shown: string[] = [];
+
+  const answer = await one.model.answer({ ...question, onText: (delta) => shown.push(delta) });
+
+  expect(answer).toMatchObject({ text: 'Say "arguments": {}.', finish: "stop", usage: { inputTokens: 7, outputTokens: 3 } });
+  expect(shown.join("")).toBe(answer.text);
+});
+
 describe.each(PROTOCOLS)("a model that speaks as %s", (protocol) => {
   test("answers, and shows the text as it comes", async () => {
     await using one = await start([{ text: "Very well, thank you. And how are you yourself?" }], { protocol });

@@ -233,7 +233,7 @@ test.each([
     },
   ]);
   const { text, events, ...result } = await runTurn(model, []);
-  expect(result).toMatchObject({ finish, reason: expect.stringContaining(code) });
+  expect(result).toMatchObject({ finish, code, reason: expect.stringContaining(code) });
   expect(text).not.toBe("");
   expect(events.at(-1)).toMatchObject({ kind: "turn_finished", finish });
 });

@@ -247,8 +247,8 @@ export class TurnRun {
     const code = error instanceof StoreUnavailableError ? "store" : (codeOf(error) ?? "error");
     this.#options.log.warn({ error: String(error), code }, "a turn failed");
     const reason = `${code}: ${error instanceof Error ? error.message : String(error)}`;
-    if (code === "refused") return this.#result(this.#say(ownWords.refused), "refused", reason);
-    return this.#result(this.#say(ownWords.failed(code)), "failed", reason);
+    if (code === "refused") return { ...this.#result(this.#say(ownWords.refused), "refused", reason), code };
+    return { ...this.#result(this.#say(ownWords.failed(code)), "failed", reason), code };
   }
 }
 

@@ -41,6 +41,8 @@ export interface TurnResult {
   readonly hasReadUntrusted: boolean;
   /** Why it ended so, in words, unless it simply ended. */
   readonly reason?: string | undefined;
+  /** Of a turn whose model failed, the code of its ModelError; `store` if the store of conversations was away. */
+  readonly code?: string | undefined;
 }
 
 /** A message that a session remembers. */

@@ -588,6 +588,10 @@ usage: AgentUsage
  * Why the turn ended so, where that needs words.
  */
 reason?: string
+/**
+ * The code of the model's error that ended the turn; `store` if the store of conversations was away.
+ */
+code?: string
 }
 /**
  * Read what has happened in a session of the agent in the last quarter of an hour, step by step, the oldest first.

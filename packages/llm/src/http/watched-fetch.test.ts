@@ -14,7 +14,7 @@ async function read(pieces: readonly string[]): Promise<string> {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
-    const ask = watchedFetch({ firstByteMs: 20_000, idleMs: 20_000, subject: "a model" });
+    const ask = watchedFetch({ firstByteMs: 20_000, idleMs: 20_000, subject: "a model", protocol: "openai" });
     return await (await ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)).text();
   } finally {
     server.closeAllConnections();

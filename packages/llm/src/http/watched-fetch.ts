@@ -1,4 +1,5 @@
 import { ModelError } from "../model-error.ts";
+import { EventLines, eventsOfWhole } from "./event-lines.ts";
 
 export interface Watch {
   /** The longest silence before the first byte of the answer, headers not counted. */
@@ -7,6 +8,7 @@ export interface Watch {
   readonly idleMs: number;
   /** "model X at host": for errors. */
   readonly subject: string;
+  readonly protocol: "openai" | "anthropic";
 }
 
 /** An answer with more bytes on the wire is broken off. */
@@ -16,7 +18,7 @@ const MAX_WHOLE_BYTES = 1024 * 1024;
 
 /**
  * `fetch` for answers that stream: it bounds their silence and their size, and follows no redirect, which would take the key to another place. Status
- * 200 with an error as JSON becomes the status that it means.
+ * 200 with an error as JSON becomes the status that it means, and an answer that came whole becomes a stream.
  */
 export function watchedFetch(watch: Watch): typeof fetch {
   return async (input, init = {}) => {
@@ -25,7 +27,7 @@ export function watchedFetch(watch: Watch): typeof fetch {
     try {
       const response = await fetch(input, { ...init, redirect: "manual", signal });
       if (response.status >= 300 && response.status < 400) throw redirected(response, watch.subject);
-      return await readable(response, silence, watch.subject);
+      return await readable(response, silence, watch);
     } catch (error) {
       silence.end();
       throw error;
@@ -68,10 +70,10 @@ function redirected(response: Response, subject: string): ModelError {
   return new ModelError("invalid_request", `Cannot ask ${subject}: it redirects to ${to}, where the key does not go. Use the URL that it leads to.`);
 }
 
-async function readable(response: Response, silence: Silence, subject: string): Promise<Response> {
+async function readable(response: Response, silence: Silence, { subject, protocol }: Watch): Promise<Response> {
   const type = response.headers.get("content-type") ?? "";
   const bounded = (max: number) => (response.body === null ? endOf(silence) : counted(response.body, silence, { max, subject }));
-  if (response.ok && /^application\/json\b/i.test(type)) return asStatus(await new Response(bounded(MAX_WHOLE_BYTES)).text(), response, subject);
+  if (response.ok && /^application\/json\b/i.test(type)) return asStatus(await new Response(bounded(MAX_WHOLE_BYTES)).text(), response, { subject, protocol });
   if (response.ok && /^text\/html\b/i.test(type)) {
     void response.body?.cancel();
     throw new ModelError("invalid_request", `Cannot ask ${subject}: it answers with a web page. Check the URL: it ends in /v1 for most servers.`);
@@ -86,24 +88,32 @@ function counted(
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const mark = new EndMark();
+  const lines = new EventLines();
   let bytes = 0;
+  /** The next lines; `isLast` once there are no more. */
+  async function next(): Promise<{ readonly whole: Uint8Array; readonly isLast: boolean }> {
+    const { done, value } = await reader.read();
+    if (done) return { whole: lines.rest(), isLast: true };
+    silence.heard();
+    bytes += value.length;
+    if (bytes > max) throw new ModelError("interrupted", `Cannot take the answer of ${subject}: it has more than ${max} bytes`, { isRetryable: false });
+    const end = mark.endIn(value);
+    if (end === undefined) return { whole: lines.take(value), isLast: false };
+    void reader.cancel().catch(() => {});
+    return { whole: lines.take(Buffer.concat([value.subarray(0, end), Buffer.from("\n\n")])), isLast: true };
+  }
   return new ReadableStream({
     async pull(controller) {
       try {
-        const { done, value } = await reader.read();
-        if (done) {
-          silence.end();
-          return controller.close();
+        for (;;) {
+          const { whole, isLast } = await next();
+          if (whole.length > 0) controller.enqueue(whole);
+          if (isLast) {
+            silence.end();
+            return controller.close();
+          }
+          if (whole.length > 0) return;
         }
-        silence.heard();
-        bytes += value.length;
-        if (bytes > max) throw new ModelError("interrupted", `Cannot take the answer of ${subject}: it has more than ${max} bytes`, { isRetryable: false });
-        const end = mark.endIn(value);
-        if (end === undefined) return controller.enqueue(value);
-        silence.end();
-        controller.enqueue(Buffer.concat([value.subarray(0, end), Buffer.from("\n\n")]));
-        controller.close();
-        void reader.cancel().catch(() => {});
       } catch (error) {
         silence.end();
         controller.error(error);
@@ -151,10 +161,12 @@ function endOf(silence: Silence): null {
   return null;
 }
 
-/** A whole answer to a request for a stream: an error with the wrong status, or a server that cannot stream. */
-function asStatus(body: string, response: Response, subject: string): Response {
+/** A whole answer to a request for a stream: an error with the wrong status, or the answer of a server that cannot stream. */
+function asStatus(body: string, response: Response, { subject, protocol }: Pick<Watch, "subject" | "protocol">): Response {
   const error = errorOf(body);
   if (error === undefined) {
+    const events = protocol === "openai" ? eventsOfWhole(body) : undefined;
+    if (events !== undefined) return new Response(events, { headers: { "content-type": "text/event-stream" } });
     throw new ModelError("invalid_request", `Cannot ask ${subject}: it answers with JSON, not with a stream of events. RockBot needs a server that streams.`);
   }
   const code = Number((error as { code?: unknown }).code);

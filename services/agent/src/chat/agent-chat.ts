@@ -66,7 +66,7 @@ function requestOf({ message, messages, tools: clientTools, origin, max_output_t
 }
 
 function answerOf(
-  { text, finish, toolCalls, usage, hasReadUntrusted, reason }: TurnResult,
+  { text, finish, toolCalls, usage, hasReadUntrusted, reason, code }: TurnResult,
   { turnId, sessionId }: { readonly turnId: string; readonly sessionId: string },
 ): ToolResult<ToolAgentChatOutput> {
   return {
@@ -79,6 +79,7 @@ function answerOf(
       ...(toolCalls === undefined ? {} : { tool_calls: toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })) }),
       usage: usageMessage(usage),
       ...(reason === undefined ? {} : { reason }),
+      ...(code === undefined ? {} : { code }),
     },
     isError: finish === "failed",
     trust: { level: hasReadUntrusted ? "untrusted" : "system", origin: "agent" },

@@ -143,7 +143,7 @@ test("a turn that failed is an error, in an answer and in a stream", async () =>
   await using gateway = await startTestGateway();
   await using _agent = await serveTestAgent(gateway.bus, async ({ tell }) => {
     await tell({ kind: "text", text: "Well" });
-    return { finish: "failed", reason: "the model cannot be reached" };
+    return { finish: "failed", reason: "the model cannot be reached", code: "unavailable" };
   });
   const client = clientOf(gateway.url);
 
@@ -157,6 +157,12 @@ test("a turn that failed is an error, in an answer and in a stream", async () =>
     code: "execution_failed",
     message: "Cannot answer: the model cannot be reached",
   });
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(hello),
+  });
+  expect(await response.json()).toMatchObject({ rockbot: { details: { reason: "unavailable" } } });
 });
 
 test("where no agent runs, that is the error, with what to do", async () => {

@@ -12,8 +12,9 @@ export function readOutput({ structured, content, isError, trust }: ToolInvokeRe
   if (!tools.agentChat.validateOutput?.(structured))
     throw failed(isError === true ? (content ?? "the agent does not say why") : "the agent's answer cannot be read. Is it of another version?");
   const output = structured as unknown as ToolAgentChatOutput;
-  if (output.finish === "failed") throw failed(output.reason ?? (output.text || "the agent does not say why"));
+  if (output.finish === "failed") throw failed(output.reason ?? (output.text || "the agent does not say why"), output.code);
   return { output, isUntrusted: trust?.level === "untrusted" };
 }
 
-const failed = (why: string): ToolError => new ToolError(ToolErrorCode.ExecutionFailed, `Cannot answer: ${why}`);
+const failed = (why: string, reason?: string): ToolError =>
+  new ToolError(ToolErrorCode.ExecutionFailed, `Cannot answer: ${why}`, reason === undefined ? {} : { details: { reason } });
