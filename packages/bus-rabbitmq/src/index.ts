@@ -6,3 +6,4 @@ export { type ConnectBusOptions, connectBus } from "./rabbitmq-bus.ts";
 
 export { type BrokerDefinitionsOptions, brokerDefinitions } from "./definitions/broker-definitions.ts";
 export { type Access, type BrokerRights, brokerRights } from "./definitions/broker-rights.ts";
+export { ApplyRightsError, type ApplyRightsOptions, applyRights } from "./management/apply-rights.ts";

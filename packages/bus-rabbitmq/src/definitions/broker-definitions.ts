@@ -1,8 +1,8 @@
 import { RESULT_QUEUE_EXPIRES_MS } from "@rockbot/bus";
 import type { BusRights } from "@rockbot/policy";
 import { DEAD_LETTER_EXCHANGE, EXCHANGE } from "../queue-plan.ts";
-import { brokerRights } from "./broker-rights.ts";
-import { passwordHash } from "./password-hash.ts";
+import { type Access, brokerRights } from "./broker-rights.ts";
+import { type PasswordHash, passwordHash } from "./password-hash.ts";
 
 /** The passwords and the virtual host of the definitions. */
 export interface BrokerDefinitionsOptions {
@@ -11,6 +11,56 @@ export interface BrokerDefinitionsOptions {
   /** @default "/" */
   readonly vhost?: string | undefined;
 }
+
+/** What the policy asks of the broker, in the broker's own words. */
+export interface BrokerDefinitions {
+  readonly vhosts: readonly { readonly name: string }[];
+  readonly exchanges: readonly DefinedExchange[];
+  readonly users: readonly DefinedUser[];
+  readonly permissions: readonly DefinedPermission[];
+  readonly topic_permissions: readonly DefinedTopicPermission[];
+  readonly policies: readonly DefinedPolicy[];
+}
+
+export interface DefinedExchange {
+  readonly name: string;
+  readonly vhost: string;
+  readonly type: string;
+  readonly durable: boolean;
+  readonly auto_delete: boolean;
+  readonly internal: boolean;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+export interface DefinedUser extends PasswordHash {
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly limits: Readonly<Record<string, number>>;
+}
+
+export interface DefinedPermission extends Access {
+  readonly user: string;
+  readonly vhost: string;
+  readonly configure: string;
+}
+
+export interface DefinedTopicPermission extends Access {
+  readonly user: string;
+  readonly vhost: string;
+  readonly exchange: string;
+}
+
+export interface DefinedPolicy {
+  readonly name: string;
+  readonly vhost: string;
+  readonly pattern: string;
+  readonly "apply-to": string;
+  readonly priority: number;
+  readonly definition: Readonly<Record<string, unknown>>;
+}
+
+/** The tag of users that are RockBot's to change and to delete. It grants nothing. */
+export const OWNED_TAG = "rockbot";
 
 /** Live queues are bounded, so that a consumer that is away cannot fill the broker: publishers hear that the queue is full. */
 const MAX_REQUESTS = 50_000;
@@ -34,7 +84,7 @@ const SERVICES = "^rockbot\\.(?!result\\.|copy\\.).+\\.v[0-9]+";
  * is `max_message_size` in rabbitmq.conf.
  * @throws {RangeError} if a user has no password
  */
-export function brokerDefinitions(users: readonly BusRights[], { passwords, vhost = "/" }: BrokerDefinitionsOptions): object {
+export function brokerDefinitions(users: readonly BusRights[], { passwords, vhost = "/" }: BrokerDefinitionsOptions): BrokerDefinitions {
   const rights = users.map(brokerRights);
   const exchange = { vhost, type: "topic", durable: true, auto_delete: false, internal: false, arguments: {} };
   return {
@@ -46,7 +96,7 @@ export function brokerDefinitions(users: readonly BusRights[], { passwords, vhos
       return {
         name: user,
         ...passwordHash(password),
-        tags: operates.length > 0 ? ["monitoring"] : [],
+        tags: [OWNED_TAG, ...(operates.length > 0 ? ["monitoring"] : [])],
         limits: { "max-connections": MAX_CONNECTIONS, "max-channels": MAX_CHANNELS },
       };
     }),
@@ -65,6 +115,6 @@ export function brokerDefinitions(users: readonly BusRights[], { passwords, vhos
   };
 }
 
-function policy(name: string, pattern: string, definition: Readonly<Record<string, unknown>>): object {
+function policy(name: string, pattern: string, definition: Readonly<Record<string, unknown>>): Omit<DefinedPolicy, "vhost"> {
   return { name, pattern, "apply-to": "queues", priority: 0, definition };
 }

@@ -1,9 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { brokerDefinitions } from "@rockbot/bus-rabbitmq";
-import { busRights, readPolicy } from "@rockbot/policy";
+import { policyUsers, UNVERIFIED } from "../broker/policy-users.ts";
 import { readPasswords } from "../broker/read-passwords.ts";
 import { writePrivateFile } from "../broker/write-private-file.ts";
-import { CommandError } from "../command-error.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface BrokerDefinitionsCommandOptions {
@@ -22,23 +20,12 @@ export async function writeBrokerDefinitions({ policy: option, out, vhost = "/" 
   ];
   if (file === undefined || out === undefined || faults.length > 0) throw new UsageError(faults);
 
-  const { document } = await readPolicy(await readText(file), file);
-  const users = busRights(document);
-  if (users.length === 0) throw new CommandError(`Cannot write definitions: ${file} names no users. Give it callers, services, delegates or operators`);
+  const { users, isVerified } = await policyUsers(file);
   const passwords = await readPasswords(
     users.map(({ user }) => user),
     process.env,
   );
   await writePrivateFile(out, `${JSON.stringify(brokerDefinitions(users, { passwords, vhost }), undefined, 2)}\n`);
   console.error(`${users.length} users: ${users.map(({ user }) => user).join(", ")}`);
-  if (document.identity !== "verified")
-    console.error("rockbot: the policy says identity: trusted. These rights count only where services run with identity: verified");
-}
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    throw new CommandError(`Cannot read the policy ${file}: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`);
-  }
+  if (!isVerified) console.error(UNVERIFIED);
 }

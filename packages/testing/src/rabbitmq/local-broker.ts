@@ -8,7 +8,7 @@ import { freePort } from "../machine/free-port.ts";
 import { run } from "../machine/run.ts";
 import { createServerProcess } from "../machine/servers/server-process.ts";
 import { createControl } from "./control.ts";
-import type { TestBroker } from "./test-broker.ts";
+import type { StartOwnBrokerOptions, TestBroker } from "./test-broker.ts";
 import { untilAmqpAnswers } from "./until-amqp-answers.ts";
 
 /** The package's own scripts: those in /usr/sbin change the user and the home folder. */
@@ -17,12 +17,12 @@ export const LOCAL_SERVER = `${SCRIPTS}/rabbitmq-server`;
 
 /** An installed rabbitmq-server with ports, folders, cookie, name and port mapper (epmd) of its own. */
 // Long because: a server is set up from top to bottom, then come the short operations on it
-export async function startLocalBroker(): Promise<TestBroker> {
+export async function startLocalBroker({ hasManagement = false }: StartOwnBrokerOptions = {}): Promise<TestBroker> {
   const folder = await mkdtemp(join(tmpdir(), "rockbot-broker-"));
-  const [port, distributionPort, epmdPort] = [await freePort(), await freePort(), await freePort()];
+  const [port, managementPort, distributionPort, epmdPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const password = randomBytes(12).toString("hex");
   await writeFile(join(folder, ".erlang.cookie"), randomBytes(16).toString("hex"), { mode: 0o400 });
-  await writeFile(join(folder, "plugins"), "[].\n");
+  await writeFile(join(folder, "plugins"), hasManagement ? "[rabbitmq_management].\n" : "[].\n");
   await writeFile(join(folder, "env.conf"), "");
   await writeFile(
     join(folder, "rabbitmq.conf"),
@@ -32,6 +32,7 @@ export async function startLocalBroker(): Promise<TestBroker> {
       `default_pass = ${password}`,
       "disk_free_limit.absolute = 1MB",
       "raft.wal_max_size_bytes = 33554432",
+      ...(hasManagement ? ["management.tcp.ip = 127.0.0.1", `management.tcp.port = ${managementPort}`] : []),
       "",
     ].join("\n"),
   );
@@ -85,6 +86,7 @@ export async function startLocalBroker(): Promise<TestBroker> {
   return {
     url,
     directUrl: async () => url,
+    managementUrl: async () => `http://test:${password}@127.0.0.1:${managementPort}`,
     kill,
     async restart() {
       await start();

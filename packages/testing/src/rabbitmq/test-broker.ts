@@ -4,6 +4,8 @@ import type { Measurable } from "../machine/measurable.ts";
 export interface TestBroker extends Measurable, AsyncDisposable {
   /** With user and password. Stays the same over restarts. */
   readonly url: string;
+  /** Its management API, with user and password; where the broker was started with `hasManagement`. */
+  managementUrl(): Promise<string>;
   /** SIGKILL: no goodbye to clients, nothing flushed. */
   kill(): Promise<void>;
   /** After `kill`: starts it again on the same port and data; resolves once it accepts connections. */
@@ -15,4 +17,9 @@ export interface TestBroker extends Measurable, AsyncDisposable {
   ctl(...args: string[]): Promise<string>;
   /** Adds what the definitions, an object for JSON, say. */
   importDefinitions(definitions: object): Promise<void>;
+}
+
+export interface StartOwnBrokerOptions {
+  /** Whether it has the management plugin, which makes its start a second longer. @default false */
+  readonly hasManagement?: boolean | undefined;
 }

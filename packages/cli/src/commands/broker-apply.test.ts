@@ -1,0 +1,119 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { connectBus } from "@rockbot/bus-rabbitmq";
+import { startOwnBroker, temporaryFolder } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { runHere, startCli } from "../test-cli.ts";
+
+const BEFORE = `
+identity: verified
+callers: { researcher: { allow: ["*"] }, leaver: { allow: ["*"] } }
+services: { web-tools: { topic: tool.invoke } }
+delegates: []
+`;
+const AFTER = BEFORE.replace(', leaver: { allow: ["*"] }', "");
+
+const env = (overrides: Record<string, string> = {}) => ({
+  ROCKBOT_PASSWORD_RESEARCHER: "pw-researcher",
+  ROCKBOT_PASSWORD_LEAVER: "pw-leaver",
+  ROCKBOT_PASSWORD_WEB_TOOLS: "pw-web-tools",
+  ...overrides,
+});
+
+test("broker apply gives a running broker the policy's users, takes them back, and waits for one that is away or stalls", { timeout: 120_000 }, async () => {
+  using folder = temporaryFolder();
+  const policy = join(folder.path, "policy.yaml");
+  await using broker = await startOwnBroker({ hasManagement: true });
+  const apply = (text: string, overrides: Record<string, string> = {}) => {
+    writeFileSync(policy, text);
+    return managementUrl().then((url) =>
+      runHere(["broker", "apply", "--policy", policy], { folder: folder.path, env: env({ ROCKBOT_MANAGEMENT_URL: url, ...overrides }) }),
+    );
+  };
+  const managementUrl = () => broker.managementUrl();
+  const as = (user: string, password: string) =>
+    connectBus(Object.assign(new URL(broker.url), { username: user, password }).href, { identity: "verified", connectTimeoutMs: 10_000 });
+  await broker.ctl("add_user", "stranger", "pw-stranger");
+  await broker.ctl("set_permissions", "stranger", "", "", "^theirs$");
+
+  const first = await apply(BEFORE);
+  expect(first).toMatchObject({ code: 0, stdout: "", stderr: expect.stringMatching(/3 users: leaver, researcher, web-tools; \d+ changes\n$/) });
+  for (const secret of [...Object.values(env()), new URL(await managementUrl()).password]) expect(first.stderr).not.toContain(secret);
+  await using leaver = await as("leaver", "pw-leaver");
+  expect(leaver.traits).toMatchObject({ verifiesSender: true });
+  await expect(as("researcher", "pw-leaver")).rejects.toThrow(/refuses/);
+  expect(await broker.ctl("list_policies")).toContain("rockbot-requests");
+  expect(await broker.ctl("list_user_topic_permissions", "leaver")).toContain("rockbot.dlx.v1");
+  expect(await apply(BEFORE)).toEqual({ code: 0, stdout: "", stderr: "3 users: leaver, researcher, web-tools; nothing to change\n" });
+
+  await broker.ctl("set_permissions", "web-tools", ".*", ".*", ".*"); // more than the policy grants
+  const second = await apply(AFTER, { ROCKBOT_PASSWORD_RESEARCHER: "pw-another" });
+  expect(second.stderr.split("\n").sort()).toEqual([
+    "",
+    "2 users: researcher, web-tools; 3 changes",
+    "delete the user leaver, which the policy no longer names",
+    "set the password of researcher",
+    "set the permissions of web-tools",
+  ]);
+  expect(await broker.ctl("list_users")).not.toContain("leaver");
+  await using _researcher = await as("researcher", "pw-another");
+  expect(await broker.ctl("list_permissions")).toMatch(/stranger.*\^theirs\$/); // not RockBot's user
+
+  const ROCKBOT_MANAGEMENT_URL = await managementUrl();
+  const start = () => startCli(["broker", "apply", "--policy", policy, "--timeout", "90"], { folder: folder.path, env: env({ ROCKBOT_MANAGEMENT_URL }) });
+  await broker.pause();
+  await using stalled = start();
+  await expect.poll(stalled.stderr, { timeout: 30_000 }).toMatch(/^waiting for http:.*no answer within 5 s/);
+  await broker.resume();
+  expect(await stalled.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/; 1 changes\n$/) }); // the password of before
+  await broker.ctl("stop_app"); // half up: the node runs, and RabbitMQ does not
+  await using away = start();
+  await expect.poll(away.stderr, { timeout: 30_000 }).toMatch(/^waiting for http:.*ECONNREFUSED/);
+  await broker.ctl("start_app");
+  expect(await away.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/nothing to change\n$/) });
+});
+
+test("broker apply ends with the reason where no broker gets ready, and where one refuses", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  const policy = join(folder.path, "policy.yaml");
+  writeFileSync(policy, AFTER);
+  await using server = await startAnswers();
+  const apply = (path: string) =>
+    runHere(["broker", "apply", "--policy", policy, "--timeout", "1"], { folder: folder.path, env: env({ ROCKBOT_MANAGEMENT_URL: `${server.url}${path}` }) });
+  const failed = (reason: RegExp) => ({ code: 1, stdout: "", stderr: expect.stringMatching(reason) });
+
+  expect(await apply("/503")).toEqual(failed(/was not ready within 1 s \(it answers with status 503\)/));
+  expect(await apply("/404")).toEqual(failed(/no management API of RabbitMQ/));
+  expect(await apply("/302")).toEqual(failed(/it answers with status 302/));
+  expect(await apply("/401")).toEqual(failed(/was not ready within 1 s \(Login failed\)/));
+});
+
+test("broker apply says every fault of its settings at once, and shows none of their values", async () => {
+  using folder = temporaryFolder();
+  const result = await runHere(["broker", "apply", "--timeout", "0", "--vhost", ""], {
+    folder: folder.path,
+    env: { ROCKBOT_MANAGEMENT_PASSWORD: "hidden-one", ROCKBOT_MANAGEMENT_PASSWORD_FILE: "x" },
+  });
+  expect(result.code).toBe(2);
+  for (const fault of [/--policy: missing/, /--management: missing/, /--timeout: expected/, /--vhost: expected/, /ROCKBOT_MANAGEMENT_PASSWORD: set together/]) {
+    expect(result.stderr).toMatch(fault);
+  }
+  expect(result.stderr).not.toContain("hidden-one");
+});
+
+/** Answers each request with the status that its path begins with. */
+async function startAnswers() {
+  const server = createServer((request, response) => {
+    response.writeHead(Number(/^\/(\d+)/.exec(String(request.url))?.[1]), { location: "/200" }).end(JSON.stringify({ reason: "Login failed" }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://admin:pw-admin@127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
