@@ -17,8 +17,9 @@ import { type ConfigModuleNames, configModule, pascalCase } from "./generate/con
 import { contractsModules } from "./generate/contracts-modules.ts";
 import { composeFile, composePolicy } from "./generate/deployment-files.ts";
 import { programModule } from "./generate/program-module.ts";
-import { COMPOSE, POLICY, POLICY_SCHEMA, readSources, settingsName } from "./generate/read-sources.ts";
+import { CHART_POLICY, COMPOSE, POLICY, POLICY_SCHEMA, readSources, settingsName } from "./generate/read-sources.ts";
 import type { JsonSchema } from "./generate/schema-document.ts";
+import { chartedServices } from "./generate/services-json.ts";
 
 const root = dirname(import.meta.dirname);
 process.chdir(root);
@@ -44,7 +45,9 @@ for (const file of globSync("{packages,services}/*/src/**/*.py").sort()) {
   const name = basename(file, ".py");
   files.set(join(room, owner, "src/generated", `${name}.ts`), programModule(file, name, await readFile(file, "utf8")));
 }
-files.set("helm/rockbot/values.schema.json", chartSchema(chartValues, configs));
+const charted = chartedServices(services, configs);
+files.set("helm/rockbot/values.schema.json", chartSchema(chartValues, charted, configs));
+files.set("helm/rockbot/files/services.json", `${JSON.stringify(charted, null, 2)}\n`);
 await make(POLICY_SCHEMA, () => addModules({ file: POLICY_SCHEMA, name: "policy", type: "PolicyDocument" }, policy));
 
 const isCheck = process.argv.includes("--check");
@@ -73,6 +76,7 @@ if (!isCheck || stale.length === 0) {
     new Map([
       [COMPOSE, composeFile(await readFile(COMPOSE, "utf8"), services, others)],
       [POLICY, composePolicy(rules, busServices)],
+      [CHART_POLICY, composePolicy(await readFile(CHART_POLICY, "utf8"), busServices)],
     ]),
   );
 }

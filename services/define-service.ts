@@ -102,6 +102,22 @@ export interface Finding {
   readonly message: string;
 }
 
+/** What only a deployment has to know of a service: the chart and compose read it. */
+export interface Deployment {
+  /** Whether a release of the chart has it unless its values say otherwise. @default true */
+  readonly enabled?: boolean;
+  /** How many a release of the chart runs unless its values say otherwise. @default 1 */
+  readonly replicas?: number;
+  /** @default 50m of a processor and 128 MiB */
+  readonly requests?: { readonly cpu: string; readonly memory: string };
+  /** What it never gets above, in Kubernetes' units. @default 512Mi */
+  readonly memoryLimit?: string;
+  /** Who connects to its port: clients from outside, or the service of that name. @default nobody */
+  readonly reachedBy?: "outside" | (string & {});
+  /** Variables of secret settings that it has in a deployment beside those that it cannot start without. */
+  readonly secrets?: readonly string[];
+}
+
 interface Definition<Name extends string, Config> {
   /** Its folder here, its image, its user at the broker and at Redis, its subscription. */
   readonly name: Name;
@@ -112,6 +128,7 @@ interface Definition<Name extends string, Config> {
   readonly egress: readonly Egress[];
   /** The profile of docker-compose.yml without which it is not started there. */
   readonly profile?: string;
+  readonly deployment?: Deployment;
   readonly settings: () => Promise<SettingsModule<Config>>;
 }
 

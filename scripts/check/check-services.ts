@@ -34,12 +34,10 @@ export async function checkServices(root: string): Promise<string> {
   const compose = (await read("docker-compose.yml")) as { readonly services: Readonly<Record<string, ComposeService>> };
   const policy = (await read("packages/policy/policy.schema.yaml")) as { readonly properties: { readonly delegates: { readonly default: string[] } } };
   const delegates = services.flatMap((service) => (service.onBus && service.isDelegate ? service.name : []));
-  const charted = globSync("helm/rockbot/templates/*/deployment.yaml", { cwd: root }).map((file) => file.split("/").at(-2) ?? "");
 
   const faults = [
     ...folders.filter((name) => !names.includes(name)).map((name) => `services/index.ts: has no entry for services/${name}`),
     ...names.filter((name) => !folders.includes(name)).map((name) => `services/index.ts: has an entry for "${name}", and there is no services/${name}`),
-    ...charted.filter((name) => !names.includes(name)).map((name) => `helm/rockbot: deploys "${name}", which is no service of services/index.ts`),
     ...Object.entries(compose.services).flatMap(([name, { image = "" }]) =>
       image.startsWith("rockbot/") && image !== "rockbot/cli" && !names.includes(name)
         ? [`docker-compose.yml: runs "${name}", which is no service of services/index.ts`]

@@ -1,5 +1,10 @@
+{{- /* Of everything that belongs to a service, or to another part: `dict "root" $ "part" NAME`. */ -}}
+{{- define "rockbot.fullname" -}}
+{{ .root.Release.Name | trunc 40 | trimSuffix "-" }}-{{ .part }}
+{{- end }}
+
 {{- define "rockbot.managerName" -}}
-{{ .Release.Name | trunc 40 | trimSuffix "-" }}-scripts-manager
+{{ include "rockbot.fullname" (dict "root" . "part" "scripts-manager") }}
 {{- end }}
 
 {{- define "rockbot.scriptAccount" -}}
@@ -7,26 +12,76 @@ rockbot-script
 {{- end }}
 
 {{- define "rockbot.priorityClass" -}}
-{{ .Release.Name | trunc 40 | trimSuffix "-" }}-script
+{{ include "rockbot.fullname" (dict "root" . "part" "script") }}
 {{- end }}
 
+{{- /* Of every object. */ -}}
 {{- define "rockbot.labels" -}}
 app.kubernetes.io/part-of: rockbot
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- with .Values.global.labels }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
-{{- /* A container's image: by digest if there is one. */ -}}
+{{- /* By which a Service, a budget or a network policy finds the pods of a part: `dict "root" $ "name" NAME`. They never change. */ -}}
+{{- define "rockbot.selector" -}}
+app.kubernetes.io/name: {{ .name }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+{{- end }}
+
+{{- /* Of the objects of a part: `dict "root" $ "name" NAME "component" service|broker|redis|rights|test`. */ -}}
+{{- define "rockbot.partLabels" -}}
+{{ include "rockbot.labels" .root }}
+app.kubernetes.io/name: {{ .name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{- /* Of the pods of a part, by the same arguments: without versions, so that a new chart rolls out only what it changes. */ -}}
+{{- define "rockbot.podLabels" -}}
+{{ include "rockbot.selector" . }}
+app.kubernetes.io/part-of: rockbot
+app.kubernetes.io/component: {{ .component }}
+{{- with .root.Values.global.labels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- /* A container's image, from global.registry if there is one, by digest if there is one: `dict "root" $ "image" {repository, tag, digest}`. */ -}}
 {{- define "rockbot.image" -}}
+{{- with .root.Values.global.registry }}{{ trimSuffix "/" . }}/{{ end -}}
 {{- if .image.digest -}}
 {{ .image.repository }}@{{ .image.digest }}
 {{- else -}}
-{{ .image.repository }}:{{ default .chart.AppVersion .image.tag }}
+{{ .image.repository }}:{{ .image.tag | default .root.Chart.AppVersion }}
 {{- end -}}
 {{- end }}
 
-{{- /* A setting as a variable's text: helm reads whole numbers of values as floats, which must not become 2e+07; lists are JSON. */ -}}
-{{- define "rockbot.settingText" -}}
-{{- if kindIs "slice" . }}{{ toJson . }}{{ else if kindIs "float64" . }}{{ if eq (floor .) . }}{{ printf "%.0f" . }}{{ else }}{{ . }}{{ end }}{{ else }}{{ . }}{{ end }}
+{{- /* What the restricted profile asks of a pod; `1000` is the user of our images. */ -}}
+{{- define "rockbot.podSecurityContext" -}}
+runAsNonRoot: true
+runAsUser: 1000
+runAsGroup: 1000
+fsGroup: 1000
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: { type: RuntimeDefault }
+{{- end }}
+
+{{- /* What the restricted profile asks of a container, and more. */ -}}
+{{- define "rockbot.containerSecurityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities: { drop: [ALL] }
+seccompProfile: { type: RuntimeDefault }
+{{- end }}
+
+{{- /* The names by which others in the cluster reach a Service of ours, as a JSON list: `dict "root" $ "part" NAME`. */ -}}
+{{- define "rockbot.serviceHosts" -}}
+{{- $name := include "rockbot.fullname" . -}}
+{{- $namespace := .root.Release.Namespace -}}
+{{ list $name (printf "%s.%s" $name $namespace) (printf "%s.%s.svc" $name $namespace) (printf "%s.%s.svc.cluster.local" $name $namespace) | toJson }}
 {{- end }}

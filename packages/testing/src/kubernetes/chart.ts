@@ -5,7 +5,7 @@ import { run } from "../machine/run.ts";
 import type { KubeObject } from "./store/objects.ts";
 
 /** The repository's chart. */
-export const CHART = join(rootAbove(import.meta.dirname), "helm/rockbot");
+const CHART = join(rootAbove(import.meta.dirname), "helm/rockbot");
 const RELEASE = "rockbot";
 /** Where the tests' release is. */
 export const RELEASE_NAMESPACE = "rockbot";

@@ -1,0 +1,93 @@
+{{- /* Refuses values that the schema takes one by one and that do not go together, with all faults at once. */ -}}
+{{- define "rockbot.faults" -}}
+{{- $faults := list -}}
+{{- range $fault := (include "rockbot.faultList" . | fromJsonArray) -}}{{- $faults = append $faults (printf "  - %s" $fault) -}}{{- end -}}
+{{- if $faults -}}
+{{- fail (printf "\n\nCannot install with these values:\n%s\n" (join "\n" $faults)) -}}
+{{- end -}}
+{{- end }}
+
+{{- define "rockbot.faultList" -}}
+{{- $values := .Values -}}
+{{- $production := $values.production -}}
+{{- $faults := list -}}
+{{- range (include "rockbot.services" . | fromJson).services -}}
+{{- $service := .values -}}
+{{- $part := dict "root" $ "service" . -}}
+{{- $secrets := $service.secrets -}}
+{{- if and (not $secrets.existingSecret) (has "OPENROUTER_API_KEY" .required) (not (hasKey ($secrets.from | default dict) "OPENROUTER_API_KEY")) -}}
+{{- $faults = append $faults (printf "%s.secrets: name the Secret with OPENROUTER_API_KEY, in existingSecret or from" .key) -}}
+{{- end -}}
+{{- if and (not $secrets.existingSecret) $secrets.keys -}}
+{{- range without $secrets.keys "GATEWAY_TOKEN" -}}
+{{- $faults = append $faults (printf "%s.secrets.keys: %s: name the Secret that has it, in existingSecret" $part.service.key .) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (has "configured" .egress) $service.settings.modelUrl $values.networkPolicy.enabled (not $service.egress) (ne (include "rockbot.service.internet" $part) "true") -}}
+{{- $faults = append $faults (printf "%s: nothing lets it reach settings.modelUrl: set %s.internet to true if that is a public address, else write a rule into %s.egress" .key .key .key) -}}
+{{- end -}}
+{{- if and (eq $service.audit.kind "claim") (not $service.audit.existingClaim) -}}
+{{- $faults = append $faults (printf "%s.audit.existingClaim: name the claim for the audit log, which its replicas may all write" .key) -}}
+{{- end -}}
+{{- if and (ne $service.autoscaling.kind "none") (not .topic) -}}
+{{- $faults = append $faults (printf "%s.autoscaling.kind: must be none: no calls wait for it in a queue" .key) -}}
+{{- end -}}
+{{- if gt (int $service.autoscaling.min) (int $service.autoscaling.max) -}}
+{{- $faults = append $faults (printf "%s.autoscaling: expected min to be at most max, got %d and %d" .key (int $service.autoscaling.min) (int $service.autoscaling.max)) -}}
+{{- end -}}
+{{- if and (eq $service.autoscaling.kind "keda") (not $values.monitoring.prometheus.address) -}}
+{{- $faults = append $faults (printf "%s.autoscaling.kind: keda needs monitoring.prometheus.address" .key) -}}
+{{- end -}}
+{{- if $production -}}
+{{- if not $service.image.digest -}}
+{{- $faults = append $faults (printf "%s.image.digest: name the image by its digest, sha256:…" .key) -}}
+{{- end -}}
+{{- if and (not $secrets.existingSecret) (or .required $secrets.keys) -}}
+{{- $faults = append $faults (printf "%s.secrets.existingSecret: name a Secret with %s" .key (join ", " (concat .required $secrets.keys | uniq))) -}}
+{{- end -}}
+{{- if and .onBus (lt (int $service.replicas) 2) (eq $service.autoscaling.kind "none") -}}
+{{- $faults = append $faults (printf "%s.replicas: expected at least 2, so that one may be lost" .key) -}}
+{{- end -}}
+{{- end -}}
+{{- if has "cluster" .egress -}}
+{{- $admission := $values.scripts.admissionPolicy -}}
+{{- if and $admission.enabled (not (has $service.settings.kubernetesImage $admission.allowedImages)) -}}
+{{- $faults = append $faults (printf "scripts.admissionPolicy.allowedImages: expected %s among them, the image of %s.settings.kubernetesImage: no script would run" $service.settings.kubernetesImage .key) -}}
+{{- end -}}
+{{- if $production -}}
+{{- if not (contains "@sha256:" $service.settings.kubernetesImage) -}}
+{{- $faults = append $faults (printf "%s.settings.kubernetesImage: name the scripts' image by its digest, such as python@sha256:…" .key) -}}
+{{- end -}}
+{{- if not $values.scripts.runtimeClassName -}}
+{{- $faults = append $faults "scripts.runtimeClassName: name the runtime class that keeps scripts from their node's kernel, such as gvisor" -}}
+{{- end -}}
+{{- if not $values.networkPolicy.apiServer.cidrs -}}
+{{- $faults = append $faults "networkPolicy.apiServer.cidrs: name the addresses of the API server: kubectl get endpointslices kubernetes" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and $values.ingress.enabled (not $values.ingress.host) -}}
+{{- $faults = append $faults "ingress.host: name the host by which clients reach the gateway" -}}
+{{- end -}}
+{{- if and $values.httpRoute.enabled (or (not $values.httpRoute.parentRefs) (not $values.httpRoute.hostnames)) -}}
+{{- $faults = append $faults "httpRoute: name the Gateway in parentRefs, and the hosts by which clients reach the gateway in hostnames" -}}
+{{- end -}}
+{{- if and (or $values.ingress.enabled $values.httpRoute.enabled) $values.networkPolicy.enabled (not $values.networkPolicy.clients) -}}
+{{- $faults = append $faults "networkPolicy.clients: name the pods of the ingress controller, which else reach no gateway" -}}
+{{- end -}}
+{{- if $production -}}
+{{- if not (or $values.policy.text $values.policy.existingConfigMap) -}}
+{{- $faults = append $faults "policy: write your policy into policy.text, or name a ConfigMap with policy.yaml in policy.existingConfigMap" -}}
+{{- end -}}
+{{- range $name, $backend := pick $values "broker" "redis" -}}
+{{- if and (eq $backend.kind "existing") (not $backend.existing.to) -}}
+{{- $faults = append $faults (printf "%s.existing.to: name where it is, as in a NetworkPolicy: [{ ipBlock: { cidr: … } }]" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if not $values.networkPolicy.enabled -}}
+{{- $faults = append $faults "networkPolicy.enabled: must be true in production" -}}
+{{- end -}}
+{{- end -}}
+{{ $faults | toJson }}
+{{- end }}

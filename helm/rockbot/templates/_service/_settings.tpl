@@ -1,0 +1,50 @@
+{{- /* What the chart decides of a service's settings, over its values, as a JSON object. Secrets are not among them. */ -}}
+{{- define "rockbot.service.settings" -}}
+{{- $root := .root -}}
+{{- $service := .service -}}
+{{- $settings := deepCopy $service.values.settings -}}
+{{- $_ := set $settings "healthHost" "0.0.0.0" -}}
+{{- $_ := set $settings "healthPort" 8481 -}}
+{{- if $service.port -}}
+{{- $_ := set $settings "host" "0.0.0.0" -}}
+{{- $_ := set $settings "port" $service.port -}}
+{{- $hosts := include "rockbot.serviceHosts" (dict "root" $root "part" $service.name) | fromJsonArray -}}
+{{- if eq ($service.reachedBy | default "") "outside" -}}
+{{- if and $root.Values.ingress.enabled $root.Values.ingress.host -}}{{- $hosts = append $hosts $root.Values.ingress.host -}}{{- end -}}
+{{- if $root.Values.httpRoute.enabled -}}{{- $hosts = concat $hosts $root.Values.httpRoute.hostnames -}}{{- end -}}
+{{- end -}}
+{{- $_ := set $settings "allowedHosts" (concat $hosts ($settings.allowedHosts | default list) | uniq) -}}
+{{- end -}}
+{{- if $service.onBus -}}
+{{- $_ := set $settings "policyFile" "/etc/rockbot/policy/policy.yaml" -}}
+{{- end -}}
+{{- if $service.readsMcp -}}
+{{- $_ := set $settings "mcpConfig" "/etc/rockbot/mcp/mcp.json" -}}
+{{- end -}}
+{{- if eq (include "rockbot.service.audit" .) "emptyDir" -}}
+{{- $_ := set $settings "auditFile" "/var/lib/rockbot/audit/audit.jsonl" -}}
+{{- end -}}
+{{- if has "cluster" $service.egress -}}
+{{- $settings = merge (include "rockbot.scripts.settings" . | fromJson) $settings -}}
+{{- end -}}
+{{ $settings | toJson }}
+{{- end }}
+
+{{- /* Where a service keeps its audit log: none, emptyDir, claim. */ -}}
+{{- define "rockbot.service.audit" -}}
+{{- if has "audit" .service.state -}}{{ .service.values.audit.kind }}{{- else -}}none{{- end -}}
+{{- end }}
+
+{{- /* The file of its settings. */ -}}
+{{- define "rockbot.service.config" -}}
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .service.fullname }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "rockbot.service.labels" . | nindent 4 }}
+data:
+  config.yaml: |
+    {{- include "rockbot.service.settings" . | fromJson | toYaml | nindent 4 }}
+{{- end }}

@@ -1,0 +1,22 @@
+{{- /* What an autoscaler asks of a service's queue, by `values.autoscaling` of the service: `queueDepth` calls that wait for each replica, `ageSeconds` of the oldest. */ -}}
+{{- define "rockbot.scaling.hpaMetrics" -}}
+{{- $scaling := .service.values.autoscaling }}
+- type: External
+  external:
+    metric: { name: rockbot_queue_messages, selector: { matchLabels: { service: {{ .service.name }} } } }
+    target: { type: AverageValue, averageValue: {{ int $scaling.queueDepth | quote }} }
+- type: External
+  external:
+    metric: { name: rockbot_queue_age_seconds, selector: { matchLabels: { service: {{ .service.name }} } } }
+    target: { type: Value, value: {{ int $scaling.ageSeconds | quote }} }
+{{- end }}
+
+{{- define "rockbot.scaling.kedaTriggers" -}}
+{{- $scaling := .service.values.autoscaling }}
+{{- $address := .root.Values.monitoring.prometheus.address }}
+- type: prometheus
+  metadata: { serverAddress: {{ $address | quote }}, query: 'sum(rockbot_queue_messages{service="{{ .service.name }}"})', threshold: {{ int $scaling.queueDepth | quote }} }
+- type: prometheus
+  metricType: Value
+  metadata: { serverAddress: {{ $address | quote }}, query: 'max(rockbot_queue_age_seconds{service="{{ .service.name }}"})', threshold: {{ int $scaling.ageSeconds | quote }} }
+{{- end }}

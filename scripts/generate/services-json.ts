@@ -1,0 +1,73 @@
+import type { BusService, Server } from "@rockbot/services";
+import { envName } from "../../packages/process/src/config/read-env.ts";
+import { redisKeys } from "./deployment-files.ts";
+import type { JsonSchema } from "./schema-document.ts";
+
+/** What the chart knows of a service: its one generic template makes everything of this. */
+export interface ChartedService {
+  /** Of its folder, its image, its user at the broker and at Redis. */
+  readonly name: string;
+  /** Of its values. */
+  readonly key: string;
+  readonly summary: string;
+  readonly onBus: boolean;
+  readonly port?: number | undefined;
+  /** Who connects to the port: `outside`, or a service. */
+  readonly reachedBy?: string | undefined;
+  readonly egress: readonly string[];
+  readonly state: readonly string[];
+  /** Whether it remembers something in Redis. */
+  readonly usesRedis: boolean;
+  readonly topic?: string | undefined;
+  readonly owns: readonly string[];
+  readonly isDelegate: boolean;
+  /** Whether it reads a file of MCP servers. */
+  readonly readsMcp: boolean;
+  /** The variables of its secret settings. */
+  readonly secrets: readonly string[];
+  /** Those of them that it cannot start without in a deployment. */
+  readonly required: readonly string[];
+  /** What its values are unless a release says otherwise. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** What `helm/rockbot/files/services.json` says of each service of the list. @param configs the schema of each service's settings */
+export function chartedServices(services: readonly (BusService | Server)[], configs: ReadonlyMap<string, JsonSchema>): readonly ChartedService[] {
+  return services.map((service) => {
+    const { name, summary, onBus, port, egress, deployment = {} } = service;
+    const { properties = {}, required = [] } = configs.get(name) ?? {};
+    const secrets = Object.keys(properties).flatMap((property) => (properties[property]?.["x-secret"] === true ? envName(property) : []));
+    const usesRedis = redisKeys(service).length > 0;
+    const needed = [...(onBus ? ["BUS_URL"] : []), ...(usesRedis ? ["REDIS_URL"] : []), ...required.map(envName)];
+    const { requests = { cpu: "50m", memory: "128Mi" }, memoryLimit = "512Mi" } = deployment;
+    return {
+      name,
+      key: chartKey(name),
+      summary,
+      onBus,
+      port,
+      reachedBy: deployment.reachedBy,
+      egress,
+      state: onBus ? service.state : [],
+      usesRedis,
+      topic: onBus ? service.topic : undefined,
+      owns: onBus ? (service.owns ?? []) : [],
+      isDelegate: onBus && service.isDelegate === true,
+      readsMcp: "mcpConfig" in properties,
+      secrets,
+      required: needed.filter((variable) => secrets.includes(variable)),
+      values: {
+        enabled: deployment.enabled ?? true,
+        replicas: deployment.replicas ?? 1,
+        image: { repository: `rockbot/${name}` },
+        secrets: { keys: deployment.secrets ?? [] },
+        resources: { requests, limits: { memory: memoryLimit } },
+      },
+    };
+  });
+}
+
+/** The key of a service's values: `web-tools` is `webTools`. */
+function chartKey(name: string): string {
+  return name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
