@@ -19,12 +19,13 @@ import {
 } from "@rockbot/bus";
 import { type Envelope, toWire } from "@rockbot/contracts";
 import { AddressSource } from "./connection/address-source.ts";
-import { ConnectionSupervisor } from "./connection/connection-supervisor.ts";
+import { type ConnectionState, ConnectionSupervisor } from "./connection/connection-supervisor.ts";
 import { Inspector } from "./connection/inspector.ts";
 import type { Link, TlsOptions } from "./connection/link.ts";
 import { isRefusal, reasonOf } from "./connection/refusal.ts";
+import { QueueDepths } from "./consume/queue-depths.ts";
 import { Subscription, subscribeError } from "./consume/subscription.ts";
-import { countLostConnection } from "./metrics.ts";
+import { countFailedConnection, countLostConnection, observeConnection, type ShownState } from "./metrics.ts";
 import { visitParked } from "./parked/visit-parked.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { EXCHANGE, mainNames, QUEUE_VERSIONS, type QueueVersions, queueName } from "./queue-plan.ts";
@@ -98,6 +99,7 @@ class RabbitMqBus implements Bus {
   readonly #consuming: ConnectionSupervisor;
   readonly #inspector: Inspector;
   readonly #subscriptions = new Set<Subscription>();
+  readonly #observed = new DisposableStack();
   #isClosing = false;
   /** Some of the declared queues, exchanges or bindings are not there. */
   #isHurt = false;
@@ -122,6 +124,7 @@ class RabbitMqBus implements Bus {
       tls,
       log,
       onOpen: () => this.#consuming.hurry(),
+      onFailed: (isRefused) => countFailedConnection("publish", isRefused),
       onLost: () => {
         countLostConnection("publish");
         void this.#consuming.link?.probe(silenceMs); // it may be as dead, and has no watchdog
@@ -142,12 +145,15 @@ class RabbitMqBus implements Bus {
       log,
       replay: (link) => this.#replay(link),
       onOpen: () => this.#publisher.supervisor.hurry(),
+      onFailed: (isRefused) => countFailedConnection("consume", isRefused),
       onLost: () => {
         countLostConnection("consume");
         void this.#publisher.supervisor.link?.probe(silenceMs);
       },
     });
     this.#inspector = new Inspector(this.#consuming);
+    this.#observed.use(observeConnection("publish", () => shown(this.#publisher.supervisor.state)));
+    this.#observed.use(observeConnection("consume", () => shown(this.#consuming.state)));
   }
 
   async start(timeoutMs: number): Promise<void> {
@@ -177,7 +183,15 @@ class RabbitMqBus implements Bus {
   async subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable> {
     const checked = checkSubscribeOptions(options);
     const { name } = checked;
-    const subscription = new Subscription(checked, handler, { publisher: this.#publisher, user: this.#user, versions: this.#versions, log: this.#log });
+    const subscription = new Subscription(checked, handler, {
+      publisher: this.#publisher,
+      user: this.#user,
+      versions: this.#versions,
+      log: this.#log,
+      depths: new QueueDepths(name, this.#versions, (queue, isConsumed) =>
+        this.#consuming.link === undefined ? undefined : this.#inspector.inspect(queue, isConsumed),
+      ),
+    });
     try {
       await this.#attach(subscription, name);
     } catch (error) {
@@ -218,6 +232,7 @@ class RabbitMqBus implements Bus {
     // While handlers finish they may still publish answers, so publishing ends last.
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.busCloses(this.#drainMs)));
     this.#subscriptions.clear();
+    this.#observed.dispose();
     await Promise.all([this.#publisher.close(this.#drainMs), this.#consuming.close()]);
     await this.#looking;
   }
@@ -278,3 +293,5 @@ class RabbitMqBus implements Bus {
     this.#isHurt = false;
   }
 }
+
+const shown = (state: ConnectionState): ShownState => (state === "ready" || state === "blocked" ? state : "down");

@@ -1,4 +1,5 @@
 import type { Logger } from "@rockbot/bus";
+import { countReloadFailure } from "../metrics.ts";
 import { type BrokerAddress, parseBrokerAddresses } from "./broker-address.ts";
 import { reasonOf } from "./refusal.ts";
 
@@ -36,6 +37,7 @@ export class AddressSource {
       this.#trouble = undefined;
     } catch (error) {
       const reason = reasonOf(error);
+      countReloadFailure("bus_url");
       if (reason !== this.#trouble) this.#log.error({ broker: this.#current.label, reason }, "could not reload the broker's address, and uses the last one");
       this.#trouble = reason;
     }

@@ -14,6 +14,8 @@ export interface SupervisorOptions extends LinkOptions {
   readonly onOpen?: (() => void) | undefined;
   /** The connection is ready, after it was not: new, or no longer blocked. */
   readonly onReady?: ((link: Link) => void) | undefined;
+  /** An attempt to connect has ended without a connection. */
+  readonly onFailed?: ((isRefused: boolean) => void) | undefined;
   /** A connection that was ready is gone. */
   readonly onLost?: (() => void) | undefined;
 }
@@ -165,6 +167,7 @@ export class ConnectionSupervisor {
         this.#lastFailure = reasonOf(error);
         const refused = isRefusal(error);
         if (refused) this.#isSearching = false;
+        if (upSince === Number.POSITIVE_INFINITY) this.#options.onFailed?.(refused);
         if (refused && !wasReady) {
           this.#refuse();
           return;

@@ -18,7 +18,7 @@ import { type Envelope, fromWire } from "@rockbot/contracts";
 import type { Link } from "../connection/link.ts";
 import { isRefusal, reasonOf } from "../connection/refusal.ts";
 import { maybeHandledSince } from "../copies.ts";
-import { countDropped, countParked, countRefused, observePrefetched } from "../metrics.ts";
+import { countDropped, countParked, countRefused, observeDepths, observePrefetched } from "../metrics.ts";
 import { deadLetterProperties, deathsOf, readDeadLetter } from "../parked/dead-letter.ts";
 import { moveParked } from "../parked/move-parked.ts";
 import type { Publisher } from "../publish/publisher.ts";
@@ -28,6 +28,7 @@ import type { IncomingMessage } from "../wire/read-frames.ts";
 import { Consumer, type Handle, type Verdict } from "./consumer.ts";
 import { leadTopics } from "./lead-topics.ts";
 import { isOwnDeadLetter, isStraight } from "./provenance.ts";
+import type { QueueDepths } from "./queue-depths.ts";
 import { Slots } from "./slots.ts";
 
 export interface SubscriptionOptions {
@@ -38,6 +39,8 @@ export interface SubscriptionOptions {
   /** Of the main queues of services. */
   readonly versions: QueueVersions;
   readonly log: Logger;
+  /** Of the queues of a service. */
+  readonly depths: QueueDepths;
 }
 
 /** One queue that a subscription consumes. */
@@ -79,7 +82,7 @@ export class Subscription {
   readonly #mains: readonly string[];
   readonly #log: Logger;
   readonly #stations: readonly Station[];
-  readonly #observed: Disposable;
+  readonly #observed = new DisposableStack();
   readonly #abort = new AbortController();
   #copy: string | undefined;
   /** The main queue that gets the topics, while there are several. */
@@ -98,7 +101,7 @@ export class Subscription {
   readonly #expired = new Buckets({ maxBuckets: 10_000 });
   #disposed: Promise<void> | undefined;
 
-  constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, user, versions, log }: SubscriptionOptions) {
+  constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, user, versions, log, depths }: SubscriptionOptions) {
     const { kind, name, concurrency, prefetch, isFurther } = options;
     this.#options = options;
     this.#handler = handler;
@@ -108,7 +111,7 @@ export class Subscription {
     this.#mains = kind === "service" ? mainNames(name, versions) : [resultName(name)];
     this.#log = log;
     const slots = new Slots(concurrency);
-    this.#observed = observePrefetched(subscriptionLabel(options), () => slots.waiting);
+    this.#observed.use(observePrefetched(subscriptionLabel(options), () => slots.waiting));
     const main: Station = {
       part: "main",
       queue: () => (kind === "copy" ? (this.#copy ?? "") : (this.#mains[0] as string)),
@@ -119,6 +122,7 @@ export class Subscription {
     };
     // Before the main one: an instance that is seen halfway is taken for one of an earlier release, which costs nothing.
     const mains = [...this.#mains.slice(1).map((queue): Station => ({ ...main, queue: () => queue })), main];
+    if (kind === "service") this.#observed.use(observeDepths(name, () => depths.read()));
     if (isFurther) {
       this.#stations = mains;
       return;
@@ -293,7 +297,7 @@ export class Subscription {
     this.#abort.abort(new BusClosedError(`The subscription "${name}" has ended`));
     await within(ABORTED_MS, this.#idle(), () => new Error("handlers do not end")).catch(() => {});
     await Promise.all(consumers.map((consumer) => consumer.close()));
-    this.#observed[Symbol.dispose]();
+    this.#observed.dispose();
   }
 
   #idle(): Promise<void> {

@@ -14,6 +14,7 @@ import { Unconfirmed } from "./unconfirmed.ts";
 export interface PublisherOptions extends LinkOptions {
   readonly log: Logger;
   readonly onOpen?: (() => void) | undefined;
+  readonly onFailed?: ((isRefused: boolean) => void) | undefined;
   readonly onLost?: (() => void) | undefined;
   /** Nobody's queue takes a message that is mandatory: a binding may be gone. */
   readonly onReturned?: (() => void) | undefined;

@@ -80,6 +80,9 @@ class AuditWriter implements AuditLog {
   readonly #maxBytes: number;
   readonly #log: Logger;
   readonly #counter = metrics.getMeter("@rockbot/audit").createCounter("rockbot.audit.records", { description: "Records of calls, by what became of them." });
+  readonly #failures = metrics.getMeter("@rockbot/audit").createCounter("rockbot.audit.write_failures", {
+    description: "Times the audit file could not be written. Its records wait for the disk.",
+  });
   readonly #closed = new AbortController();
   #file: AuditFile | undefined;
   #size = 0;
@@ -294,6 +297,7 @@ class AuditWriter implements AuditLog {
   }
 
   #fail(error: unknown): void {
+    this.#failures.add(1);
     this.#isWriting = false;
     for (const { settle } of this.#waiting) settle(); // their calls go on; the lines stay
     const fields = { err: error, path: this.#path, waiting: this.#waiting.length, maxWaiting: MAX_WAITING, lost: this.#lost };

@@ -4,6 +4,7 @@ import type { Logger } from "@rockbot/bus";
 import { Redis, ReplyError } from "ioredis";
 import type { RedisAddress } from "../redis-address.ts";
 import { StoreUnavailableError } from "../store-unavailable-error.ts";
+import { countRedisFailure, observeRedis } from "./redis-metrics.ts";
 import { readServerFacts, type ServerFacts } from "./server-facts.ts";
 
 /** Scripts by name. Redis runs each of them whole or not at all. */
@@ -68,10 +69,12 @@ export class RedisConnection<Scripts extends RedisScripts> {
   #onFirst: ((error?: Error) => void) | undefined;
   #isClosing = false;
   #isCorked = false;
+  readonly #observed: Disposable;
 
   constructor(address: RedisAddress, options: RedisConnectionOptions<Scripts>) {
     this.#address = address;
     this.#options = options;
+    this.#observed = observeRedis(options.purpose, () => this.#facts !== undefined);
     const { host, port, db, username, password, isTls } = address;
     const redis = new Redis({
       host,
@@ -128,6 +131,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
     const facts = this.#facts;
     if (this.#isClosing) return Promise.reject(new StoreUnavailableError(`Cannot ${what}: the store is closed`));
     if (facts === undefined) {
+      countRedisFailure(this.#options.purpose, "away");
       return Promise.reject(new StoreUnavailableError(`Cannot ${what}: there is no connection to ${this.#address.label} (${this.#trouble})`));
     }
     this.#cork();
@@ -141,6 +145,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
       },
       (error: unknown) => {
         this.#answered(sent);
+        countRedisFailure(this.#options.purpose, error instanceof ReplyError ? "refused" : "lost");
         throw new StoreUnavailableError(`Cannot ${what}: ${this.#explain(error)}`);
       },
     );
@@ -150,6 +155,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#onFirst?.();
+    this.#observed[Symbol.dispose]();
     if (this.#unanswered.size > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;

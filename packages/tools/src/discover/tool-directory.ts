@@ -22,6 +22,7 @@ import { HEARTBEAT_MS, LEASE_MS, MAX_LIST_BYTES } from "../limits.ts";
 import type { Identity } from "../messages/identity.ts";
 import { METERED } from "../messages/message-meter.ts";
 import { announceTopic, listTopic, PROBE_TOPIC } from "./announce-tools.ts";
+import { observeDirectory } from "./directory-metrics.ts";
 import { ServiceLiveness } from "./service-liveness.ts";
 
 /** A name that was announced within this time and is not now is `unavailable`, not unknown. */
@@ -144,6 +145,7 @@ export class ToolDirectory implements AsyncDisposable {
   readonly #quarantined = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.announcements.quarantined", {
     description: "Announced tools whose name another service holds, or that are not the service's to offer.",
   });
+  readonly #observed: Disposable;
   #answered: Promise<void> = Promise.resolve();
   /** How long our own first probe took to come back; undefined while it has not. */
   #echoMs: number | undefined;
@@ -154,6 +156,7 @@ export class ToolDirectory implements AsyncDisposable {
     this.#bus = bus;
     this.#options = options;
     this.#liveness = new ServiceLiveness(bus);
+    this.#observed = observeDirectory(() => ({ known: this.#services.size, missing: this.#wanted.size, silentMs: this.#silentMs() }));
     this.#replyTo = `tool.result.${options.source}.${newId().slice(0, 12)}`;
   }
 
@@ -243,7 +246,14 @@ export class ToolDirectory implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#observed[Symbol.dispose]();
     await this.#stack.disposeAsync();
+  }
+
+  /** How long ago the service was heard of that was so least lately; 0 without services. */
+  #silentMs(): number {
+    const seen = [...this.#services.values()].map(({ instances }) => Math.max(...[...instances.values()].map((instance) => instance.seen)));
+    return seen.length === 0 ? 0 : performance.now() - Math.min(...seen);
   }
 
   /** Asks all services who is there. */

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { metrics } from "@opentelemetry/api";
 import { LinkedList, type ListEntry, pause, SlotMap } from "@rockbot/base";
 import { newId, type ToolDefinition, ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse, timeoutError } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
@@ -44,6 +45,9 @@ export class CallClaims {
   readonly #held = new LinkedList<HeldClaim>();
   #renewing: NodeJS.Timeout | undefined;
   readonly #seesAll: boolean;
+  readonly #unavailable = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.claims.unavailable", {
+    description: "Times the store of claims did not answer, by operation: claim or complete.",
+  });
 
   /** @param seesAll whether all who may take a call of this service claim it in this store */
   constructor(store: ClaimStore, { seesAll }: { readonly seesAll: boolean }) {
@@ -107,6 +111,7 @@ export class CallClaims {
         outcome = await this.#store.claim(key, { owner: this.#owner, requestHash, leaseMs: LEASE_MS });
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error;
+        this.#unavailable.add(1, { operation: "claim" });
         if (tool.idempotent) return next.execute(request, context);
         if (maybeTakenSince === undefined) throw notStarted(request, error);
         if (performance.now() >= answerDueAt) throw unknownOutcome(request);
@@ -153,6 +158,7 @@ export class CallClaims {
         ...context,
         onStarted: () => {
           hasStarted = true;
+          context.onStarted?.();
         },
       });
       return await this.#finish(claim, request, response);
@@ -193,6 +199,7 @@ export class CallClaims {
       isOurs = await this.#store.complete(claim, encodeReplyToKeep(request, reply).body);
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
+      this.#unavailable.add(1, { operation: "complete" });
     }
     if (!isOurs) throw new SupersededError(`The call ${claim.key.toolCallId} was cancelled or taken over while it ran`);
     return settle(reply);

@@ -14,10 +14,18 @@ export interface RecordNames {
   readonly duration: string;
   /** The counter, with the same tags. */
   readonly count: string;
+  /** The histogram of the time that was left until the deadline, tagged `tool_name`; not every side measures it. */
+  readonly margin?: string;
 }
 
 /** The names of what the side that runs a tool records. */
-export const servingNames: RecordNames = { side: "service", span: "tool.invoke", duration: "rockbot.tool.invoke.duration", count: "rockbot.tool.invocations" };
+export const servingNames: RecordNames = {
+  side: "service",
+  span: "tool.invoke",
+  duration: "rockbot.tool.invoke.duration",
+  count: "rockbot.tool.invocations",
+  margin: "rockbot.tool.margin.duration",
+};
 /** The names of what the side that calls a tool records. They differ, so that nothing counts twice. */
 export const callingNames: RecordNames = { side: "caller", span: "tool.call", duration: "rockbot.tool.call.duration", count: "rockbot.tool.calls" };
 
@@ -30,6 +38,11 @@ export function record(names: RecordNames): ToolLayer {
   const meter = metrics.getMeter("@rockbot/tools");
   const duration = meter.createHistogram(names.duration, { unit: "ms", description: "Time from the call's start to its end." });
   const count = meter.createCounter(names.count, { description: "Calls that ended, by status." });
+  const margin =
+    names.margin === undefined
+      ? undefined
+      : meter.createHistogram(names.margin, { unit: "ms", description: "Time that a call had left until its deadline when it ended; 0 if it was late." });
+  const named = remembered((toolName) => Object.freeze({ tool_name: toolName }));
   const succeeded = remembered((toolName) => Object.freeze({ tool_name: toolName, status: "ok" })); // the same frozen labels are found at once
 
   return (next) => ({
@@ -65,6 +78,7 @@ export function record(names: RecordNames): ToolLayer {
             const labels = status === "ok" ? succeeded(toolName) : { tool_name: status === ToolErrorCode.ToolNotFound ? UNKNOWN_TOOL : toolName, status };
             count.add(1, labels);
             duration.record(durationMs, labels);
+            margin?.record(Math.max(0, context.deadline - start - durationMs), named(labels.tool_name));
             context.log.debug(
               { event: "tool_finished", side: names.side, toolName, toolCallId, caller: context.caller, status, durationMs, charactersIn, charactersOut },
               "tool finished",

@@ -17,6 +17,7 @@ import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest } fr
 import { type RequestLimit, tooMany } from "./request-limit.ts";
 import type { RunningCalls } from "./running-calls.ts";
 import type { ServedTool, ServedTools } from "./served-tools.ts";
+import type { WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
 
 export interface RequestHandlerOptions {
   readonly bus: Bus;
@@ -29,6 +30,7 @@ export interface RequestHandlerOptions {
   readonly intake: Intake;
   readonly limit: RequestLimit;
   readonly running: RunningCalls;
+  readonly waiting: WaitingRequests;
   readonly answers: AnswerWriter;
   readonly audited: ReturnType<typeof createCallAudit>;
   readonly log: Logger;
@@ -42,6 +44,7 @@ interface Received {
   readonly address: Address;
   readonly form: RequestForm;
   readonly entry: CallEntry;
+  readonly waiting: WaitingRequest;
 }
 
 /** Handles each message on a service's topic. */
@@ -58,7 +61,7 @@ export class RequestHandler {
 
   /** Resolves once the request is answered, or is another's to answer. @throws {DeadLetterError} if nobody can be answered */
   async handle(message: Envelope, delivery: Delivery): Promise<void> {
-    const { forms, identity, intake, limit, answers } = this.#options;
+    const { forms, identity, intake, limit, waiting, answers } = this.#options;
     const form = formOf(message, forms);
     const sender = identity.senderOf(message);
     const caller = callerOf(message, sender);
@@ -66,6 +69,7 @@ export class RequestHandler {
     if (address === undefined) return this.#giveUpUnanswerable(message, sender, form);
     const retryAfterMs = delivery.isRedelivered ? undefined : limit.retryAfterMs(caller, message.body.byteLength);
     if (retryAfterMs !== undefined && !limit.answersRefusal(caller)) return;
+    using waits = waiting.add(message.timestamp, delivery.receivedAt);
     using _held = intake.hold(caller, message.body.byteLength);
     const entering = retryAfterMs === undefined ? intake.turn(caller) : undefined; // few are refused in words, and at once
     using _turn = entering instanceof Promise ? await entering : entering;
@@ -78,7 +82,7 @@ export class RequestHandler {
       return refuse(read);
     }
     if ("refusal" in sender) return refuse(sender.refusal);
-    await this.#answer(read, { sender, message, delivery, address, form, entry });
+    await this.#answer(read, { sender, message, delivery, address, form, entry, waiting: waits });
   }
 
   /** Answers a request that the bus has given up. */
@@ -127,7 +131,7 @@ export class RequestHandler {
   async #run(
     executor: ToolExecutor,
     request: ToolInvokeRequest,
-    { sender: { caller }, message, delivery }: Received,
+    { sender: { caller }, message, delivery, waiting }: Received,
     { deadline, decision, progress }: { readonly deadline: number; readonly decision: Decision; readonly progress: ProgressReporter },
   ): Promise<Reply | undefined> {
     const { running, log } = this.#options;
@@ -136,7 +140,7 @@ export class RequestHandler {
     const taken = { isRedelivered, maybeTakenSince: maybeTakenSince(delivery) };
     try {
       const { signal } = call;
-      const context = { signal, deadline, caller, decision, depth: depthOf(message), progress: progress.report, log, ...taken };
+      const context = { signal, deadline, caller, decision, depth: depthOf(message), progress: progress.report, onStarted: waiting.started, log, ...taken };
       return await executor.execute(request, hasReadUntrusted(message) ? { ...context, hasReadUntrusted: true } : context);
     } catch (error) {
       if (delivery.signal.aborted) throw error;

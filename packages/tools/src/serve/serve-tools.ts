@@ -25,6 +25,7 @@ import { RequestLimit } from "./request-limit.ts";
 import { RunningCalls } from "./running-calls.ts";
 import { mayHaveEffects, ServedTools } from "./served-tools.ts";
 import { takeCancels } from "./take-cancels.ts";
+import { WaitingRequests } from "./waiting-requests.ts";
 
 /** The name of a service, its bounds, and what it uses of the process around it. */
 export interface ServeToolsOptions {
@@ -130,6 +131,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
     intake,
     limit: new RequestLimit({ intake, meter, policy }),
     running,
+    waiting: started.use(new WaitingRequests(service)),
     answers: new AnswerWriter({ answers: answerPublisher(bus, handlers), service, provider: options.provider, blobs: options.blobs, log }),
     audited: createCallAudit({ audit: options.audit, isRequired: options.isAuditRequired ?? false, service }),
     log,
