@@ -48,6 +48,7 @@ export async function bundleService(root: string, service: string): Promise<Bund
     mainFields: ["module", "main"],
     sourcemap: false,
     minifySyntax: true,
+    minifyWhitespace: true,
     keepNames: true, // error names and class names go into logs
     legalComments: "eof", // the licences that libraries ask to be kept
     metafile: true,

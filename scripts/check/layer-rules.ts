@@ -36,7 +36,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "ai|@ai-sdk/[^/]+", owners: ["packages/llm"] },
   { modules: "re2js", owners: ["packages/policy"] },
   { modules: "stemmer", owners: ["packages/search"] },
-  { modules: "json-schema-to-typescript|@asyncapi/parser|esbuild|oxc-parser", owners: ["scripts", "test"] },
+  { modules: "json-schema-to-typescript|@asyncapi/parser|esbuild|oxc-parser|@cyclonedx/[^/]+|packageurl-js", owners: ["scripts", "test"] },
   { modules: "vitest|fast-check", owners: ["test", "[^/]+\\.config\\.ts", "packages/testing", "(packages|services)/[^/]+/src/.*conformance"] },
 ];
 

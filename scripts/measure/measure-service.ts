@@ -18,7 +18,7 @@ const POLL_MS = 5;
 const READY_DEADLINE_MS = 20_000;
 const STOP_DEADLINE_MS = 10_000;
 /** What some services do not start without: scripts, which nobody sends here, have no sandbox on every machine, and nobody asks the model. */
-const REQUIRED = {
+export const MEASUREMENT_ENV = {
   MCP_TOKEN: "token-of-a-measurement",
   OPENROUTER_API_KEY: "key-of-a-measurement",
   UNSAFE_LOCAL_SCRIPTS: "true",
@@ -34,7 +34,7 @@ const IDLE_AFTER_MS = 1_000;
  */
 export async function measureService(file: string): Promise<ServiceRun> {
   const healthPort = await freePort();
-  const env = { PATH: process.env.PATH, ...REQUIRED, BUS_URL: "memory:", HEALTH_PORT: String(healthPort), PORT: "0", NODE_ENV: "production" };
+  const env = { PATH: process.env.PATH, ...MEASUREMENT_ENV, BUS_URL: "memory:", HEALTH_PORT: String(healthPort), PORT: "0", NODE_ENV: "production" };
   const startedAt = performance.now();
   const child = spawn(process.execPath, [file], { env, stdio: ["ignore", "ignore", "inherit"] });
   try {

@@ -1,0 +1,38 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Metafile } from "esbuild";
+import { parse } from "yaml";
+
+/** A package from the registry of which a bundle holds something. */
+export interface BundledPackage {
+  readonly name: string;
+  readonly version: string;
+  /** As its manifest says it. */
+  readonly license: string | undefined;
+  /** The lockfile's hash of its tarball, such as `sha512-…`. */
+  readonly integrity: string;
+}
+
+interface Lockfile {
+  readonly packages: Readonly<Record<string, { readonly resolution?: { readonly integrity?: string } }>>;
+}
+
+/**
+ * The packages that the outputs of a bundle hold something of, by name and version.
+ * @throws {Error} that names each package that pnpm-lock.yaml does not have
+ */
+export async function bundledPackages(root: string, { outputs }: Metafile): Promise<readonly BundledPackage[]> {
+  const files = Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? file : [])));
+  const folders = new Set(files.flatMap((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? []));
+  const lockfile = parse(await readFile(join(root, "pnpm-lock.yaml"), "utf8")) as Lockfile;
+  const faults: string[] = [];
+  const found = new Map<string, BundledPackage>();
+  for (const folder of folders) {
+    const { name, version, license } = JSON.parse(await readFile(join(root, folder, "package.json"), "utf8")) as BundledPackage;
+    const integrity = lockfile.packages[`${name}@${version}`]?.resolution?.integrity;
+    if (integrity === undefined) faults.push(`${folder}: pnpm-lock.yaml has no ${name}@${version}`);
+    else found.set(`${name}@${version}`, { name, version, license: typeof license === "string" ? license : undefined, integrity });
+  }
+  if (faults.length > 0) throw new Error(faults.join("\n"));
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, bundled]) => bundled);
+}

@@ -1,0 +1,83 @@
+import { statSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import { docker } from "@rockbot/testing";
+import { MEASUREMENT_ENV } from "../../scripts/measure/measure-service.ts";
+
+export interface ImageFigures {
+  readonly sizeMB: number;
+  /** Of the layer that only this image has. */
+  readonly appMB: number;
+  /** From `docker run` to the first 200 of /readyz. */
+  readonly readyMs: number;
+  /** As the engine counts it, one second later. */
+  readonly idleMiB: number;
+  /** From SIGTERM to the end. */
+  readonly stopMs: number;
+}
+
+const READY_DEADLINE_MS = 60_000;
+const POLL_MS = 20;
+const IDLE_AFTER_MS = 1_000;
+/** What each image must run with. */
+const HARDENED = ["--read-only", "--cap-drop", "ALL", "--user", "65534:65534", "--security-opt", "no-new-privileges"];
+const SOCKET = "/var/run/docker.sock";
+
+/**
+ * Runs the image of a service as nobody, with a root that cannot be written to, without capabilities and over the in-memory bus, until it is ready and
+ * idle, and stops it.
+ * @throws {Error} with its last words, if it is not ready within 60 seconds, or does not end by SIGTERM with exit code 0
+ */
+export async function measureImage(service: string, image: string): Promise<ImageFigures> {
+  const startedAt = performance.now();
+  const runs = service === "scripts-manager" ? withEngine() : [];
+  const env = Object.entries({ ...MEASUREMENT_ENV, BUS_URL: "memory:" }).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+  const id = (await docker(["run", "--detach", "--no-healthcheck", "--publish", "127.0.0.1::8481", ...HARDENED, ...env, ...runs, image])).trim();
+  try {
+    await untilReady(id);
+    const readyMs = performance.now() - startedAt;
+    await setTimeout(IDLE_AFTER_MS);
+    const idleMiB = toMiB((await docker(["stats", "--no-stream", "--format", "{{.MemUsage}}", id])).split("/")[0]?.trim() ?? "");
+    const stoppedAt = performance.now();
+    await docker(["stop", "--time", "20", id]);
+    const stopMs = performance.now() - stoppedAt;
+    const code = (await docker(["inspect", "--format", "{{.State.ExitCode}}", id])).trim();
+    if (code !== "0") throw new Error(`Cannot measure ${image}: after SIGTERM it ends with exit code ${code}. ${await lastWords(id)}`);
+    return { ...(await imageSizes(image)), readyMs, idleMiB, stopMs };
+  } finally {
+    await docker(["rm", "--force", "--volumes", id]);
+  }
+}
+
+/** The size of an image, and of its layer with the app. */
+export async function imageSizes(image: string): Promise<Pick<ImageFigures, "sizeMB" | "appMB">> {
+  const layers = (await docker(["history", "--human=false", "--format", "{{.Size}}\t{{.CreatedBy}}", image])).trim().split("\n");
+  const app = layers.find((line) => line.includes("COPY /image/"))?.split("\t")[0];
+  const size = (await docker(["image", "inspect", "--format", "{{.Size}}", image])).trim();
+  return { sizeMB: Number(size) / 1e6, appMB: Number(app) / 1e6 };
+}
+
+/** scripts-manager is not ready without sandboxes: it gets the engine's socket, whose group may use it. */
+function withEngine(): string[] {
+  return ["--volume", `${SOCKET}:${SOCKET}`, "--group-add", String(statSync(SOCKET).gid), "--env", "RUNNER=container", "--tmpfs", "/app/.rockbot:mode=1777"];
+}
+
+async function untilReady(id: string): Promise<void> {
+  const deadline = performance.now() + READY_DEADLINE_MS;
+  const address = (await docker(["port", id, "8481"])).trim().split("\n")[0];
+  while (performance.now() < deadline) {
+    const response = await fetch(`http://${address}/readyz`).catch(() => undefined); // refused until the port is open
+    await response?.body?.cancel();
+    if (response?.status === 200) return;
+    await setTimeout(POLL_MS);
+  }
+  throw new Error(`Cannot measure the image: it is not ready after ${READY_DEADLINE_MS / 1_000} s. ${await lastWords(id)}`);
+}
+
+const lastWords = async (id: string): Promise<string> => `The container says: ${(await docker(["logs", "--tail", "5", id])).trim()}`;
+
+function toMiB(text: string): number {
+  const [, value, unit = ""] = /^([\d.]+)\s*(\w+)$/.exec(text) ?? [];
+  const factor = { B: 2 ** -20, KiB: 2 ** -10, MiB: 1, GiB: 2 ** 10 }[unit];
+  if (factor === undefined) throw new Error(`Cannot read the memory that the engine says: ${text}`);
+  return Number(value) * factor;
+}
