@@ -4,8 +4,13 @@ import { code, fillPage, table } from "../fill-page.ts";
 
 /** `docs/reference/broker-rights.md`: what the broker grants under a policy, by an example of one. */
 export async function brokerRightsReference(file: string): Promise<string> {
+  return fillPage("broker-rights", file, { example: file, rights: await brokerRightsTable(file) });
+}
+
+/** What each user may do at the broker under the policy in a file. */
+export async function brokerRightsTable(file: string): Promise<string> {
   const { document } = await readPolicy(await readFile(file, "utf8"), file);
-  return fillPage("broker-rights", file, { example: file, rights: rightsTable(busRights(document)) });
+  return rightsTable(busRights(document));
 }
 
 function rightsTable(rights: readonly BusRights[]): string {

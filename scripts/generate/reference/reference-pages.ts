@@ -8,6 +8,7 @@ import { logEventsReference } from "./log-events-reference.ts";
 import { messagesReference } from "./messages-reference.ts";
 import { metricsReference } from "./metrics-reference.ts";
 import { policyReference } from "./policy-reference.ts";
+import { securePage } from "./secure-page.ts";
 import { servicesReference } from "./services-reference.ts";
 import { settingsReference } from "./settings-reference.ts";
 import { toolsReference } from "./tools-reference.ts";
@@ -20,7 +21,7 @@ export interface ReferenceParts {
   readonly configs: ReadonlyMap<string, JsonSchema>;
 }
 
-/** The pages of `docs/reference` that are made of the schemas and of the code, by their files. */
+/** The pages of `docs/reference`, and the one of docs/operate, that are made of the schemas and of the code, by their files. */
 export async function referencePages({ definitions, configs }: ReferenceParts): Promise<ReadonlyMap<string, string>> {
   const sources = await readSources();
   const pages = {
@@ -35,5 +36,6 @@ export async function referencePages({ definitions, configs }: ReferenceParts): 
     settings: settingsReference(configs),
     tools: toolsReference(definitions),
   };
-  return new Map(await Promise.all(Object.entries(pages).map(async ([name, text]): Promise<[string, string]> => [`docs/reference/${name}.md`, await text])));
+  const made = Object.entries(pages).map(async ([name, text]): Promise<[string, string]> => [`docs/reference/${name}.md`, await text]);
+  return new Map([...(await Promise.all(made)), ["docs/operate/secure.md", await securePage(services, configs)]]);
 }

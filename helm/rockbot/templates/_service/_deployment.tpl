@@ -4,6 +4,9 @@
 {{- $values := $service.values -}}
 {{- $settings := include "rockbot.service.settings" . | fromJson -}}
 {{- $secrets := include "rockbot.service.secrets" . | fromJson -}}
+{{- /* Those of the MCP servers of this release, for the one service that calls them. */ -}}
+{{- $tokens := list -}}
+{{- if $service.readsMcp -}}{{- $tokens = include "rockbot.mcp.tokens" (dict "root" $root "reachedBy" $service.name) | fromJsonArray -}}{{- end -}}
 {{- $audit := include "rockbot.service.audit" . -}}
 {{- $usesCluster := has "cluster" $service.egress -}}
 {{- $bundle := $root.Values.tls.caBundle -}}
@@ -96,11 +99,8 @@ spec:
             # One process writes to a file.
             - { name: AUDIT_FILE, value: /var/lib/rockbot/audit/$(POD_NAME).jsonl }
             {{- end }}
-            {{- if $service.readsMcp }}
-            {{- range include "rockbot.mcp.tokens" (dict "root" $root "reachedBy" $service.name) | fromJsonArray }}
-            - name: {{ .variable }}
-              valueFrom: { secretKeyRef: { name: {{ .secret.name }}, key: {{ .secret.key }} } }
-            {{- end }}
+            {{- range $tokens }}
+            - { name: {{ .variable }}_FILE, value: /etc/rockbot/secrets/{{ .variable }} }
             {{- end }}
             {{- include "rockbot.telemetry.env" . | nindent 12 }}
             {{- with $values.extraEnv }}
@@ -155,6 +155,9 @@ spec:
             sources:
               {{- range $name, $place := $secrets }}
               - secret: { name: {{ $place.name }}, items: [{ key: {{ $place.key }}, path: {{ $name }} }] }
+              {{- end }}
+              {{- range $tokens }}
+              - secret: { name: {{ .secret.name }}, items: [{ key: {{ .secret.key }}, path: {{ .variable }} }] }
               {{- end }}
         {{- end }}
         {{- if $service.onBus }}

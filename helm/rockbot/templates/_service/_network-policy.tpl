@@ -45,9 +45,9 @@ spec:
       {{- include "rockbot.service.selector" . | nindent 6 }}
   policyTypes: [Ingress, Egress]
   ingress:
-    {{- toYaml $ingress | nindent 4 }}
+    {{- toYaml ($ingress | default list) | nindent 4 }}
   egress:
-    {{- toYaml $egress | nindent 4 }}
+    {{- toYaml ($egress | default list) | nindent 4 }}
 {{- end }}
 
 {{- /* Whether a service reaches public addresses: as its values say, else as files/services.json does. */ -}}

@@ -5,7 +5,7 @@ import { run } from "../machine/run.ts";
 import type { KubeObject } from "./store/objects.ts";
 
 /** The repository's chart. */
-const CHART = join(rootAbove(import.meta.dirname), "helm/rockbot");
+export const CHART = join(rootAbove(import.meta.dirname), "helm/rockbot");
 const RELEASE = "rockbot";
 /** Where the tests' release is. */
 export const RELEASE_NAMESPACE = "rockbot";
@@ -53,9 +53,15 @@ export function scriptsManifests(namespace = "rockbot-scripts", managerNamespace
   return manifests;
 }
 
-/** All that helm makes of the chart. @throws {Error} with what helm says is wrong with the values */
-export async function renderChart(helm: string, args: readonly string[] = []): Promise<readonly KubeObject[]> {
-  const text = await run(helm, ["template", RELEASE, CHART, "--namespace", RELEASE_NAMESPACE, ...args], { timeoutMs: 60_000 });
+/**
+ * All that helm makes of the chart.
+ * @param args such as `--values FILE`
+ * @param values beat what the files say
+ * @throws {Error} with what helm says is wrong with the values
+ */
+export async function renderChart(helm: string, args: readonly string[] = [], values: Readonly<Record<string, unknown>> = {}): Promise<readonly KubeObject[]> {
+  const options = ["--namespace", RELEASE_NAMESPACE, ...args, "--values", "-"];
+  const text = await run(helm, ["template", RELEASE, CHART, ...options], { timeoutMs: 60_000, input: JSON.stringify(values) });
   return parseAllDocuments(text)
     .map((document) => document.toJS() as KubeObject | null)
     .filter((object) => object !== null);

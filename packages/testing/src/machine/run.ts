@@ -16,7 +16,7 @@ export function run(file: string, args: readonly string[], { timeoutMs, env, inp
       else
         reject(
           new Error(
-            `Cannot run ${file} ${args[0] ?? ""}: ${error.killed === true ? `no end after ${timeoutMs} ms` : stderr.trim().slice(-500) || error.message}`,
+            `Cannot run ${file} ${args[0] ?? ""}: ${error.killed === true ? `no end after ${timeoutMs} ms` : stderr.trim().slice(-8000) || error.message}`,
           ),
         );
     });

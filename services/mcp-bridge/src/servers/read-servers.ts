@@ -193,7 +193,8 @@ class EntryReader {
   #text(path: string, value: string): string {
     const { text, used, missing } = expandVariables(value, this.#env);
     for (const [name, secret] of used) this.#noteSecret(name, secret);
-    for (const name of missing) this.#fault(`${path}: the variable ${name} is not set. Set it, or write \${${name}:-default}`);
+    for (const name of missing)
+      this.#fault(`${path}: the variable ${name} is not set. Set it, or name its file by ${name}_FILE, or write \${${name}:-default}`);
     return text;
   }
 

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ConfigError } from "@rockbot/process/config";
+import { variableFiles } from "./expand-variables.ts";
 import { readServerFile } from "./read-servers.ts";
 
 export interface WatchServersOptions {
@@ -14,7 +15,7 @@ export interface WatchServersOptions {
 
 /**
  * Hands on what the file says, now and whenever it changes, until disposed. The content is compared, not the time of change, so that a mounted file that is
- * swapped for another is noticed, and one that is written anew is not. A file that has faults later changes nothing; they are logged.
+ * swapped for another is noticed, and one that is written anew is not; so are the files in which its variables lie. A file that has faults later changes nothing; they are logged.
  * @throws {ConfigError} if the file has faults now
  */
 export function watchServers(
@@ -25,8 +26,10 @@ export function watchServers(
   let seen: string | undefined;
   apply(readServerFile(file, env));
   return startLoop(everyMs, async () => {
-    const text = await readFile(file).catch((error: NodeJS.ErrnoException) => `unreadable: ${error.code}`);
-    const hash = createHash("sha256").update(text).digest("base64url");
+    const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => `unreadable: ${error.code}`);
+    const hash = createHash("sha256")
+      .update(JSON.stringify([text, ...variableFiles(text, env)]))
+      .digest("base64url");
     if (hash === seen) return;
     const isFirst = seen === undefined;
     seen = hash;

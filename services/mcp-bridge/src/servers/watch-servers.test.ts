@@ -1,0 +1,20 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { silentLogger } from "@rockbot/bus";
+import { temporaryFolder } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { watchServers } from "./watch-servers.ts";
+
+test("a token that lies in a file is taken from there, and taken anew when the file changes", async () => {
+  await using folder = await temporaryFolder();
+  const [file, token] = [join(folder.path, "mcp.json"), join(folder.path, "token")];
+  await writeFile(token, "first-token-of-a-server\n");
+  await writeFile(file, JSON.stringify({ mcpServers: { one: { type: "http", url: "http://one/mcp", auth: { type: "bearer", token: `\${ONE_TOKEN}` } } } }));
+  const seen: unknown[] = [];
+
+  await using _watch = watchServers(file, ({ servers }) => seen.push(servers[0]?.address), { env: { ONE_TOKEN_FILE: token }, log: silentLogger, everyMs: 10 });
+  await expect.poll(() => seen).toContainEqual(expect.objectContaining({ headers: { authorization: "Bearer first-token-of-a-server" } }));
+
+  await writeFile(token, "second-token-of-a-server\n");
+  await expect.poll(() => seen).toContainEqual(expect.objectContaining({ headers: { authorization: "Bearer second-token-of-a-server" } }));
+});

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import { CHART, renderChart } from "@rockbot/testing";
+import { describe, expect, test } from "vitest";
+import { helm, helmProgram, named, profiles, services } from "./profiles.ts";
+
+/** What helm says against values. */
+async function refusal(values: Readonly<Record<string, unknown>>, args: readonly string[] = []): Promise<string> {
+  return renderChart(helmProgram, args, values).then(
+    () => "",
+    (error: Error) => error.message,
+  );
+}
+
+describe.skipIf("why" in helm)(named("values that the chart refuses"), () => {
+  test("slips of the pen, values out of range and what the chart decides are refused, all at once", async () => {
+    const said = await refusal({
+      scripts: { admisionPolicy: { enabled: true } },
+      scriptsManager: { settings: { sandboxCieling: 4, sandboxCeiling: 0, runner: "local" } },
+      webTools: { replicas: 0, settings: { busUrl: "amqp://host" }, secrets: { keys: ["BRAVE_KEY"] }, image: { digest: "sha256:abc" } },
+      gateway: { autoscaling: { kind: "vpa" }, settings: { host: "127.0.0.1" } },
+      ingres: { enabled: true },
+    });
+    for (const part of [
+      "admisionPolicy",
+      "sandboxCieling",
+      "sandboxCeiling",
+      "runner",
+      "replicas",
+      "busUrl",
+      "secrets/keys",
+      "digest",
+      "kind",
+      "host",
+      "ingres",
+    ]) {
+      expect(said).toContain(part);
+    }
+  });
+
+  test("what does not go together is refused, all at once", async () => {
+    const said = await refusal({
+      agent: { enabled: true, settings: { modelUrl: "https://models.example/v1", model: "one" } },
+      openrouterMcp: { enabled: true },
+      webTools: { secrets: { keys: ["BRAVE_API_KEY"] }, audit: { kind: "claim" }, autoscaling: { kind: "keda", min: 5, max: 2 } },
+      systemInfoMcp: { autoscaling: { kind: "hpa" } },
+      scripts: { admissionPolicy: { enabled: true, allowedImages: ["python:3.11"] } },
+      ingress: { enabled: true },
+      httpRoute: { enabled: true },
+    });
+    expect(
+      said
+        .match(/^ {2}- [^:]+/gm)
+        ?.map((line) => line.slice(4))
+        .sort(),
+    ).toEqual([
+      "agent",
+      "httpRoute",
+      "ingress.host",
+      "networkPolicy.clients",
+      "openrouterMcp.secrets",
+      "scripts.admissionPolicy.allowedImages",
+      "systemInfoMcp.autoscaling.kind",
+      "webTools.audit.existingClaim",
+      "webTools.autoscaling",
+      "webTools.autoscaling.kind",
+      "webTools.secrets.keys",
+    ]);
+  });
+
+  test("production values that are not filled in name all that is missing, and go on once it is there", async () => {
+    const args = ["--values", join(CHART, "values.production.yaml")];
+    const said = await refusal({}, args);
+    const enabled = services.filter(({ values }) => values["enabled"]);
+    for (const { key, required } of enabled) {
+      expect(said).toContain(`${key}.image.digest`);
+      expect(said).toMatch(new RegExp(`${key}.secrets.existingSecret: .*${required.join(".*")}`));
+    }
+    for (const part of ["kubernetesImage", "allowedImages", "apiServer.cidrs", "policy", "broker.existing.to", "redis.existing.to"])
+      expect(said).toContain(part);
+    expect(await refusal(profiles.production.values, args)).toBe("");
+  });
+});
