@@ -35,10 +35,10 @@ const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit">]: (open
   summaries: async ({ summaryStore }) => summaryStore?.set("hash", "text"),
   turns: async ({ turnStore }) => {
     const session = { caller: "me", sessionId: "a" };
-    const taken = await turnStore?.take(session, { turnId: "1", owner: "here", leaseMs: 60_000, maxWaiting: 1 });
-    await turnStore?.take(session, { turnId: "2", owner: "there", leaseMs: 60_000, maxWaiting: 1 });
+    const record = { nonce: "n", startedAt: 1, hasReadUntrusted: false, answers: [], results: new Map() };
+    const taken = await turnStore?.take(session, { turnId: "1", owner: "here", leaseMs: 60_000, maxWaiting: 1, record });
+    await turnStore?.take(session, { turnId: "2", owner: "there", leaseMs: 60_000, maxWaiting: 1, record });
     const lease = { turnId: "1", owner: "here", fence: taken?.state === "taken" ? taken.fence : 0 };
-    await turnStore?.begin(session, lease, { nonce: "n", startedAt: 1, hasReadUntrusted: false, answers: [], results: new Map() });
     const usage = { inputTokens: 1, outputTokens: 1 };
     await turnStore?.addAnswer(session, lease, 0, { text: "text", toolCalls: [], finish: "stop", usage });
     await turnStore?.addEvents(session, "1", [{ at: "2026-01-01T00:00:00Z", kind: "turn_started" }], 0);

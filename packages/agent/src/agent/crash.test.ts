@@ -98,7 +98,7 @@ async function runStory(diesAt: number) {
 test("an agent that dies at any step of a turn leaves it to the next: each call runs once, and there is one answer", { timeout: 120_000 }, async () => {
   const { steps } = await runStory(Number.POSITIVE_INFINITY);
   expect(new Set(steps.map((step) => step.replace(/^(before|after) /, "")))).toEqual(
-    new Set(["take", "begin", "addEvents", "addAnswer", "call look", "call effect", "addResult", "end"]),
+    new Set(["take", "addEvents", "addAnswer", "call look", "call effect", "addResult", "end"]),
   );
   for (let diesAt = 1; diesAt <= steps.length; diesAt++) {
     const at = `dies ${steps[diesAt - 1]} (step ${diesAt})`;

@@ -168,12 +168,13 @@ export class RunningAgent implements Agent {
       output_tokens: outputTokens,
       ...(cachedInputTokens === undefined ? {} : { cached_input_tokens: cachedInputTokens }),
     };
-    events.emit({ kind: "turn_finished", finish: result.finish, usage, message: result.reason ?? null });
-    await events.flush(); // before the next turn of the session can say anything
+    // The store has it before the end, and so before the next turn of the session can say anything.
+    const { told } = await events.end({ kind: "turn_finished", finish: result.finish, usage, message: result.reason ?? null });
     await held.end(result, historyOf(request, held.startedAt, result)).catch((error: unknown) => {
       if (error instanceof TurnLostError) throw error;
       log.error({ turnId, error: String(error) }, "could not keep the result of a turn");
     });
+    await told;
     return result;
   }
 

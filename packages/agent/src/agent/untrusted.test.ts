@@ -156,10 +156,10 @@ test("a turn that is taken up stays marked, also where what marked it is not the
   const { bus, policy: holder, store, sent } = parts;
   const request = testRequest("Go.");
   const session = { caller: request.caller, sessionId: request.sessionId };
-  const claim = { turnId: request.turnId, owner: "earlier", leaseMs: 60_000, maxWaiting: 1 };
+  const record = { nonce: "ab", startedAt: Date.now(), hasReadUntrusted: false, answers: [], results: new Map() };
+  const claim = { turnId: request.turnId, owner: "earlier", leaseMs: 60_000, maxWaiting: 1, record };
   const taken = await store.take(session, claim);
   const lease = { ...claim, fence: taken.state === "taken" ? taken.fence : 0 };
-  await store.begin(session, lease, { nonce: "ab", startedAt: Date.now(), hasReadUntrusted: false, answers: [], results: new Map() });
   await store.addAnswer(session, lease, 0, { ...called("send"), isMarked: true });
   await store.leave(session, request.turnId, "earlier");
   const { model, requests } = scriptedModel([said("done")]);

@@ -8,9 +8,9 @@ export interface StorePair extends AsyncDisposable {
   readonly other: TurnStore;
 }
 
-const newSession = (): SessionKey => ({ caller: "ann", sessionId: newId() });
-const claimOf = (turnId: string, more: Partial<TurnClaim> = {}): TurnClaim => ({ turnId, owner: newId(), leaseMs: 30_000, maxWaiting: 16, ...more });
 const record: TurnRecord = { nonce: "ab", startedAt: 1, hasReadUntrusted: false, answers: [], results: new Map() };
+const newSession = (): SessionKey => ({ caller: "ann", sessionId: newId() });
+const claimOf = (turnId: string, more: Partial<TurnClaim> = {}): TurnClaim => ({ turnId, owner: newId(), leaseMs: 30_000, maxWaiting: 16, record, ...more });
 const answer = (text: string): StoredAnswer => ({ text, toolCalls: [], finish: "stop", usage: { inputTokens: 1, outputTokens: 1 } });
 const result = { text: "done", finish: "stop", usage: { inputTokens: 1, outputTokens: 1 }, hasReadUntrusted: false } as const;
 const said = (content: string) => ({ role: "user", content, at: 1 }) as const;
@@ -76,7 +76,6 @@ function leases(open: () => Promise<StorePair>): void {
     const { store, other } = pair;
     const session = newSession();
     const old = await taken(store, session, claimOf("turn", { leaseMs: 50 }));
-    await store.begin(session, old, record);
     await expect.poll(async () => (await other.take(session, claimOf("turn"))).state, { timeout: 5_000 }).toBe("taken");
     expect(await store.renew(session, old, 1_000)).toBe(false);
     expect(await store.addAnswer(session, old, 0, answer("late"))).toBe(false);
@@ -92,7 +91,6 @@ function leases(open: () => Promise<StorePair>): void {
     const { store, other } = pair;
     const session = newSession();
     const lease = await taken(store, session, claimOf("begun"));
-    await store.begin(session, lease, record);
     await store.take(session, claimOf("waits"));
     await store.leave(session, "begun", lease.owner);
     expect(await store.take(session, claimOf("waits"))).toMatchObject({ state: "waiting", ahead: 0 });
@@ -107,7 +105,7 @@ function leases(open: () => Promise<StorePair>): void {
     const lease = await taken(store, session, claimOf("turn", { leaseMs: 500 }));
     expect(await store.renew(session, lease, 30_000)).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 600));
-    expect(await store.begin(session, lease, record)).toBe(true);
+    expect(await store.addAnswer(session, lease, 0, answer("a"))).toBe(true);
   });
 }
 
@@ -116,9 +114,9 @@ function records(open: () => Promise<StorePair>): void {
     await using pair = await open();
     const { store, other } = pair;
     const session = newSession();
-    const lease = await taken(store, session, claimOf("turn"));
-    await store.begin(session, lease, { ...record, nonce: "first" });
-    await store.begin(session, lease, { ...record, nonce: "second" });
+    const claim = claimOf("turn", { record: { ...record, nonce: "first" } });
+    const lease = await taken(store, session, claim);
+    expect(await store.take(session, claim)).toMatchObject({ state: "taken", fence: lease.fence, record: { nonce: "first" } }); // as its answer was lost
     expect(await store.addAnswer(session, lease, 0, answer("a"))).toBe(true);
     expect(await store.addAnswer(session, lease, 0, answer("a"))).toBe(true); // asked for again, as its answer was lost
     expect(await store.addAnswer(session, lease, 0, answer("another"))).toBe(false);
@@ -136,10 +134,10 @@ function records(open: () => Promise<StorePair>): void {
     await using pair = await open();
     const { store } = pair;
     const session = newSession();
-    const lease = await taken(store, session, claimOf("turn"));
-    expect(await store.addAnswer(session, lease, 0, answer("a"))).toBe(false); // there is no record yet
+    const lost = { turnId: "turn", owner: "o", fence: 1 };
+    expect(await store.addAnswer(session, lost, 0, answer("a"))).toBe(false);
     const results = new Map([["call", { content: "one", isError: false, isUntrusted: false }]]);
-    await store.begin(session, lease, { ...record, answers: [answer("a")], results });
+    const lease = await taken(store, session, claimOf("turn", { record: { ...record, answers: [answer("a")], results } }));
     expect(await store.addAnswer(session, lease, 1, answer("b"))).toBe(true);
     await store.leave(session, "turn", lease.owner);
     expect(await store.take(session, claimOf("turn"))).toMatchObject({ record: { answers: [answer("a"), answer("b")], results } });
@@ -150,7 +148,6 @@ function records(open: () => Promise<StorePair>): void {
     const { store, other } = pair;
     const session = newSession();
     const lease = await taken(store, session, claimOf("turn"));
-    await store.begin(session, lease, record);
     expect(await store.end(session, lease, result, [said("hello")])).toBe(true);
     expect(await store.end(session, lease, result, [said("hello")])).toBe(true);
     expect(await store.end(session, lease, { ...result, text: "another" }, [said("another")])).toBe(false);

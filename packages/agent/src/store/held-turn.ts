@@ -5,7 +5,7 @@ import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 import { TurnLostError } from "../turn/turn-lost-error.ts";
-import type { SessionKey, StoredAnswer, StoredResult, TakenTurn, TurnLease, TurnRecord, TurnStore } from "./turn-store.ts";
+import type { SessionKey, StoredAnswer, StoredResult, TakenTurn, TurnClaim, TurnLease, TurnRecord, TurnStore } from "./turn-store.ts";
 
 /** Which turn is to be held, and for how long its asker waits. */
 export interface HoldTurnOptions {
@@ -36,12 +36,12 @@ const ASK_MS = 250;
 export async function holdTurn(store: TurnStore, options: HoldTurnOptions): Promise<HeldTurn | TurnResult> {
   const { session, turnId, signal, deadline, leaseMs, maxWaiting, nextEnd } = options;
   const owner = newId();
-  const claim = { turnId, owner, leaseMs, maxWaiting };
+  const claim = { turnId, owner, leaseMs, maxWaiting, record: newRecord(options.hasReadUntrusted) };
   try {
     for (;;) {
       signal.throwIfAborted();
       const taken = await patiently(() => store.take(session, claim), options);
-      if (taken.state === "taken") return await HeldTurn.begin(store, options, owner, taken);
+      if (taken.state === "taken") return new HeldTurn(store, options, claim, taken);
       if (taken.state === "ended") return taken.result;
       if (taken.state === "full") throw overloaded(taken.waiting);
       if (performance.now() >= deadline) throw late(taken.ahead);
@@ -73,30 +73,15 @@ export class HeldTurn implements AsyncDisposable {
   #lease: TurnLease;
   #isOver = false;
 
-  static async begin(store: TurnStore, options: HoldTurnOptions, owner: string, taken: TakenTurn & { state: "taken" }): Promise<HeldTurn> {
-    const record = taken.record ?? newRecord(options.hasReadUntrusted);
-    const lease = { turnId: options.turnId, owner, fence: taken.fence };
-    const held = new HeldTurn(store, options, lease, { record, history: taken.history, isTakenUp: taken.record !== undefined });
-    await using unlessHeld = new AsyncDisposableStack();
-    unlessHeld.use(held); // else it would renew for ever the lease of a turn that nobody runs
-    if (taken.record === undefined) await held.#write((current) => store.begin(options.session, current, record));
-    unlessHeld.move();
-    return held;
-  }
-
-  private constructor(
-    store: TurnStore,
-    options: HoldTurnOptions,
-    lease: TurnLease,
-    { record, history, isTakenUp }: { readonly record: TurnRecord; readonly history: readonly HistoryTurn[]; readonly isTakenUp: boolean },
-  ) {
+  constructor(store: TurnStore, options: HoldTurnOptions, { owner, record: own }: TurnClaim, taken: TakenTurn & { state: "taken" }) {
+    const record = taken.record ?? own;
     this.#store = store;
     this.#options = options;
-    this.#lease = lease;
-    this.history = history;
+    this.#lease = { turnId: options.turnId, owner, fence: taken.fence };
+    this.history = taken.history;
     this.nonce = record.nonce;
     this.startedAt = record.startedAt;
-    this.isTakenUp = isTakenUp;
+    this.isTakenUp = record.nonce !== own.nonce; // with its own, the store's answer to the first taking was lost
     this.#hasReadUntrusted = record.hasReadUntrusted;
     this.#answers = [...record.answers];
     this.#left = this.#answers.length;
@@ -133,10 +118,10 @@ export class HeldTurn implements AsyncDisposable {
     this.#answers.push(answer);
   }
 
-  /** Keeps the result of a call. A store that is away does not stop it: whoever takes the turn up asks for that result again, under the call's id. */
-  async addResult(callId: string, result: StoredResult): Promise<void> {
+  /** Keeps the result of a call. The turn does not wait for it: whoever takes the turn up without that result asks for it again, under the call's id. */
+  addResult(callId: string, result: StoredResult): void {
     this.#results.set(callId, result);
-    await this.#store.addResult(this.#options.session, this.#lease, callId, result).catch((error: unknown) => {
+    this.#store.addResult(this.#options.session, this.#lease, callId, result).catch((error: unknown) => {
       this.#options.log.debug({ toolCallId: callId, error: String(error) }, "could not keep the result of a call");
     });
   }
@@ -172,19 +157,13 @@ export class HeldTurn implements AsyncDisposable {
    */
   async #takeAgain(): Promise<void> {
     const { session, turnId, leaseMs, maxWaiting } = this.#options;
-    const taken = await patiently(() => this.#store.take(session, { turnId, owner: this.#lease.owner, leaseMs, maxWaiting }), this.#options);
+    const { nonce, startedAt } = this;
+    const record = { nonce, startedAt, hasReadUntrusted: this.#hasReadUntrusted, answers: this.#answers, results: this.#results };
+    const taken = await patiently(() => this.#store.take(session, { turnId, owner: this.#lease.owner, leaseMs, maxWaiting, record }), this.#options);
     if (taken.state !== "taken") throw this.#lose();
     this.#lease = { ...this.#lease, fence: taken.fence };
-    if (taken.record === undefined) {
-      const record = {
-        nonce: this.nonce,
-        startedAt: this.startedAt,
-        hasReadUntrusted: this.#hasReadUntrusted,
-        answers: this.#answers,
-        results: this.#results,
-      };
-      await patiently(() => this.#store.begin(session, this.#lease, record), this.#options);
-    } else if (taken.record.nonce !== this.nonce || taken.record.answers.length > this.#answers.length + 1) throw this.#lose();
+    const { record: known = record } = taken;
+    if (known.nonce !== nonce || known.answers.length > this.#answers.length + 1) throw this.#lose();
   }
 
   async #renew(): Promise<void> {

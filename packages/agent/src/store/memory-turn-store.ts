@@ -72,7 +72,7 @@ class MemoryTurnStore implements TurnStore {
     this.#sessionKeptMs = sessionKeptMs;
   }
 
-  async take(key: SessionKey, { turnId, owner, leaseMs, maxWaiting }: TurnClaim): Promise<TakenTurn> {
+  async take(key: SessionKey, { turnId, owner, leaseMs, maxWaiting, record }: TurnClaim): Promise<TakenTurn> {
     const session = this.#session(key, "take a session");
     const now = performance.now();
     const result = session.results.get(turnId);
@@ -90,8 +90,10 @@ class MemoryTurnStore implements TurnStore {
     if (session.lease?.owner !== owner) session.fence += 1;
     session.waiting.delete(turnId);
     session.lease = { turnId, owner, until: now + leaseMs };
-    if (session.current !== undefined) session.current.until = now + TAKE_UP_LEASES * leaseMs;
-    return { state: "taken", fence: session.fence, record: copyOf(session.records.get(turnId)?.record), history: [...session.history] };
+    session.current = { turnId, until: now + TAKE_UP_LEASES * leaseMs };
+    const known = copyOf(session.records.get(turnId)?.record);
+    if (known === undefined) session.records.set(turnId, { record: copyOf(record), until: now + RECORD_KEPT_MS });
+    return { state: "taken", fence: session.fence, record: known, history: [...session.history] };
   }
 
   async renew(key: SessionKey, lease: TurnLease, leaseMs: number): Promise<boolean> {
@@ -107,18 +109,6 @@ class MemoryTurnStore implements TurnStore {
     const session = this.#session(key, "leave a session");
     if (session.lease?.owner === owner) session.lease = undefined;
     else session.waiting.delete(turnId);
-  }
-
-  async begin(key: SessionKey, lease: TurnLease, record: TurnRecord): Promise<boolean> {
-    const session = this.#session(key, "begin a turn");
-    if (!holds(session, lease)) return false;
-    const leftMs = (session.lease?.until ?? 0) - performance.now();
-    session.current = { turnId: lease.turnId, until: performance.now() + TAKE_UP_LEASES * leftMs };
-    if (!session.records.has(lease.turnId)) {
-      const own = { ...record, answers: [...record.answers], results: new Map(record.results) };
-      session.records.set(lease.turnId, { record: own, until: performance.now() + RECORD_KEPT_MS });
-    }
-    return true;
   }
 
   async addAnswer(key: SessionKey, lease: TurnLease, index: number, answer: StoredAnswer): Promise<boolean> {
@@ -235,5 +225,8 @@ function mayTake({ lease, current, waiting }: Session, turnId: string): boolean 
 const holds = ({ lease, fence }: Session, { owner, fence: term }: TurnLease): boolean =>
   lease !== undefined && lease.owner === owner && fence === term && lease.until > performance.now();
 
-const copyOf = (record: MutableRecord | undefined): TurnRecord | undefined =>
-  record === undefined ? undefined : { ...record, answers: [...record.answers], results: new Map(record.results) };
+function copyOf(record: TurnRecord): MutableRecord;
+function copyOf(record: TurnRecord | undefined): MutableRecord | undefined;
+function copyOf(record: TurnRecord | undefined): MutableRecord | undefined {
+  return record && { ...record, answers: [...record.answers], results: new Map(record.results) };
+}

@@ -8,20 +8,19 @@ import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
  * lease holds: a process that has lost the lease changes nothing any more.
  *
  * Each operation happens whole or not at all. It rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed. Then
- * it may have taken effect, or not. Each one may be asked for again.
+ * it may have taken effect, or not. Each one may be asked for again. Those of one process take effect in the order in which it asks for them.
  */
 export interface TurnStore extends AsyncDisposable {
   /**
    * Asks for the session's lease for a turn. A turn that has to wait takes its place in the session's queue. It keeps the place while it
-   * asks again within `leaseMs`. A turn that was begun goes before all that wait.
+   * asks again within `leaseMs`. A turn that was begun goes before all that wait. The one that gets the lease is begun: the claim's record is
+   * written, unless there is one.
    */
   take(session: SessionKey, claim: TurnClaim): Promise<TakenTurn>;
   /** Makes the lease hold from now. @returns whether it held */
   renew(session: SessionKey, lease: TurnLease, leaseMs: number): Promise<boolean>;
   /** Gives the lease back, or leaves the queue. The turn's record stays. */
   leave(session: SessionKey, turnId: string, owner: string): Promise<void>;
-  /** Writes a turn's record whole, unless there is one. @returns whether the lease holds */
-  begin(session: SessionKey, lease: TurnLease, record: TurnRecord): Promise<boolean>;
   /** Adds the next answer of the model. @returns false if the lease does not hold, or the record has another answer of this number */
   addAnswer(session: SessionKey, lease: TurnLease, index: number, answer: StoredAnswer): Promise<boolean>;
   /** Adds the result of a call; the first one of a call stays. @returns whether the lease holds */
@@ -56,6 +55,8 @@ export interface TurnClaim {
   readonly leaseMs: number;
   /** How many turns may wait. */
   readonly maxWaiting: number;
+  /** Begins the turn. */
+  readonly record: TurnRecord;
 }
 
 /** The lease of a session, as one run of a turn has it. */
@@ -68,6 +69,7 @@ export interface TurnLease {
 
 /** The store's answer to a claim. */
 export type TakenTurn =
+  /** With the record that there was; undefined if the claim's was written. */
   | { readonly state: "taken"; readonly fence: number; readonly record: TurnRecord | undefined; readonly history: readonly HistoryTurn[] }
   | { readonly state: "waiting"; readonly ahead: number }
   | { readonly state: "full"; readonly waiting: number }

@@ -46,10 +46,15 @@ export class TurnEvents {
     this.#push(event);
   }
 
-  /** Resolves once all that was emitted has been told. */
-  async flush(): Promise<void> {
-    this.#endText();
-    while (this.#writing !== undefined) await this.#writing;
+  /**
+   * Emits the last event. Resolves once the store has been asked to keep it: what the store is asked for after that, it does after that.
+   * @returns `told` resolves once all that was emitted has been told
+   */
+  async end(event: Omit<NewEvent, "at">): Promise<{ readonly told: Promise<void> }> {
+    this.emit(event);
+    await undefined; // as the writer does, before this
+    if (this.#pending.length > 0) await this.#writing; // which is at an earlier batch
+    return { told: this.#writing ?? Promise.resolve() };
   }
 
   #endText(): void {
@@ -75,6 +80,7 @@ export class TurnEvents {
 
   async #write(): Promise<void> {
     const { store, session, turnId, tell, log } = this.#options;
+    await undefined; // what is said at one moment goes together
     while (this.#pending.length > 0) {
       const batch = this.#pending.splice(0);
       let numbered: readonly AgentEvent[];

@@ -97,7 +97,8 @@ export class TurnRun {
       if (answer.limit !== undefined) return this.#result(answer.text.trim() || this.#say(ownWords.limit(answer.limit)), "limit", answer.limit);
       if (answer.toolCalls.length === 0) {
         const result = this.#ended(answer);
-        if (result !== undefined) return result;
+        if (result !== undefined) return result; // which the turn's end keeps
+        await this.#keep(iteration, answer);
         continue;
       }
       const clients = answer.toolCalls.filter(({ name, refusal }) => refusal === undefined && this.#isClients(name));
@@ -105,6 +106,7 @@ export class TurnRun {
         const toolCalls = clients.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
         return { ...this.#result(answer.text, "tool_calls"), toolCalls };
       }
+      await this.#keep(iteration, answer);
       this.#options.conversation.addAnswer(answer);
       const results = await this.#runCalls(iteration, answer.toolCalls);
       for (const [index, call] of answer.toolCalls.entries()) this.#read(call, results[index] as StoredResult);
@@ -147,9 +149,7 @@ export class TurnRun {
     try {
       const answer = await this.#ask("auto", budget.toolsDeadline);
       const read = readCalls(answer, { tools: this.#callable, results: conversation.results, iteration });
-      const stored = mark.isSet ? { ...read, isMarked: true } : read;
-      await held.addAnswer(stored);
-      return stored;
+      return mark.isSet ? { ...read, isMarked: true } : read;
     } catch (error) {
       const isLate = codeOf(error) === "timeout" && !this.#signal.aborted;
       if (isLate && budget.limit(iteration) !== undefined) return this.#lastAnswer("the time of this turn is used up");
@@ -159,7 +159,7 @@ export class TurnRun {
 
   /** The answer to what is known by now, in the model's words, or in ours if it has none. */
   async #lastAnswer(limit: string): Promise<StoredAnswer> {
-    const { conversation, held, request, events, mark, log } = this.#options;
+    const { conversation, request, events, mark, log } = this.#options;
     conversation.addNote(notes.limit(limit));
     events.emit({ kind: "notice", text: `No further tools are called: ${limit}.` });
     let answer: StoredAnswer = { text: "", toolCalls: [], finish: "stop", usage: { inputTokens: 0, outputTokens: 0 }, limit };
@@ -170,8 +170,13 @@ export class TurnRun {
       this.#signal.throwIfAborted();
       log.debug({ error: String(error) }, "a turn at its limit has no last answer");
     }
-    await held.addAnswer(answer);
     return answer;
+  }
+
+  /** Before anything follows from it. */
+  async #keep(iteration: number, answer: StoredAnswer): Promise<void> {
+    const { held } = this.#options;
+    if (held.answer(iteration) === undefined) await held.addAnswer(answer);
   }
 
   async #ask(toolChoice: "auto" | "none", deadline: number): Promise<Omit<StoredAnswer, "limit">> {
@@ -214,7 +219,7 @@ export class TurnRun {
         using _place = await places.acquire(this.#signal);
         const result = await unlessAborted(runner.run({ callId, name, arguments: args }, { tools, events, parent }), this.#signal);
         const honest = held.mayHaveCalled(iteration) && !tools.get(name)?.readOnly ? orUnknown(name, result) : result;
-        await held.addResult(callId, honest);
+        held.addResult(callId, honest);
         return honest;
       }),
     );

@@ -58,10 +58,10 @@ class RedisTurnStore implements TurnStore {
     return this.#connection.start(timeoutMs);
   }
 
-  async take(session: SessionKey, { turnId, owner, leaseMs, maxWaiting }: TurnClaim): Promise<TakenTurn> {
+  async take(session: SessionKey, { turnId, owner, leaseMs, maxWaiting, record }: TurnClaim): Promise<TakenTurn> {
     const { lease, fence, queue, seen, current, history, turn } = this.#keys(session, turnId);
     const answer = (await this.#connection.run("take a session", (redis) =>
-      redis.takeSession(lease, fence, queue, seen, current, turn, history, turnId, owner, leaseMs, maxWaiting),
+      redis.takeSession(lease, fence, queue, seen, current, turn, history, turnId, owner, leaseMs, maxWaiting, ...fieldsOf(record)),
     )) as readonly unknown[];
     const [state, value] = answer;
     if (state === "ended") return { state, result: JSON.parse(value as string) as TurnResult };
@@ -79,16 +79,6 @@ class RedisTurnStore implements TurnStore {
   async leave(session: SessionKey, turnId: string, owner: string): Promise<void> {
     const { lease, queue, seen } = this.#keys(session, turnId);
     await this.#connection.run("leave a session", (redis) => redis.leaveSession(lease, queue, seen, owner, turnId));
-  }
-
-  async begin(session: SessionKey, { turnId, owner, fence: term }: TurnLease, { answers, results, ...record }: TurnRecord): Promise<boolean> {
-    const { lease, fence, current, turn } = this.#keys(session, turnId);
-    const fields = [
-      ...["record", JSON.stringify(record), "n", String(answers.length)],
-      ...answers.flatMap((answer, index) => [`a:${index}`, JSON.stringify(answer)]),
-      ...[...results].flatMap(([callId, result]) => [`r:${callId}`, JSON.stringify(result)]),
-    ];
-    return this.#did("begin a turn", (redis) => redis.beginTurn(lease, fence, current, turn, owner, term, turnId, ...fields));
   }
 
   async addAnswer(session: SessionKey, { turnId, owner, fence: term }: TurnLease, index: number, answer: StoredAnswer): Promise<boolean> {
@@ -158,6 +148,13 @@ class RedisTurnStore implements TurnStore {
     };
   }
 }
+
+/** @returns names and values in turns */
+const fieldsOf = ({ answers, results, ...record }: TurnRecord): string[] => [
+  ...["record", JSON.stringify(record), "n", String(answers.length)],
+  ...answers.flatMap((answer, index) => [`a:${index}`, JSON.stringify(answer)]),
+  ...[...results].flatMap(([callId, result]) => [`r:${callId}`, JSON.stringify(result)]),
+];
 
 /** @param fields names and values in turns */
 function recordOf(fields: readonly string[]): TurnRecord | undefined {

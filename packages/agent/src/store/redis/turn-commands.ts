@@ -11,7 +11,7 @@ const mustHold = "if redis.call('GET', KEYS[1]) ~= ARGV[1] or redis.call('GET', 
 // A turn is a hash: `record`, how many answers there are (`n`), each answer (`a:0`), each result (`r:` and the call's id), and in the end `result` alone.
 // Redis runs a script whole or not at all.
 export const turnCommands = {
-  /** KEYS: lease, fence, queue, seen, current, turn, history. ARGV: turn, owner, leaseMs, maxWaiting. */
+  /** KEYS: lease, fence, queue, seen, current, turn, history. ARGV: turn, owner, leaseMs, maxWaiting, then fields and values of a new record. */
   takeSession: {
     numberOfKeys: 7,
     lua: `
@@ -49,8 +49,11 @@ redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 redis.call('SET', KEYS[2], term, 'PX', ${FENCE_KEPT_MS})
 redis.call('ZREM', KEYS[3], ARGV[1])
 redis.call('ZREM', KEYS[4], ARGV[1])
-if current then redis.call('PEXPIRE', KEYS[5], ${TAKE_UP_LEASES} * ARGV[3]) end
-return {'taken', term, redis.call('HGETALL', KEYS[6]), redis.call('LRANGE', KEYS[7], 0, -1)}`,
+redis.call('SET', KEYS[5], ARGV[1], 'PX', ${TAKE_UP_LEASES} * ARGV[3])
+local record = redis.call('HGETALL', KEYS[6])
+if #record == 0 then redis.call('HSET', KEYS[6], unpack(ARGV, 5)) end
+redis.call('PEXPIRE', KEYS[6], ${RECORD_KEPT_MS})
+return {'taken', term, record, redis.call('LRANGE', KEYS[7], 0, -1)}`,
   },
   /** KEYS: lease, fence, current. ARGV: owner, fence, leaseMs. */
   renewSession: {
@@ -68,16 +71,6 @@ return 1`,
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 redis.call('ZREM', KEYS[2], ARGV[2])
 return redis.call('ZREM', KEYS[3], ARGV[2])`,
-  },
-  /** KEYS: lease, fence, current, turn. ARGV: owner, fence, turn, then fields and values. */
-  beginTurn: {
-    numberOfKeys: 4,
-    lua: `
-${mustHold}
-redis.call('SET', KEYS[3], ARGV[3], 'PX', ${TAKE_UP_LEASES} * math.max(1, redis.call('PTTL', KEYS[1])))
-if redis.call('EXISTS', KEYS[4]) == 0 then redis.call('HSET', KEYS[4], unpack(ARGV, 4)) end
-redis.call('PEXPIRE', KEYS[4], ${RECORD_KEPT_MS})
-return 1`,
   },
   /** KEYS: lease, fence, turn. ARGV: owner, fence, index, answer. */
   addAnswer: {
