@@ -3,6 +3,7 @@ import type { AgentEvent } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { NewEvent } from "../turn/new-event.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
+import { SizedList, sizeOf } from "./sized-list.ts";
 import {
   EVENTS_KEPT_MS,
   type EventPage,
@@ -25,6 +26,8 @@ import {
 export interface MemoryTurnStoreOptions {
   /** The session that was used longest ago gives way to one more. @default 1_000 */
   readonly maxSessions?: number | undefined;
+  /** About how many bytes all sessions take. Those that were used longest ago give way; one with a turn stays. @default 128 MiB */
+  readonly maxBytes?: number | undefined;
   /** How long a session without a turn is remembered. @default 7 days */
   readonly sessionKeptMs?: number | undefined;
 }
@@ -35,26 +38,35 @@ interface MutableRecord extends TurnRecord {
 }
 
 interface Session {
-  history: HistoryTurn[];
-  events: AgentEvent[];
+  readonly history: SizedList<HistoryTurn>;
+  readonly events: SizedList<AgentEvent>;
   sequence: number;
   fence: number;
   lease: { readonly turnId: string; readonly owner: string; until: number } | undefined;
   /** The turn that was begun and has not ended: until when the session is its own. */
   current: { readonly turnId: string; until: number } | undefined;
   /** Of the turns that have not ended, by turn id. */
-  readonly records: Map<string, { readonly record: MutableRecord; readonly until: number }>;
+  readonly records: Map<string, { readonly record: MutableRecord; readonly until: number; bytes: number }>;
   /** By turn id, in order of their coming: until when each keeps its place. */
   readonly waiting: Map<string, number>;
   /** Of the turns that have ended last. */
-  readonly results: Map<string, TurnResult>;
+  readonly results: SizedList<{ readonly turnId: string; readonly result: TurnResult }>;
   usedAt: number;
+  /** As the store has counted it. */
+  bytes: number;
 }
 
 /** Sessions are in the order of their use, but for so much. */
 const ORDER_MS = 1_000;
 /** So many results of a session are kept. */
 const MAX_RESULTS = 64;
+/** A session's history, its results and its events have so much each. */
+const MAX_LIST_BYTES = 4 * 1024 * 1024;
+/** What an empty session takes. */
+const SESSION_BYTES = 2 * 1024;
+const MAX_BYTES = 128 * 1024 * 1024;
+/** How often all sessions are looked through for events that are too old. */
+const SWEEP_MS = 60_000;
 
 /** Sessions and turns in this process, gone with it. */
 export function createMemoryTurnStore(options: MemoryTurnStoreOptions = {}): TurnStore {
@@ -64,18 +76,22 @@ export function createMemoryTurnStore(options: MemoryTurnStoreOptions = {}): Tur
 class MemoryTurnStore implements TurnStore {
   readonly #sessions = new OldestFirstMap<string, Session>();
   readonly #maxSessions: number;
+  readonly #maxBytes: number;
+  #bytes = 0;
+  #sweptAt = performance.now();
   readonly #sessionKeptMs: number;
   #isClosed = false;
 
-  constructor({ maxSessions = 1_000, sessionKeptMs = SESSION_KEPT_MS }: MemoryTurnStoreOptions) {
+  constructor({ maxSessions = 1_000, maxBytes = MAX_BYTES, sessionKeptMs = SESSION_KEPT_MS }: MemoryTurnStoreOptions) {
     this.#maxSessions = maxSessions;
+    this.#maxBytes = maxBytes;
     this.#sessionKeptMs = sessionKeptMs;
   }
 
   async take(key: SessionKey, { turnId, owner, leaseMs, maxWaiting, record }: TurnClaim): Promise<TakenTurn> {
     const session = this.#session(key, "take a session");
     const now = performance.now();
-    const result = session.results.get(turnId);
+    const result = resultOf(session, turnId);
     if (result !== undefined) return { state: "ended", result };
     if (session.lease !== undefined && session.lease.until <= now) session.lease = undefined;
     if (session.current !== undefined && session.current.until <= now) session.current = undefined;
@@ -92,8 +108,9 @@ class MemoryTurnStore implements TurnStore {
     session.lease = { turnId, owner, until: now + leaseMs };
     session.current = { turnId, until: now + TAKE_UP_LEASES * leaseMs };
     const known = copyOf(session.records.get(turnId)?.record);
-    if (known === undefined) session.records.set(turnId, { record: copyOf(record), until: now + RECORD_KEPT_MS });
-    return { state: "taken", fence: session.fence, record: known, history: [...session.history] };
+    if (known === undefined) session.records.set(turnId, { record: copyOf(record), until: now + RECORD_KEPT_MS, bytes: sizeOf(record) });
+    this.#count(session);
+    return { state: "taken", fence: session.fence, record: known, history: [...session.history.items] };
   }
 
   async renew(key: SessionKey, lease: TurnLease, leaseMs: number): Promise<boolean> {
@@ -113,63 +130,70 @@ class MemoryTurnStore implements TurnStore {
 
   async addAnswer(key: SessionKey, lease: TurnLease, index: number, answer: StoredAnswer): Promise<boolean> {
     const session = this.#session(key, "keep an answer");
-    const answers = session.records.get(lease.turnId)?.record.answers;
-    if (!holds(session, lease) || answers === undefined) return false;
-    if (answers.length === index) answers.push(structuredClone(answer));
-    else return JSON.stringify(answers[index]) === JSON.stringify(answer);
+    const known = session.records.get(lease.turnId);
+    if (!holds(session, lease) || known === undefined) return false;
+    const { answers } = known.record;
+    if (answers.length !== index) return JSON.stringify(answers[index]) === JSON.stringify(answer);
+    answers.push(structuredClone(answer));
+    known.bytes += sizeOf(answer);
+    this.#count(session);
     return true;
   }
 
   async addResult(key: SessionKey, lease: TurnLease, callId: string, result: StoredResult): Promise<boolean> {
     const session = this.#session(key, "keep a result");
-    const results = session.records.get(lease.turnId)?.record.results;
-    if (!holds(session, lease) || results === undefined) return false;
-    if (!results.has(callId)) results.set(callId, { ...result });
+    const known = session.records.get(lease.turnId);
+    if (!holds(session, lease) || known === undefined) return false;
+    if (known.record.results.has(callId)) return true;
+    known.record.results.set(callId, { ...result });
+    known.bytes += sizeOf(result);
+    this.#count(session);
     return true;
   }
 
   async end(key: SessionKey, lease: TurnLease, result: TurnResult, history: readonly HistoryTurn[]): Promise<boolean> {
     const session = this.#session(key, "end a turn");
-    const kept = session.results.get(lease.turnId);
+    const kept = resultOf(session, lease.turnId);
     if (kept !== undefined) return JSON.stringify(kept) === JSON.stringify(result);
     if (!holds(session, lease)) return false;
-    session.results.set(lease.turnId, structuredClone(result));
-    for (const [oldest] of session.results) {
-      if (session.results.size <= MAX_RESULTS) break;
-      session.results.delete(oldest);
-    }
-    session.history = [...session.history, ...history].slice(-MAX_HISTORY);
+    session.results.add({ turnId: lease.turnId, result: structuredClone(result) });
+    session.results.bound(MAX_RESULTS, MAX_LIST_BYTES);
+    session.history.add(...history);
+    session.history.bound(MAX_HISTORY, MAX_LIST_BYTES);
     session.lease = undefined;
     session.current = undefined;
     session.records.delete(lease.turnId);
+    this.#count(session);
     return true;
   }
 
   async history(key: SessionKey): Promise<readonly HistoryTurn[]> {
-    return [...this.#session(key, "read a session").history];
+    return [...this.#session(key, "read a session").history.items];
   }
 
   async note(key: SessionKey, entry: HistoryTurn): Promise<void> {
     const session = this.#session(key, "note a message");
-    session.history = [...session.history, entry].slice(-MAX_HISTORY);
+    session.history.add(entry);
+    session.history.bound(MAX_HISTORY, MAX_LIST_BYTES);
+    this.#count(session);
   }
 
   async addEvents(key: SessionKey, turnId: string, events: readonly NewEvent[], after: number): Promise<readonly AgentEvent[]> {
     const session = this.#session(key, "keep events");
     session.sequence = Math.max(session.sequence, after);
     const added = events.map((event) => ({ sessionId: key.sessionId, turnId, sequence: ++session.sequence, ...event }));
-    const oldest = Date.now() - EVENTS_KEPT_MS;
-    session.events.push(...added);
-    const firstKept = session.events.findIndex(({ at }) => Date.parse(at) >= oldest);
-    session.events.splice(0, Math.max(firstKept, session.events.length - MAX_EVENTS));
+    session.events.add(...added);
+    dropOldEvents(session);
+    session.events.bound(MAX_EVENTS, MAX_LIST_BYTES);
+    this.#count(session);
     return added;
   }
 
   async events(key: SessionKey, after: number, limit: number): Promise<EventPage> {
     const session = this.#session(key, "read events");
-    const oldest = Date.now() - EVENTS_KEPT_MS;
-    const events = session.events.filter(({ sequence, at }) => sequence > after && Date.parse(at) >= oldest).slice(0, limit);
-    return { events, last: session.sequence };
+    dropOldEvents(session);
+    this.#count(session);
+    return { events: session.events.items.filter(({ sequence }) => sequence > after).slice(0, limit), last: session.sequence };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -183,36 +207,72 @@ class MemoryTurnStore implements TurnStore {
     const known = this.#sessions.get(key);
     const isFresh = known !== undefined && now - known.usedAt < this.#sessionKeptMs;
     const session = isFresh ? known : newSession(known);
+    if (now - this.#sweptAt >= SWEEP_MS) this.#sweep(now);
     if (isFresh && now - session.usedAt < ORDER_MS) return session; // each look would cost a place in the order
     session.usedAt = now;
+    if (!isFresh) this.#bytes -= known?.bytes ?? 0;
     this.#sessions.set(key, session);
     if (this.#sessions.size > this.#maxSessions) this.#dropOldest();
     return session;
   }
 
-  /** Sessions with a turn stay, whatever the bound: as many as turns run. */
-  #dropOldest(): void {
+  /** Counts what a session takes, after each change of it. */
+  #count(session: Session): void {
+    const bytes = bytesOf(session);
+    this.#bytes += bytes - session.bytes;
+    session.bytes = bytes;
+    while (this.#bytes > this.#maxBytes && this.#dropOldest());
+  }
+
+  /** Sessions with a turn stay, whatever the bound: as many as turns run. @returns whether there was one to drop */
+  #dropOldest(): boolean {
     const now = performance.now();
-    for (const [key, { lease, waiting }] of this.#sessions) {
+    for (const [key, { lease, waiting, bytes }] of this.#sessions) {
       if ((lease !== undefined && lease.until > now) || waiting.size > 0) continue;
       this.#sessions.delete(key);
-      return;
+      this.#bytes -= bytes;
+      return true;
+    }
+    return false;
+  }
+
+  /** A session that nobody uses keeps no events, either. */
+  #sweep(now: number): void {
+    this.#sweptAt = now;
+    for (const [, session] of this.#sessions) {
+      dropOldEvents(session);
+      this.#bytes += bytesOf(session) - session.bytes;
+      session.bytes = bytesOf(session);
     }
   }
 }
 
+const resultOf = ({ results }: Session, turnId: string): TurnResult | undefined => results.items.find((one) => one.turnId === turnId)?.result;
+
+function bytesOf({ history, events, results, records }: Session): number {
+  const ofRecords = records.size === 0 ? 0 : [...records.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  return SESSION_BYTES + history.bytes + events.bytes + results.bytes + ofRecords;
+}
+
+function dropOldEvents({ events }: Session): void {
+  const oldest = Date.now() - EVENTS_KEPT_MS;
+  const firstKept = events.items.findIndex(({ at }) => Date.parse(at) >= oldest);
+  events.drop(firstKept === -1 ? events.items.length : firstKept);
+}
+
 /** A session that is forgotten goes on counting its events. */
 const newSession = (forgotten: Session | undefined): Session => ({
-  history: [],
-  events: [],
+  history: new SizedList(),
+  events: new SizedList(),
   sequence: forgotten?.sequence ?? 0,
   fence: forgotten?.fence ?? 0,
   lease: undefined,
   current: undefined,
   records: new Map(),
   waiting: new Map(),
-  results: new Map(),
+  results: new SizedList(),
   usedAt: 0,
+  bytes: 0,
 });
 
 function mayTake({ lease, current, waiting }: Session, turnId: string): boolean {
