@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
-import { BusUnavailableError } from "@rockbot/bus";
-import { sharedAmqpUrl, startTcpFaultProxy } from "@rockbot/testing";
+import { BusUnavailableError, silentLogger } from "@rockbot/bus";
+import { ownVirtualHost, sharedAmqpUrl, startTcpFaultProxy } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { connectBus } from "./rabbitmq-bus.ts";
 
@@ -15,6 +15,19 @@ test("fails at once when the broker refuses the password, and does not repeat it
   await expect(connecting).rejects.toThrow(/refuse/i);
   await expect(connecting).rejects.not.toThrow(/s3cret/);
   expect(performance.now() - start).toBeLessThan(8_000); // the broker itself waits a second or so before it says no
+});
+
+test("waits for a user that the broker does not know yet, if it is told so", { timeout: 60_000 }, async () => {
+  await using host = await ownVirtualHost();
+  const later = Object.assign(new URL(host.url), { username: `later-${host.name.replace("/", "own")}`, password: "of-a-new-user" });
+  const refusals = Promise.withResolvers<void>();
+  const log = { ...silentLogger, error: () => refusals.resolve() };
+  const connecting = connectBus(later.href, { waitsForRights: true, connectTimeoutMs: 45_000, log });
+  await refusals.promise;
+  await host.ctl("add_user", later.username, later.password);
+  await host.ctl("set_permissions", "-p", host.name, later.username, ".*", ".*", ".*");
+  await using bus = await connecting;
+  expect(bus.isReady).toBe(true);
 });
 
 test("says which virtual host the broker refuses", async () => {

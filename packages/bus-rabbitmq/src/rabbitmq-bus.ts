@@ -38,6 +38,11 @@ export interface ConnectBusOptions {
   readonly log?: Logger | undefined;
   /** How long to try to connect at first; later it is tried for ever. @default 30_000 */
   readonly connectTimeoutMs?: number | undefined;
+  /**
+   * Whether the broker may not know the user yet, as in a deployment that starts with its broker: then a refusal at first is tried again, too,
+   * until `connectTimeoutMs` are over. @default false
+   */
+  readonly waitsForRights?: boolean | undefined;
   /** How long disposal waits for running handlers and unconfirmed messages, each. @default 20_000 */
   readonly drainMs?: number | undefined;
   /** A peer that is idle and silent for two to three times this long counts as dead, to the broker as to this process. @default 5 */
@@ -110,7 +115,16 @@ class RabbitMqBus implements Bus {
   #closed: Promise<void> | undefined;
 
   constructor(address: AddressSource, options: ConnectBusOptions & { readonly heartbeatSeconds: number; readonly silenceMs: number }) {
-    const { name = "rockbot", log = silentLogger, drainMs = DEFAULT_DRAIN_MS, identity = "trusted", heartbeatSeconds, silenceMs, tls } = options;
+    const {
+      name = "rockbot",
+      log = silentLogger,
+      drainMs = DEFAULT_DRAIN_MS,
+      identity = "trusted",
+      heartbeatSeconds,
+      silenceMs,
+      tls,
+      waitsForRights,
+    } = options;
     this.#user = identity === "verified" ? address.current.user : undefined;
     this.traits = { isDurable: true, verifiesSender: this.#user !== undefined, user: this.#user };
     this.#drainMs = drainMs;
@@ -123,6 +137,7 @@ class RabbitMqBus implements Bus {
       silenceMs,
       tls,
       log,
+      waitsForRights,
       onOpen: () => this.#consuming.hurry(),
       onFailed: (isRefused) => countFailedConnection("publish", isRefused),
       onLost: () => {
@@ -143,6 +158,7 @@ class RabbitMqBus implements Bus {
       silenceMs,
       tls,
       log,
+      waitsForRights,
       replay: (link) => this.#replay(link),
       onOpen: () => this.#publisher.supervisor.hurry(),
       onFailed: (isRefused) => countFailedConnection("consume", isRefused),

@@ -2,6 +2,7 @@ import { registerUrlSecret } from "@rockbot/base/redaction";
 
 /** Where Redis is and as whom to connect. */
 export interface RedisAddress {
+  /** With Sentinels: of the first of them. */
   readonly host: string;
   readonly port: number;
   /** The number of the database. */
@@ -9,36 +10,76 @@ export interface RedisAddress {
   readonly username?: string;
   readonly password?: string;
   readonly isTls: boolean;
+  /** Who says which Redis is the master, and moves that to another where it fails. */
+  readonly sentinels?: RedisSentinels;
   /** The address without user and password: what logs and errors say. */
   readonly label: string;
 }
 
+/** The Sentinels that watch a master. */
+export interface RedisSentinels {
+  readonly nodes: readonly { readonly host: string; readonly port: number }[];
+  /** The name that they know the master by. */
+  readonly master: string;
+  /** Whether they ask for no user and password. Else they ask for those of Redis. */
+  readonly isOpen: boolean;
+}
+
+const SCHEME = /^redis(s?)(\+sentinel)?:$/;
+/** More Sentinels than this are none that anybody runs. */
+const MAX_SENTINELS = 16;
+const EXPECTED = "expected redis://user:password@host:port/database, redis+sentinel://user:password@one:26379,two,three/master/database, or rediss…";
+
 /**
- * Reads `redis://user:password@host:port/database`, or `rediss://…`; user, password, port and database may be left out. The
- * password becomes one of the process's secrets.
+ * Reads `redis://user:password@host:port/database`, or `rediss://…`; user, password, port and database may be left out. With Sentinels it is
+ * `redis+sentinel://user:password@one:26379,two,three/master/database`: user and password are shown to them as to Redis, or to Redis alone
+ * if `?sentinels=open` stands at the end. The password becomes one of the process's secrets.
  * @throws {RangeError} if the text is no such address; the error never holds the text, which may have a password in it
  */
 export function parseRedisAddress(url: string): RedisAddress {
-  registerUrlSecret(url);
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || (parsed.protocol !== "redis:" && parsed.protocol !== "rediss:") || parsed.hostname === "") {
-    throw new RangeError("Cannot read the address of Redis: expected redis://user:password@host:port/database, or rediss://…");
+  const [, before = "", nodes = "", after = ""] = /^([^:/?#]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? [];
+  const [first = "", ...others] = nodes.split(",");
+  registerUrlSecret(`${before}host`);
+  const parsed = URL.parse(before + first + after);
+  const [, tls, sentinel] = SCHEME.exec(parsed?.protocol ?? "") ?? [];
+  if (parsed === null || tls === undefined || parsed.hostname === "") throw new RangeError(`Cannot read the address of Redis: ${EXPECTED}`);
+  if (sentinel === undefined && others.length > 0) throw new RangeError(`Cannot use an address of Redis with several hosts but with Sentinels: ${EXPECTED}`);
+  if (parsed.hash !== "" || (parsed.search !== "" && (sentinel === undefined || parsed.search !== "?sentinels=open"))) {
+    throw new RangeError("Cannot use an address of Redis with a query (?…) or fragment (#…)");
   }
-  if (parsed.search !== "" || parsed.hash !== "") throw new RangeError("Cannot use an address of Redis with a query (?…) or fragment (#…)");
-  const database = parsed.pathname.slice(1);
-  if (!/^\d{0,5}$/.test(database)) throw new RangeError("Cannot read the address of Redis: its path must be the number of a database");
-  const port = parsed.port === "" ? 6379 : Number(parsed.port);
+  const path = parsed.pathname.split("/").slice(1);
+  const master = sentinel === undefined ? undefined : decode(path.shift() ?? "");
+  const [database = "", ...rest] = path;
+  if (!/^\d{0,5}$/.test(database) || rest.length > 0) throw new RangeError("Cannot read the address of Redis: its path must end in the number of a database");
   const db = Number(database);
   const [username, password] = [decode(parsed.username), decode(parsed.password)];
-  return {
-    host: parsed.hostname.replace(/^\[|\]$/g, ""),
-    port,
+  const place = {
     db,
     ...(username === "" ? {} : { username }),
     ...(password === "" ? {} : { password }),
-    isTls: parsed.protocol === "rediss:",
-    label: `${parsed.protocol}//${parsed.hostname}:${port}/${db}`,
+    isTls: tls === "s",
   };
+  if (master === undefined) {
+    const { host, port } = nodeOf(parsed, 6379);
+    return { host, port, ...place, label: `${parsed.protocol}//${parsed.hostname}:${port}/${db}` };
+  }
+  if (!/^[\w.-]{1,64}$/.test(master)) throw new RangeError(`Cannot read the address of Redis: its path must begin with the master's name (${EXPECTED})`);
+  if (others.length >= MAX_SENTINELS)
+    throw new RangeError(`Cannot use an address of Redis with ${others.length + 1} Sentinels: at most ${MAX_SENTINELS} are asked`);
+  const all = [parsed, ...others.map(sentinelUrl)].map((node) => nodeOf(node, 26379));
+  const label = `${parsed.protocol}//${all.map(({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`).join(",")}/${master}/${db}`;
+  return { ...nodeOf(parsed, 26379), ...place, sentinels: { nodes: all, master, isOpen: parsed.search !== "" }, label };
+}
+
+function sentinelUrl(node: string): URL {
+  const parsed = URL.parse(`redis://${node}`);
+  if (parsed === null || parsed.hostname === "" || parsed.username !== "" || parsed.password !== "")
+    throw new RangeError(`Cannot read the address of Redis: ${EXPECTED}`);
+  return parsed;
+}
+
+function nodeOf({ hostname, port }: URL, defaultPort: number): { readonly host: string; readonly port: number } {
+  return { host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? defaultPort : Number(port) };
 }
 
 function decode(part: string): string {

@@ -8,6 +8,8 @@ export type ConnectionState = "idle" | "connecting" | "replaying" | "ready" | "b
 
 export interface SupervisorOptions extends LinkOptions {
   readonly log: Logger;
+  /** Whether the broker may not know the user yet: then a refusal before the first connection counts as none of its own. @default false */
+  readonly waitsForRights?: boolean | undefined;
   /** Prepares a new connection, which counts as ready only then. It has a deadline; if it fails the connection is given up. */
   readonly replay: (link: Link) => Promise<void>;
   /** The broker has taken a connection, which is not prepared yet. */
@@ -33,6 +35,8 @@ const FIRST_PATIENCE_MS = 3_000;
 const MAX_PATIENCE_MS = 10_000;
 /** The least wait after a refusal: it takes a person to change that. */
 const REFUSED_MS = 5_000;
+/** The same while a deployment is about to give the user its rights. */
+const AWAITED_MS = 1_000;
 /** An outage is one event: its first failure is logged, then one now and again. */
 const LOG_EVERY_MS = 10_000;
 
@@ -168,13 +172,13 @@ export class ConnectionSupervisor {
         const refused = isRefusal(error);
         if (refused) this.#isSearching = false;
         if (upSince === Number.POSITIVE_INFINITY) this.#options.onFailed?.(refused);
-        if (refused && !wasReady) {
+        if (refused && !wasReady && this.#options.waitsForRights !== true) {
           this.#refuse();
           return;
         }
         failures = performance.now() - upSince > STABLE_MS ? 1 : failures + 1;
         unanswered = error instanceof NoHandshakeError ? unanswered + 1 : 0;
-        const waitMs = refused ? REFUSED_MS : backoffMs(failures, { baseMs: 100, maxMs: MAX_WAIT_MS, leastPart: 0.5 });
+        const waitMs = refused ? (wasReady ? REFUSED_MS : AWAITED_MS) : backoffMs(failures, { baseMs: 100, maxMs: MAX_WAIT_MS, leastPart: 0.5 });
         const fields = { connection: name, broker: this.#address.current.label, reason: this.#lastFailure, failures, waitMs: Math.round(waitMs) };
         if (failures === 1 || refused !== this.#wasRefused || performance.now() - loggedAt > LOG_EVERY_MS) {
           loggedAt = performance.now();

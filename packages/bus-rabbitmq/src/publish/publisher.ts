@@ -13,6 +13,7 @@ import { Unconfirmed } from "./unconfirmed.ts";
 
 export interface PublisherOptions extends LinkOptions {
   readonly log: Logger;
+  readonly waitsForRights?: boolean | undefined;
   readonly onOpen?: (() => void) | undefined;
   readonly onFailed?: ((isRefused: boolean) => void) | undefined;
   readonly onLost?: (() => void) | undefined;

@@ -1,12 +1,17 @@
 import { expect, test } from "vitest";
 import { urlFaults } from "./url-faults.ts";
 
-test.each([undefined, "memory:", "amqp://user:password@host:5672/vhost", "https://api.example", "redis://u:p@host:6379/3", "rediss://host"])(
-  "%s has no fault",
-  (text) => {
-    expect(urlFaults("busUrl", text)).toEqual([]);
-  },
-);
+test.each([
+  undefined,
+  "memory:",
+  "amqp://user:password@host:5672/vhost",
+  "https://api.example",
+  "redis://u:p@host:6379/3",
+  "rediss://host",
+  "redis+sentinel://u:p@one,two:26379/claims",
+])("%s has no fault", (text) => {
+  expect(urlFaults("busUrl", text)).toEqual([]);
+});
 
 test.each([
   "amqp://u:canary%@[bad",
@@ -17,6 +22,7 @@ test.each([
   "redis://h/canary/y",
   "redis://u:canary@h/1?x=y",
   "redis://u:canary%@h",
+  "redis+sentinel://u:canary@one,two",
 ])("%s is one fault that does not hold it", (text) => {
   expect(urlFaults("busUrl", text)).toEqual([expect.stringMatching(/^busUrl: (?!.*canary)/)]);
 });

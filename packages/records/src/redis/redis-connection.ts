@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AwakeClock, backoffMs } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import { Redis, ReplyError } from "ioredis";
+import { Redis, type RedisOptions, ReplyError } from "ioredis";
 import type { RedisAddress } from "../redis-address.ts";
 import { StoreUnavailableError } from "../store-unavailable-error.ts";
 import { countRedisFailure, observeRedis } from "./redis-metrics.ts";
@@ -43,6 +43,10 @@ const CONNECT_MS = 2_000;
 /** From the connection to its use. */
 const PREPARE_MS = 2_000;
 const DISCONNECT_MS = 500;
+/** A Sentinel must have answered within this time, else another is asked. */
+const SENTINEL_MS = 1_000;
+/** How ioredis begins the error of a round in which no Sentinel named a master. */
+const NO_SENTINEL = "All sentinels are unreachable";
 
 /**
  * Keeps one connection to Redis up, for ever, and fails fast while there is none. It sends nothing twice: commands without an answer fail
@@ -75,14 +79,8 @@ export class RedisConnection<Scripts extends RedisScripts> {
     this.#address = address;
     this.#options = options;
     this.#observed = observeRedis(options.purpose, () => this.#facts !== undefined);
-    const { host, port, db, username, password, isTls } = address;
     const redis = new Redis({
-      host,
-      port,
-      db,
-      ...(username === undefined ? {} : { username }),
-      ...(password === undefined ? {} : { password }),
-      ...(isTls ? { tls: options.ca === undefined ? {} : { ca: options.ca } } : {}),
+      ...serverOptions(address, options.ca),
       connectionName: `rockbot-${options.purpose}`,
       disableClientInfo: true,
       lazyConnect: true,
@@ -94,7 +92,9 @@ export class RedisConnection<Scripts extends RedisScripts> {
       keepAlive: 5_000,
       enableReadyCheck: false, // preparing is that check: a Redis that reads its data from disk refuses it
       retryStrategy: () => backoffMs(++this.#failures, { maxMs: 2_000 }),
-      reconnectOnError: (error) => error.message.startsWith("READONLY"), // the master has become a replica: find the new one
+      sentinelRetryStrategy: () => backoffMs(++this.#failures, { maxMs: 2_000 }),
+      // The master has become a replica, or has lost its replicas: find the new one.
+      reconnectOnError: ({ message }) => message.startsWith("READONLY") || (address.sentinels !== undefined && message.includes("NOREPLICAS")),
     });
     for (const [name, script] of Object.entries(options.scripts)) redis.defineCommand(name, script);
     this.#redis = redis as RedisClient<Scripts>;
@@ -248,6 +248,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
   #onError(error: unknown): void {
     const reason = reasonOf(error);
     this.#trouble = reason;
+    if (reason.startsWith(NO_SENTINEL)) this.#logTrouble(); // no connection has been made that could close
     if (!/^(WRONGPASS|NOAUTH|NOPERM|ERR (AUTH|invalid DB|DB index))/.test(reason)) return;
     this.#redis.stream.destroy(); // ioredis would go on in another database than the one asked for
     this.#onFirst?.(new StoreUnavailableError(`Cannot use ${this.#address.label} for ${this.#options.purpose}: it refuses (${reason})`));
@@ -256,10 +257,33 @@ export class RedisConnection<Scripts extends RedisScripts> {
   #onClose(): void {
     this.#facts = undefined;
     this.#endHandshake?.();
+    this.#logTrouble();
+  }
+
+  #logTrouble(): void {
     if (this.#isClosing || this.#trouble === this.#loggedTrouble) return;
     this.#loggedTrouble = this.#trouble;
     this.#options.log.warn({ redis: this.#address.label, reason: this.#trouble, untilBack: this.#options.whileAway }, "no connection to Redis");
   }
+}
+
+/** Where ioredis connects to, and as whom. */
+function serverOptions({ host, port, db, username, password, isTls, sentinels }: RedisAddress, ca: string | undefined): Omit<RedisOptions, "replyMapping"> {
+  const tls = isTls ? { tls: ca === undefined ? {} : { ca } } : {};
+  const as = { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) };
+  if (sentinels === undefined) return { host, port, db, ...as, ...tls };
+  return {
+    sentinels: [...sentinels.nodes],
+    name: sentinels.master,
+    db,
+    ...as,
+    ...(sentinels.isOpen || username === undefined ? {} : { sentinelUsername: username }),
+    ...(sentinels.isOpen || password === undefined ? {} : { sentinelPassword: password }),
+    ...tls,
+    ...(tls.tls === undefined ? {} : { sentinelTLS: tls.tls, enableTLSForSentinelMode: true }),
+    sentinelCommandTimeout: SENTINEL_MS,
+    failoverDetector: false, // a lost master closes its connections, or does not answer: then the Sentinels are asked
+  };
 }
 
 /** The server's facts are good to know, not needed. */
@@ -271,5 +295,6 @@ function nothingIfForbidden(error: Error): string {
 /** Node gives no message where it tried several addresses of a host. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonOf).join(", ");
-  return error instanceof Error ? error.message || error.name : String(error);
+  if (!(error instanceof Error)) return String(error);
+  return error.message.replace(/ Retrying from scratch after [\d.]+ms\./, "") || error.name; // of ioredis, which is another each time
 }

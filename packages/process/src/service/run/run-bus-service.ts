@@ -44,9 +44,11 @@ export function runBusService<Config extends BusServiceConfig>(options: RunServi
       const policy = stack.use(await exitOnConfigError(() => openPolicy(policyFile, { log })));
       const { identity } = policy.current().document;
       const audit = auditFile === undefined ? undefined : stack.use(await openAuditLog(auditFile, { key: auditKey, log }));
-      // The address is read again for each connection: the file of BUS_URL_FILE may hold another password by then.
+      // Its user may get its rights while it starts. The address is read again for each connection: the file of BUS_URL_FILE may hold another password by then.
       const bus = stack.use(
-        busUrl === "memory:" ? createMemoryBus({ log }) : await connectBus(() => load().busUrl, { name: service, identity, heartbeatSeconds, silenceMs, log }),
+        busUrl === "memory:"
+          ? createMemoryBus({ log })
+          : await connectBus(() => load().busUrl, { name: service, identity, heartbeatSeconds, silenceMs, log, waitsForRights: true }),
       );
       unreadyWhile(() => (bus.isReady ? undefined : "the bus is away"));
       const records = stack.use(new SharedRecords({ redisUrl, keepsAll, log }));
