@@ -26,6 +26,10 @@ export interface Talk {
 const DNS = [53];
 const BUS = [5671, 5672];
 const REDIS = [6379, 26379];
+const MANAGEMENT = [15672];
+const BROKER_METRICS = [15692];
+/** The port mapper, and the nodes' own. */
+const BROKER_NODES = [4369, 25672];
 const HEALTH = [8481];
 const INTERNET = [80, 443, 8080, 8443];
 const API_SERVER = [443, 6443];
@@ -35,10 +39,18 @@ const API_SERVER = [443, 6443];
  * the network policies that the chart renders.
  */
 export function whoTalks(services: readonly ChartedService[]): readonly Talk[] {
-  const talks = services.flatMap((service): Talk[] => [...outgoing(service, services), ...incoming(service)]);
+  const talks = [...services.flatMap((service): Talk[] => [...outgoing(service, services), ...incoming(service)]), ...state];
   const names = [...new Set(talks.map(({ from }) => from))].filter((from) => from !== parties.clients && from !== parties.readers);
   return [...talks, ...names.map((from): Talk => ({ from, to: parties.names, ports: DNS, what: "DNS" }))];
 }
+
+/** Of the broker and Redis that the chart runs. */
+const state: readonly Talk[] = [
+  { from: parties.rights, to: parties.broker, ports: MANAGEMENT, what: "users and their rights" },
+  { from: parties.broker, to: parties.broker, ports: BROKER_NODES, what: "nodes of a cluster" },
+  { from: parties.readers, to: parties.broker, ports: BROKER_METRICS, what: "metrics" },
+  { from: parties.redis, to: parties.redis, ports: REDIS, what: "replicas and Sentinels" },
+];
 
 function outgoing({ name, onBus, usesRedis, egress }: ChartedService, services: readonly ChartedService[]): Talk[] {
   const to = (party: string, ports: readonly number[], what: string): Talk => ({ from: name, to: party, ports, what });

@@ -18,6 +18,8 @@ export interface ChartedService {
   readonly state: readonly string[];
   /** Whether it remembers something in Redis. */
   readonly usesRedis: boolean;
+  /** The keys that its user there may reach. */
+  readonly redisKeys: readonly string[];
   readonly topic?: string | undefined;
   readonly owns: readonly string[];
   readonly isDelegate: boolean;
@@ -37,7 +39,8 @@ export function chartedServices(services: readonly (BusService | Server)[], conf
     const { name, summary, onBus, port, egress, deployment = {} } = service;
     const { properties = {}, required = [] } = configs.get(name) ?? {};
     const secrets = Object.keys(properties).flatMap((property) => (properties[property]?.["x-secret"] === true ? envName(property) : []));
-    const usesRedis = redisKeys(service).length > 0;
+    const keys = redisKeys(service);
+    const usesRedis = keys.length > 0;
     const needed = [...(onBus ? ["BUS_URL"] : []), ...(usesRedis ? ["REDIS_URL"] : []), ...required.map(envName)];
     const { requests = { cpu: "50m", memory: "128Mi" }, memoryLimit = "512Mi" } = deployment;
     return {
@@ -50,6 +53,7 @@ export function chartedServices(services: readonly (BusService | Server)[], conf
       egress,
       state: onBus ? service.state : [],
       usesRedis,
+      redisKeys: keys,
       topic: onBus ? service.topic : undefined,
       owns: onBus ? (service.owns ?? []) : [],
       isDelegate: onBus && service.isDelegate === true,

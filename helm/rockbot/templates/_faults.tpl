@@ -89,5 +89,6 @@
 {{- $faults = append $faults "networkPolicy.enabled: must be true in production" -}}
 {{- end -}}
 {{- end -}}
+{{- $faults = concat $faults (include "rockbot.state.faults" . | fromJsonArray) -}}
 {{ $faults | toJson }}
 {{- end }}

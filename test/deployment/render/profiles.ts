@@ -46,7 +46,8 @@ const production = {
   scripts: { admissionPolicy: { allowedImages: [scriptsImage] } },
   networkPolicy: { apiServer: { cidrs: [places.apiServer] }, clients: [peers.clients], monitoring: [peers.readers] },
   policy: { existingConfigMap: "policy-of-ours" },
-  broker: { existing: { to: somewhere(places.broker) } },
+  broker: { existing: { to: somewhere(places.broker), managementUrl: "https://broker.example:15671" } },
+  rights: { image: { digest }, passwordsSecret: "passwords-of-ours", managementSecret: { name: "administrator-of-ours" } },
   redis: { existing: { to: somewhere(places.redis) } },
 };
 
@@ -63,8 +64,9 @@ export const profiles = {
     values: {
       ...production,
       policy: {},
-      broker: {},
-      redis: {},
+      broker: { replicas: 3 },
+      redis: { kind: "sentinel" },
+      rights: {},
       global: { registry: "registry.example/team", imagePullSecrets: [{ name: "pull" }], labels: { team: "tools" } },
       defaults: {
         topologySpread: { nodes: "DoNotSchedule", zones: "DoNotSchedule" },

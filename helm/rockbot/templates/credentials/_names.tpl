@@ -1,0 +1,52 @@
+{{- /* The Secret with the password of each user at the broker and at Redis, by the user's name. */ -}}
+{{- define "rockbot.passwords" -}}
+{{ .Values.rights.passwordsSecret | default (include "rockbot.fullname" (dict "root" . "part" "passwords")) }}
+{{- end }}
+
+{{- /*
+The users that need a password, as a JSON list: the services on the bus, and those that the policy names besides. `rockbot broker apply` grants the policy's users
+their rights; scripts/deployment compares the two lists in a test.
+*/ -}}
+{{- define "rockbot.users" -}}
+{{- $users := list -}}
+{{- range .Files.Get "files/services.json" | fromJsonArray -}}{{- if .onBus -}}{{- $users = append $users .name -}}{{- end -}}{{- end -}}
+{{- $policy := include "rockbot.policyText" . | fromYaml -}}
+{{- range $among := list $policy.services $policy.callers -}}
+{{- range $name, $entry := $among -}}
+{{- $isNobody := and (kindIs "map" $entry) (hasKey $entry "user") (kindIs "invalid" $entry.user) -}}
+{{- if not $isNobody -}}{{- $users = append $users (($entry | default dict).user | default $name) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $policy.delegates -}}{{- if kindIs "string" . -}}{{- $users = append $users . -}}{{- else -}}{{- $users = append $users .user -}}{{- end -}}{{- end -}}
+{{- range $policy.operators -}}{{- $users = append $users .name -}}{{- end -}}
+{{- range $policy.legacyPeers -}}{{- $users = append $users . -}}{{- end -}}
+{{ $users | uniq | sortAlpha | toJson }}
+{{- end }}
+
+{{- /* What stays after helm uninstall: secrets, where data stays that they open. */ -}}
+{{- define "rockbot.keeps" -}}
+{{- $broker := and (ne .Values.broker.kind "existing") (eq .Values.broker.storage.kind "claim") -}}
+{{- $redis := and (ne .Values.redis.kind "existing") (eq .Values.redis.storage.kind "claim") -}}
+{{ or $broker $redis }}
+{{- end }}
+
+{{- /* The annotations of a Secret that the chart makes once. */ -}}
+{{- define "rockbot.madeOnce.annotations" -}}
+rockbot/generation: {{ .Values.credentials.generation | quote }}
+{{- if eq (include "rockbot.keeps" .) "true" }}
+helm.sh/resource-policy: keep
+{{- end }}
+{{- end }}
+
+{{- /*
+What a Secret that the chart makes once has already, as a JSON object of texts: `dict "root" $ "name" NAME`, with `generation` where that is not that of values. It is empty where it is not there yet, where helm has
+no cluster to ask, and where values ask for another generation.
+*/ -}}
+{{- define "rockbot.madeOnce" -}}
+{{- $found := lookup "v1" "Secret" .root.Release.Namespace .name -}}
+{{- $texts := dict -}}
+{{- if eq (dig "metadata" "annotations" "rockbot/generation" "1" ($found | default dict)) (.generation | default .root.Values.credentials.generation | toString) -}}
+{{- range $key, $value := ($found.data | default dict) -}}{{- $_ := set $texts $key (b64dec $value) -}}{{- end -}}
+{{- end -}}
+{{ $texts | toJson }}
+{{- end }}
