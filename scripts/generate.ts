@@ -56,10 +56,12 @@ let count = 0;
 await settle(files);
 // The code that makes these is generated itself: it is loaded only now. Where it is stale, so may they be.
 if (!isCheck || stale.length === 0) {
-  const [{ referencePages }, { contractValues, withValues }] = await Promise.all([
+  const [{ referencePages }, { contractValues, withValues }, { podRulesFiles }] = await Promise.all([
     import("./generate/reference/reference-pages.ts"),
     import("./generate/contract-values.ts"),
+    import("./generate/pod-rules-files.ts"),
   ]);
+  await settle(podRulesFiles(configs.get("scripts-manager") ?? {}));
   const contractFile = `${contracts}/schema/service/contract.yaml`;
   const words = parse(await readFile(contractFile, "utf8")) as ContractWords;
   await settle(

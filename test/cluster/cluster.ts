@@ -54,7 +54,7 @@ export class Cluster {
 
   /** As the holder of a bearer token, and nobody else. */
   async kubectlAs(token: string, args: readonly string[], { timeoutMs = KUBECTL_MS, input }: KubectlOptions = {}): Promise<string> {
-    const { server, authority } = await this.#address();
+    const { server, authority } = await this.address();
     const kubeconfig = JSON.stringify({
       apiVersion: "v1",
       kind: "Config",
@@ -130,7 +130,8 @@ export class Cluster {
     return { ...process.env, KUBECONFIG: kubeconfig };
   }
 
-  async #address(): Promise<{ readonly server: string; readonly authority: string }> {
+  /** Of the API server, with the authority that its certificate is signed by, in base64. */
+  async address(): Promise<{ readonly server: string; readonly authority: string }> {
     const view = await this.json<KubeconfigView>(["config", "view", "--raw", "--minify", "--flatten"]);
     const [{ cluster }] = view.clusters;
     return { server: cluster.server, authority: cluster["certificate-authority-data"] };

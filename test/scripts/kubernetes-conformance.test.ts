@@ -5,9 +5,15 @@ import { testScriptRunner } from "@rockbot/sandbox/conformance";
 import { temporaryFolder } from "@rockbot/testing";
 import { afterAll } from "vitest";
 import { hasLandlock } from "./has-landlock.ts";
-import { noCluster, openScriptsCluster, RUNNER_KEEPS_BYTES } from "./scripts-cluster.ts";
+import { noCluster, noOwnCluster, openScriptsCluster, REAL_PROCESSORS, RUNNER_KEEPS_BYTES } from "./scripts-cluster.ts";
 
-const limits: SandboxLimits = { ...defaultSandboxLimits, memoryBytes: 128 * 1024 * 1024, processes: 24, storageBytes: 24 * 1024 * 1024, processors: 1 };
+const limits: SandboxLimits = {
+  ...defaultSandboxLimits,
+  memoryBytes: 128 * 1024 * 1024,
+  processes: 24,
+  storageBytes: 24 * 1024 * 1024,
+  processors: noOwnCluster.isSo ? REAL_PROCESSORS : 1,
+};
 
 const packages = temporaryFolder();
 afterAll(() => packages[Symbol.dispose]());
@@ -34,6 +40,7 @@ testScriptRunner("scripts in pods", makeRunner, {
   keepBytes: RUNNER_KEEPS_BYTES,
   limits,
   ...(hasLandlock ? { packages: { key: "layer", pinned: [] } } : {}), // without it pods with packages have one more place to write
+  hasInterface: noOwnCluster.isSo,
   boundsFiles: false, // a pod cannot ask for that
   ...(noCluster.isSo ? { skipped: noCluster.why } : {}),
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
-import { pooledRunner, runJob, type SandboxMaker, type ScriptJob, type ScriptRunner } from "@rockbot/sandbox";
+import { defaultSandboxLimits, pooledRunner, runJob, type SandboxMaker, type ScriptJob, type ScriptRunner } from "@rockbot/sandbox";
 import { type KubernetesMakerOptions, kubernetesMaker } from "@rockbot/sandbox/kubernetes";
 import {
   type Pod,
@@ -46,6 +46,8 @@ export interface RunnerOptions extends Partial<KubernetesMakerOptions> {
   readonly ceiling?: number;
 }
 
+/** What a pod asks for of a real cluster, which may be as small as one node. */
+export const REAL_PROCESSORS = 0.2;
 /** Of stdout and of stderr, each. */
 export const RUNNER_KEEPS_BYTES = 64 * 1024;
 
@@ -57,7 +59,8 @@ export async function openScriptsCluster(options: StartKubernetesApiOptions = {}
   const { namespace, manager, api, podNames } = cluster;
   const kubeconfigFile = folder.write("kubeconfig", "");
   writeKubeconfig(kubeconfigFile, manager);
-  const maker: ScriptsCluster["maker"] = (more) => kubernetesMaker({ kubeconfigFile, namespace, ...podNames, ...more });
+  const limits = api === undefined ? { ...defaultSandboxLimits, processors: REAL_PROCESSORS } : defaultSandboxLimits;
+  const maker: ScriptsCluster["maker"] = (more) => kubernetesMaker({ kubeconfigFile, namespace, ...podNames, limits, ...more });
   const pods = () => cluster.pods();
   const opened = opening.move();
   return {

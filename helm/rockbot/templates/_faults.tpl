@@ -51,7 +51,7 @@
 {{- end -}}
 {{- if has "cluster" .egress -}}
 {{- $admission := $values.scripts.admissionPolicy -}}
-{{- if and $admission.enabled (not (has $service.settings.kubernetesImage $admission.allowedImages)) -}}
+{{- if and $admission.enabled $admission.allowedImages (not (has $service.settings.kubernetesImage $admission.allowedImages)) -}}
 {{- $faults = append $faults (printf "scripts.admissionPolicy.allowedImages: expected %s among them, the image of %s.settings.kubernetesImage: no script would run" $service.settings.kubernetesImage .key) -}}
 {{- end -}}
 {{- if $production -}}

@@ -32,6 +32,10 @@ export interface SandboxEnd {
   readonly isOutOfMemory: boolean;
   /** What the answer is if the script was cut off by this. */
   readonly error: ToolError;
+  /** The answer if it had not begun. @default error */
+  readonly unbegun?: ToolError | undefined;
+  /** Nothing that it has said was lost: where it has not said `started`, the script has not begun. @default false */
+  readonly hasSaidAll?: boolean | undefined;
 }
 
 /** For which job a sandbox is made, and what ends the attempt. */

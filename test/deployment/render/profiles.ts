@@ -43,7 +43,6 @@ const production = {
       { image: { digest }, ...(required.length > 0 ? { secrets: { existingSecret: `of-${key.toLowerCase()}` } } : {}), replicas: 2 },
     ]),
   ),
-  scripts: { admissionPolicy: { allowedImages: [scriptsImage] } },
   networkPolicy: { apiServer: { cidrs: [places.apiServer] }, clients: [peers.clients], monitoring: [peers.readers] },
   policy: { existingConfigMap: "policy-of-ours" },
   broker: { existing: { to: somewhere(places.broker), managementUrl: "https://broker.example:15671" } },

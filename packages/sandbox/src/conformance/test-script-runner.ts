@@ -15,6 +15,8 @@ export interface ScriptRunnerTraits {
   readonly skipped?: string | undefined;
   /** Whether there are walls around a script. @default true */
   readonly isIsolated?: boolean | undefined;
+  /** Whether a script sees an interface of a network that leads nowhere. @default false */
+  readonly hasInterface?: boolean | undefined;
   /** Whether a script's files are bounded in their number, and not in their bytes alone. @default true */
   readonly boundsFiles?: boolean | undefined;
   /** A layer that is in the runner's packages folder, in which the module `layered` has a function `answer` that returns 42. @default not tested */
@@ -25,7 +27,7 @@ export interface ScriptRunnerTraits {
 
 /** The promises of every runner of scripts, as tests. `makeRunner` makes one that can run 4 scripts at a time. */
 export function testScriptRunner(name: string, makeRunner: () => Promise<ScriptRunner>, traits: ScriptRunnerTraits): void {
-  const { keepBytes, limits, skipped, isIsolated = true, boundsFiles = true, packages, patienceMs = 60_000 } = traits;
+  const { keepBytes, limits, skipped, isIsolated = true, hasInterface = false, boundsFiles = true, packages, patienceMs = 60_000 } = traits;
   const suite = describe.runIf(skipped === undefined);
   const label = skipped === undefined ? name : `${name} (skipped: ${skipped})`;
 
@@ -308,7 +310,7 @@ print("started")
       test("leave no network but the script's own", async () => {
         const script = `
 import socket
-print([name for _, name in socket.if_nameindex()])
+print([name for _, name in socket.if_nameindex()${hasInterface ? ' if name == "lo"' : ""}])
 for address in [("127.0.0.1", 9), ("192.0.2.1", 80), ("169.254.169.254", 80), ("1.1.1.1", 53)]:
     try:
         socket.create_connection(address, 2)

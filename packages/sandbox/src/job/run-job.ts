@@ -78,6 +78,7 @@ interface FollowOptions extends RunJobOptions {
 async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes, endBy = Number.POSITIVE_INFINITY }: FollowOptions): Promise<JobOutcome> {
   const out = new KeptText(keepBytes);
   const err = new KeptText(keepBytes);
+  let isSent = false;
   let timeoutMs: number | undefined;
   let startedAt = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -93,8 +94,10 @@ async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes, endBy
   try {
     for await (const frame of readFrames(sandbox.output)) {
       // The supervisor takes one job only: written to a sandbox that has one already, this does nothing.
-      if (frame.frame === "ready" && timeoutMs === undefined) send();
-      else if (frame.frame === "started") {
+      if (frame.frame === "ready" && timeoutMs === undefined) {
+        isSent = true;
+        send();
+      } else if (frame.frame === "started") {
         if (frame.job !== job.id) throw notOurs();
         timeoutMs = frame.timeoutMs ?? job.timeoutMs;
         startedAt = performance.now();
@@ -114,7 +117,8 @@ async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes, endBy
   const end = await within(GONE_MS, sandbox.gone, silent);
   if (timeoutMs !== undefined && end.isOutOfMemory)
     return outcome({ ...nothingSaid, limit: ScriptLimit.Memory, runMs: performance.now() - startedAt }, timeoutMs, out, err);
-  throw end.error;
+  const hasNotBegun = timeoutMs === undefined && (!isSent || end.hasSaidAll === true);
+  throw hasNotBegun ? (end.unbegun ?? end.error) : end.error;
 }
 
 /** A script that fails as the kernel took its memory, or that of a process of its, looks as if it had crashed. */

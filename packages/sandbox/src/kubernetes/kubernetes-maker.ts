@@ -4,7 +4,6 @@ import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { MakeSandboxOptions, Sandbox, SandboxMaker } from "../sandbox.ts";
 import { defaultSandboxLimits, type SandboxLimits } from "../sandbox-limits.ts";
-import { supervisorCommand } from "../supervisor/supervisor-command.ts";
 import { hasStatus } from "./api/api-error.ts";
 import { apiFault } from "./api/api-fault.ts";
 import { type AttachedPod, attachPod } from "./api/attach-pod.ts";
@@ -19,6 +18,7 @@ import { unavailable } from "./pods/pod-fault.ts";
 import { APP, checkJobId, deadlineIn, PodLabel, PodState, podNameOfJob } from "./pods/pod-marks.ts";
 import { type PodTemplate, podSpec } from "./pods/pod-spec.ts";
 import { isOver, type PodView } from "./pods/pod-view.ts";
+import { scriptCommand } from "./pods/script-command.ts";
 import { untilPodRuns } from "./until-pod-runs.ts";
 
 /** The cluster, the namespace and the pods of sandboxes. */
@@ -63,9 +63,6 @@ const IN_THE_WAY_MS = 5_000;
 const SEEN_MS = 5_000;
 /** How long a supervisor may take to say its first words. */
 const READY_MS = 30_000;
-/** What the supervisor has for itself, so that it is still there to tell of a script that takes all the rest; a quarter where there is little. */
-const SUPERVISOR_BYTES = 32 * 1024 * 1024;
-
 /**
  * Makes sandboxes of pods, in a namespace of their own. A pod that is made for a job has its name, so that there is only one. Every pod
  * carries its job as a label, so that a later manager of the job finds it. A job whose script has started gets no other pod.
@@ -103,7 +100,12 @@ class KubernetesMaker implements SandboxMaker {
     this.#hasOutput = options.command !== undefined;
     this.#warmMs = this.#hasOutput ? 0 : WARM_MS;
     this.#owner = `${randomBytes(8).toString("hex")}${this.#hasOutput ? ".installer" : ""}`;
-    this.#template = { ...options, limits, command: options.command ?? commandOf(limits, options.packages), packagesBytes: options.packages?.maxBytes };
+    this.#template = {
+      ...options,
+      limits,
+      command: options.command ?? scriptCommand(limits, options.packages?.maxBytes),
+      packagesBytes: options.packages?.maxBytes,
+    };
     this.#api = new PodsApi(this.#config, namespace);
     this.#watch = new PodWatch(this.#api, { log });
     const keepFinishedMs = options.keepFinishedMs ?? 30_000;
@@ -321,12 +323,6 @@ class KubernetesMaker implements SandboxMaker {
   #isHeld(name: string): boolean {
     return [...this.#live].some((sandbox) => sandbox.name === name);
   }
-}
-
-/** The end of stdin ends what waits for a job, and not a script: whoever takes its job up finds how it ended. */
-function commandOf(limits: SandboxLimits, packages: PodPackages | undefined): readonly string[] {
-  const memoryBytes = limits.memoryBytes - Math.min(SUPERVISOR_BYTES, Math.floor(limits.memoryBytes / 4));
-  return supervisorCommand("python3", { ...limits, memoryBytes }, { endsWithInput: false, packagesBytes: packages?.maxBytes });
 }
 
 const isRunning = (): ToolError => unavailable("sandbox_taken", "This very script is running already.");

@@ -109,7 +109,7 @@ export class PodSandbox implements Sandbox {
       const { api, watch, owner, jobMs } = this.#options;
       try {
         const seen = attempt === 1 ? watch.get(this.name) : await api.get(this.name, this.#stop.signal);
-        if (seen === undefined || seen.isGoing) throw podEnd(undefined).error;
+        if (seen === undefined || seen.isGoing) throw podEnd(undefined).unbegun;
         if (seen.owner !== owner || (seen.job !== undefined && seen.job !== jobId)) throw taken();
         const labels = { [PodLabel.Job]: jobId, [PodLabel.State]: PodState.Busy };
         await api.mark(this.name, { labels, annotations: deadlineIn(jobMs), resourceVersion: seen.resourceVersion }, this.#stop.signal);
@@ -143,13 +143,15 @@ export class PodSandbox implements Sandbox {
     const { api, limitBytes } = this.#options;
     const { signal } = this.#stop;
     try {
-      for await (const line of followLog(api, this.name, { limitBytes, signal, isOver: () => this.#isOver })) {
+      const lines = followLog(api, this.name, { limitBytes, signal, isOver: () => this.#isOver });
+      let next = await lines.next();
+      for (; next.done !== true; next = await lines.next()) {
         this.#ready.resolve();
-        if (line.startsWith('{"frame":"ended"')) this.#isFinished = true;
-        if (!this.#output.write(`${line}\n`)) await once(this.#output, "drain", { signal });
+        if (next.value.startsWith('{"frame":"ended"')) this.#isFinished = true;
+        if (!this.#output.write(`${next.value}\n`)) await once(this.#output, "drain", { signal });
       }
-      const end = await this.#whenOver();
-      this.#ready.reject(end.error);
+      const end = { ...(await this.#whenOver()), hasSaidAll: next.value };
+      this.#ready.reject(end.unbegun ?? end.error);
       this.#output.end();
       await this.#untilRead();
       this.#end(end);

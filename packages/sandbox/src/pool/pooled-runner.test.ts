@@ -1,8 +1,11 @@
+import { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { describe, expect, test, vi } from "vitest";
+import type { Sandbox } from "../sandbox.ts";
 import type { ScriptJob, ScriptRunner } from "../script-runner.ts";
+import { unbegunError } from "../unbegun.ts";
 import { type PooledRunnerOptions, pooledRunner } from "./pooled-runner.ts";
 import { type TestMaker, testMaker, testSandbox } from "./test-sandboxes.ts";
 
@@ -16,7 +19,48 @@ const jobOf = (script: string): ScriptJob => ({ id: `job-${++jobs}`, script, tim
 const inTime = (signal: AbortSignal = new AbortController().signal, ms = LONG_MS) => ({ signal, deadline: performance.now() + ms });
 const unavailable = (message: string) => new ToolError(ToolErrorCode.Unavailable, message);
 
+/** A sandbox that is gone at once, and has said nothing. */
+const lost = (begins: "has not begun" | "may have begun"): Sandbox => ({
+  ...testSandbox(),
+  output: Readable.from([]),
+  gone: Promise.resolve({
+    isOutOfMemory: false,
+    error: new ToolError(ToolErrorCode.ExecutionFailed, "cut off"),
+    unbegun: begins === "has not begun" ? unbegunError("preempted", "It had to go.") : undefined,
+  }),
+});
+
 describe("pooledRunner", () => {
+  test("gives a script that has certainly not begun to another sandbox, a few times", async () => {
+    const maker = testMaker();
+    const first = [lost("has not begun"), lost("has not begun")];
+    await using runner = startRunner({ ...maker, make: async (options) => first.shift() ?? (await maker.make(options)) });
+    expect(await runner.run(jobOf("hello"), inTime())).toMatchObject({ stdout: "hello", exitCode: 0 });
+
+    await using hopeless = startRunner({ ...maker, make: async () => lost("has not begun") });
+    await expect(hopeless.run(jobOf("hello"), inTime())).rejects.toMatchObject({ code: "unavailable", isRetryable: true, details: { reason: "preempted" } });
+  });
+
+  test("does so where the sandbox went before it was ready", async () => {
+    let made = 0;
+    const maker = testMaker({
+      beforeMake() {
+        if (++made === 1) throw unbegunError("evicted", "It had to go.");
+      },
+    });
+    await using runner = startRunner(maker);
+
+    expect(await runner.run(jobOf("hello"), inTime())).toMatchObject({ stdout: "hello", exitCode: 0 });
+  });
+
+  test("gives no other sandbox to a script that may have begun", async () => {
+    const maker = testMaker();
+    const first = [lost("may have begun")];
+    await using runner = startRunner({ ...maker, make: async (options) => first.shift() ?? (await maker.make(options)) });
+
+    await expect(runner.run(jobOf("hello"), inTime())).rejects.toMatchObject({ code: "execution_failed", message: "cut off" });
+  });
+
   test("gives a script a warm sandbox, throws it away and replaces it", async () => {
     const maker = testMaker();
     await using runner = startRunner(maker, { floor: 1 });

@@ -3,6 +3,7 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type JobOutcome, runJob } from "../job/run-job.ts";
 import type { Sandbox, SandboxMaker } from "../sandbox.ts";
 import { goesOn, type RunScriptOptions, type ScriptJob, type ScriptOutcome, type ScriptRunner } from "../script-runner.ts";
+import { isUnbegun, SANDBOXES_FOR_A_SCRIPT } from "../unbegun.ts";
 import { SandboxFate } from "./pool-metrics.ts";
 import { SandboxPool, type TakenSandbox } from "./sandbox-pool.ts";
 
@@ -29,6 +30,14 @@ const ANSWER_MS = 500;
 const LEAST_RUN_MS = 100;
 /** Sandboxes that somebody else has taken, or that do not take the job, before the call fails. */
 const ASSIGN_ATTEMPTS = 3;
+
+interface RunInOptions {
+  readonly signal: AbortSignal;
+  readonly endBy: number;
+  /** When the job came to the runner. */
+  readonly arrived: number;
+  readonly mayHaveBegun: boolean;
+}
 
 /** Runs each script in a sandbox of the maker's, warm if there is one, and throws it away afterwards. Owns the maker. */
 export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions): ScriptRunner {
@@ -80,6 +89,21 @@ class PooledRunner implements ScriptRunner {
     const endBy = deadline - Math.min(ANSWER_MS, Math.max(0, deadline - arrived) / 4);
     const timer = setTimeout(() => lapse.abort(lapsedError()), Math.max(0, deadline - arrived));
     const signal = AbortSignal.any([caller, this.#stop.signal, lapse.signal]);
+    try {
+      for (let sandboxes = 1; ; sandboxes++) {
+        try {
+          return await this.#runIn(job, { signal, endBy, arrived, mayHaveBegun });
+        } catch (error) {
+          if (signal.aborted || !isUnbegun(error) || sandboxes === SANDBOXES_FOR_A_SCRIPT) throw error;
+        }
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** @throws what `isUnbegun` knows, if the sandbox went before the script had begun */
+  async #runIn(job: ScriptJob, { signal, endBy, arrived, mayHaveBegun }: RunInOptions): Promise<ScriptOutcome> {
     let taken: TakenSandbox | undefined;
     try {
       taken = mayHaveBegun ? await this.#pool.find(job.id, signal) : undefined;
@@ -92,8 +116,6 @@ class PooledRunner implements ScriptRunner {
       if (this.#isLeft(signal)) taken?.leave();
       else await taken?.discard(); // a caller that has ended a script may count on its end
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -2,6 +2,7 @@ import { startLoop, unlessAborted, within } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Sandbox, SandboxMaker } from "../sandbox.ts";
+import { isUnbegun, SANDBOXES_FOR_A_SCRIPT } from "../unbegun.ts";
 import { Demand } from "./demand.ts";
 import { type FailedAttempt, MakingPause } from "./making-pause.ts";
 import { type PoolCounts, type PoolMetrics, poolMetrics, SandboxFate } from "./pool-metrics.ts";
@@ -49,6 +50,8 @@ interface Waiter {
   readonly turn: number;
   readonly jobId: string;
   readonly signal: AbortSignal;
+  /** How many sandboxes for it went before they were ready. */
+  lost: number;
   grant(taken: TakenSandbox): void;
   refuse(error: unknown): void;
 }
@@ -116,7 +119,7 @@ export class SandboxPool implements AsyncDisposable {
     const giveUp = new AbortController();
     const timer = setTimeout(() => giveUp.abort(this.#overloadedError()), Math.max(0, until - performance.now()));
     const asked = performance.now();
-    const waiter: Waiter = { turn: this.#turns++, jobId, signal: AbortSignal.any([signal, giveUp.signal]), grant: resolve, refuse: reject };
+    const waiter: Waiter = { turn: this.#turns++, jobId, signal: AbortSignal.any([signal, giveUp.signal]), lost: 0, grant: resolve, refuse: reject };
     const leave = (): void => {
       const index = this.#line.indexOf(waiter);
       if (index >= 0) this.#line.splice(index, 1);
@@ -221,7 +224,8 @@ export class SandboxPool implements AsyncDisposable {
     } catch (error) {
       if (waiter.signal.aborted) return;
       const reason = this.#makingFailed(error, { begunAt, others: this.#existing - 1 });
-      if (reason.code === ToolErrorCode.Overloaded) this.#waitAgain(waiter);
+      const isWorthAnother = isUnbegun(reason) && ++waiter.lost < SANDBOXES_FOR_A_SCRIPT;
+      if (reason.code === ToolErrorCode.Overloaded || isWorthAnother) this.#waitAgain(waiter);
       else waiter.refuse(reason);
     } finally {
       this.#makingForJobs--;

@@ -21,9 +21,10 @@ const SILENT_MS = 3_000;
 /**
  * The lines of a pod's log from the first on, each once, until there are no more. Where the connection breaks, or stays silent though the
  * pod is over, it goes on behind the last line; a log that cannot be read is tried again until its pod is over.
+ * @returns whether it was read to its end
  * @throws the signal's reason
  */
-export async function* followLog(api: PodsApi, name: string, { isOver, limitBytes, signal }: FollowLogOptions): AsyncGenerator<string> {
+export async function* followLog(api: PodsApi, name: string, { isOver, limitBytes, signal }: FollowLogOptions): AsyncGenerator<string, boolean> {
   let told = 0;
   for (let failures = 0; ; ) {
     const wasOver = isOver();
@@ -40,10 +41,10 @@ export async function* followLog(api: PodsApi, name: string, { isOver, limitByte
         failures = 0;
         yield text;
       }
-      if (wasOver || bytes >= limitBytes) return;
+      if (wasOver || bytes >= limitBytes) return wasOver;
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof RangeError || hasStatus(error, 404) || (wasOver && failures >= MOST_FAILURES)) return;
+      if (error instanceof RangeError || hasStatus(error, 404) || (wasOver && failures >= MOST_FAILURES)) return false;
     }
     await setTimeout(backoffMs(++failures, { leastPart: 0.5 }), undefined, { signal }).catch(() => signal.throwIfAborted());
   }

@@ -34,7 +34,10 @@ export interface PodIdentity {
 /** Nobody. */
 const USER = 65_534;
 const MB = 1024 * 1024;
-const mebibytes = (bytes: number): string => `${Math.ceil(bytes / MB)}Mi`;
+/** As quantities of Kubernetes. */
+export const mebibytes = (bytes: number): string => `${Math.ceil(bytes / MB)}Mi`;
+
+export const processorsOf = ({ processors }: Pick<SandboxLimits, "processors">): string => `${Math.ceil(processors * 1_000)}m`;
 
 /**
  * A pod that Pod Security admits as restricted, and stricter: it has no network name service, no token, no services in its environment,
@@ -49,7 +52,7 @@ export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: P
   const resources = {
     memory: mebibytes(limits.memoryBytes),
     "ephemeral-storage": mebibytes(limits.storageBytes + packagesBytes),
-    cpu: `${Math.ceil(limits.processors * 1_000)}m`,
+    cpu: processorsOf(limits),
   };
   return {
     apiVersion: "v1",
@@ -121,11 +124,16 @@ export function podSpec({ name, owner, attempt, jobId, deadlineMs, activeMs }: P
             capabilities: { drop: ["ALL"] },
             seccompProfile: { type: "RuntimeDefault" },
           },
-          volumeMounts: [{ name: "tmp", mountPath: "/tmp" }, ...(hasPackages ? [{ name: "packages", mountPath: PACKAGES_FOLDER }] : [])],
+          volumeMounts: [
+            { name: "tmp", mountPath: "/tmp" },
+            { name: "closed", mountPath: "/dev/mqueue", readOnly: true }, // in place of a folder of the container runtime that could be written to
+            ...(hasPackages ? [{ name: "packages", mountPath: PACKAGES_FOLDER }] : []),
+          ],
         },
       ],
       volumes: [
         { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: mebibytes(limits.storageBytes) } },
+        { name: "closed", emptyDir: { medium: "Memory", sizeLimit: "4Ki" } },
         ...(hasPackages ? [{ name: "packages", emptyDir: { sizeLimit: mebibytes(packagesBytes) } }] : []),
       ],
     },

@@ -18,6 +18,8 @@ export interface PodView {
   readonly phase: string;
   /** Of the pod as a whole, such as Evicted. */
   readonly reason: string | undefined;
+  /** The words beside it. */
+  readonly message: string | undefined;
   /** What the scheduler says while it has no node for it. */
   readonly unschedulable: string | undefined;
   /** Why a cluster is about to end the pod, such as PreemptionByScheduler. */
@@ -52,6 +54,7 @@ export interface PodLike {
   readonly status?: {
     readonly phase?: string;
     readonly reason?: string;
+    readonly message?: string;
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }[];
     readonly containerStatuses?: readonly { readonly name: string; readonly state?: ContainerStateLike }[];
   };
@@ -81,6 +84,7 @@ export function viewPod({ metadata = {}, status = {} }: PodLike): PodView {
     isGoing: metadata.deletionTimestamp !== undefined,
     phase: status.phase ?? "Pending",
     reason: status.reason,
+    message: status.message,
     unschedulable: scheduled?.status === "False" && scheduled.reason === "Unschedulable" ? (scheduled.message ?? "") : undefined,
     disruption,
     isNodeLost: status.phase === "Unknown" || status.reason === "NodeLost" || disruption === "DeletionByTaintManager",

@@ -124,7 +124,7 @@ export function startContainerProcess(options: ContainerOptions): ContainerProce
 
 /** How a container comes to see something. */
 function stepOf({ path, source, isOnDisk, isReadOnly, maxBytes }: Mount, newFolder: string): string {
-  if (source === undefined && !isOnDisk) return `tmpfs:${path}:${maxBytes}`;
+  if (source === undefined && !isOnDisk && !isReadOnly) return `tmpfs:${path}:${maxBytes}`;
   if (source === undefined) {
     mkdirSync(newFolder);
     chmodSync(newFolder, 0o777); // pods have other users

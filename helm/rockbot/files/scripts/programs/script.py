@@ -1,0 +1,971 @@
+"""
+Supervises one script in a sandbox: reads a job from stdin, runs it in a child, and tells of it in frames on stdout (`frames.ts` says which).
+
+It is the first process of a sandbox whose walls (namespaces, mounts, cgroups) stand already, and adds what can be had from within: bounds
+of the child's resources, no capabilities, no new privileges, and a filter of system calls. It counts what the sandbox uses, and ends it
+all when the script ends, its time or its memory is over, or nobody listens any more. Python 3.9 or newer, standard library only.
+
+Its one argument is JSON: `memoryBytes`, `processes`, `fileBytes`, `openFiles`, `folder` (where scripts may write), `packagesFolder`,
+`packagesBytes` (of what a job brings along to be unpacked there),
+`preload` (modules to import while there is no job; those that are missing are left out), `endsWithInput` (the end of stdin ends a script),
+`isMemoryHeld` (the platform counts and bounds the memory of all processes together; where it does not, only what the supervisor can count may be had).
+"""
+
+# A call that finds no warm sandbox waits for these imports, and for theirs. `json`, `base64`, `platform` and `hashlib` would double that time.
+import _signal as signal
+import atexit
+import binascii
+import builtins
+import ctypes
+import errno
+import gc
+import mmap
+import os
+import resource
+import select
+import site
+import struct
+import sys
+import time
+
+
+def sha256():
+    """Without OpenSSL, where the interpreter has one of its own."""
+    for name in ("_sha2", "_sha256", "hashlib"):
+        try:
+            return __import__(name).sha256()
+        except ImportError:
+            pass
+
+
+def read_json(text):
+    """What only the manager writes, which is Python too but for three words."""
+    return eval(text, {"__builtins__": {}, "null": None, "true": True, "false": False})
+
+
+CONFIG = read_json(sys.argv[1])
+LIMITS = "memoryBytes", "processes", "fileBytes", "openFiles", "packagesBytes"
+
+MAX_LINE_BYTES = 8_192
+MAX_JOB_BYTES = 64 * 1024 * 1024
+# In base64, and with its frame: less than MAX_FRAME_BYTES of frames.ts.
+CHUNK_BYTES = 8_000
+# Output is held back for at most so long, so that a script of many small writes does not become as many frames.
+HOLD_S = 0.05
+# How often memory and processes are counted.
+WATCH_S = 0.025
+# Of many processes less often, so that looking at them takes a small part of the time.
+WATCH_PAUSES = 4
+# How long frames may wait for their reader once the script has ended.
+FLUSH_S = 10
+# The longest variable that the kernel takes, its name included.
+MAX_VARIABLE_BYTES = 128 * 1024 - 1
+# The time for a script to write out its buffers, when its own time is over.
+LAST_WORDS_S = 0.1
+# The largest whole number that all programs on its way represent exactly.
+MAX_NUMBER = (1 << 53) - 1
+# No script is given less, in milliseconds.
+LEAST_TIME_MS = 100
+# The longest text about a failure here.
+MAX_REASON = 500
+
+# The child notes this about itself, where the supervisor sees it; words may follow.
+BROKEN, MEMORY, PROCESSES = 1, 2, 3
+NOTES_BYTES = 4_096
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main():
+    prepare()
+    say(frame="ready", python=".".join(map(str, sys.version_info[:3])))
+    flush(FLUSH_S)
+    preload()
+    job = read_job()
+    time_ms = time_of(job)
+    say(frame="started", job=job["job"], timeoutMs=time_ms)
+    flush(FLUSH_S)
+    os.set_blocking(0, False)
+    script = Script(job, time_ms)
+    end = script.follow()
+    say(frame="ended", **end)
+    flush(FLUSH_S)
+    os._exit(0)
+
+
+def prepare():
+    CONFIG.update((name, whole(CONFIG[name], 0)) for name in LIMITS)
+    # The first process of a pid namespace gets no signal from within that it has no handler for: SIGINT has one by default.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if sys.platform == "linux":
+        set_dumpable(False)
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+    find_packages()
+
+
+def preload():
+    """Imports what scripts may want, for as long as there is no job: one that is there already does not wait for what it may not want."""
+    for name in CONFIG["preload"]:
+        if select.select([0], [], [], 0)[0]:
+            break
+        try:
+            __import__(name)
+        except ImportError:
+            pass
+    # The child shares the present objects for as long as nobody writes to them, and collecting garbage writes.
+    gc.collect()
+    gc.freeze()
+
+
+def find_packages():
+    """What `site` does at the start, had the interpreter not been told to leave it: but for the code in .pth files, which may take longer than all else."""
+    site.setquit()
+    site.setcopyright()
+    site.sethelper()
+    own = os.path.dirname(os.path.dirname(sys.executable))
+    prefixes = [own if os.path.exists(os.path.join(own, "pyvenv.cfg")) else sys.prefix]
+    global packages_at
+    packages_at = len(sys.path)
+    sys.path += [folder for folder in site.getsitepackages(prefixes) if os.path.isdir(folder)]
+
+
+# --- Frames
+
+
+pending = bytearray()
+
+
+def say(**frame):
+    pending.extend(b"{" + b",".join(quoted(name) + b":" + written(value) for name, value in frame.items()) + b"}\n")
+
+
+def written(value):
+    """As JSON: a text, a number, or nothing."""
+    return b"null" if value is None else quoted(value) if isinstance(value, str) else repr(value).encode()
+
+
+def quoted(text):
+    safe = text.isascii() and text.isprintable() and not {'"', "\\"} & set(text)
+    return b'"' + (text if safe else "".join(map(escaped, text))).encode() + b'"'
+
+
+def escaped(character):
+    if " " <= character <= "~" and character not in '"\\':
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def write_pending():
+    """Writes what stdout takes now. Nobody reads it any more: all is over."""
+    while pending:
+        try:
+            del pending[: os.write(1, pending[:65_536])]
+        except BlockingIOError:
+            return
+        except OSError:
+            os._exit(1)
+
+
+def flush(seconds):
+    os.set_blocking(1, False)
+    deadline = time.monotonic() + seconds
+    write_pending()
+    while pending:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            os._exit(1)
+        select.select([], [1], [], left)
+        write_pending()
+
+
+# --- The job
+
+
+def read_job():
+    """Waits for a job. If there is none, or not all of it has come, the sandbox ends without having started anything."""
+    incoming = Incoming()
+    job = read_json(incoming.line())
+    job["arrived"] = time.monotonic()
+    script_bytes, input_bytes = job["scriptBytes"], job["inputBytes"]
+    if script_bytes + (input_bytes or 0) > MAX_JOB_BYTES:
+        fail("the job is too large")
+    job["script"] = incoming.take(script_bytes)
+    job["input"] = None if input_bytes is None else incoming.take(input_bytes)
+    if job["packagesBytes"] is not None:
+        unpack(incoming, job["packagesBytes"], os.path.join(CONFIG["packagesFolder"], job["packages"]))
+    expected = incoming.digest.hexdigest().encode()
+    if incoming.take(len(expected)) != expected:
+        fail("the job is not what was sent")
+    return job
+
+
+class Incoming:
+    """What comes on stdin, as far as it is wanted, and the hash of what was taken of it."""
+
+    def __init__(self):
+        self.held = bytearray()
+        self.taken = 0
+        self.digest = sha256()
+
+    def line(self):
+        while b"\n" not in self.held:
+            if len(self.held) > MAX_LINE_BYTES:
+                fail("a line is too long")
+            self.wait()
+        return self.take(self.held.index(b"\n") + 1)
+
+    def take(self, size):
+        while len(self.held) < size:
+            self.wait()
+        return self.remove(size)
+
+    def some(self, size):
+        """At least one byte and at most so many."""
+        if not self.held:
+            self.wait()
+        return self.remove(min(size, len(self.held)))
+
+    def remove(self, size):
+        data = bytes(self.held[:size])
+        del self.held[:size]
+        self.taken += size
+        self.digest.update(data)
+        return data
+
+    def wait(self):
+        data = os.read(0, 1 << 20)
+        if not data:
+            os._exit(0)
+        self.held += data
+
+
+def unpack(incoming, size, folder):
+    """
+    Writes the files of a layer (`pack-layer.ts`) below a new folder. They are there before it is known whether they are those that were sent: if not, no
+    script runs. The script's user owns them, so that modes keep it from changing them by mistake only: the wall is `allow_writing`, and the copy is this
+    sandbox's own.
+    """
+    if size > CONFIG["packagesBytes"]:
+        fail("the packages are too large")
+    end = incoming.taken + size
+    os.mkdir(folder)
+    while incoming.taken < end:
+        file = read_json(incoming.line())
+        path, left = file["path"].split("/"), file["bytes"]
+        if any(part in ("", ".", "..") for part in path) or left > end - incoming.taken:
+            fail("a file of the packages leads elsewhere, or is too large")
+        os.makedirs(os.path.join(folder, *path[:-1]), exist_ok=True)
+        opened = os.open(os.path.join(folder, *path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o555 if file["executable"] else 0o444)
+        while left > 0:
+            data = incoming.some(left)
+            left -= len(data)
+            while data:
+                data = data[os.write(opened, data) :]
+        os.close(opened)
+
+
+def time_of(job):
+    """How long the script may run, in whole milliseconds: what it was given, or what is left of its call since the job began to come."""
+    time_ms = whole(job["timeoutMs"], LEAST_TIME_MS)
+    if job["withinMs"] is None:
+        return time_ms
+    passed_ms = (time.monotonic() - job["arrived"]) * 1000
+    return min(time_ms, whole(job["withinMs"] - passed_ms, LEAST_TIME_MS))
+
+
+def whole(number, least):
+    """A number as the kernel takes it, whole and within bounds, whatever it was."""
+    return int(min(max(least, number), MAX_NUMBER))
+
+
+def fail(reason):
+    """Ends the sandbox by a fault of its own, and says so."""
+    say(frame="failed", reason=reason[:MAX_REASON])
+    flush(FLUSH_S)
+    os._exit(1)
+
+
+def words_of(error):
+    """What was raised and where, in this file."""
+    where = error.__traceback__
+    while where.tb_next is not None and where.tb_next.tb_frame.f_code.co_filename == words_of.__code__.co_filename:
+        where = where.tb_next
+    return f"{type(error).__name__}: {error} ({where.tb_frame.f_code.co_name}, line {where.tb_lineno})"
+
+
+# --- The script's process, seen from outside
+
+
+class Script:
+    """A child that runs the job, and what is known of it."""
+
+    def __init__(self, job, time_ms):
+        self.notes = mmap.mmap(-1, NOTES_BYTES)
+        keep_bytes = whole(job["keepBytes"], 0)
+        self.outputs = [Output("out", keep_bytes), Output("err", keep_bytes)]
+        self.input = job["input"] or b""
+        self.input_fed = 0
+        self.started_at = time.monotonic()
+        self.deadline = self.started_at + time_ms / 1000
+        self.limit = None
+        self.status = None
+        self.peak_bytes = 0
+        self.killed_before = killed_for_memory()
+        child_stdin, self.stdin = os.pipe() if self.input else (os.open(os.devnull, os.O_RDONLY), None)
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                run_script(job, time_ms, child_stdin, [output.write_end for output in self.outputs], self.notes)
+            finally:
+                os._exit(1)
+        os.close(child_stdin)
+        for output in self.outputs:
+            os.close(output.write_end)
+        if self.stdin is not None:
+            os.set_blocking(self.stdin, False)
+        self.ended = open_process(self.pid)
+
+    def follow(self):
+        """Carries input and output until the child has ended, then ends all that it has left. Returns what `ended` says."""
+        watch_at = 0
+        is_listening = True
+        while self.status is None:
+            now = time.monotonic()
+            if now >= self.deadline and self.limit is not None:
+                break
+            if now >= self.deadline:
+                self.reap()  # after a pause of this process, the script may have ended in time
+                if self.status is not None:
+                    break
+                self.limit = "time"
+                self.deadline = now + LAST_WORDS_S
+                kill(self.pid, signal.SIGXCPU)
+            if now >= watch_at and self.limit is None:
+                self.watch()
+                watched = time.monotonic()
+                watch_at = watched + max(WATCH_S, WATCH_PAUSES * (watched - now))
+                if self.limit is not None:
+                    break
+            reads = [output.read_end for output in self.outputs if output.is_open]
+            if self.ended is not None:
+                reads.append(self.ended)
+            if is_listening:
+                reads.append(0)
+            writes = ([self.stdin] if self.stdin is not None else []) + ([1] if pending else [])
+            wait = (self.deadline if self.limit is not None else min(self.deadline, watch_at)) - now if self.ended is not None else 0.005
+            ready, writable, _ = select.select(reads, writes, [], max(0, wait))
+            if 0 in ready:
+                is_listening = self.hear()
+            for output in self.outputs:
+                if output.read_end in ready:
+                    output.read()
+                output.release(time.monotonic())
+            if self.stdin is not None and self.stdin in writable:
+                self.feed()
+            write_pending()
+            self.reap()
+        run_ms = (time.monotonic() - self.started_at) * 1000
+        self.end_all()
+        for output in self.outputs:
+            output.drain()
+        return self.outcome(run_ms)
+
+    def hear(self):
+        """Whatever comes after the job is nothing; that nothing can come any more may mean that nobody waits for the script."""
+        try:
+            data = os.read(0, 65_536)
+        except BlockingIOError:
+            return True
+        if not data and CONFIG["endsWithInput"]:
+            kill_all(self.pid)
+            os._exit(1)
+        return bool(data)
+
+    def feed(self):
+        try:
+            self.input_fed += os.write(self.stdin, self.input[self.input_fed : self.input_fed + 65_536])
+        except BlockingIOError:
+            return
+        except OSError:
+            self.input_fed = len(self.input)
+        if self.input_fed >= len(self.input):
+            os.close(self.stdin)
+            self.stdin = None
+
+    def watch(self):
+        used_bytes, processes = usage()
+        self.peak_bytes = max(self.peak_bytes, used_bytes)
+        # The kernel refuses more where it counts them itself; where it does not, this is all that does. Before memory, which so many use up, too.
+        if processes > 2 * CONFIG["processes"]:
+            self.limit = "processes"
+        elif used_bytes > CONFIG["memoryBytes"] or killed_for_memory() > self.killed_before:
+            self.limit = "memory"
+        elif processes > CONFIG["processes"] and not self.notes[0]:
+            self.notes[0] = PROCESSES
+
+    def reap(self):
+        """Takes note of the child's end, and of those whose parents have ended before them. Returns whether there is anybody left."""
+        while True:
+            try:
+                pid, status, used = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            if pid == self.pid:
+                self.status = status
+                self.peak_bytes = max(self.peak_bytes, used.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+
+    def end_all(self):
+        deadline = time.monotonic() + FLUSH_S
+        while time.monotonic() < deadline:
+            kill_all(self.pid)
+            if not self.reap():
+                return
+            time.sleep(0.001)
+
+    def outcome(self, run_ms):
+        note = self.notes[0]
+        if note == BROKEN:
+            fail(f"the script's process could not be confined: {self.notes[1:].rstrip(bytes(1)).decode(errors='replace')}")
+        status = self.status or 0
+        signalled = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        failed = status != 0
+        limit = self.limit
+        if limit is None and signalled == signal.SIGXCPU:
+            limit = "time"
+        elif limit is None and failed and killed_for_memory() > self.killed_before:
+            limit = "memory"
+        elif limit is None and failed and (note == MEMORY or (signalled == signal.SIGKILL and self.peak_bytes > 0.7 * CONFIG["memoryBytes"])):
+            limit = "memory"
+        elif limit is None and failed and note == PROCESSES:
+            limit = "processes"
+        out, err = self.outputs
+        return {
+            "exitCode": os.WEXITSTATUS(status) if limit is None and signalled is None else None,
+            "signal": signalled if limit is None else None,
+            "limit": limit,
+            "droppedOut": out.dropped,
+            "droppedErr": err.dropped,
+            "runMs": round(run_ms, 3),
+        }
+
+
+class Output:
+    """One stream of the script. The first bytes of it become frames, the others are counted: it is read on, so that no script waits for its reader."""
+
+    def __init__(self, name, keep_bytes):
+        self.name = name
+        self.left = keep_bytes
+        self.dropped = 0
+        self.held = bytearray()
+        self.held_since = 0
+        self.is_open = True
+        self.read_end, self.write_end = os.pipe()
+        os.set_blocking(self.read_end, False)
+
+    def read(self):
+        """Returns whether there was anything."""
+        try:
+            data = os.read(self.read_end, 65_536)
+        except BlockingIOError:
+            return False
+        if not data:
+            self.is_open = False
+            return False
+        kept = data[: self.left]
+        self.left -= len(kept)
+        self.dropped += len(data) - len(kept)
+        if not self.held:
+            self.held_since = time.monotonic()
+        self.held += kept
+        return True
+
+    def release(self, now):
+        is_due = now - self.held_since >= HOLD_S
+        while len(self.held) >= CHUNK_BYTES or (self.held and is_due):
+            say(frame=self.name, data=binascii.b2a_base64(self.held[:CHUNK_BYTES], newline=False).decode())
+            del self.held[:CHUNK_BYTES]
+
+    def drain(self):
+        """What was written before the end. Bounded by what a pipe holds, should there still be a writer."""
+        for _ in range(64):
+            if not self.read():
+                break
+        self.release(float("inf"))
+
+
+def open_process(pid):
+    """A file that can be read once the process has ended; none where there is no such thing."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return None
+
+
+def kill_all(script_pid):
+    """Everything in the sandbox; where that is no pid namespace of its own, the script and all that descends from it."""
+    if os.getpid() == 1:
+        kill(-1)
+        return
+    kill(-script_pid)
+    for pid in descendants():
+        kill(pid)
+
+
+def kill(pid, number=signal.SIGKILL):
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def descendants():
+    children = {}
+    for pid in process_ids():
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+        except (OSError, IndexError, ValueError):
+            continue
+        children.setdefault(parent, []).append(pid)
+    found = []
+    waiting = [os.getpid()]
+    while waiting:
+        for pid in children.get(waiting.pop(), []):
+            found.append(pid)
+            waiting.append(pid)
+    return found
+
+
+def process_ids():
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:
+        return []
+
+
+def usage():
+    """Bytes of memory and number of threads of all processes but this one. What they share is counted once, as soon as that matters."""
+    pids = [pid for pid in process_ids() if pid != 1] if os.getpid() == 1 else descendants()
+    used, threads = 0, 0
+    for pid in pids:
+        status = status_of(pid)
+        used += sum(status.get(name, 0) for name in MEMORY_PARTS) * 1024
+        threads += status.get(b"Threads", 0)
+    if used > CONFIG["memoryBytes"] and len(pids) > 1:
+        used = sum(map(proportional_bytes, pids))
+    return used, threads
+
+
+# In RAM, in swap, and the tables of both.
+MEMORY_PARTS = b"VmRSS", b"VmSwap", b"VmPTE"
+STATUS_NUMBERS = {*MEMORY_PARTS, b"Threads"}
+
+
+def status_of(pid):
+    try:
+        with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
+            lines = (line.partition(b":") for line in file.read(16_384).split(b"\n"))
+            return {name: int(value.split()[0]) for name, _, value in lines if name in STATUS_NUMBERS}
+    except (OSError, IndexError, ValueError):
+        return {}
+
+
+# Of its own cgroup, where a sandbox sees it: version 2, and 1.
+MEMORY_EVENTS = ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"]
+
+
+def killed_for_memory():
+    """How many processes the kernel has ended as memory was used up: it ends one, and the others go on."""
+    for path in MEMORY_EVENTS:
+        try:
+            with open(path) as file:
+                return sum(int(line.split()[1]) for line in file if line.startswith("oom_kill "))
+        except (OSError, IndexError, ValueError):
+            pass
+    return 0
+
+
+def proportional_bytes(pid):
+    try:
+        with open(f"/proc/{pid}/smaps_rollup") as file:
+            return sum(int(line.split()[1]) * 1024 for line in file if line.startswith(("Pss:", "SwapPss:"))) + status_of(pid).get(b"VmPTE", 0) * 1024
+    except OSError:
+        pass
+    status = status_of(pid)
+    return sum(status.get(name, 0) for name in MEMORY_PARTS) * 1024
+
+
+# --- The script's process, from within
+
+
+def run_script(job, time_ms, stdin, outputs, notes):
+    """Becomes the script, and does not return. What a script raises it sees as from any interpreter: without a trace of this file's frames."""
+    folder = CONFIG["folder"]
+    path = os.path.join(folder, "script.py")
+    try:
+        os.setsid()
+        for target, source in enumerate([stdin, *outputs]):
+            os.dup2(source, target)
+        close_all_but_streams()
+        os.chdir(folder)
+        with open(path, "wb") as file:
+            file.write(job["script"])
+        packages = [] if job["packages"] is None else [os.path.join(CONFIG["packagesFolder"], job["packages"])]
+        set_environment(job["input"], packages)
+        renew_streams()
+        signal.signal(signal.SIGXCPU, end_of_time)
+        confine(time_ms)
+    except BaseException as error:
+        words = words_of(error).encode()[: MAX_REASON]
+        notes[: 1 + len(words)] = bytes([BROKEN]) + words
+        os._exit(1)
+    script = type(sys)("__main__")
+    script.__dict__.update(__file__=path, __builtins__=builtins, __cached__=None)
+    sys.modules["__main__"] = script
+    sys.argv = [path]
+    # Behind the standard library, which they must not stand for, and before what the interpreter has besides.
+    sys.path[packages_at:packages_at] = packages
+    sys.path.insert(0, folder)
+    source = job.pop("script")
+    job.clear()
+    try:
+        exec(compile(source, path, "exec", dont_inherit=True), script.__dict__)
+        status = 0
+    except SystemExit as end:
+        status = exit_status(end.code)
+    except BaseException as error:
+        if isinstance(error, MemoryError):
+            notes[0] = MEMORY
+        elif is_refused_process(error):
+            notes[0] = PROCESSES
+        tell(error.with_traceback(error.__traceback__.tb_next))
+        status = 130 if isinstance(error, KeyboardInterrupt) else 1
+    finish(script, status)
+
+
+def exit_status(code):
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        # As in Python itself: a value that a C long does not hold is -1.
+        return code & 0xFF if -(2**63) <= code < 2**63 else 0xFF
+    try:
+        print(code, file=sys.stderr)
+    except BaseException:
+        pass  # it has closed that, or put something else there
+    return 1
+
+
+def tell(error):
+    """As the interpreter does, also where the script has a way of its own that fails."""
+    for hook in (sys.excepthook, sys.__excepthook__):
+        try:
+            return hook(type(error), error, error.__traceback__)
+        except BaseException:
+            pass
+
+
+def end_of_time(number, _frame):
+    """What it has written without a line's end is there, too, when its time is over."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def finish(script, status):
+    """What the interpreter does at its end, without taking apart what was imported before the script: that takes as long as all else together."""
+    try:
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
+        atexit._run_exitfuncs()
+        script.__dict__.clear()  # closes, and so writes, the files that it has left open
+        gc.collect()
+    except BaseException as error:
+        tell(error)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not getattr(stream, "closed", False):
+                stream.flush()
+        except BaseException:  # the script has put something else there, or closed what it writes to
+            status = status or 120
+    os._exit(status)
+
+
+def close_all_but_streams():
+    try:
+        files = [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:
+        files = range(256)
+    for file in files:
+        if file > 2:
+            try:
+                os.close(file)
+            except OSError:
+                pass
+
+
+def is_refused_process(error):
+    return (isinstance(error, OSError) and error.errno == errno.EAGAIN) or (isinstance(error, RuntimeError) and "can't start new thread" in str(error))
+
+
+def set_environment(script_input, packages):
+    """The little that a script gets to know; the input too, where a variable may be so long."""
+    folder = CONFIG["folder"]
+    search = dict.fromkeys([os.path.dirname(sys.executable) or "/bin", "/usr/local/bin", "/usr/bin", "/bin"])
+    variables = {b"PATH": ":".join(search).encode(), b"HOME": folder.encode(), b"TMPDIR": folder.encode(), b"LANG": b"C.UTF-8"}
+    variables[b"PYTHONDONTWRITEBYTECODE"] = b"1"
+    name, value = b"ROCKBOT_INPUT", script_input or b""
+    if len(name) + 1 + len(value) < MAX_VARIABLE_BYTES and b"\0" not in value:
+        variables[name] = value
+    os.environ.clear()
+    os.environb.update(variables)
+    for packages_folder in packages:
+        show_packages(packages_folder)
+
+
+def show_packages(folder):
+    """Shows them to interpreters that the script starts, where these look for what is their user's: behind the standard library."""
+    if site.ENABLE_USER_SITE is False or sys.prefix != sys.base_prefix:
+        os.environ["PYTHONPATH"] = folder  # a virtual environment does not look there
+        return
+    place = site.getusersitepackages()
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    os.symlink(folder, place)
+
+
+def renew_streams():
+    """As any script has them, but written to at each line's end: what it has printed is there when its time is over."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)
+    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", buffering=1, closefd=False)
+    sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+    sys.dont_write_bytecode = True
+
+
+def confine(time_ms):
+    # For want of a supervisor only: one process may use all processors for all of its time.
+    cpu_seconds = (time_ms // 1000 + 2) * (os.cpu_count() or 1)
+    lower(resource.RLIMIT_CORE, 0)
+    lower(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
+    lower(resource.RLIMIT_FSIZE, CONFIG["fileBytes"])
+    lower(resource.RLIMIT_NOFILE, CONFIG["openFiles"])
+    lower(resource.RLIMIT_STACK, 8 * 1024 * 1024)
+    if sys.platform != "linux":
+        return
+    # Addresses are no memory, and libraries reserve many: this only keeps one process from taking all before it is seen.
+    lower(resource.RLIMIT_AS, max(8 * CONFIG["memoryBytes"], 2 << 30))
+    if has_own_users():
+        lower(resource.RLIMIT_NPROC, CONFIG["processes"] + 2)  # the supervisor, and one too many, which shows that the script wanted more
+    set_dumpable(True)
+    prefer_as_victim()
+    os.nice(5)
+    drop_capabilities()
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    if CONFIG["packagesBytes"] > 0:
+        allow_writing([CONFIG["folder"], "/dev", "/proc"])
+    filter_system_calls()
+
+
+def prefer_as_victim():
+    """When the kernel has to end something for its memory, this is it, and the supervisor can tell of it."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+    except OSError:
+        pass
+
+
+def lower(kind, soft, hard=None):
+    _, current = resource.getrlimit(kind)
+    hard = soft if hard is None else hard
+    if current != resource.RLIM_INFINITY:
+        soft, hard = min(soft, current), min(hard, current)
+    resource.setrlimit(kind, (soft, hard))
+
+
+def has_own_users():
+    """Whether processes of this user are counted in this sandbox alone."""
+    with open("/proc/self/uid_map") as file:
+        return file.read().split() != ["0", "0", "4294967295"]
+
+
+# --- Linux
+
+
+PR_SET_DUMPABLE = 4
+PR_CAPBSET_READ = 23
+PR_CAPBSET_DROP = 24
+PR_SET_SECCOMP = 22
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
+PR_CAP_AMBIENT_CLEAR_ALL = 4
+
+
+def prctl(option, value, pointer=None):
+    # Unused arguments must be 0, and all are of a register's width.
+    if libc.prctl(option, ctypes.c_ulong(value), pointer, ctypes.c_ulong(0), ctypes.c_ulong(0)) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"prctl {option}: {os.strerror(number)}")
+
+
+def set_dumpable(is_dumpable):
+    """Who is not dumpable cannot be traced, nor its memory and files opened, by others of its user."""
+    prctl(PR_SET_DUMPABLE, 1 if is_dumpable else 0)
+
+
+def drop_capabilities():
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+    for capability in range(64):
+        if libc.prctl(PR_CAPBSET_READ, ctypes.c_ulong(capability), None, None, None) != 1:
+            continue
+        # Only a process with CAP_SETPCAP may; without new privileges the others cannot gain any either.
+        libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), None, None, None)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
+        raise OSError(ctypes.get_errno(), "capset")
+
+
+# Of Landlock, alike on all machines.
+LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
+LANDLOCK_CREATE_RULESET_VERSION, LANDLOCK_RULE_PATH_BENEATH = 1, 1
+# Before version 2 nothing may be renamed into another folder; 3 knows of truncation.
+LEAST_LANDLOCK, LANDLOCK_WITH_TRUNCATE = 2, 3
+# To write to files; to remove and to make files, folders and all else that has a name; to rename and link.
+WRITES, TRUNCATE = 1 << 1 | 0x3FF << 4, 1 << 14
+
+
+def allow_writing(folders):
+    """
+    Refuses what changes files anywhere else, though its user may: a folder that was made for the sandbox belongs to all users in it, and is not bounded at
+    once. Where the kernel has no Landlock of use, or the container's runtime refuses it, what holds is what the platform says of that folder.
+    """
+    version = libc.syscall(LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), LANDLOCK_CREATE_RULESET_VERSION)
+    if version < LEAST_LANDLOCK:
+        return
+    writes = WRITES | (TRUNCATE if version >= LANDLOCK_WITH_TRUNCATE else 0)
+    rules = must(libc.syscall(LANDLOCK_CREATE_RULESET, struct.pack("Q", writes), ctypes.c_size_t(8), 0))
+    for folder in folders:
+        opened = os.open(folder, os.O_PATH | os.O_CLOEXEC)
+        must(libc.syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, struct.pack("=Qi", writes, opened), 0))
+        os.close(opened)
+    must(libc.syscall(LANDLOCK_RESTRICT_SELF, rules, 0))
+    os.close(rules)
+
+
+def must(result):
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+# Numbers of system calls on x86_64 and aarch64; None where there is no such call.
+DENIED_CALLS = {
+    "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "unshare": (272, 97), "setns": (308, 268),
+    "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432),
+    "fspick": (433, 433), "mount_setattr": (442, 442), "swapon": (167, 224), "swapoff": (168, 225), "quotactl": (179, 60),
+    "quotactl_fd": (443, 443), "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
+    "pidfd_getfd": (438, 438), "process_madvise": (440, 440), "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427), "add_key": (248, 217),
+    "request_key": (249, 218), "keyctl": (250, 219), "kexec_load": (246, 104), "kexec_file_load": (320, 294), "init_module": (175, 105),
+    "finit_module": (313, 273), "delete_module": (176, 106), "open_by_handle_at": (304, 265), "name_to_handle_at": (303, 264),
+    "fanotify_init": (300, 262), "lookup_dcookie": (212, 18), "reboot": (169, 142), "acct": (163, 89), "syslog": (103, 116),
+    "vhangup": (153, 58), "settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171), "clock_adjtime": (305, 266),
+    "sethostname": (170, 161), "setdomainname": (171, 162), "iopl": (172, None), "ioperm": (173, None), "modify_ldt": (154, None),
+    "uselib": (134, None), "nfsservctl": (180, 42), "move_pages": (279, 239), "migrate_pages": (256, 238),
+    # Memory that outlives its processes, or that no process has mapped: nobody would count it.
+    "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "memfd_create": (319, 279), "memfd_secret": (447, 447),
+}  # fmt: skip
+CLONE, CLONE3, SOCKET, PERSONALITY, IOCTL, MMAP = (56, 220), (435, 435), (41, 198), (135, 92), (16, 29), (9, 222)
+# Calls that change how a process is served. The supervisor has the script's user, so they would reach it, too.
+PRLIMIT, SCHED_SETSCHEDULER, SCHED_SETATTR, SETPRIORITY, IOPRIO_SET = (302, 261), (144, 119), (314, 274), (141, 140), (251, 30)
+SCHED_SETPARAM, SCHED_SETAFFINITY = (142, 118), (203, 122)
+
+NEW_NAMESPACES = 0x7E020000
+AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
+SOCKET_FAMILIES = [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK]
+SOCK_RAW = 3
+PERSONALITIES = [0, 0xFFFFFFFF]  # as ever, and the question which
+SCHED_IDLE, SCHED_RESET_ON_FORK = 5, 0x40000000
+ALL_OF_USER = {SETPRIORITY: 2, IOPRIO_SET: 3}
+SHARED_ANONYMOUS = 0x21
+TERMINAL_INPUT = [0x5412, 0x541C]  # TIOCSTI, TIOCLINUX: to type into a terminal
+
+ALLOW, REFUSE, UNKNOWN, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS, 0x80000000
+LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+NUMBER, ARCHITECTURE, ARGUMENTS, HIGH_HALF = 0, 4, (16, 24, 32, 40), 4  # offsets in struct seccomp_data; of arguments, the low half
+
+
+def filter_system_calls():
+    """Refuses what no script needs and attacks on the kernel begin with. A machine that is not known has no filter, and all the other walls."""
+    machines = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+    if os.uname().machine not in machines or sys.byteorder != "little":
+        return
+    column, audit_name = machines[os.uname().machine]
+    program = system_call_filter(column, audit_name)
+    code = b"".join(struct.pack("HBBI", *instruction) for instruction in program)
+    buffer = ctypes.create_string_buffer(code, len(code))
+    described = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(program), ctypes.addressof(buffer)))
+    prctl(PR_SET_SECCOMP, 2, described)
+
+
+def system_call_filter(column, audit_name):
+    """Instructions as (code, jump if true, jump if false, operand)."""
+
+    def when_called(call, instructions):
+        return [(JUMP_EQUAL, 0, len(instructions), call[column]), *instructions]
+
+    def argument_must(index, mask, allowed):
+        checks = [(JUMP_EQUAL, len(allowed) - place, 0, value) for place, value in enumerate(allowed)]
+        return [(LOAD, 0, 0, ARGUMENTS[index]), (AND, 0, 0, mask), *checks, (RETURN, 0, 0, REFUSE)]
+
+    def own_target(index):
+        return [(LOAD, 0, 0, ARGUMENTS[index]), (JUMP_EQUAL, 1, 0, 0), (RETURN, 0, 0, REFUSE)]
+
+    program = [(LOAD, 0, 0, ARCHITECTURE), (JUMP_EQUAL, 1, 0, audit_name), (RETURN, 0, 0, KILL), (LOAD, 0, 0, NUMBER)]
+    if column == 0:
+        # The x32 way of calling has numbers of its own.
+        program += [(JUMP_AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, UNKNOWN)]
+    for call in DENIED_CALLS.values():
+        if call[column] is not None:
+            program += when_called(call, [(RETURN, 0, 0, REFUSE)])
+    program += when_called(CLONE3, [(RETURN, 0, 0, UNKNOWN)])  # its flags cannot be seen from here; libraries then take clone
+    program += when_called(CLONE, [(LOAD, 0, 0, ARGUMENTS[0]), (JUMP_ANY_BIT, 0, 1, NEW_NAMESPACES), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)])
+    family = argument_must(0, 0xFFFFFFFF, SOCKET_FAMILIES)
+    # Sockets to ask the kernel for its interfaces are raw by name only.
+    kind = [(JUMP_EQUAL, 0, 1, AF_NETLINK), (RETURN, 0, 0, ALLOW), (LOAD, 0, 0, ARGUMENTS[1]), (AND, 0, 0, 0xF)]
+    kind += [(JUMP_EQUAL, 0, 1, SOCK_RAW), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
+    program += when_called(SOCKET, family + kind)
+    program += when_called(PERSONALITY, [*argument_must(0, 0xFFFFFFFF, PERSONALITIES), (RETURN, 0, 0, ALLOW)])
+    for call in (SCHED_SETPARAM, SCHED_SETAFFINITY):
+        program += when_called(call, [*own_target(0), (RETURN, 0, 0, ALLOW)])
+    idle = [(LOAD, 0, 0, ARGUMENTS[1]), (AND, 0, 0, 0xFFFFFFFF ^ SCHED_RESET_ON_FORK), (JUMP_EQUAL, 0, 1, SCHED_IDLE), (RETURN, 0, 0, REFUSE)]
+    program += when_called(SCHED_SETSCHEDULER, [*own_target(0), *idle, (RETURN, 0, 0, ALLOW)])
+    program += when_called(SCHED_SETATTR, [(RETURN, 0, 0, UNKNOWN)])  # whose class cannot be seen from here
+    for call, which in ALL_OF_USER.items():
+        everybody = [(LOAD, 0, 0, ARGUMENTS[0]), (JUMP_EQUAL, 0, 1, which), (RETURN, 0, 0, REFUSE)]
+        program += when_called(call, [*own_target(1), *everybody, (RETURN, 0, 0, ALLOW)])
+    # To ask for another's limits sets none.
+    asks = [(LOAD, 0, 0, ARGUMENTS[2]), (JUMP_EQUAL, 0, 2, 0), (LOAD, 0, 0, ARGUMENTS[2] + HIGH_HALF), (JUMP_EQUAL, 1, 0, 0), (RETURN, 0, 0, REFUSE)]
+    program += when_called(PRLIMIT, [(LOAD, 0, 0, ARGUMENTS[0]), (JUMP_EQUAL, len(asks), 0, 0), *asks, (RETURN, 0, 0, ALLOW)])
+    if not CONFIG["isMemoryHeld"]:
+        # It stays when no process has it in its tables any more, where only the kernel's own count sees it.
+        shared = [(LOAD, 0, 0, ARGUMENTS[3]), (AND, 0, 0, SHARED_ANONYMOUS), (JUMP_EQUAL, 0, 1, SHARED_ANONYMOUS), (RETURN, 0, 0, REFUSE)]
+        program += when_called(MMAP, [*shared, (RETURN, 0, 0, ALLOW)])
+    typing = [(JUMP_EQUAL, len(TERMINAL_INPUT) - place, 0, value) for place, value in enumerate(TERMINAL_INPUT)]
+    program += when_called(IOCTL, [(LOAD, 0, 0, ARGUMENTS[1]), *typing, (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)])
+    program.append((RETURN, 0, 0, ALLOW))
+    return program
+
+
+try:
+    main()
+except Exception as failure:
+    fail(words_of(failure))
