@@ -78,7 +78,10 @@ export const contractValues = {
     name,
     durable: true,
     arguments: args,
-    bindings: part === "main" ? [{ exchange: EXCHANGE, key: "tool.invoke.{service}" }] : deadLetterKeys.map((key) => ({ exchange: DEAD_LETTER_EXCHANGE, key })),
+    bindings: [
+      ...(part === "main" ? [{ exchange: EXCHANGE, key: "tool.invoke.{service}" }] : []),
+      ...deadLetterKeys.map((key) => ({ exchange: DEAD_LETTER_EXCHANGE, key })),
+    ],
   })),
   copyQueue: { name: "", exclusive: true, autoDelete: true, durable: false, arguments: copyArguments },
   resultQueue: { name: "rockbot.result.{agent}.{instance}.v1", durable: true, arguments: resultArguments, note: "Of callers. A service declares none." },

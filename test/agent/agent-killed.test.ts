@@ -2,7 +2,7 @@ import type { Bus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { type AgentEvent, createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
 import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
-import { type ModelServerRequest, ownVirtualHost, startModelServer, startOwnRedis } from "@rockbot/testing";
+import { type ModelServerRequest, ownVirtualHost, startModelServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { seededRandom } from "../broker/seeded-random.ts";
@@ -16,6 +16,11 @@ const TURNS = 12;
 /** About as long as a turn takes: so each is somewhere else when its agent is killed. */
 const TURN_MS = 1_000;
 const CALLS_PER_TURN = 3;
+/** Kills without a pause, in the soak alone: far beyond the ten deaths that a broker allows a message. */
+const ROW = atScale(0, 100);
+/** A process of an agent lives so long at most, besides the start of the other one. */
+const MAX_LIFE_MS = 3_000;
+const LONG_ANSWERS = 20;
 const REPLY_TO = "user.response.killer";
 
 // Long because: it is one story, and each part of it needs the others
@@ -85,13 +90,95 @@ test(`agents killed at random points of ${KILLS * TURNS} turns lose none of them
   expect(takenUp).toBeGreaterThan(0);
 });
 
+// Long because: it is one story, and each part of it needs the others
+test.skipIf(ROW === 0)(
+  `turns over which agents are killed ${ROW} times in a row get on from kill to kill: each is answered once, and no call runs twice: ROCKBOT_TEST_SEED=${seed}`,
+  {
+    timeout: 300_000 + ROW * 30_000,
+  },
+  async () => {
+    const random = seededRandom(seed);
+    await using model = await startModelServer(step);
+    await using broker = await ownVirtualHost();
+    await using redis = await startOwnRedis();
+    await using bus = await connectBus(broker.url, { name: "test" });
+    await using claims = await connectRedisClaimStore(redis.url);
+    const runs: string[] = [];
+    const effect = effectTool(async (callId, what) => {
+      runs.push(`${what} ${callId}`);
+      await pause(50);
+    });
+    await using _effects = await serveTools(bus, { tools: [effect] }, { service: "effects", claims });
+    await using heard = await hear(bus);
+    await using caller = await createToolCaller(bus, { agent: "killer" });
+    using folder = temporaryFolder();
+    const MODEL_BEHAVIORS = folder.write("behaviors.json", JSON.stringify({ [model.model]: { maxIterations: LONG_ANSWERS } }));
+    const env = { BUS_URL: broker.url, REDIS_URL: redis.url, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, MODEL_BEHAVIORS };
+    await using agents = new AsyncDisposableStack();
+    const start = async () => agents.use(await startService("agent", env));
+    const running = await Promise.all([start(), start()]);
+    await expect.poll(() => caller.tools.getExecutor("agent__chat")).toBeDefined();
+
+    const asked: string[] = [];
+    const answers = new Map<string, string>();
+    const ask = async (): Promise<void> => {
+      const content = `long ${asked.length}-0`;
+      asked.push(content);
+      if (asked.length % 2 === 0) {
+        await bus.publish(userMessage(content));
+        await expect.poll(() => heard.repliesTo().get(content), { timeout: 600_000, interval: 100 }).toBeDefined();
+      } else answers.set(content, (await caller.call("agent__chat", { message: content, session_id: content }, { timeoutMs: 600_000 })).content ?? "");
+    };
+    let isOver = false;
+    const askers = Array.from({ length: 4 }, async () => {
+      do await ask();
+      while (!isOver);
+    });
+    for (let kill = 0; kill < ROW; kill++) {
+      const victim = running[kill % 2];
+      await pause(random() * MAX_LIFE_MS);
+      victim?.kill("SIGKILL");
+      await victim?.ended;
+      running[kill % 2] = await start();
+    }
+    isOver = true;
+    await Promise.all(askers);
+
+    for (const content of asked) {
+      const replies = answers.has(content)
+        ? [answers.get(content)]
+        : [...(heard.repliesTo().get(content) ?? [])].map((reply) => reply.replace(/^[0-9a-f]{32} /, ""));
+      expect([content, replies]).toEqual([content, [`Done with ${content}.`]]);
+    }
+    const takenUp = heard.events.filter(({ kind, text }) => kind === "notice" && text?.includes("taken up"));
+    const perTurn = Map.groupBy(takenUp, ({ turnId }) => turnId);
+    const repeated = runs.length - new Set(runs).size;
+    await record({
+      fault: "F37",
+      done: `${ROW} kills in a row of one of two agents, at random times, with four turns of ${LONG_ANSWERS} answers and ${2 * LONG_ANSWERS - 3} calls always under way, half of them users' messages`,
+      figures: {
+        turns: asked.length,
+        "answered once": asked.length,
+        "taken up": takenUp.length,
+        "most often taken up": Math.max(0, ...[...perTurn.values()].map(({ length }) => length)),
+        "calls run": new Set(runs).size,
+        "run twice": repeated,
+      },
+    });
+    expect(repeated).toBe(0);
+    expect(runs.length).toBe(asked.length * (2 * LONG_ANSWERS - 3));
+    for (const name of ["agent", "agent.user"]) expect((await bus.inspect(name, "parked"))?.messages).toBe(0);
+  },
+);
+
 /** A model that makes one call, then two at once, then answers; by how far the turn is, so that a question that comes again gets the same. */
 function step({ messages: all }: ModelServerRequest) {
   const at = all.findLastIndex(({ role }) => role === "user");
-  const content = /turn \d+-\d+/.exec(all[at]?.text ?? "")?.[0] ?? "no turn";
+  const content = /(?:turn|long) \d+-\d+/.exec(all[at]?.text ?? "")?.[0] ?? "no turn";
   const call = (index: number) => ({ name: "effect", arguments: { what: `${content} call ${index}` } });
   const answered = all.slice(at).filter(({ role }) => role === "assistant").length;
   if (answered === 0) return { delayMs: 80, toolCalls: [call(0)] };
+  if (content.startsWith("long") && answered < LONG_ANSWERS - 1) return { delayMs: 80, toolCalls: [call(2 * answered - 1), call(2 * answered)] };
   if (answered === 1) return { delayMs: 80, toolCalls: [call(1), call(2)] };
   return { delayMs: 80, text: `Done with ${content}.` };
 }

@@ -139,6 +139,35 @@ test("a message that kills its consumers is given up as such, and its neighbours
   expect(crashes).toBeLessThanOrEqual(15);
 });
 
+test("a message that consumers die over again and again, and whose work gets on, is handled all the same", { timeout: 90_000 }, async () => {
+  await using proxy = await startTcpFaultProxy(url);
+  await using victim = await connectBus(proxy.through(url));
+  const name = uniqueName();
+  const deaths: Death[] = [];
+  const onDeadLetter = async (_: unknown, death: Death) => void deaths.push(death);
+  const seen: (readonly [topic: string, ttlMs: number | undefined, isRedelivered: boolean])[] = [];
+  let asked = 0;
+  let crashes = 0;
+  const isToBlame = async (message: Parameters<typeof textOf>[0]) => {
+    asked++;
+    return textOf(message) !== "long" || crashes > 12;
+  };
+  await using _ = await victim.subscribe({ name, topics: [`${name}.*`], onDeadLetter, isToBlame }, async (message, { isRedelivered }) => {
+    seen.push([message.topic, message.ttlMs, isRedelivered]);
+    if (++crashes > 12) return;
+    proxy.cutAll(); // for the broker it is as if the process had died
+    await expect.poll(() => victim.isReady, { ...WAIT, interval: 1 }).toBe(false);
+  });
+  await using sender = await connectBus(url);
+  await sender.publish({ ...textMessage(`${name}.x`, "long"), ttlMs: 600_000 });
+
+  await expect.poll(() => crashes, { timeout: 60_000 }).toBeGreaterThan(12);
+  await expect.poll(async () => (await sender.inspect(name))?.messages, WAIT).toBe(0);
+  expect([deaths, (await sender.inspect(name, "parked"))?.messages]).toEqual([[], 0]);
+  expect(asked).toBeGreaterThan(0);
+  expect([...new Set(seen.map((each) => JSON.stringify(each)))]).toEqual([`["${name}.x",600000,false]`, `["${name}.x",600000,true]`]);
+});
+
 /** Asked on a channel of its own, as the broker closes one that asks for what is not there. */
 async function isThere(queue: string): Promise<boolean> {
   await using raw = await openRawChannel(url);

@@ -16,7 +16,7 @@ export { type WorkingMemoryOptions, workingMemory } from "./plugins/working-memo
 // Its turns.
 
 export type { NewEvent } from "./turn/new-event.ts";
-export type { HistoryTurn, TurnRequest, TurnResult } from "./turn/turn.ts";
+export type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "./turn/turn.ts";
 
 // Where they are kept.
 
@@ -29,6 +29,7 @@ export type {
   TakenTurn,
   TurnClaim,
   TurnLease,
+  TurnPlacing,
   TurnRecord,
   TurnStore,
 } from "./store/turn-store.ts";

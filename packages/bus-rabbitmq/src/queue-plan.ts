@@ -7,7 +7,7 @@ export const EXCHANGE = "rockbot";
  * by one. At a direct exchange a service could bind and write the keys of others.
  */
 export const DEAD_LETTER_EXCHANGE = "rockbot.dlx.v1";
-/** More deaths of consumers over a message than this, and it goes to the lone retry. */
+/** More deaths of consumers over a message than this, and it goes to the lone retry, unless it is not to blame for them. */
 const DELIVERY_LIMIT = 10;
 /** A quorum queue counts each look at a parked message as a delivery. From RabbitMQ 4 on it drops a message after twenty where no limit is set. */
 const LOOKS_LIMIT = 2 ** 31 - 1;
@@ -74,8 +74,8 @@ export const copyArguments: QueueArguments = { "x-queue-type": "classic" };
 
 /**
  * The queues of a service, in the order of their declaration. The last station comes first, because no message may die on its way to a queue
- * that is not there yet. Dead letters of the main queue whose time was over are done with. The rest goes to `retry`, from there to `dlq`, and
- * from there, once answered, to `parked`. All are quorum queues: the loss of a node loses none of them. The lengths of live queues come as
+ * that is not there yet. A message that consumers died over, and that is not to blame, goes back to the main queue. Dead letters of the main queue
+ * whose time was over are done with. The rest goes to `retry`, from there to `dlq`, and from there, once answered, to `parked`. All are quorum queues: the loss of a node loses none of them. The lengths of live queues come as
  * policies of the broker, because the arguments of a queue can never change.
  */
 export function serviceQueues(subscription: string, versions: QueueVersions = QUEUE_VERSIONS): readonly PlannedQueue[] {
@@ -105,7 +105,7 @@ export function serviceQueues(subscription: string, versions: QueueVersions = QU
       part: "main",
       name: mainNames(subscription, versions)[0] as string,
       arguments: { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, ...deadLettersTo(died) },
-      deadLetterKeys: [],
+      deadLetterKeys: mainNames(subscription, versions).slice(0, 1),
     },
   ];
 }

@@ -108,6 +108,17 @@ export interface SubscribeOptions {
    */
   readonly onDeadLetter?: ((message: Envelope, death: Death) => Promise<void>) | undefined;
   /**
+   * Whether a message that consumers have died over again and again may be to blame for it (kind `service` only). One that is not to blame, since
+   * its work gets on from death to death, is delivered as if for the first time. One that is, or of which this is not known, is tried alone.
+   * @default all are to blame
+   */
+  readonly isToBlame?: ((message: Envelope) => Promise<boolean>) | undefined;
+  /**
+   * Whether messages go to the consumer of the name that has been there longest, as long as it has room (kind `service` only). Then one process
+   * sees them in the order in which they were sent. @default false: consumers get messages in turn
+   */
+  readonly prefersOldest?: boolean | undefined;
+  /**
    * Whether this process has a subscription of the name already, and wants more of its messages at once (kind `service` only). It takes them
    * sooner, as nothing has to be declared; what has died is for the first. @default false
    */

@@ -24,6 +24,8 @@ export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscri
     drainMs = DEFAULT_DRAIN_MS,
     isFurther = false,
     onDeadLetter,
+    isToBlame,
+    prefersOldest,
     onBusClosed,
   } = options;
   const { prefetch = 2 * concurrency } = options;
@@ -53,6 +55,8 @@ export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscri
     drainMs,
     isFurther,
     ...(onDeadLetter === undefined ? {} : { onDeadLetter }),
+    ...(isToBlame === undefined ? {} : { isToBlame }),
+    ...(prefersOldest === undefined ? {} : { prefersOldest }),
     ...(onBusClosed === undefined ? {} : { onBusClosed }),
   };
 }

@@ -4,7 +4,7 @@ export interface AgentLimits {
   readonly maxParallelCalls: number;
   /** How long one call may take, in milliseconds. @default 300_000 */
   readonly callTimeoutMs: number;
-  /** Turns of a session that wait. @default 16 */
+  /** Turns of a session that wait. @default 32 */
   readonly maxWaiting: number;
   /** Tokens that one turn may use, of the model's input and output together. @default 1_000_000 */
   readonly maxTokens: number;
@@ -19,7 +19,7 @@ export interface AgentLimits {
 const DEFAULTS: AgentLimits = {
   maxParallelCalls: 8,
   callTimeoutMs: 300_000,
-  maxWaiting: 16,
+  maxWaiting: 32,
   maxTokens: 1_000_000,
   answerReserveMs: 30_000,
   leaseMs: 10_000,

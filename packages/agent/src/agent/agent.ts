@@ -1,6 +1,6 @@
 import type { ToolCaller } from "@rockbot/tools";
 import type { EventPage } from "../store/turn-store.ts";
-import type { HistoryTurn, TurnRequest, TurnResult } from "../turn/turn.ts";
+import type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "../turn/turn.ts";
 
 /** An agent that runs: it takes turns, of many sessions at once, one turn at a time each. Disposal leaves the turns that run for another process. */
 export interface Agent extends AsyncDisposable {
@@ -14,6 +14,15 @@ export interface Agent extends AsyncDisposable {
    * @throws {BusClosedError} if this process stops first: the turn can be taken up
    */
   runTurn(request: TurnRequest): Promise<TurnResult>;
+  /**
+   * Gives a turn its place behind those of its session that have one, before it is run. So turns that processes run beside each other begin in the
+   * order of these calls. A turn that is not run keeps its place for three leases, unless it leaves it.
+   */
+  place(turn: TurnPlace): Promise<void>;
+  /** Gives up the place of a turn that will not be run. */
+  leave(turn: TurnPlace): Promise<void>;
+  /** Whether a turn that processes have died over again and again may be what they died of: it was begun time and again, and did not get on. */
+  isToBlame(turn: TurnPlace): Promise<boolean>;
   /** The messages that a session remembers, oldest first. */
   history(caller: string, sessionId: string): Promise<readonly HistoryTurn[]>;
   /** The steps of a session after the one of this number, as far as they are kept. */

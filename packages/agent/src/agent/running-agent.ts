@@ -9,10 +9,10 @@ import { fence } from "../prompt/fence.ts";
 import { openConversation } from "../prompt/open-conversation.ts";
 import { systemText } from "../prompt/system-text.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
-import type { EventPage, TurnStore } from "../store/turn-store.ts";
+import { type EventPage, TAKE_UP_LEASES, type TurnStore } from "../store/turn-store.ts";
 import { ownWords } from "../turn/notes.ts";
 import { recordTurn } from "../turn/record-turn.ts";
-import type { HistoryTurn, TurnRequest, TurnResult } from "../turn/turn.ts";
+import type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "../turn/turn.ts";
 import { TurnBudget } from "../turn/turn-budget.ts";
 import { TurnEvents } from "../turn/turn-events.ts";
 import { TurnLostError } from "../turn/turn-lost-error.ts";
@@ -69,6 +69,19 @@ export class RunningAgent implements Agent {
     const turn = this.#runTurn(request).finally(() => this.#turns.delete(key));
     this.#turns.set(key, turn);
     return turn;
+  }
+
+  place({ caller, sessionId, turnId }: TurnPlace): Promise<void> {
+    const { leaseMs, maxWaiting } = this.#options.limits;
+    return this.#options.store.place({ caller, sessionId }, { turnId, placeMs: TAKE_UP_LEASES * leaseMs, maxWaiting });
+  }
+
+  leave({ caller, sessionId, turnId }: TurnPlace): Promise<void> {
+    return this.#options.store.leave({ caller, sessionId }, turnId, "");
+  }
+
+  async isToBlame({ caller, sessionId, turnId }: TurnPlace): Promise<boolean> {
+    return !(await this.#options.store.getsOn({ caller, sessionId }, turnId));
   }
 
   history(caller: string, sessionId: string): Promise<readonly HistoryTurn[]> {

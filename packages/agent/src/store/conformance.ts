@@ -1,5 +1,5 @@
 import { newId } from "@rockbot/contracts";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { SessionKey, StoredAnswer, TurnClaim, TurnLease, TurnRecord, TurnStore } from "./turn-store.ts";
 
 /** A store, and a second one that sees the same records if the store is shared. */
@@ -25,6 +25,7 @@ async function taken(store: TurnStore, session: SessionKey, claim = claimOf(newI
 export function testTurnStore(name: string, open: () => Promise<StorePair>): void {
   describe(name, () => {
     waiting(open);
+    places(open);
     leases(open);
     records(open);
     sessions(open);
@@ -67,6 +68,72 @@ function waiting(open: () => Promise<StorePair>): void {
     await store.take(session, claimOf("silent", { leaseMs: 50 }));
     await store.end(session, lease, result, []);
     await expect.poll(async () => (await store.take(session, claimOf("next", { leaseMs: 50 }))).state, { timeout: 5_000 }).toBe("taken");
+  });
+}
+
+// Long because: its tests need the same helpers
+function places(open: () => Promise<StorePair>): void {
+  const place = (turnId: string) => ({ turnId, placeMs: 30_000, maxWaiting: 16 });
+
+  test("turns that were given places have the session in that order, whichever asks first", async () => {
+    await using pair = await open();
+    const { store, other } = pair;
+    const session = newSession();
+    for (const turnId of ["first", "second", "third"]) await store.place(session, place(turnId));
+    await other.place(session, place("second")); // delivered once more: it keeps its place
+    expect(await other.take(session, claimOf("third"))).toEqual({ state: "waiting", ahead: 2 });
+    const lease = await taken(other, session, claimOf("first"));
+    expect(await store.take(session, claimOf("second"))).toMatchObject({ state: "waiting" });
+    await other.end(session, lease, result, []);
+    expect(await store.take(session, claimOf("third"))).toMatchObject({ state: "waiting" });
+    expect(await store.take(session, claimOf("second"))).toMatchObject({ state: "taken" });
+    await store.place(session, place("first")); // it has ended
+    expect(await store.take(session, claimOf("late"))).toEqual({ state: "waiting", ahead: 2 });
+  });
+
+  test("a place that nobody comes for is given up, at once if its turn leaves it; and there are no more places than may wait", async () => {
+    await using pair = await open();
+    const { store } = pair;
+    const session = newSession();
+    await store.place(session, { ...place("silent"), placeMs: 50 });
+    await store.place(session, place("left"));
+    await store.place(session, { ...place("too many"), maxWaiting: 1 });
+    await store.leave(session, "left", "");
+    await expect.poll(async () => (await store.take(session, claimOf("next"))).state, { timeout: 5_000 }).toBe("taken");
+  });
+
+  test("a turn gets on as long as it is not taken ten times without an answer or a result; what waits behind another gets on, too", async () => {
+    await using pair = await open();
+    const { store, other } = pair;
+    const session = newSession();
+    expect(await store.getsOn(session, "turn")).toBe(false); // nothing is known of it
+    await store.place(session, place("turn"));
+    expect(await store.getsOn(session, "turn")).toBe(false); // nothing holds it up
+    const take = (leaseMs?: number) =>
+      vi.waitFor(() => taken(other, session, claimOf("turn", leaseMs === undefined ? {} : { leaseMs })), { timeout: 5_000, interval: 1 });
+    const die = async (times: number) => {
+      for (let time = 0; time < times; time++) await take(5);
+    };
+    const getOn = async (write: (lease: TurnLease) => Promise<boolean>) => {
+      const lease = await take();
+      expect(await write(lease)).toBe(true);
+      await store.leave(session, "turn", lease.owner);
+    };
+    const first = await taken(store, session, claimOf("turn", { leaseMs: 1_000 }));
+    await store.place(session, place("behind"));
+    expect(await store.getsOn(session, "behind")).toBe(true);
+    await store.leave(session, "behind", "");
+    await store.leave(session, "turn", first.owner); // as a process does that stops: this taking does not count
+    await die(9);
+    expect(await store.getsOn(session, "turn")).toBe(true);
+    await getOn((lease) => store.addAnswer(session, lease, 0, answer("a")));
+    await die(9);
+    expect(await store.getsOn(session, "turn")).toBe(true);
+    await getOn((lease) => store.addResult(session, lease, "call", { content: "", isError: false, isUntrusted: false }));
+    await die(10);
+    expect(await other.getsOn(session, "turn")).toBe(false);
+    await store.end(session, await take(), result, []);
+    expect(await store.getsOn(session, "turn")).toBe(false);
   });
 }
 

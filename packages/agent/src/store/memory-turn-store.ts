@@ -9,6 +9,7 @@ import {
   type EventPage,
   MAX_EVENTS,
   MAX_HISTORY,
+  MAX_TAKES,
   RECORD_KEPT_MS,
   SESSION_KEPT_MS,
   type SessionKey,
@@ -18,6 +19,7 @@ import {
   type TakenTurn,
   type TurnClaim,
   type TurnLease,
+  type TurnPlacing,
   type TurnRecord,
   type TurnStore,
 } from "./turn-store.ts";
@@ -37,6 +39,15 @@ interface MutableRecord extends TurnRecord {
   readonly results: Map<string, StoredResult>;
 }
 
+/** A turn that was taken and has not ended. */
+interface OpenTurn {
+  readonly record: MutableRecord;
+  readonly until: number;
+  bytes: number;
+  /** How often it was taken since it last got on. */
+  takes: number;
+}
+
 interface Session {
   readonly history: SizedList<HistoryTurn>;
   readonly events: SizedList<AgentEvent>;
@@ -46,7 +57,7 @@ interface Session {
   /** The turn that was begun and has not ended: until when the session is its own. */
   current: { readonly turnId: string; until: number } | undefined;
   /** Of the turns that have not ended, by turn id. */
-  readonly records: Map<string, { readonly record: MutableRecord; readonly until: number; bytes: number }>;
+  readonly records: Map<string, OpenTurn>;
   /** By turn id, in order of their coming: until when each keeps its place. */
   readonly waiting: Map<string, number>;
   /** Of the turns that have ended last. */
@@ -93,24 +104,40 @@ class MemoryTurnStore implements TurnStore {
     const now = performance.now();
     const result = resultOf(session, turnId);
     if (result !== undefined) return { state: "ended", result };
-    if (session.lease !== undefined && session.lease.until <= now) session.lease = undefined;
-    if (session.current !== undefined && session.current.until <= now) session.current = undefined;
-    for (const [begun, { until }] of session.records) if (until <= now) session.records.delete(begun);
-    for (const [waiting, until] of session.waiting) if (until <= now) session.waiting.delete(waiting);
+    dropOld(session, now);
 
     if (session.lease?.owner !== owner && !mayTake(session, turnId)) {
-      if (!session.waiting.has(turnId) && session.waiting.size >= maxWaiting) return { state: "full", waiting: session.waiting.size };
-      session.waiting.set(turnId, now + leaseMs);
+      if (!waitInLine(session, { turnId, maxWaiting, until: now + leaseMs })) return { state: "full", waiting: session.waiting.size };
       return { state: "waiting", ahead: [...session.waiting.keys()].indexOf(turnId) + (session.lease === undefined ? 0 : 1) };
     }
-    if (session.lease?.owner !== owner) session.fence += 1;
+    const isNewTaking = session.lease?.owner !== owner;
+    if (isNewTaking) session.fence += 1;
     session.waiting.delete(turnId);
     session.lease = { turnId, owner, until: now + leaseMs };
     session.current = { turnId, until: now + TAKE_UP_LEASES * leaseMs };
-    const known = copyOf(session.records.get(turnId)?.record);
-    if (known === undefined) session.records.set(turnId, { record: copyOf(record), until: now + RECORD_KEPT_MS, bytes: sizeOf(record) });
+    const open = session.records.get(turnId);
+    const known = copyOf(open?.record);
+    const turn: OpenTurn = open ?? { record: copyOf(record), until: now + RECORD_KEPT_MS, bytes: sizeOf(record), takes: 0 };
+    if (isNewTaking) turn.takes += 1;
+    session.records.set(turnId, turn);
     this.#count(session);
     return { state: "taken", fence: session.fence, record: known, history: [...session.history.items] };
+  }
+
+  async place(key: SessionKey, { turnId, placeMs, maxWaiting }: TurnPlacing): Promise<void> {
+    const session = this.#session(key, "give a turn its place");
+    const now = performance.now();
+    if (resultOf(session, turnId) !== undefined || session.records.has(turnId)) return;
+    dropOld(session, now);
+    waitInLine(session, { turnId, maxWaiting, until: now + placeMs });
+  }
+
+  async getsOn(key: SessionKey, turnId: string): Promise<boolean> {
+    const { records, waiting, current } = this.#session(key, "look at a turn");
+    const turn = records.get(turnId);
+    if (turn !== undefined) return turn.takes < MAX_TAKES;
+    const ahead = [...waiting.keys()].indexOf(turnId);
+    return ahead > 0 || (ahead === 0 && current !== undefined && current.turnId !== turnId);
   }
 
   async renew(key: SessionKey, lease: TurnLease, leaseMs: number): Promise<boolean> {
@@ -124,8 +151,10 @@ class MemoryTurnStore implements TurnStore {
 
   async leave(key: SessionKey, turnId: string, owner: string): Promise<void> {
     const session = this.#session(key, "leave a session");
-    if (session.lease?.owner === owner) session.lease = undefined;
-    else session.waiting.delete(turnId);
+    if (session.lease?.owner !== owner) return void session.waiting.delete(turnId);
+    session.lease = undefined;
+    const turn = session.records.get(turnId);
+    if (turn !== undefined && turn.takes > 0) turn.takes -= 1;
   }
 
   async addAnswer(key: SessionKey, lease: TurnLease, index: number, answer: StoredAnswer): Promise<boolean> {
@@ -136,6 +165,7 @@ class MemoryTurnStore implements TurnStore {
     if (answers.length !== index) return JSON.stringify(answers[index]) === JSON.stringify(answer);
     answers.push(structuredClone(answer));
     known.bytes += sizeOf(answer);
+    known.takes = 0;
     this.#count(session);
     return true;
   }
@@ -147,6 +177,7 @@ class MemoryTurnStore implements TurnStore {
     if (known.record.results.has(callId)) return true;
     known.record.results.set(callId, { ...result });
     known.bytes += sizeOf(result);
+    known.takes = 0;
     this.#count(session);
     return true;
   }
@@ -274,6 +305,23 @@ const newSession = (forgotten: Session | undefined): Session => ({
   usedAt: 0,
   bytes: 0,
 });
+
+function dropOld(session: Session, now: number): void {
+  if (session.lease !== undefined && session.lease.until <= now) session.lease = undefined;
+  if (session.current !== undefined && session.current.until <= now) session.current = undefined;
+  for (const [begun, { until }] of session.records) if (until <= now) session.records.delete(begun);
+  for (const [waiting, until] of session.waiting) if (until <= now) session.waiting.delete(waiting);
+}
+
+/** @returns false if there is no place for one more */
+function waitInLine(
+  { waiting }: Session,
+  { turnId, maxWaiting, until }: { readonly turnId: string; readonly maxWaiting: number; readonly until: number },
+): boolean {
+  if (!waiting.has(turnId) && waiting.size >= maxWaiting) return false;
+  waiting.set(turnId, until);
+  return true;
+}
 
 function mayTake({ lease, current, waiting }: Session, turnId: string): boolean {
   if (lease !== undefined) return false;

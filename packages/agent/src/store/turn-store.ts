@@ -17,6 +17,13 @@ export interface TurnStore extends AsyncDisposable {
    * written, unless there is one.
    */
   take(session: SessionKey, claim: TurnClaim): Promise<TakenTurn>;
+  /** Gives a turn that was not begun its place in the session's queue, as `take` does, but does not take the session. It keeps the place for `placeMs`. */
+  place(session: SessionKey, place: TurnPlacing): Promise<void>;
+  /**
+   * Whether a turn that has not ended gets on: it waits behind another, or was taken less than MAX_TAKES times since it last got an answer or a result. A
+   * taking that was given back does not count.
+   */
+  getsOn(session: SessionKey, turnId: string): Promise<boolean>;
   /** Makes the lease hold from now. @returns whether it held */
   renew(session: SessionKey, lease: TurnLease, leaseMs: number): Promise<boolean>;
   /** Gives the lease back, or leaves the queue. The turn's record stays. */
@@ -57,6 +64,11 @@ export interface TurnClaim {
   readonly maxWaiting: number;
   /** Begins the turn. */
   readonly record: TurnRecord;
+}
+
+/** Which turn gets a place, and for how long. */
+export interface TurnPlacing extends Pick<TurnClaim, "turnId" | "maxWaiting"> {
+  readonly placeMs: number;
 }
 
 /** The lease of a session, as one run of a turn has it. */
@@ -125,6 +137,8 @@ export const MAX_EVENTS = 1_000;
 export const EVENTS_KEPT_MS = 15 * 60_000;
 /** A turn that was begun has the session to itself for so many leases after it was cut off, so that it is taken up before others begin. */
 export const TAKE_UP_LEASES = 3;
+/** A turn that was taken so often, and has not got on, may be what its processes died of. */
+export const MAX_TAKES = 10;
 /** How long a record of a turn that goes on is kept, and the result of one that has ended. */
 export const RECORD_KEPT_MS = 60 * 60_000;
 export const RESULT_KEPT_MS = 24 * 3600_000;

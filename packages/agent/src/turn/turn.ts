@@ -2,12 +2,16 @@ import type { AgentEvent, ChatMessage, TurnFinish } from "@rockbot/contracts";
 import type { Model, ModelTool, ModelToolCall, ModelUsage } from "@rockbot/llm";
 import type { CallOptions } from "@rockbot/tools";
 
-/** One turn of a conversation: a message, until its answer. The same caller, session and turn id are the same turn, however often it is asked for. */
-export interface TurnRequest {
+/** Which turn it is: the same caller, session and turn id are the same turn. */
+export interface TurnPlace {
   /** The effective caller, as verified. */
   readonly caller: string;
   readonly sessionId: string;
   readonly turnId: string;
+}
+
+/** One turn of a conversation: a message, until its answer. The same caller, session and turn id are the same turn, however often it is asked for. */
+export interface TurnRequest extends TurnPlace {
   /** What the user says. Either this or `messages`. */
   readonly message?: string | undefined;
   /** A whole history, which ends with what is asked: then the session's own is not read. */

@@ -18,6 +18,8 @@ export type Handle = (message: IncomingMessage, receivedAt: number, settle: (ver
 export interface ConsumerOptions {
   /** How many deliveries the broker hands out before it wants answers. */
   readonly prefetch: number;
+  /** The broker hands a message to the consumer of the highest number that has room. @default 0 */
+  readonly priority?: number | undefined;
   /** Places for handlers; shared by the consumers of one subscription. */
   readonly slots: Slots;
   readonly handle: Handle;
@@ -89,13 +91,17 @@ export class Consumer {
   }
 
   async #consume(queue: string): Promise<void> {
-    const { prefetch } = this.#options;
+    const { prefetch, priority } = this.#options;
     await this.#link.answer("basic.qos", this.#channel.prefetch(prefetch));
     const { consumerTag } = await this.#link.answer(
       "basic.consume",
-      this.#channel.consume(queue, (message) => {
-        if (message === null) this.#end("its queue was deleted"); // what is no such end is heard below amqplib
-      }),
+      this.#channel.consume(
+        queue,
+        (message) => {
+          if (message === null) this.#end("its queue was deleted"); // what is no such end is heard below amqplib
+        },
+        priority === undefined ? {} : { priority },
+      ),
     );
     this.#tag = consumerTag;
   }

@@ -1,6 +1,6 @@
 import type { Message } from "amqplib";
 import { expect, test } from "vitest";
-import { isOwnDeadLetter, isStraight } from "./provenance.ts";
+import { isOwnDeadLetter, isPutBack, isStraight } from "./provenance.ts";
 
 function message({ key, user, deaths }: { readonly key: string; readonly user?: string; readonly deaths?: readonly string[] }): Message {
   const headers = deaths === undefined ? {} : { "x-death": deaths.map((queue) => ({ queue, reason: "expired" })) };
@@ -14,6 +14,15 @@ test.each([
   ["moved here by the dead letters of a queue", { key: "tool.result.a", deaths: ["amq.gen-1"] }, false],
 ])("a message is straight if its sender published it here: %s", (_, fields, expected) => {
   expect(isStraight(message(fields), ["tool.result.a", "tool.announce.*"])).toBe(expected);
+});
+
+test.each([
+  ["by the service", { key: "rockbot.s.v1", user: "service" }, true],
+  ["by another", { key: "rockbot.s.v1", user: "agent" }, false],
+  ["by the service to another queue, and here by a header", { key: "rockbot.s.v1.dlq", user: "service" }, false],
+  ["moved here by the dead letters of a queue", { key: "rockbot.s.v1", user: "service", deaths: ["amq.gen-1"] }, false],
+])("a message is put back into the main queue by the service alone: %s", (_, fields, expected) => {
+  expect(isPutBack(message(fields), "rockbot.s.v1", "service")).toBe(expected);
 });
 
 const own = ["rockbot.s.v1", "rockbot.s.v1.retry", "rockbot.s.v1.dlq"];

@@ -27,7 +27,7 @@ import { declareCopy, declareExchanges, declareResult, declareService } from "..
 import type { IncomingMessage } from "../wire/read-frames.ts";
 import { Consumer, type Handle, type Verdict } from "./consumer.ts";
 import { leadTopics } from "./lead-topics.ts";
-import { isOwnDeadLetter, isStraight } from "./provenance.ts";
+import { isOwnDeadLetter, isPutBack, isStraight } from "./provenance.ts";
 import type { QueueDepths } from "./queue-depths.ts";
 import { Slots } from "./slots.ts";
 
@@ -61,6 +61,8 @@ const DEAD_LETTERS_AT_ONCE = 8;
 const AGAIN_AFTER_MS = 1_000;
 const DEAD_LETTER_TIMEOUT_MS = 10_000;
 const LAST_WORD_MS = 30_000;
+/** How long it may take to say whether a message is to blame. */
+const BLAME_MS = 5_000;
 /** The time that disposal waits for a subscription that is being made at that moment. */
 const ATTACHING_MS = 1_000;
 /** Bounds, in number and in bytes, for one sender's parked messages that nobody took in time. Each costs a copy that stays for days, and nothing to make. */
@@ -68,6 +70,8 @@ const EXPIRED: readonly Omit<Charge, "key" | "cost">[] = [
   { amount: 1_000, perMs: 1_000_000 },
   { amount: 64 * 1024 * 1024, perMs: 1_000_000 },
 ];
+/** The broker prefers the consumer with the highest number: the process that began first. Processes of one microsecond get messages in turn. */
+const OLDEST_FIRST = -Math.round(performance.timeOrigin * 1_000);
 /** Once aborted, handlers have this long to end, so that what they have done is acknowledged. */
 const ABORTED_MS = 500;
 
@@ -226,6 +230,7 @@ export class Subscription {
     const { prefetch, slots, handle } = station;
     const consumer = await Consumer.open(link, station.queue(), {
       prefetch,
+      priority: this.#options.prefersOldest && station.part === "main" ? OLDEST_FIRST : undefined,
       slots,
       handle: this.#user === undefined ? handle : this.#refusingStrays(station, this.#user),
       onUnreadable: () => this.#discard("its headers cannot be read"),
@@ -332,7 +337,8 @@ export class Subscription {
     const { name, topics } = this.#options;
     const own = [...this.#mains, diedName(name), queueName(name, "retry"), queueName(name, "dlq")];
     return (message, receivedAt, settle) => {
-      if (part === "main" ? isStraight(message, topics) : isOwnDeadLetter(message, queue(), user, own)) return handle(message, receivedAt, settle);
+      const isRightful = part === "main" ? isStraight(message, topics) || isPutBack(message, queue(), user) : isOwnDeadLetter(message, queue(), user, own);
+      if (isRightful) return handle(message, receivedAt, settle);
       countRefused(subscriptionLabel(this.#options));
       this.#log.warn({ subscription: name, user: message.properties.userId }, "dropped a message whose sender has no right to send it");
       queueMicrotask(() => settle("done")); // not at once: strays in a row would settle inside each other
@@ -342,25 +348,33 @@ export class Subscription {
   /** A message on its way. One that succeeds, as nearly all do, has no frame but this one. */
   async #first(message: IncomingMessage, receivedAt: number, settle: (verdict: Verdict) => void): Promise<void> {
     const { fields, properties, content } = message;
-    const envelope = this.#seen(fromWire(fields.routingKey, properties, content));
+    const isPutBack = this.#mains.includes(fields.routingKey);
+    const read = isPutBack ? readDeadLetter(message, this.#mains).envelope : fromWire(fields.routingKey, properties, content);
+    const envelope = this.#seen(read);
+    const triedSince = isPutBack ? Number.NEGATIVE_INFINITY : maybeHandledSince(message, receivedAt);
     let verdict: Verdict = "done";
     this.#running++;
     try {
       const { signal } = this.#abort;
-      await this.#handler(envelope, { signal, receivedAt, isRedelivered: fields.redelivered, maybeHandledSince: maybeHandledSince(message, receivedAt) });
+      await this.#handler(envelope, { signal, receivedAt, isRedelivered: fields.redelivered || isPutBack, maybeHandledSince: triedSince });
     } catch (error) {
-      verdict = await this.#firstFailed(message, envelope, receivedAt, error).catch((unsettled: unknown) => this.#unsettled(unsettled));
+      verdict = await this.#firstFailed(message, envelope, { receivedAt, triedSince }, error).catch((unsettled: unknown) => this.#unsettled(unsettled));
     }
     if (--this.#running === 0) this.#onIdle?.();
     settle(verdict);
   }
 
-  async #firstFailed(message: IncomingMessage, envelope: Envelope, receivedAt: number, error: unknown): Promise<Verdict> {
+  async #firstFailed(
+    message: IncomingMessage,
+    envelope: Envelope,
+    { receivedAt, triedSince = receivedAt }: { readonly receivedAt: number; readonly triedSince: number | undefined },
+    error: unknown,
+  ): Promise<Verdict> {
     if (this.#abort.signal.aborted) return "again";
     if (this.#options.kind !== "service") return this.#drop(envelope, error);
     if (error instanceof DeadLetterError) return this.#die(message, envelope, "rejected", error.message);
     this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a handler failed, and its message is retried once");
-    return this.#lastTry(message, envelope, receivedAt, maybeHandledSince(message, receivedAt) ?? receivedAt);
+    return this.#lastTry(message, envelope, receivedAt, triedSince);
   }
 
   /** A message that has died in the main queue: its time was over before anybody took it, or consumers have died over it. */
@@ -369,6 +383,7 @@ export class Subscription {
       const dead = readDeadLetter(message, this.#mains);
       const envelope = this.#seen(dead.envelope);
       if (dead.isExpired) return this.#parkExpired(message, envelope);
+      if (await this.#isPutBack(message, envelope)) return "done";
       await this.#passOn(message, envelope, queueName(this.#options.name, "retry"), "crashed", undefined);
       return "done";
     });
@@ -401,9 +416,26 @@ export class Subscription {
     return this.#handling(async () => {
       const { envelope: read, death } = readDeadLetter(message, this.#mains);
       const envelope = this.#seen(read);
+      if (death.reason === "crashed" && (await this.#isPutBack(message, envelope))) return "done";
       await this.#sayLastWord(envelope, death);
       return this.#park(message, envelope, death.reason, death.message);
     });
+  }
+
+  /** Puts a message that consumers have died over back into the main queue, if it is not to blame for that. */
+  async #isPutBack(message: IncomingMessage, envelope: Envelope): Promise<boolean> {
+    const { isToBlame } = this.#options;
+    if (isToBlame === undefined) return false;
+    try {
+      if (await within(BLAME_MS, isToBlame(envelope), () => new Error(`no answer after ${BLAME_MS} ms`))) return false;
+      const expiration = envelope.ttlMs?.toString(); // else it would wait for ever
+      await this.#passOn(message, envelope, this.#mains[0] as string, "crashed", undefined, expiration);
+      this.#log.info(this.#about(envelope), "consumers died over a message whose work gets on: it is delivered again");
+      return true;
+    } catch (error) {
+      this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "could not put a message back that consumers died over: it is tried alone");
+      return false;
+    }
   }
 
   async #sayLastWord(envelope: Envelope, death: Death): Promise<void> {
@@ -446,13 +478,21 @@ export class Subscription {
     return "done";
   }
 
-  async #passOn(message: IncomingMessage, envelope: Envelope, queue: string, reason: ParkingReason, why: string | undefined): Promise<void> {
+  async #passOn(
+    message: IncomingMessage,
+    envelope: Envelope,
+    queue: string,
+    reason: ParkingReason,
+    why: string | undefined,
+    expiration?: string,
+  ): Promise<void> {
     await this.#publisher.publish({
       exchange: DEAD_LETTER_EXCHANGE,
       routingKey: queue,
       body: message.content,
       properties: {
         ...deadLetterProperties(message, envelope, this.#mains[0] as string, reason, why),
+        ...(expiration === undefined ? {} : { expiration }),
         ...(this.#user === undefined ? {} : { userId: this.#user }),
       },
       mandatory: true,

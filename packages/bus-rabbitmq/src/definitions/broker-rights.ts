@@ -37,6 +37,7 @@ const BROKER_NAMED = "amq.gen-*";
  */
 export function brokerRights({ user, isLegacy, serves, results, operates, publishes, hears }: BusRights): BrokerRights {
   const parts = serves.flatMap((service) => [
+    ...mainNames(service),
     ...(["retry", "dlq", "parked"] as const).map((part) => queueName(service, part)),
     diedName(service),
     oldParkedName(service),
@@ -44,7 +45,7 @@ export function brokerRights({ user, isLegacy, serves, results, operates, publis
   const answers = results.flatMap((name) => [resultName(name), spareQueueName(name)]);
   // All names but those of peers of before are of a bounded number: a broker limits the queues of all users only.
   const queues = [
-    ...alternatives([...serves.flatMap((service) => mainNames(service)), ...parts, ...answers], numbersBelow(MAX_INSTANCES)),
+    ...alternatives([...parts, ...answers], numbersBelow(MAX_INSTANCES)),
     ...alternatives([copyName(user, "*")], numbersBelow(COPY_NAMES)),
     ...(isLegacy ? alternatives([BROKER_NAMED], WORD) : []),
   ];

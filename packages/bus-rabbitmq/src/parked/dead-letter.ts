@@ -36,21 +36,26 @@ export interface DeadLetter {
   readonly isExpired: boolean;
 }
 
-/** Reads a message that has come to the retry queue, the dlq or the parked ones of the service whose main queues, of all versions, are `mains`. */
+/** Reads a message that has come to the retry queue, the dlq or the parked ones of the service whose main queues, of all versions, are `mains`, or back there. */
 export function readDeadLetter({ fields, properties, content }: Readable, mains: readonly string[]): DeadLetter {
   const headers: Record<string, unknown> = properties.headers ?? {};
   const first = deathsOf(headers).find((death) => mains.includes(String(death["queue"])));
-  if (first === undefined) {
-    // We took it off the main queue ourselves. A message that the broker moves from there says so, and only then may a sender have written our
-    // notes.
+  const keys = first?.["routing-keys"];
+  const sentTo = Array.isArray(keys) ? text(keys[0]) : undefined;
+  if (first === undefined || (sentTo !== undefined && mains.includes(sentTo))) {
+    // We took it off the main queue ourselves, and may have put it back there. A message that the broker moves from there says so, and what key it
+    // was sent with. Only with a topic as its key may a sender have written our notes.
     const envelope = fromWire(text(headers[Note.Topic]) ?? fields.routingKey, properties, content);
     const reason = text(headers[Note.Reason]);
     const message = text(headers[Note.Message]);
     const death: Death = { reason: reason === "rejected" || reason === "failed" ? reason : "crashed", ...(message === undefined ? {} : { message }) };
-    return { envelope: { ...envelope, ttlMs: readTtlMs(headers[Note.TtlMs]), userId: text(headers[Note.User]) }, death, isExpired: reason === "expired" };
+    return {
+      envelope: { ...envelope, ttlMs: readTtlMs(headers[Note.TtlMs]), userId: text(headers[Note.User]) },
+      death,
+      isExpired: (first?.["reason"] ?? reason) === "expired",
+    };
   }
-  const keys = first["routing-keys"];
-  const topic = (Array.isArray(keys) ? text(keys[0]) : undefined) ?? fields.routingKey;
+  const topic = sentTo ?? fields.routingKey;
   const ttlMs = readTtlMs(first["original-expiration"]);
   return { envelope: { ...fromWire(topic, properties, content), ttlMs }, death: { reason: "crashed" }, isExpired: first["reason"] === "expired" };
 }
@@ -66,7 +71,7 @@ export function readParked(message: Readable, service: string): ParkedMessage {
   return { message: envelope, reason: isExpired ? "expired" : death.reason, why: death.message, parkedBy, parkedAt };
 }
 
-/** The properties under which a dead message goes on, to the dlq or to the parked ones. @param diedAt in milliseconds since the epoch */
+/** The properties under which a dead message goes on, to the dlq, to the parked ones, or back. @param diedAt in milliseconds since the epoch */
 export function deadLetterProperties(
   message: Pick<IncomingMessage, "properties">,
   { topic, messageId, ttlMs, userId }: Envelope,

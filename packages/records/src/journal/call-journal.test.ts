@@ -4,7 +4,7 @@ import { sharedRedisUrl, startOwnRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { CallJournal } from "./call-journal.ts";
 import type { CallNotes } from "./call-notes.ts";
-import { type CallRecord, MAX_STEPS } from "./call-record.ts";
+import { type CallRecord, MAX_STEPS, shownRecord } from "./call-record.ts";
 import type { JournalStore } from "./journal-store.ts";
 import { connectRedisJournalStore } from "./redis/index.ts";
 
@@ -52,6 +52,37 @@ test("a call that was answered stays answered when a later attempt under its id 
   expect(before).toMatchObject({ state: "answered", attempts: 1 });
   expect(await journal.find("a")).toEqual(before);
   await expect.poll(() => store.read("me", "a"), POLL).toEqual(before);
+});
+
+test("after a restart the record of an id stays what it was, and its answer too, while a later attempt has other arguments or no answer", async () => {
+  await using store = await connectRedisJournalStore(url, { prefix: uniquePrefix() });
+  const asked = (journal: CallJournal, toolCallId: string, request: string) =>
+    journal.asked({ toolCallId, toolName: "test", timeoutMs: 1_000, onBehalfOf: undefined, request });
+  {
+    await using first = new CallJournal({ caller: "me", store });
+    asked(first, "answered", "a").note("answered");
+    first.keepAnswer("answered", Buffer.from("answer"));
+    asked(first, "failed", "a").note("failed", "execution_failed");
+    asked(first, "open", "a");
+  }
+  const ids = ["answered", "failed", "open"];
+  const before = await Promise.all(ids.map((id) => store.read("me", id)));
+  await using next = new CallJournal({ caller: "me", store });
+  const again = ids.map((id) => asked(next, id, "b"));
+  expect(await next.written(again[0] as CallNotes)).toBe(true);
+  expect((await store.readOpen("me")).map(({ toolCallId }) => toolCallId)).toEqual(["open"]);
+  for (const notes of again) notes.note("failed", "invalid_arguments");
+  next.keepRefusal("answered", Buffer.from("refused"));
+  const same = asked(next, "failed", "a"); // the same call, asked for once more
+  same.note("failed", "unavailable");
+  expect(await next.written(same)).toBe(true);
+
+  const [answered, , open] = before;
+  await expect.poll(() => Promise.all(["answered", "open"].map((id) => store.read("me", id))), POLL).toEqual([answered, open]);
+  expect(await next.find("answered")).toEqual(shownRecord(answered as CallRecord));
+  expect((await next.recent(10)).find(({ toolCallId }) => toolCallId === "answered")).toEqual(shownRecord(answered as CallRecord));
+  expect(Buffer.from((await next.answer("answered")) ?? []).toString()).toBe("answer");
+  expect(await store.read("me", "failed")).toMatchObject({ code: "unavailable" });
 });
 
 test("a journal keeps the newest calls, not all of them, for a day, and of each the first step and the last", async () => {

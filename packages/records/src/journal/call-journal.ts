@@ -1,7 +1,7 @@
 import { OldestFirstMap, RecentMap } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { CallNotes, type NotesKeeper } from "./call-notes.ts";
-import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, MAX_AGE_MS, MAX_CALLS, shownRecord } from "./call-record.ts";
+import { ANSWER_KEPT_MS, type CallRecord, CallState, type CallStep, MAX_AGE_MS, MAX_CALLS, shownRecord, stays } from "./call-record.ts";
 import { type JournalStore, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
 
 /** Whose calls a journal keeps, where, and how many. */
@@ -27,7 +27,7 @@ const GATHER_MS = 50;
 const RETRY_MS = 1_000;
 
 /** A call that its caller asks for. */
-export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf" | "blob"> {
+export interface AskedCall extends Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf" | "blob" | "request"> {
   readonly timeoutMs: number;
   /** No call had its id before, so that none is looked for. @default false */
   readonly isNew?: boolean | undefined;
@@ -88,7 +88,7 @@ export class CallJournal implements AsyncDisposable {
   }
 
   /** Notes a call, and what is said of it; one whose id is known goes on under it. */
-  asked({ toolCallId, toolName, timeoutMs, onBehalfOf, blob, isNew = false }: AskedCall): CallNotes {
+  asked({ toolCallId, toolName, timeoutMs, onBehalfOf, blob, request, isNew = false }: AskedCall): CallNotes {
     const before = isNew ? undefined : this.#calls.get(toolCallId)?.record;
     const attempts = (before?.attempts ?? 0) + 1;
     const deadlineAt = this.#clock() + timeoutMs;
@@ -101,6 +101,7 @@ export class CallJournal implements AsyncDisposable {
       attempts,
       deadlineAt,
       ...(blob === undefined ? {} : { blob }),
+      ...(request === undefined ? {} : { request }),
     };
     return this.#begin(new CallNotes(this.#keeper, begun, before?.steps), CallState.Asked);
   }
@@ -143,6 +144,14 @@ export class CallJournal implements AsyncDisposable {
     });
   }
 
+  /** Keeps a refusal as an answer, unless there is one: it says nothing of the call that the id may stand for already. */
+  keepRefusal(toolCallId: string, bytes: Uint8Array): void {
+    if (this.#keeper.isClosed) return;
+    if (this.#store === undefined) {
+      if (!this.#answers.has(toolCallId)) this.keepAnswer(toolCallId, bytes);
+    } else this.#store.writeAnswer(this.#caller, toolCallId, bytes, { isFirst: true }).catch((error: unknown) => this.#failed(error));
+  }
+
   /** Keeps an answer for ANSWER_KEPT_MS, here and, unless it is too large, in the store. */
   keepAnswer(toolCallId: string, bytes: Uint8Array): void {
     if (this.#keeper.isClosed) return;
@@ -164,20 +173,30 @@ export class CallJournal implements AsyncDisposable {
   /** One call, also of an earlier process. */
   async find(toolCallId: string): Promise<CallRecord | undefined> {
     const call = this.#calls.get(toolCallId);
-    const record = call !== undefined && !this.#isOver(call) ? call.record : await this.#store?.read(this.#caller, toolCallId).catch(() => undefined);
+    const here = call === undefined || this.#isOver(call) ? undefined : call.record;
+    // A process before may have had the call that the id stands for.
+    const isSure = here !== undefined && (here.request === undefined || here.state === CallState.Answered);
+    const stored = isSure ? undefined : await this.#store?.read(this.#caller, toolCallId).catch(() => undefined);
+    const record = here === undefined || (stored !== undefined && stays(stored, here)) ? stored : here;
     return record === undefined ? undefined : shownRecord(record);
   }
 
   /** The newest calls first, those of earlier processes too as long as the store answers. */
   async recent(limit: number): Promise<readonly CallRecord[]> {
+    const stored = new Map(((await this.#store?.readRecent(this.#caller, limit).catch(() => [])) ?? []).map((record) => [record.toolCallId, record]));
     const here = this.#calls
       .newestFirst()
       .filter((call) => !this.#isOver(call))
       .slice(0, limit)
-      .map(({ record }) => shownRecord(record));
-    const stored = (await this.#store?.readRecent(this.#caller, limit).catch(() => [])) ?? [];
-    const earlier = stored.filter(({ toolCallId }) => !this.#calls.has(toolCallId));
-    return [...here, ...earlier].sort((a, b) => startOf(b) - startOf(a)).slice(0, limit);
+      .map(({ record }) => {
+        const kept = stored.get(record.toolCallId);
+        return kept !== undefined && stays(kept, record) ? kept : record;
+      });
+    const earlier = [...stored.values()].filter(({ toolCallId }) => !this.#calls.has(toolCallId));
+    return [...here, ...earlier]
+      .sort((a, b) => startOf(b) - startOf(a))
+      .slice(0, limit)
+      .map(shownRecord);
   }
 
   /** Writes what is noted and not written yet; gives up if the store does not take it. Nothing is noted afterwards. */

@@ -1,4 +1,4 @@
-import { type CallRecord, CallState, type CallStep, isOpen, MAX_STEPS, shownRecord } from "./call-record.ts";
+import { type CallRecord, CallState, type CallStep, isOpen, MAX_STEPS } from "./call-record.ts";
 
 /** A store that has notes of calls. */
 export interface NotesKeeper {
@@ -71,8 +71,9 @@ export class CallNotes {
     for (let noted = this.#last; noted !== undefined; noted = noted.before) steps.push({ step: noted.step, at: this.startedAt + noted.after });
     const policy = this.#policy === undefined ? {} : { policy: this.#policy };
     const code = this.#code === undefined ? {} : { code: this.#code };
-    const begun = isOpen({ state: this.#state }) ? this.#begun : shownRecord(this.#begun);
-    return { ...begun, state: this.#state, ...policy, ...code, steps: steps.reverse() };
+    const { blob, ...begun } = this.#begun;
+    const opens = blob !== undefined && isOpen({ state: this.#state }) ? { blob } : {};
+    return { ...begun, ...opens, state: this.#state, ...policy, ...code, steps: steps.reverse() };
   }
 
   #add(step: CallStep, at: number): void {

@@ -31,6 +31,8 @@ export interface CallRecord {
   readonly state: CallState;
   /** Opens the blob store's place for its result; only while it is open, and only for the process that takes it up. See `shownRecord`. */
   readonly blob?: string | undefined;
+  /** A hash of its tool and arguments, where its caller chose the id: a call of other arguments under the same id is another one. */
+  readonly request?: string | undefined;
   /** The revision of the policy that decided it, as the service says. */
   readonly policy?: string | undefined;
   /** The code of the error it ended in. */
@@ -44,10 +46,19 @@ export interface CallRecord {
 }
 
 /** A record as anybody but its caller sees it. */
-export function shownRecord<Record extends { readonly blob?: string | undefined }>(record: Record): Omit<Record, "blob"> {
-  const { blob: _, ...shown } = record;
+export function shownRecord<Record extends Pick<CallRecord, "blob" | "request">>(record: Record): Omit<Record, "blob" | "request"> {
+  const { blob: _blob, request: _request, ...shown } = record;
   return shown;
 }
+
+/**
+ * Whether the record that is kept of an id stays, whatever a later attempt under the id came to: the attempt has no answer, and the call that is kept
+ * has one, or had other arguments. A store decides alike.
+ */
+export const stays = (kept: CallRecord, later: CallRecord): boolean =>
+  later.request !== undefined &&
+  later.state !== CallState.Answered &&
+  (kept.state === CallState.Answered || (kept.request !== undefined && kept.request !== later.request));
 
 /** A journal keeps as many calls as this of one caller, the newest, for MAX_AGE_MS. */
 export const MAX_CALLS = 10_000;

@@ -9,7 +9,7 @@ import type { CallRecord } from "./call-record.ts";
  * taken effect then, or not.
  */
 export interface JournalStore extends AsyncDisposable {
-  /** Writes records as they stand now, in one round trip. */
+  /** Writes records as they stand now, in one round trip. A record that is kept stays where `stays` says so. */
   write(caller: string, records: readonly CallRecord[]): Promise<void>;
   /** The calls without an end. */
   readOpen(caller: string): Promise<CallRecord[]>;
@@ -18,8 +18,8 @@ export interface JournalStore extends AsyncDisposable {
   read(caller: string, toolCallId: string): Promise<CallRecord | undefined>;
   /** The callers that have written in the last MAX_AGE_MS, sorted. */
   readCallers(): Promise<string[]>;
-  /** Keeps an answer for ANSWER_KEPT_MS. */
-  writeAnswer(caller: string, toolCallId: string, answer: Uint8Array): Promise<void>;
+  /** Keeps an answer for ANSWER_KEPT_MS; one that is to be the first, only if there is none. */
+  writeAnswer(caller: string, toolCallId: string, answer: Uint8Array, options?: { readonly isFirst?: boolean }): Promise<void>;
   readAnswer(caller: string, toolCallId: string): Promise<Uint8Array | undefined>;
   /** For each of the agent's slots how long its lease still holds, in milliseconds; 0 if nobody has it. */
   readSlots(agent: string): Promise<number[]>;

@@ -2,7 +2,10 @@ import type { ProgressUpdate, ToolContext } from "../define/tool-executor.ts";
 
 /** Settings of one call. */
 export interface CallOptions {
-  /** Identifies the call: the same id is the same call. @default 32 random hex digits */
+  /**
+   * Identifies the call: the same id is the same call. While it is out, the same request of the same caller gets its answer, and another request is
+   * refused. @default 32 random hex digits
+   */
   readonly toolCallId?: string | undefined;
   /** From 1 ms to 20 minutes. @default 60_000, or what is left of the parent's time */
   readonly timeoutMs?: number | undefined;

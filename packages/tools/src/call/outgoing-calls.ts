@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { metrics } from "@opentelemetry/api";
 import { type AbortSource, LightAbort, onAbort, SlotMap } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
@@ -36,11 +37,22 @@ export interface OutgoingCallsOptions {
   readonly log: Logger;
 }
 
+/** A call that is out. */
+interface OutgoingCall {
+  readonly request: ToolInvokeRequest;
+  readonly caller: string;
+  /** Aborting it cancels the call. */
+  readonly cancelled: LightAbort;
+  keepAnswer: boolean;
+  /** What those get who have asked for the same call again. */
+  joined: PromiseWithResolvers<ToolInvokeResponse> | undefined;
+}
+
 /** The calls of one caller that are out. Each has an id of its own, is noted in the journal, and settles once. */
 export class OutgoingCalls {
   readonly #options: OutgoingCallsOptions;
-  /** By id: aborting one cancels it. */
-  readonly #out = new SlotMap<string, LightAbort>();
+  /** By id. */
+  readonly #out = new SlotMap<string, OutgoingCall>();
   readonly #inFlight = metrics.getMeter("@rockbot/tools").createUpDownCounter("rockbot.tool.calls.in_flight", { description: "Calls without an answer yet." });
   #isClosed = false;
 
@@ -53,10 +65,12 @@ export class OutgoingCalls {
     const { self, executor, journal, acceptsBlobs, resumed, onEnded } = this.#options;
     const { toolCallId = newId(), parent, timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS, onBehalfOf: caller = self } = options;
     checkCall(name, toolCallId, timeoutMs);
-    this.#checkMayStart(name, toolCallId, caller);
     const start = performance.now();
     const deadline = Math.min(start + timeoutMs, parent?.deadline ?? Number.POSITIVE_INFINITY);
     const request: ToolInvokeRequest = { toolCallId, toolName: name, arguments: argumentsText(name, args), sessionId: options.sessionId ?? null };
+    const same = options.toolCallId === undefined ? undefined : this.#out.get(toolCallId);
+    if (same !== undefined && isSame(same, request, caller)) return join(same, { ...options, deadline });
+    this.#checkMayStart(name, toolCallId, caller);
     const cancelled = new LightAbort();
     const signals = signalsOf(options);
     const stopListening = signals.length === 0 ? undefined : cancelWith(cancelled, signals, name);
@@ -73,8 +87,10 @@ export class OutgoingCalls {
             isNew: options.toolCallId === undefined,
             onBehalfOf: caller === self ? undefined : caller,
             blob: acceptBlob,
+            request: options.toolCallId === undefined ? undefined : hashOf(request),
           });
-    this.#out.set(toolCallId, cancelled);
+    const out: OutgoingCall = { request, caller, cancelled, keepAnswer: options.keepAnswer === true, joined: undefined };
+    this.#out.set(toolCallId, out);
     this.#inFlight.add(1);
     try {
       const context = this.#contextOf(name, { signal: cancelled, deadline, caller, notes, acceptBlob }, options);
@@ -82,13 +98,15 @@ export class OutgoingCalls {
       if (noted !== undefined) await noted;
       const response = await executor.execute(request, context);
       notes?.note(CallState.Answered);
-      if (options.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, response).body);
+      if (out.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, response).body);
+      out.joined?.resolve(response);
       return response;
     } catch (error) {
       const toolError = toToolError(error, name);
       notes?.note(endOf(toolError), toolError.code);
       if (answered !== undefined) journal.goBack(answered);
-      else if (options.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, toolError).body);
+      else if (out.keepAnswer && notes !== undefined) keepError(journal, request, toolError);
+      out.joined?.reject(toolError);
       throw toolError;
     } finally {
       stopListening?.();
@@ -101,7 +119,7 @@ export class OutgoingCalls {
   /** Takes no more calls. @param reason what ends those that are out; without one they are left as they are */
   close(reason?: () => ToolError): void {
     this.#isClosed = true;
-    if (reason !== undefined) for (const call of this.#out.values()) call.abort(reason());
+    if (reason !== undefined) for (const { cancelled } of this.#out.values()) cancelled.abort(reason());
   }
 
   #checkMayStart(name: string, toolCallId: string, caller: string): void {
@@ -109,7 +127,10 @@ export class OutgoingCalls {
     const before = resumed.open(toolCallId);
     const isOthers = before !== undefined && (before.onBehalfOf ?? self) !== caller;
     if (this.#out.has(toolCallId) || isOthers) {
-      throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot call "${name}" as "${toolCallId}": a call with this id is out already. Wait for its answer.`);
+      throw new ToolError(
+        ToolErrorCode.InvalidArguments,
+        `Cannot call "${name}" as "${toolCallId}": another call with this id is out already. Wait for its answer.`,
+      );
     }
     if (this.#isClosed) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": this caller is closed`, { isRetryable: false });
     if (this.#out.size >= maxCallsInFlight) {
@@ -148,6 +169,37 @@ export class OutgoingCalls {
     return inTime(journal.written(notes), { signal, leftMs: deadline - performance.now(), late }).then((isNoted) => {
       if (!isNoted && durable) throw notNoted(name);
     });
+  }
+}
+
+/** A refusal of the arguments is no answer of the call that the id may stand for, of which only a process before may have known. */
+function keepError(journal: CallJournal, request: ToolInvokeRequest, error: ToolError): void {
+  const { body } = encodeReply(request, error);
+  if (error.code === ToolErrorCode.InvalidArguments) journal.keepRefusal(request.toolCallId, body);
+  else journal.keepAnswer(request.toolCallId, body);
+}
+
+const hashOf = ({ toolName, arguments: args }: ToolInvokeRequest): string => hash("sha256", `${toolName}\0${args ?? ""}`, "base64url").slice(0, 22);
+
+const isSame = ({ request, caller: of }: OutgoingCall, { toolName, arguments: args, sessionId }: ToolInvokeRequest, caller: string): boolean =>
+  of === caller && request.toolName === toolName && request.arguments === args && request.sessionId === sessionId;
+
+/** Waits for the answer of a call that is out, for no longer than this asker wants. The call is its first asker's: that one's end cancels it for all. */
+async function join(call: OutgoingCall, options: CallOptions & { readonly deadline: number }): Promise<ToolInvokeResponse> {
+  const { toolName } = call.request;
+  call.joined ??= Promise.withResolvers();
+  call.joined.promise.catch(() => {}); // those who wait may all be gone
+  call.keepAnswer ||= options.keepAnswer === true;
+  options.onSent?.(); // it may be with a service, whatever becomes of this asker
+  const left = new LightAbort();
+  const stopListening = cancelWith(left, signalsOf(options), toolName);
+  try {
+    const late = () => timeoutError(`"${toolName}"`, { mayHaveRun: true });
+    return await inTime(call.joined.promise, { signal: left, leftMs: options.deadline - performance.now(), late });
+  } catch (error) {
+    throw toToolError(error, toolName);
+  } finally {
+    stopListening();
   }
 }
 

@@ -386,7 +386,7 @@ test("ends a call by its deadline, or when it is aborted, while the bus does not
   expect(publish.mock.calls.filter(([{ topic }]) => topic === "tool.invoke.tests")).toEqual([]);
 });
 
-test("refuses an id that no message may have, and one that is out already, without harm to the call that has it", async () => {
+test("refuses an id that no message may have, and one that another call has out, without harm to that call", async () => {
   await using bus = createMemoryBus();
   const release = Promise.withResolvers<void>();
   const hold = testTool("hold", async () => {
@@ -397,9 +397,39 @@ test("refuses an id that no message may have, and one that is out already, witho
   await using caller = await createToolCaller(bus, { agent: "asker" });
   for (const toolCallId of ["", "x".repeat(129)]) await expect(caller.call("hold", {}, { toolCallId })).rejects.toMatchObject({ code: "invalid_arguments" });
   const first = caller.call("hold", {}, { toolCallId: "one" });
-  await expect(caller.call("hold", {}, { toolCallId: "one" })).rejects.toMatchObject({ code: "invalid_arguments" });
+  const others = [caller.call("hold", { a: 1 }, { toolCallId: "one" }), caller.call("hold", {}, { toolCallId: "one", onBehalfOf: "somebody" })];
+  for (const other of others) await expect(other).rejects.toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("out already") });
   release.resolve();
   await expect(first).resolves.toMatchObject({ content: "released" });
+});
+
+test("the same request under the id of a call that is out gets that call's answer, and takes nothing from it", async () => {
+  await using bus = createMemoryBus();
+  const release = Promise.withResolvers<void>();
+  let runs = 0;
+  const hold = testTool("hold", async (input) => {
+    runs++;
+    await release.promise;
+    if ((input as { fail?: boolean }).fail) throw new ToolError("execution_failed", "no");
+    return "released";
+  });
+  await using _ = await serveTools(bus, testSet(hold), { service: "tests" });
+  await using caller = await createToolCaller(bus, { agent: "gateway" });
+  const publish = vi.spyOn(bus, "publish");
+  const ask = (options: object = {}, args: object = {}) => caller.call("hold", args, { toolCallId: "one", onBehalfOf: "ann", ...options });
+  const asked = [ask(), ask({ keepAnswer: true })];
+  const failing = [ask({ toolCallId: "two" }, { fail: true }), ask({ toolCallId: "two" }, { fail: true })];
+  const gone = new AbortController();
+  const given = ask({ signal: gone.signal });
+  gone.abort();
+  await expect(given).rejects.toMatchObject({ code: "cancelled" });
+  await expect(ask({ timeoutMs: 1 })).rejects.toMatchObject({ code: "timeout", details: { mayHaveRun: true } });
+  release.resolve();
+
+  expect(await Promise.all(asked)).toEqual([expect.objectContaining({ content: "released" }), expect.objectContaining({ content: "released" })]);
+  for (const call of failing) await expect(call).rejects.toMatchObject({ code: "execution_failed", message: "no" });
+  expect(await caller.getAnswer("one")).toMatchObject({ content: "released" });
+  expect([runs, publish.mock.calls.filter(([{ topic }]) => topic === "tool.invoke.tests").length]).toEqual([2, 2]);
 });
 
 test("cancels the calls that are out when the caller ends, and takes no more", async () => {

@@ -1,4 +1,4 @@
-import { type ContentTrust, type ToolDefinition, textResponse } from "@rockbot/contracts";
+import { type ContentTrust, type ToolDefinition, type ToolInvokeRequest, textResponse } from "@rockbot/contracts";
 import type { ToolContext, ToolExecutor } from "./tool-executor.ts";
 
 /** A tool with what it promises. Runs its arguments as given: `serveTools` and the registry put the layers around it. */
@@ -11,6 +11,11 @@ export interface Tool {
    * It says nothing about two calls, and is not announced. @default false
    */
   readonly isResumable?: boolean | undefined;
+  /**
+   * Of a resumable tool: whether a call that services have died over again and again may be what they died of. A call that is not to blame, since it
+   * gets on from death to death, is delivered as if for the first time. @default each is to blame
+   */
+  readonly isToBlame?: ((request: ToolInvokeRequest, caller: string) => Promise<boolean>) | undefined;
 }
 
 /**
@@ -45,16 +50,17 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
   run: Run<Input, Output, ResumableCallContext>,
-  options: Pick<Tool, "isResumable">,
+  options: Pick<Tool, "isResumable" | "isToBlame">,
 ): Tool;
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
   run: Run<Input, Output, ResumableCallContext>,
-  { isResumable }: Pick<Tool, "isResumable"> = {},
+  { isResumable, isToBlame }: Pick<Tool, "isResumable" | "isToBlame"> = {},
 ): Tool {
   return {
     definition: definition as ToolDefinition,
     isResumable,
+    isToBlame,
     executor: {
       async execute(request, context) {
         const result = await run(context.input as Input, context as ToolCallContext);

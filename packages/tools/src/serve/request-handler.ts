@@ -105,6 +105,15 @@ export class RequestHandler {
     await answers.write(address, ids, error, performance.now(), { form });
   }
 
+  /** Whether a request that services have died over may be what they died of: its tool knows, if anything does. */
+  async isToBlame(message: Envelope): Promise<boolean> {
+    const { forms, identity, served } = this.#options;
+    const read = readRequest(message, formOf(message, forms));
+    if (read instanceof ToolError) return true;
+    const tool = served.find(read.request.toolName, message.headers);
+    return (await tool?.isToBlame?.(read.request, callerOf(message, identity.senderOf(message)))) ?? true;
+  }
+
   async #answer({ request, budgetMs: budget }: RequestedCall, received: Received): Promise<void> {
     const { bus, service, policy, answers } = this.#options;
     const { sender, message, delivery, address, form, entry } = received;

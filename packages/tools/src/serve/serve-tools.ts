@@ -117,6 +117,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
         isFurther,
         drainMs,
         onDeadLetter: (message, death) => handler.answerDeadLetter(message, death),
+        isToBlame: (message) => handler.isToBlame(message),
       },
       (message, delivery) => handler.handle(message, delivery),
     );

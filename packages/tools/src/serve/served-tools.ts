@@ -1,12 +1,11 @@
-import type { AnnouncedTool, ToolDefinition } from "@rockbot/contracts";
+import type { AnnouncedTool } from "@rockbot/contracts";
 import type { Tool } from "../define/define-tool.ts";
 import type { ToolExecutor } from "../define/tool-executor.ts";
 import { isProvider } from "../define/tool-provider.ts";
 import type { ToolSet } from "../define/tool-set.ts";
 
 /** A tool with its layers around it. */
-export interface ServedTool {
-  readonly definition: ToolDefinition;
+export interface ServedTool extends Pick<Tool, "definition" | "isToBlame"> {
   readonly executor: ToolExecutor;
 }
 
@@ -65,7 +64,7 @@ export class ServedTools {
   #layer(tool: Tool): ServedTool {
     const known = this.#layered.get(tool);
     if (known !== undefined) return known;
-    const served: ServedTool = { definition: tool.definition, executor: this.#withLayers(tool) };
+    const served: ServedTool = { definition: tool.definition, isToBlame: tool.isToBlame, executor: this.#withLayers(tool) };
     this.#layered.set(tool, served);
     return served;
   }

@@ -14,7 +14,7 @@ export interface AgentChatOptions {
 }
 
 /** `agent__chat`: one turn of the agent. The call's id is the turn's. */
-export function agentChat(agent: Pick<Agent, "runTurn">, { modelNames, turnTimeoutMs, onScheduled }: AgentChatOptions): Tool {
+export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, { modelNames, turnTimeoutMs, onScheduled }: AgentChatOptions): Tool {
   const metrics = new TurnMetrics();
   return defineTool(
     tools.agentChat,
@@ -41,7 +41,13 @@ export function agentChat(agent: Pick<Agent, "runTurn">, { modelNames, turnTimeo
       if (input.origin === "schedule") await onScheduled(caller, sessionId, turnId, result.text);
       return answerOf(result, { turnId, sessionId });
     },
-    { isResumable: true },
+    {
+      isResumable: true,
+      isToBlame({ toolCallId: turnId, arguments: args }, caller) {
+        const { session_id: sessionId } = JSON.parse(args ?? "{}") as ToolAgentChatInput;
+        return agent.isToBlame({ caller, sessionId: sessionId ?? turnId, turnId });
+      },
+    },
   );
 }
 

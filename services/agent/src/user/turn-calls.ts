@@ -29,25 +29,13 @@ export interface TurnAnswer {
 /** Has the agent answer messages, by a call of its own tool on behalf of the sender: so claims, policy, limits and the audit see it as any other call. */
 export class TurnCalls {
   readonly #caller: Pick<ToolCaller, "call">;
-  /** The turns that are out. A message that comes again meanwhile, as after a lost connection, waits for the answer to the first. */
-  readonly #out = new Map<string, Promise<TurnAnswer>>();
 
   constructor(caller: Pick<ToolCaller, "call">) {
     this.#caller = caller;
   }
 
-  /** @throws only if this process stops, so that the message goes back to the bus */
-  ask(question: TurnQuestion, options: AskOptions): Promise<TurnAnswer> {
-    const { caller, sessionId, turnId, message } = question;
-    const key = JSON.stringify([caller, sessionId, turnId, message]);
-    const out = this.#out.get(key);
-    if (out !== undefined) return unlessAborted(out, options.delivery.signal);
-    const asking = this.#ask(question, options).finally(() => this.#out.delete(key));
-    this.#out.set(key, asking);
-    return asking;
-  }
-
-  async #ask({ caller, sessionId, turnId, message }: TurnQuestion, { timeoutMs, delivery: { signal }, onStep }: AskOptions): Promise<TurnAnswer> {
+  /** A message that comes again meanwhile, as after a lost connection, gets the same answer. @throws only if this process stops, so that the message goes back to the bus */
+  async ask({ caller, sessionId, turnId, message }: TurnQuestion, { timeoutMs, delivery: { signal }, onStep }: AskOptions): Promise<TurnAnswer> {
     let steps = Promise.resolve();
     let newest: string | undefined;
     // While one step is told, those after it wait, and only the newest of them is told.

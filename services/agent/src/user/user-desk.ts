@@ -1,5 +1,5 @@
-import type { Agent } from "@rockbot/agent";
-import { type Bus, DeadLetterError, type Delivery, type Logger } from "@rockbot/bus";
+import type { Agent, TurnPlace } from "@rockbot/agent";
+import { type Bus, DeadLetterError, type Death, type Delivery, type Logger } from "@rockbot/bus";
 import {
   AGENT_USER_SUBSCRIPTION,
   agentTopics,
@@ -15,11 +15,11 @@ import { callerOf, type Identity, METERED, type MessageMeter } from "@rockbot/to
 import { lastTurns } from "./last-turns.ts";
 import { replyAddress } from "./reply-address.ts";
 import type { SessionAddresses } from "./session-addresses.ts";
-import type { TurnCalls } from "./turn-calls.ts";
+import type { AskOptions, TurnAnswer, TurnCalls, TurnQuestion } from "./turn-calls.ts";
 import { replyId, type UserReplies } from "./user-replies.ts";
 
 export interface UserDeskOptions {
-  readonly agent: Pick<Agent, "history" | "note">;
+  readonly agent: Pick<Agent, "history" | "note" | "place" | "leave" | "isToBlame">;
   readonly turns: TurnCalls;
   readonly replies: UserReplies;
   readonly addresses: Pick<SessionAddresses, "set">;
@@ -52,7 +52,19 @@ const TRY_AGAIN = "[The user marked your last answer as not helpful. Say in one 
 export function openUserDesk(bus: Bus, options: UserDeskOptions): Promise<AsyncDisposable> {
   const desk = new UserDesk(bus, options);
   const topics = [agentTopics.message, agentTopics.feedback, agentTopics.historyRequest];
-  return bus.subscribe({ name: AGENT_USER_SUBSCRIPTION, topics, drainMs: options.drainMs, ...METERED }, (message, delivery) => desk.take(message, delivery));
+  return bus.subscribe(
+    {
+      name: AGENT_USER_SUBSCRIPTION,
+      topics,
+      drainMs: options.drainMs,
+      // One process has them in the order in which they were sent, and gives their turns places in that order. Any process runs the turns.
+      prefersOldest: true,
+      onDeadLetter: (message, death) => desk.giveUp(message, death),
+      isToBlame: (message) => desk.isToBlame(message),
+      ...METERED,
+    },
+    (message, delivery) => desk.take(message, delivery),
+  );
 }
 
 class UserDesk {
@@ -84,30 +96,64 @@ class UserDesk {
     return this.#answer(asked);
   }
 
-  async #answer(asked: Asked): Promise<void> {
-    const { turns, replies, addresses, turnTimeoutMs, log } = this.#options;
-    const { message, caller, address: topic, delivery } = asked;
-    const { correlationId, messageId } = message;
+  /** Answers a message that the bus has given up: agents have died over it. */
+  async giveUp(message: Envelope, { reason }: Death): Promise<void> {
+    const sender = this.#options.identity.senderOf(message);
+    const address = replyAddress(message, nameOf(message), this.#bus.traits);
+    if (message.topic !== agentTopics.message || "refusal" in sender || address === undefined || reason === "rejected") return;
+    await this.#replyTo({ message, caller: callerOf(message, sender), address })("I could not answer: I broke off over your message again and again.", true);
+  }
+
+  /** Whether a message that agents have died over again and again may be what they died of. */
+  async isToBlame(message: Envelope): Promise<boolean> {
     const decoded = decodeMessage("UserMessage", message.body);
-    const sessionId = sessionIn(decoded);
-    // An agent that dies between its answer and its acknowledgement leaves a repeat: the same id tells.
+    if (message.topic !== agentTopics.message || !decoded.ok) return true;
+    const caller = callerOf(message, this.#options.identity.senderOf(message));
+    return this.#options.agent.isToBlame({ caller, sessionId: decoded.value.sessionId, turnId: message.messageId });
+  }
+
+  /** Says something to the sender of a message. An agent that dies between its answer and its acknowledgement leaves a repeat: the same id tells. */
+  #replyTo({ message, caller, address: topic }: Pick<Asked, "message" | "caller" | "address">): (content: string, isFinal: boolean) => Promise<void> {
+    const { correlationId, messageId } = message;
+    const sessionId = sessionIn(decodeMessage("UserMessage", message.body));
     const finalId = replyId(caller, sessionId, messageId);
-    const reply = async (content: string, isFinal: boolean): Promise<void> =>
-      void (await replies.send({ topic, sessionId, content, correlationId, isFinal, messageId: isFinal ? finalId : undefined }));
+    return async (content, isFinal) =>
+      void (await this.#options.replies.send({ topic, sessionId, content, correlationId, isFinal, messageId: isFinal ? finalId : undefined }));
+  }
+
+  async #answer(asked: Asked): Promise<void> {
+    const { addresses, turnTimeoutMs, log } = this.#options;
+    const { message, caller, address, delivery } = asked;
+    const decoded = decodeMessage("UserMessage", message.body);
+    const reply = this.#replyTo(asked);
     const refusal = asked.refusal ?? faultOf(decoded);
     if (refusal !== undefined || !decoded.ok) return reply(`I could not take your message: ${refusal}`, true);
+    const { sessionId, content } = decoded.value;
+    const turn = { caller, sessionId, turnId: message.messageId };
+    const placed = this.#place(turn); // before anything is awaited: places are in the order of the messages
     await addresses
-      .set(caller, sessionId, topic)
+      .set(caller, sessionId, address)
       .catch((error: unknown) => log.warn({ reason: String(error) }, "could not keep where replies of a session go"));
-    const { text } = await turns.ask(
-      { caller, sessionId, turnId: messageId, message: decoded.value.content },
-      { timeoutMs: Math.min(turnTimeoutMs, waitsMs(message) ?? turnTimeoutMs), delivery, onStep: (words) => reply(words, false) },
-    );
+    await placed;
+    const timeoutMs = Math.min(turnTimeoutMs, waitsMs(message) ?? turnTimeoutMs);
+    const { text } = await this.#ask({ ...turn, message: content }, { timeoutMs, delivery, onStep: (words) => reply(words, false) });
     await reply(text, true);
   }
 
+  async #place(turn: TurnPlace): Promise<void> {
+    const { agent, log } = this.#options;
+    await agent.place(turn).catch((error: unknown) => log.debug({ reason: String(error) }, "could not give a turn its place: it takes one when it runs"));
+  }
+
+  async #ask(question: TurnQuestion, options: AskOptions): Promise<TurnAnswer> {
+    const { turns, agent } = this.#options;
+    const answer = await turns.ask(question, options);
+    if (!answer.isAnswer) await agent.leave(question).catch(() => {}); // it may never have run; else its place ends by itself
+    return answer;
+  }
+
   async #takeFeedback({ message, caller, delivery, refusal }: Asked): Promise<void> {
-    const { agent, turns, replies, turnTimeoutMs, log } = this.#options;
+    const { agent, replies, turnTimeoutMs, log } = this.#options;
     const decoded = decodeMessage("UserFeedback", message.body);
     const fault = refusal ?? (decoded.ok ? undefined : decoded.fault.message);
     if (fault !== undefined || !decoded.ok) return log.warn({ caller, reason: fault }, "feedback of a user was not taken"); // nobody waits for an answer
@@ -116,7 +162,7 @@ class UserDesk {
     if (isPositive) return agent.note(caller, sessionId, "system", `The user marked the reply ${JSON.stringify(messageId)} as ${mark}.`);
     const history = await agent.history(caller, sessionId);
     if (!history.some(({ role }) => role === "user")) return; // there is nothing to do better
-    const { text, isAnswer } = await turns.ask({ caller, sessionId, turnId: message.messageId, message: TRY_AGAIN }, { timeoutMs: turnTimeoutMs, delivery });
+    const { text, isAnswer } = await this.#ask({ caller, sessionId, turnId: message.messageId, message: TRY_AGAIN }, { timeoutMs: turnTimeoutMs, delivery });
     if (isAnswer) await replies.volunteer(caller, sessionId, message.messageId, text);
   }
 

@@ -14,6 +14,7 @@ import {
   type TakenTurn,
   type TurnClaim,
   type TurnLease,
+  type TurnPlacing,
   type TurnRecord,
   type TurnStore,
 } from "../turn-store.ts";
@@ -71,14 +72,24 @@ class RedisTurnStore implements TurnStore {
     return { state: "taken", fence: Number(value), record: recordOf(fields), history: texts.map((text) => JSON.parse(text) as HistoryTurn) };
   }
 
+  async place(session: SessionKey, { turnId, placeMs, maxWaiting }: TurnPlacing): Promise<void> {
+    const { queue, seen, turn } = this.#keys(session, turnId);
+    await this.#connection.run("give a turn its place", (redis) => redis.placeTurn(queue, seen, turn, turnId, placeMs, maxWaiting));
+  }
+
+  async getsOn(session: SessionKey, turnId: string): Promise<boolean> {
+    const { queue, current, turn } = this.#keys(session, turnId);
+    return this.#did("look at a turn", (redis) => redis.turnGetsOn(turn, queue, current, turnId));
+  }
+
   async renew(session: SessionKey, { turnId, owner, fence: term }: TurnLease, leaseMs: number): Promise<boolean> {
     const { lease, fence, current } = this.#keys(session, turnId);
     return this.#did("renew a session's lease", (redis) => redis.renewSession(lease, fence, current, owner, term, leaseMs));
   }
 
   async leave(session: SessionKey, turnId: string, owner: string): Promise<void> {
-    const { lease, queue, seen } = this.#keys(session, turnId);
-    await this.#connection.run("leave a session", (redis) => redis.leaveSession(lease, queue, seen, owner, turnId));
+    const { lease, queue, seen, turn } = this.#keys(session, turnId);
+    await this.#connection.run("leave a session", (redis) => redis.leaveSession(lease, queue, seen, turn, owner, turnId));
   }
 
   async addAnswer(session: SessionKey, { turnId, owner, fence: term }: TurnLease, index: number, answer: StoredAnswer): Promise<boolean> {

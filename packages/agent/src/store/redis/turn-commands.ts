@@ -1,4 +1,4 @@
-import { EVENTS_KEPT_MS, MAX_EVENTS, MAX_HISTORY, RECORD_KEPT_MS, RESULT_KEPT_MS, TAKE_UP_LEASES } from "../turn-store.ts";
+import { EVENTS_KEPT_MS, MAX_EVENTS, MAX_HISTORY, MAX_TAKES, RECORD_KEPT_MS, RESULT_KEPT_MS, TAKE_UP_LEASES } from "../turn-store.ts";
 
 /** A fence is remembered for so long after its lease was held last. It is a time, so that a new one is higher also after that. */
 const FENCE_KEPT_MS = 24 * 3600_000;
@@ -8,8 +8,29 @@ const SEQUENCE_KEPT_MS = 24 * 3600_000;
 /** Returns 0 if the lease is not the writer's. KEYS: lease, fence. ARGV: owner, fence. */
 const mustHold = "if redis.call('GET', KEYS[1]) ~= ARGV[1] or redis.call('GET', KEYS[2]) ~= ARGV[2] then return 0 end";
 
+/** Drops turns that have fallen silent, and sets `now`. */
+const dropSilent = (queue: string, seen: string): string => `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, silent in ipairs(redis.call('ZRANGEBYSCORE', ${seen}, '-inf', now)) do
+  redis.call('ZREM', ${queue}, silent)
+  redis.call('ZREM', ${seen}, silent)
+end`;
+
+/** Adds a turn to the queue, and says until when it keeps its place. @param full what happens if it has none and there is none */
+const waitInLine = (queue: string, seen: string, { turn, forMs, max, full }: { turn: string; forMs: string; max: string; full: string }): string => `
+if not redis.call('ZSCORE', ${queue}, ${turn}) then
+  local waiting = redis.call('ZCARD', ${queue})
+  if waiting >= tonumber(${max}) then ${full} end
+  local last = redis.call('ZRANGE', ${queue}, -1, -1, 'WITHSCORES')[2] or 0
+  redis.call('ZADD', ${queue}, last + 1, ${turn})
+end
+redis.call('ZADD', ${seen}, now + ${forMs}, ${turn})
+redis.call('PEXPIRE', ${queue}, 2 * ${forMs})
+redis.call('PEXPIRE', ${seen}, 2 * ${forMs})`;
+
 // A turn is a hash: `record`, how many answers there are (`n`), each answer (`a:0`), each result (`r:` and the call's id), and in the end `result` alone.
-// Redis runs a script whole or not at all.
+// `takes` says how often it was taken since it last got on. Redis runs a script whole or not at all.
 export const turnCommands = {
   /** KEYS: lease, fence, queue, seen, current, turn, history. ARGV: turn, owner, leaseMs, maxWaiting, then fields and values of a new record. */
   takeSession: {
@@ -17,12 +38,7 @@ export const turnCommands = {
     lua: `
 local result = redis.call('HGET', KEYS[6], 'result')
 if result then return {'ended', result} end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-for _, silent in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', now)) do
-  redis.call('ZREM', KEYS[3], silent)
-  redis.call('ZREM', KEYS[4], silent)
-end
+${dropSilent("KEYS[3]", "KEYS[4]")}
 local owner = redis.call('GET', KEYS[1])
 local current = redis.call('GET', KEYS[5])
 local fence = tonumber(redis.call('GET', KEYS[2]) or '0')
@@ -31,15 +47,7 @@ if owner ~= ARGV[2] then
   local isNext = not first or first == ARGV[1]
   if current then isNext = current == ARGV[1] end
   if owner or not isNext then
-    if not redis.call('ZSCORE', KEYS[3], ARGV[1]) then
-      local waiting = redis.call('ZCARD', KEYS[3])
-      if waiting >= tonumber(ARGV[4]) then return {'full', waiting} end
-      local last = redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')[2] or 0
-      redis.call('ZADD', KEYS[3], last + 1, ARGV[1])
-    end
-    redis.call('ZADD', KEYS[4], now + ARGV[3], ARGV[1])
-    redis.call('PEXPIRE', KEYS[3], 2 * ARGV[3])
-    redis.call('PEXPIRE', KEYS[4], 2 * ARGV[3])
+    ${waitInLine("KEYS[3]", "KEYS[4]", { turn: "ARGV[1]", forMs: "ARGV[3]", max: "ARGV[4]", full: "return {'full', waiting}" })}
     return {'waiting', redis.call('ZRANK', KEYS[3], ARGV[1]) + (owner and 1 or 0)}
   end
   fence = math.max(fence + 1, now)
@@ -52,8 +60,29 @@ redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('SET', KEYS[5], ARGV[1], 'PX', ${TAKE_UP_LEASES} * ARGV[3])
 local record = redis.call('HGETALL', KEYS[6])
 if #record == 0 then redis.call('HSET', KEYS[6], unpack(ARGV, 5)) end
+if owner ~= ARGV[2] then redis.call('HINCRBY', KEYS[6], 'takes', 1) end
 redis.call('PEXPIRE', KEYS[6], ${RECORD_KEPT_MS})
 return {'taken', term, record, redis.call('LRANGE', KEYS[7], 0, -1)}`,
+  },
+  /** KEYS: queue, seen, turn. ARGV: turn, placeMs, maxWaiting. */
+  placeTurn: {
+    numberOfKeys: 3,
+    lua: `
+if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
+${dropSilent("KEYS[1]", "KEYS[2]")}
+${waitInLine("KEYS[1]", "KEYS[2]", { turn: "ARGV[1]", forMs: "ARGV[2]", max: "ARGV[3]", full: "return 0" })}
+return 1`,
+  },
+  /** KEYS: turn, queue, current. ARGV: turn. */
+  turnGetsOn: {
+    numberOfKeys: 3,
+    lua: `
+local takes = redis.call('HGET', KEYS[1], 'takes')
+if takes then return tonumber(takes) < ${MAX_TAKES} and 1 or 0 end
+local ahead = redis.call('ZRANK', KEYS[2], ARGV[1])
+if not ahead then return 0 end
+local current = redis.call('GET', KEYS[3])
+return (ahead > 0 or (current and current ~= ARGV[1])) and 1 or 0`,
   },
   /** KEYS: lease, fence, current. ARGV: owner, fence, leaseMs. */
   renewSession: {
@@ -64,11 +93,14 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('PEXPIRE', KEYS[3], ${TAKE_UP_LEASES} * ARGV[3])
 return 1`,
   },
-  /** KEYS: lease, queue, seen. ARGV: owner, turn. */
+  /** KEYS: lease, queue, seen, turn. ARGV: owner, turn. */
   leaveSession: {
-    numberOfKeys: 3,
+    numberOfKeys: 4,
     lua: `
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  if tonumber(redis.call('HGET', KEYS[4], 'takes') or '0') > 0 then redis.call('HINCRBY', KEYS[4], 'takes', -1) end
+  return redis.call('DEL', KEYS[1])
+end
 redis.call('ZREM', KEYS[2], ARGV[2])
 return redis.call('ZREM', KEYS[3], ARGV[2])`,
   },
@@ -80,7 +112,7 @@ ${mustHold}
 local count, index = tonumber(redis.call('HGET', KEYS[3], 'n') or '-1'), tonumber(ARGV[3])
 if count < index then return 0 end
 if count > index then return redis.call('HGET', KEYS[3], 'a:' .. ARGV[3]) == ARGV[4] and 1 or 0 end
-redis.call('HSET', KEYS[3], 'a:' .. ARGV[3], ARGV[4], 'n', index + 1)
+redis.call('HSET', KEYS[3], 'a:' .. ARGV[3], ARGV[4], 'n', index + 1, 'takes', 0)
 redis.call('PEXPIRE', KEYS[3], ${RECORD_KEPT_MS})
 return 1`,
   },
@@ -90,7 +122,7 @@ return 1`,
     lua: `
 ${mustHold}
 if redis.call('HEXISTS', KEYS[3], 'record') == 0 then return 0 end
-redis.call('HSETNX', KEYS[3], 'r:' .. ARGV[3], ARGV[4])
+if redis.call('HSETNX', KEYS[3], 'r:' .. ARGV[3], ARGV[4]) == 1 then redis.call('HSET', KEYS[3], 'takes', 0) end
 redis.call('PEXPIRE', KEYS[3], ${RECORD_KEPT_MS})
 return 1`,
   },

@@ -1,4 +1,4 @@
-import type { CallRecord } from "@rockbot/records/journal";
+import { type CallRecord, shownRecord } from "@rockbot/records/journal";
 import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { CommandError } from "../../command-error.ts";
 import { UsageError } from "../../usage-error.ts";
@@ -15,12 +15,15 @@ export async function openRedisCallSource(url: string): Promise<CallSource> {
     async recent(limit) {
       const calls: CallRecord[] = [];
       for (const caller of await store.readCallers().catch(rethrow)) calls.push(...(await store.readRecent(caller, limit).catch(rethrow)));
-      return calls.sort((a, b) => (b.steps[0]?.at ?? 0) - (a.steps[0]?.at ?? 0)).slice(0, limit);
+      return calls
+        .sort((a, b) => (b.steps[0]?.at ?? 0) - (a.steps[0]?.at ?? 0))
+        .slice(0, limit)
+        .map(shownRecord);
     },
     async find(toolCallId) {
       for (const caller of await store.readCallers().catch(rethrow)) {
         const call = await store.read(caller, toolCallId).catch(rethrow);
-        if (call !== undefined) return call;
+        if (call !== undefined) return shownRecord(call);
       }
       return undefined;
     },

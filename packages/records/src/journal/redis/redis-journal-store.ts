@@ -1,7 +1,7 @@
 import { silentLogger } from "@rockbot/bus";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "../../redis/index.ts";
 import { StoreUnavailableError } from "../../store-unavailable-error.ts";
-import { ANSWER_KEPT_MS, type CallRecord, isOpen, shownRecord } from "../call-record.ts";
+import { ANSWER_KEPT_MS, type CallRecord, isOpen } from "../call-record.ts";
 import { type JournalStore, MAX_SLOTS, type SlotClaim } from "../journal-store.ts";
 import { commands } from "./commands.ts";
 
@@ -53,21 +53,24 @@ class RedisJournalStore implements JournalStore {
 
   async readRecent(caller: string, limit: number): Promise<CallRecord[]> {
     const { records, order } = this.#names(caller);
-    return toRecords(await this.#connection.run("read calls", (redis) => redis.readRecentCalls(records, order, limit))).map(shownRecord);
+    return toRecords(await this.#connection.run("read calls", (redis) => redis.readRecentCalls(records, order, limit))).map(withoutBlob);
   }
 
   async read(caller: string, toolCallId: string): Promise<CallRecord | undefined> {
     const found = await this.#connection.run("read a call", (redis) => redis.hget(this.#names(caller).records, toolCallId));
-    return toRecords(found === null ? [] : [found]).map(shownRecord)[0];
+    return toRecords(found === null ? [] : [found]).map(withoutBlob)[0];
   }
 
   async readCallers(): Promise<string[]> {
     return ((await this.#connection.run("read callers", (redis) => redis.zrange(this.#callers, "0", "-1"))) as string[]).sort();
   }
 
-  async writeAnswer(caller: string, toolCallId: string, answer: Uint8Array): Promise<void> {
+  async writeAnswer(caller: string, toolCallId: string, answer: Uint8Array, { isFirst = false }: { readonly isFirst?: boolean } = {}): Promise<void> {
     const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
-    await this.#connection.run("keep an answer", (redis) => redis.set(this.#answer(caller, toolCallId), bytes, "PX", String(ANSWER_KEPT_MS)));
+    await this.#connection.run("keep an answer", (redis) => {
+      const key = this.#answer(caller, toolCallId);
+      return isFirst ? redis.set(key, bytes, "PX", ANSWER_KEPT_MS, "NX") : redis.set(key, bytes, "PX", ANSWER_KEPT_MS);
+    });
   }
 
   async readAnswer(caller: string, toolCallId: string): Promise<Uint8Array | undefined> {
@@ -121,5 +124,6 @@ class RedisJournalStore implements JournalStore {
   }
 }
 
+const withoutBlob = ({ blob: _, ...record }: CallRecord): CallRecord => record;
 const idOf = ({ toolCallId }: CallRecord): string => toolCallId;
 const toRecords = (texts: unknown): CallRecord[] => (texts as string[]).map((text) => JSON.parse(text) as CallRecord);
