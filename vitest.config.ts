@@ -3,13 +3,18 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/closing-line-reporter.ts";
 import { SlowestFilesReporter } from "./test/slowest-files-reporter.ts";
-import { SystemTestsFirst } from "./test/system-tests-first.ts";
+import { TestOrder } from "./test/test-order.ts";
 
 const everything = ["packages/**/*.test.ts", "services/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"];
 /** Tests of `npm run test:cluster` have a configuration of their own. */
 const never = ["**/node_modules/**", "**/dist/**", "test/cluster/**"];
 /** Tests of rooms that change nothing of their process: many files share one process, and what that has imported. */
-const together = ["packages/!(cli|sandbox|testing)/**/*.test.ts", "services/*/src/**/*.test.ts"];
+const together = [
+  "packages/!(sandbox|testing)/**/*.test.ts",
+  "services/*/src/**/*.test.ts",
+  "test/agent/*.test.ts",
+  "test/services/!(bus-traces|gauges).test.ts",
+];
 
 export default defineConfig({
   test: {
@@ -20,7 +25,7 @@ export default defineConfig({
     globalSetup: ["test/setup-broker.ts"],
     reporters: ["default", new SlowestFilesReporter(), new ClosingLineReporter()],
     maxWorkers: 2 * availableParallelism() + 2, // most of what tests do is wait, for processes, brokers and deadlines
-    sequence: { sequencer: SystemTestsFirst },
+    sequence: { sequencer: TestOrder },
     env: {
       // Programs that tests start find their code compiled: half of what the start of a command costs.
       NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node-programs"),

@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+const ROOT = join(import.meta.dirname, "..");
+const SYSTEM = join(ROOT, "test/");
+
+/** What takes longest on a machine that has not run the tests before, and so cannot know. */
+const LONGEST: ReadonlySet<string> = new Set(
+  [
+    "packages/sandbox/src/local/local-maker.test.ts",
+    "test/scripts/hostile.test.ts",
+    "test/abuse/abuse.test.ts",
+    "test/docs/snippets.test.ts",
+    "packages/cli/src/cli.test.ts",
+    "test/library/library.test.ts",
+    "test/faults/f34-manager-killed.test.ts",
+    "test/faults/broker-under-calls.test.ts",
+    "test/faults/f23-broker-refuses.test.ts",
+    "services/scripts-manager/src/packages/package-store.test.ts",
+  ].map((path) => join(ROOT, path)),
+);
+
+/**
+ * The order of test files. Those with processes of their own come first: a process that files share ends where a file comes that shares none. In each part come
+ * what takes longest, then tests of processes and brokers, which mostly wait: so no core is idle at the end while the last of them waits. Among its kind
+ * the one that took longest when it last ran comes first, or the largest, as vitest has it.
+ */
+export class TestOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => place(a) - place(b));
+  }
+}
+
+function place({ project, moduleId }: TestSpecification): number {
+  const kind = LONGEST.has(moduleId) ? 0 : moduleId.startsWith(SYSTEM) ? 1 : 2;
+  return (project.config.isolate ? 0 : 3) + kind;
+}
