@@ -1,8 +1,11 @@
 import { BusUnavailableError } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { startOwnBroker } from "@rockbot/testing";
-import { expect, test } from "vitest";
-import { textMessage, textOf } from "./messages.ts";
+import { afterAll, expect, test } from "vitest";
+import { textMessage, textOf, uniqueName } from "./messages.ts";
+
+const broker = await startOwnBroker(); // it has enough of all when a test ends
+afterAll(() => broker[Symbol.asyncDispose]());
 
 const shortages = [
   { what: "memory", alarm: ["set_vm_memory_high_watermark", "absolute", "1MB"], enough: ["set_vm_memory_high_watermark", "0.6"] },
@@ -15,12 +18,12 @@ test.each(shortages)(
     timeout: 90_000,
   },
   async ({ alarm, enough }) => {
-    await using broker = await startOwnBroker();
+    const name = uniqueName();
     await using bus = await connectBus(broker.url);
     const received: string[] = [];
-    await (await bus.subscribe({ name: "stock", topics: ["stock"] }, async () => {}))[Symbol.asyncDispose]();
+    await (await bus.subscribe({ name, topics: [name] }, async () => {}))[Symbol.asyncDispose]();
     const stock = Array.from({ length: 50 }, (_, index) => `stock ${index}`);
-    await Promise.all(stock.map((text) => bus.publish(textMessage("stock", text))));
+    await Promise.all(stock.map((text) => bus.publish(textMessage(name, text))));
 
     await broker.ctl(...alarm);
     // The alarm reaches connections a moment later, and tells a connection only when it publishes.
@@ -36,15 +39,15 @@ test.each(shortages)(
       .toBe("not taken");
     expect([bus.isReady, bus.isBlocked]).toEqual([false, true]);
 
-    await using _ = await bus.subscribe({ name: "stock", topics: ["stock"] }, async (message) => {
+    await using _ = await bus.subscribe({ name, topics: [name] }, async (message) => {
       received.push(textOf(message));
     });
     await expect.poll(() => received.length, { timeout: 10_000 }).toBe(50);
     let isPatientOver = false;
-    const patient = bus.publish(textMessage("stock", "patient"), { timeoutMs: 60_000 }).finally(() => {
+    const patient = bus.publish(textMessage(name, "patient"), { timeoutMs: 60_000 }).finally(() => {
       isPatientOver = true;
     });
-    await expect(bus.publish(textMessage("stock", "hasty"), { timeoutMs: 400 })).rejects.toThrow(BusUnavailableError);
+    await expect(bus.publish(textMessage(name, "hasty"), { timeoutMs: 400 })).rejects.toThrow(BusUnavailableError);
     expect(isPatientOver).toBe(false);
 
     await broker.ctl(...enough);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { sharedRedisUrl, startOwnBroker } from "@rockbot/testing";
-import { expect, test } from "vitest";
+import { ownVirtualHost, sharedRedisUrl, startOwnBroker } from "@rockbot/testing";
+import { afterAll, expect, test } from "vitest";
 import { countOutcomes, settleCall, tally } from "./agent/settle-calls.ts";
 import { brokenRules, summary } from "./effects/ledger.ts";
 import { startEffectService } from "./effects/start-effect-service.ts";
@@ -8,7 +8,9 @@ import { atScale, record } from "./figures.ts";
 import { startLoad } from "./load.ts";
 import { openScene } from "./scene.ts";
 
-const redisUrl = await sharedRedisUrl();
+/** What is done to it is over when a test ends. */
+const [broker, redisUrl] = await Promise.all([startOwnBroker(), sharedRedisUrl()]);
+afterAll(() => broker[Symbol.asyncDispose]());
 
 /** Past each limit: shorter than the watchdog, longer than heartbeats, longer than the calls' deadline. */
 const PAUSES_MS = atScale(0, 1) === 0 ? [3_000] : [3_000, 12_000, 40_000];
@@ -20,7 +22,6 @@ test.each(PAUSES_MS)(
   },
   async (pauseMs) => {
     const deadlineMs = 20_000;
-    await using broker = await startOwnBroker();
     await using scene = await openScene(broker.url, { redisUrl });
     await using _one = await startEffectService(scene.service);
     await using _other = await startEffectService(scene.service);
@@ -57,7 +58,6 @@ test.each(PAUSES_MS)(
 test("F20: while the broker is short of memory running calls end, new ones are refused at once, and then all is well again", {
   timeout: 90_000,
 }, async () => {
-  await using broker = await startOwnBroker();
   await using scene = await openScene(broker.url, { redisUrl });
   const { caller, ledger } = scene;
   await using _service = await startEffectService(scene.service);
@@ -93,10 +93,10 @@ test("F20: while the broker is short of memory running calls end, new ones are r
 test("F22: when a service's queue is full by policy calls are refused as overloaded at once, and another service takes its calls", {
   timeout: 90_000,
 }, async () => {
-  await using broker = await startOwnBroker();
-  await using full = await openScene(broker.url, { redisUrl });
-  await using beside = await openScene(broker.url, { redisUrl });
-  await broker.ctl("set_policy", "length", `^rockbot\\.${full.service.service}\\.v1$`, '{"max-length":5}', "--apply-to", "queues");
+  await using host = await ownVirtualHost();
+  await using full = await openScene(host.url, { redisUrl });
+  await using beside = await openScene(host.url, { redisUrl });
+  await host.ctl("set_policy", "-p", host.name, "length", `^rockbot\\.${full.service.service}\\.v1$`, '{"max-length":5}', "--apply-to", "queues");
   await using _full = await startEffectService({ ...full.service, concurrency: 1 });
   await using _beside = await startEffectService(beside.service);
   await Promise.all([full.caller.discovered(), beside.caller.discovered()]);

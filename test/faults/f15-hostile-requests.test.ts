@@ -1,5 +1,5 @@
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { startOwnBroker } from "@rockbot/testing";
+import { ownVirtualHost } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { connect } from "amqplib";
 import fc from "fast-check";
@@ -16,7 +16,7 @@ const LARGEST_BYTES = 16 * 1024 * 1024;
 const WAIT = { timeout: 60_000, interval: 100 };
 
 test(`F15: a service answers or dead-letters ${REQUESTS} hostile requests, counts them, and lives, its memory flat`, { timeout: 180_000 }, async () => {
-  await using broker = await startOwnBroker(); // its queues are counted, so nobody else may use them
+  await using broker = await ownVirtualHost(); // its queues are counted, so nobody else may use them
   await using service = await startEchoService(broker.url);
   const model = await connect(broker.url, { noDelay: true });
   model.on("error", () => {}); // a failing test takes its broker away

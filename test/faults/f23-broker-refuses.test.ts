@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Bus, Logger } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { sharedAmqpUrl, sharedRedisUrl, startOwnBroker, startTcpFaultProxy } from "@rockbot/testing";
+import { ownVirtualHost, sharedAmqpUrl, sharedRedisUrl, startTcpFaultProxy } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { textMessage, textOf, uniqueName } from "../broker/messages.ts";
 import { openRawChannel } from "../broker/raw-channel.ts";
@@ -67,13 +67,14 @@ test(`F23: a service whose queue is deleted ${DELETIONS} times serves again each
 });
 
 test("F23: a bus whose user may not connect any more says so, asks now and again, and goes on once it may", { timeout: 120_000 + 2 * REFUSED_MS }, async () => {
-  await using broker = await startOwnBroker();
+  await using broker = await ownVirtualHost();
+  const user = uniqueName();
   await using proxy = await startTcpFaultProxy(broker.url);
-  await broker.ctl("add_user", "guest-of-ours", "secret");
-  const allow = () => broker.ctl("set_permissions", "guest-of-ours", ".*", ".*", ".*");
+  await broker.ctl("add_user", user, "secret");
+  const allow = () => broker.ctl("set_permissions", "-p", broker.name, user, ".*", ".*", ".*");
   await allow();
   const address = new URL(proxy.through(broker.url));
-  address.username = "guest-of-ours";
+  address.username = user;
   address.password = "secret";
   const errors: string[] = [];
   const ignore = () => {};
@@ -83,11 +84,11 @@ test("F23: a bus whose user may not connect any more says so, asks now and again
   await using _ = await bus.subscribe({ name: "served", topics: ["served"] }, async (message) => void received.push(textOf(message)));
 
   const refusals = [
-    { what: "permissions revoked", refuse: () => broker.ctl("clear_permissions", "guest-of-ours"), accept: allow },
+    { what: "permissions revoked", refuse: () => broker.ctl("clear_permissions", "-p", broker.name, user), accept: allow },
     {
       what: "one connection allowed",
-      refuse: () => broker.ctl("set_user_limits", "guest-of-ours", '{"max-connections":1}'),
-      accept: () => broker.ctl("clear_user_limits", "guest-of-ours", "all"),
+      refuse: () => broker.ctl("set_user_limits", user, '{"max-connections":1}'),
+      accept: () => broker.ctl("clear_user_limits", user, "all"),
     },
   ];
   for (const { what, refuse, accept } of refusals) {
