@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createSemaphore } from "@rockbot/base";
 import { type CaseResult, runConformance } from "@rockbot/cli/conformance";
 import { sharedAmqpUrl, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
@@ -10,6 +11,7 @@ import { type Fault, faults } from "./faults.ts";
 const url = await sharedAmqpUrl();
 
 async function examine(fault: Fault): Promise<readonly CaseResult[]> {
+  using _turn = await turns.acquire();
   const service = uniqueName();
   await using example = exampleService(url, service, fault);
   const isRestarted = fault.lacksArguments === undefined;
@@ -27,8 +29,9 @@ async function examine(fault: Fault): Promise<readonly CaseResult[]> {
 
 const brokenBy = (results: readonly CaseResult[]) => results.flatMap(({ outcome, clause, why }) => (outcome === "broken" ? [`${clause}: ${why}`] : []));
 
-// All at once: what a service is tried for is mostly waiting.
-const runs = new Map(Object.entries({ ...faults, "has no fault": () => ({ breaks: [] }) }).map(([name, make]) => [name, examine(make())]));
+// Some at once: what a service is tried for is mostly waiting, but one that hears too late of what happens breaks clauses. In the order of the tests.
+const turns = createSemaphore(6);
+const runs = new Map(Object.entries({ "has no fault": () => ({ breaks: [] }), ...faults }).map(([name, make]) => [name, examine(make())]));
 for (const run of runs.values()) run.catch(() => {}); // the test that waits for it says so
 
 test("a service of serveTools keeps every clause, and is tried for all of them", async () => {
