@@ -1,6 +1,6 @@
 /**
  * An agent that has gone bad, as a process of its own: `node abusive-agent-service.ts JSON`. Publishes as fast as its broker takes it, with nothing of ours
- * but the form of the messages, until SIGTERM; then says how many it was. It has what others leave of the processor: in production it runs elsewhere.
+ * but the form of the messages, until SIGTERM. Says "begun" after the first of them, or the first refusal, and at its end how many it was, as JSON. It has what others leave of the processor: in production it runs elsewhere.
  */
 import { writeFile } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
@@ -22,6 +22,7 @@ const user = new URL(url).username;
 const next = floods[flood];
 let published = 0;
 let refusal = "";
+let hasBegun = false;
 setPriority(constants.priority.PRIORITY_LOW);
 await writeFile("/proc/self/autogroup", String(constants.priority.PRIORITY_LOW)).catch(() => {}); // the same of its session, where the system has that
 process.once("SIGTERM", () => process.stdout.write(`${JSON.stringify({ published, refusal })}\n`, () => process.exit()));
@@ -34,9 +35,16 @@ for (;;) {
     await publishUntilRefused();
   } catch (error) {
     refusal = String(error);
+    begin();
     await new Promise((resolve) => setTimeout(resolve, 100)); // it tries again, as such an agent would
   }
 }
+
+function begin(): void {
+  if (!hasBegun) process.stdout.write("begun\n");
+  hasBegun = true;
+}
+
 async function publishUntilRefused(): Promise<void> {
   const connection = await connect(url, { noDelay: true });
   let failure: Error | undefined;
@@ -55,6 +63,7 @@ async function publishUntilRefused(): Promise<void> {
       channel.publish("rockbot", topic ?? routingKey, body, properties);
       published++;
     }
+    begin();
     await nextTurn();
   }
   throw failure;
