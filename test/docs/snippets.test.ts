@@ -73,6 +73,7 @@ async function tell(snippets: readonly Snippet[]): Promise<void> {
   const standIns: StandIns = { page: pages.url, amqp: broker.url, redis, brave, model: model.url };
   await using story = await Story.begin(standIns, { isCopy });
   for (const snippet of snippets) await story.run(snippet);
+  await story.checkTypes();
 }
 
 async function checkForm({ page, line, language, code }: Snippet): Promise<void> {

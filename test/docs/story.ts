@@ -73,7 +73,6 @@ export class Story implements AsyncDisposable {
       if (language === "python") await this.#execute("python3", [file], snippet);
       if (language !== "ts") return;
       this.#sources.push(file);
-      await this.#typeCheck();
       await this.#execute(process.execPath, [file], snippet);
     } catch (error) {
       throw new Error(`${page}:${line}: ${(error as Error).message}`, { cause: error });
@@ -178,8 +177,9 @@ export class Story implements AsyncDisposable {
     });
   }
 
-  /** As strictly as the repository itself is checked. */
-  async #typeCheck(): Promise<void> {
+  /** Checks what the page has written in TypeScript, as strictly as the repository itself is checked. @throws {Error} that names the places of faults */
+  async checkTypes(): Promise<void> {
+    if (this.#sources.length === 0) return;
     await writeFile(join(this.#folder, "tsconfig.page.json"), JSON.stringify({ extends: join(root, "tsconfig.json"), include: [], files: this.#sources }));
     await this.#execute(join(root, "node_modules/.bin/tsc"), ["-p", "tsconfig.page.json"], { exitCode: 0 });
   }

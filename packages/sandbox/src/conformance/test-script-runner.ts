@@ -301,9 +301,9 @@ print("started")
 
     test("many scripts at once have each its own outcome", async () => {
       await using runner = await makeRunner();
-      const outcomes = await Promise.all(Array.from({ length: 20 }, (_, number) => runIn(runner, `print(input(), ${number})`, { input: `input ${number}` })));
+      const outcomes = await Promise.all(Array.from({ length: 12 }, (_, number) => runIn(runner, `print(input(), ${number})`, { input: `input ${number}` })));
 
-      expect(outcomes.map(({ stdout }) => stdout)).toEqual(Array.from({ length: 20 }, (_, number) => `input ${number} ${number}\n`));
+      expect(outcomes.map(({ stdout }) => stdout)).toEqual(Array.from({ length: 12 }, (_, number) => `input ${number} ${number}\n`));
     });
 
     describe.runIf(isIsolated)("the walls", () => {

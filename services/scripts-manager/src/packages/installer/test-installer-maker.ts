@@ -7,14 +7,17 @@ import { ToolError } from "@rockbot/contracts";
 import type { SandboxMaker } from "@rockbot/sandbox";
 import { installerCommand } from "./installer-command.ts";
 
-/** The machine's own Python, if it has pip: what these tests install is theirs. */
-export const pythonWithPip = ["python3", "/usr/bin/python3"].find((python) => {
+/** The machine's own Python, if it has pip: what these tests install is theirs. By its own path: a manager of versions before it costs as much as its start. */
+export const pythonWithPip = withPip("python3") ?? withPip("/usr/bin/python3");
+
+function withPip(python: string): string | undefined {
   try {
-    return execFileSync(python, ["-I", "-m", "pip", "--version"], { stdio: ["ignore", "pipe", "ignore"] }).length > 0;
+    const words = execFileSync(python, ["-I", "-c", "import pip, sys; print(sys.executable)"], { stdio: ["ignore", "pipe", "ignore"], encoding: "utf8" });
+    return words.trim() || undefined;
   } catch {
-    return false;
+    return undefined;
   }
-});
+}
 
 /** Runs the installer as a plain process, where no sandbox is to be had. `made` counts. */
 export function installerMaker(python: string): SandboxMaker & { readonly made: number } {
