@@ -72,11 +72,10 @@ if (!isCheck || stale.length === 0) {
   );
   await settle(await referencePages({ definitions, configs }));
   const rules = await readFile(POLICY, "utf8");
-  const { callers, operators } = parse(rules) as { readonly callers: object; readonly operators: readonly { readonly name: string }[] };
-  const others = [...Object.keys(callers), ...operators.map(({ name }) => name)].filter((user) => !services.some(({ name }) => name === user));
+  const secrets = new Map(chartedServices(services, configs).map((charted) => [charted.name, charted.secrets]));
   await settle(
     new Map([
-      [COMPOSE, composeFile(await readFile(COMPOSE, "utf8"), services, others)],
+      [COMPOSE, composeFile(await readFile(COMPOSE, "utf8"), services, secrets)],
       [POLICY, composePolicy(rules, busServices)],
       [CHART_POLICY, composePolicy(await readFile(CHART_POLICY, "utf8"), busServices)],
     ]),

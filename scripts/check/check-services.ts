@@ -4,7 +4,8 @@ import { basename, join } from "node:path";
 import { findGlob } from "@rockbot/policy";
 import { type BusService, type Server, services } from "@rockbot/services";
 import { parse } from "yaml";
-import { composeVariables, redisKeys } from "../generate/deployment-files.ts";
+import { envName } from "../../packages/process/src/config/read-env.ts";
+import { composeVariables, networksOf, redisKeys } from "../generate/deployment-files.ts";
 import { listFaults } from "../generate/list-faults.ts";
 import { readYaml } from "../generate/read-schemas.ts";
 import { type SchemaDocument, toolDefinitions } from "../generate/schema-document.ts";
@@ -13,6 +14,7 @@ interface ComposeService {
   readonly image?: string;
   readonly build?: { readonly args: { readonly SERVICE: string } };
   readonly profiles?: readonly string[];
+  readonly networks?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -49,7 +51,7 @@ export async function checkServices(root: string): Promise<string> {
     ...listFaults(services, await toolNames(root)),
     ...(await toolFaults(root)),
     ...(await Promise.all(services.map(settingFaults))).flat(),
-    ...services.flatMap((service) => composeFaults(service, compose.services[service.name] ?? {})),
+    ...(await Promise.all(services.map((service) => composeFaults(service, compose.services[service.name] ?? {})))).flat(),
   ];
   if (faults.length > 0) throw new Error(faults.join("\n"));
   return `${services.length} services`;
@@ -96,13 +98,17 @@ async function settingFaults(service: BusService | Server): Promise<string[]> {
   ];
 }
 
-function composeFaults(service: BusService | Server, { image, build, profiles, environment = {} }: ComposeService): string[] {
+async function composeFaults(service: BusService | Server, { image, build, profiles, networks, environment = {} }: ComposeService): Promise<string[]> {
   const { name, profile } = service;
+  const { configSchema } = await service.settings();
+  const { properties } = configSchema.schema as { readonly properties: Readonly<Record<string, { readonly "x-secret"?: boolean }>> };
+  const secrets = Object.keys(properties).flatMap((property) => (properties[property]?.["x-secret"] === true ? envName(property) : []));
   const compared: readonly (readonly [path: string, expected: string | undefined, found: string | undefined])[] = [
     ["image", `rockbot/${name}`, image],
     ["build.args.SERVICE", name, build?.args.SERVICE],
     ["profiles", profile, profiles?.join()],
-    ...Object.entries(composeVariables(service)).map(([variable, value]) => [`environment.${variable}`, value, environment[variable]] as const),
+    ["networks", networksOf(service, services).join(), networks?.join()],
+    ...Object.entries(composeVariables(service, secrets)).map(([variable, value]) => [`environment.${variable}`, value, environment[variable]] as const),
   ];
   return compared.flatMap(([path, expected, found]) =>
     found === expected

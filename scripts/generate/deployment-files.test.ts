@@ -24,9 +24,10 @@ const helper = defineService({
   start: async () => ({ async [Symbol.asyncDispose]() {} }),
 });
 
-test("a service that compose lacks is added with its users, keys and volume, and a second time nothing changes", () => {
+test("a service that compose lacks is added with its secrets, network and volumes, and a second time nothing changes", () => {
   const all = [...services, helper];
-  const text = composeFile(read("docker-compose.yml"), all, ["cli", "operator"]);
+  const secrets = new Map([["helper", ["BUS_URL", "REDIS_URL"]]]);
+  const text = composeFile(read("docker-compose.yml"), all, secrets);
   const compose = parse(text, { merge: true });
 
   expect(compose.services.helper).toMatchObject({
@@ -34,19 +35,15 @@ test("a service that compose lacks is added with its users, keys and volume, and
     build: { args: { SERVICE: "helper" } },
     profiles: ["helpers"],
     cap_drop: ["ALL"],
-    environment: { HOST: "0.0.0.0", POLICY_FILE: expect.anything(), REDIS_URL: expect.stringMatching(/^redis:\/\/helper:/) },
-    volumes: [expect.stringContaining("policy.yaml"), "helper-audit:/var/lib/rockbot"],
+    environment: { HOST: "0.0.0.0", POLICY_FILE: expect.anything(), REDIS_URL_FILE: "/run/rockbot/REDIS_URL" },
+    networks: ["helper", "out"],
+    volumes: [expect.stringContaining("policy.yaml"), "helper-secrets:/run/rockbot:ro", "helper-audit:/var/lib/rockbot"],
   });
-  expect(compose.volumes).toHaveProperty("helper-audit");
-  expect(compose.services.redis.command).toContainEqual(expect.stringMatching(/^--user helper on >\S+ ~rockbot:\{leases\}:\* resetchannels -@all /));
-  expect(compose.services.definitions.environment).toHaveProperty("ROCKBOT_PASSWORD_AGENT");
-  expect(composeFile(text, all, ["cli", "operator"])).toBe(text);
-});
-
-test("a user at Redis that reaches more keys than its entry names is mended", () => {
-  const text = read("docker-compose.yml");
-
-  expect(composeFile(text.replace("~rockbot:{journal}:*", "~rockbot:*"), services, ["cli", "operator"])).toBe(text);
+  expect(compose.volumes).toMatchObject({ "helper-audit": null, "helper-secrets": null });
+  expect(compose.networks.helper).toEqual({ internal: true });
+  for (const server of ["rabbitmq", "redis"]) expect(compose.services[server].networks).toContain("helper");
+  expect(compose.services.init.volumes).toContain("helper-secrets:/secrets/helper");
+  expect(composeFile(text, all, secrets)).toBe(text);
 });
 
 test("a delegate is a caller of the compose policy, and comments stay", () => {

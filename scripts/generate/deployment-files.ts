@@ -1,67 +1,80 @@
 import type { PolicyDocument } from "@rockbot/policy";
 import { type BusService, type Server, stateKeys } from "@rockbot/services";
 import { parse } from "yaml";
-import { passwordVariable } from "../../packages/cli/src/broker/read-passwords.ts";
 
 /** How a service of the list is written down in `docker-compose.yml` and `docker/policy.yaml`. */
 
-/** The variable with a user's password, in a place where compose fills it in. */
-const passwordOf = (user: string): string => `\${${passwordVariable(user)}:-local-only}`;
+/** The variables of each service's secret settings, by its name. */
+type ServiceSecrets = ReadonlyMap<string, readonly string[]>;
 
-const PASSWORD_LINES = /(?:^ {6}ROCKBOT_PASSWORD_\w+: .*\n)+/m;
-const REDIS_LINES = /(?:^ {6}- --user (?!default )\S+ on .*\n)+/m;
-const RIGHTS = "resetchannels -@all +@read +@write +@scripting +@connection -@dangerous +info +time";
+/** Where a service of compose finds its secrets: a volume of its own, which `rockbot compose init` fills. */
+const SECRETS = "/run/rockbot";
+
+const SECRET_VOLUMES = /(?:^ {6}- [a-z-]+-secrets:\/secrets\/[a-z-]+\n)+/m;
+const BUS_NETWORKS = /(?<=^ {4}networks: \[(?:broker, )?)web-tools, [a-z, -]*(?=\] # of all services on the bus$)/gm;
 
 /** The service's keys in Redis; none if it remembers nothing there. */
 export const redisKeys = (service: BusService | Server): string[] => (service.onBus ? service.state.flatMap((kind) => stateKeys[kind] ?? []) : []);
 
 /**
- * The compose file with the passwords and the users at Redis that follow from the list, and with each service that it lacks. What it says of the others
+ * The compose file with the secrets' volumes and the networks that follow from the list, and with each service that it lacks. What it says of the others
  * besides is left as it is.
- * @param others users of the broker that are no services
  */
-export function composeFile(text: string, services: readonly (BusService | Server)[], others: readonly string[]): string {
-  const users = [...services.filter(({ onBus }) => onBus).map(({ name }) => name), ...others];
-  const passwords = users.map((user) => `      ${passwordVariable(user)}: ${passwordOf(user)}\n`);
-  const redisUsers = services.flatMap((service) => {
-    const keys = redisKeys(service);
-    return keys.length === 0 ? [] : `      - --user ${service.name} on >${passwordOf(service.name)} ${keys.map((key) => `~${key}`).join(" ")} ${RIGHTS}\n`;
-  });
+export function composeFile(text: string, services: readonly (BusService | Server)[], secrets: ServiceSecrets): string {
   const missing = services.filter(({ name }) => !new RegExp(`^ {2}${name}:$`, "m").test(text));
-  const volumes = missing.filter(hasAudit).map(({ name }) => `  ${name}-audit:\n`);
+  const stanzas = missing.map((service) => stanza(service, services, secrets.get(service.name) ?? []));
+  const folders = services.map(({ name }) => `      - ${name}-secrets:/secrets/${name}\n`);
+  const onBus = services.flatMap(({ name, onBus: is }) => (is ? name : []));
+  const volumes = missing.flatMap((service) => [...(hasAudit(service) ? [`  ${service.name}-audit:\n`] : []), `  ${service.name}-secrets:\n`]);
+  const networks = missing.filter((service) => networksOf(service, services)[0] === service.name).map(({ name }) => `  ${name}: { internal: true }\n`);
   return text
-    .replace(PASSWORD_LINES, () => passwords.join(""))
-    .replace(REDIS_LINES, () => redisUsers.join(""))
-    .replace(/\nvolumes:\n/, () => `${missing.map((service) => `\n${stanza(service)}`).join("")}\nvolumes:\n${volumes.join("")}`);
+    .replace(SECRET_VOLUMES, () => folders.join(""))
+    .replaceAll(BUS_NETWORKS, () => onBus.join(", "))
+    .replace(/\nnetworks:\n/, () => `${stanzas.map((lines) => `\n${lines}`).join("")}\nnetworks:\n${networks.join("")}`)
+    .replace(/\nvolumes:\n/, () => `\nvolumes:\n${volumes.join("")}`);
+}
+
+/**
+ * The networks of a service in compose. Each service has one of its own, in which it meets the broker and Redis, or the service that connects to it; so
+ * that no two services meet that do not talk. By `out` it reaches other machines, by `front` the machine of compose reaches it.
+ */
+export function networksOf(service: BusService | Server, services: readonly (BusService | Server)[]): readonly string[] {
+  const servers = services.filter(({ onBus, deployment }) => !onBus && deployment?.reachedBy === service.name).map(({ name }) => name);
+  return [
+    ...(service.onBus || service.deployment?.reachedBy !== undefined ? [service.name] : []),
+    ...servers,
+    ...(service.egress.includes("internet") || service.egress.includes("configured") ? ["out"] : []),
+    ...(service.deployment?.reachedBy === "outside" ? ["front"] : []),
+  ];
 }
 
 const hasAudit = (service: BusService | Server): boolean => service.onBus && service.state.includes("audit");
 
-/** What the list says of a service's environment in compose; undefined what it does not have there. */
-export function composeVariables(service: BusService | Server): Readonly<Record<string, string | undefined>> {
-  const login = `${service.name}:${passwordOf(service.name)}`;
+/** What the list says of a service's environment in compose: its secrets are files, never values. */
+export function composeVariables(service: BusService | Server, secrets: readonly string[]): Readonly<Record<string, string | undefined>> {
   return {
-    BUS_URL: service.onBus ? `amqp://${login}@rabbitmq:5672` : undefined,
-    REDIS_URL: redisKeys(service).length > 0 ? `redis://${login}@redis:6379` : undefined,
+    ...Object.fromEntries(secrets.toSorted().map((variable) => [`${variable}_FILE`, `${SECRETS}/${variable}`])),
     AUDIT_FILE: hasAudit(service) ? "/var/lib/rockbot/audit.jsonl" : undefined,
   };
 }
 
-function stanza(service: BusService | Server): string {
+function stanza(service: BusService | Server, services: readonly (BusService | Server)[], secrets: readonly string[]): string {
   const { name, onBus, port, profile } = service;
   const audit = hasAudit(service) ? `, "${name}-audit:/var/lib/rockbot"` : "";
+  const policy = onBus ? `"./docker/policy.yaml:/etc/rockbot/policy.yaml:ro", ` : "";
   return [
     `  # ${service.summary}`,
     `  ${name}:`,
-    "    <<: *service",
+    onBus ? "    <<: *service" : "    <<: *server",
     ...(profile === undefined ? [] : [`    profiles: [${profile}]`]),
     `    build: { context: ., args: { SERVICE: ${name} } }`,
     `    image: rockbot/${name}`,
-    ...(onBus ? [`    volumes: ["./docker/policy.yaml:/etc/rockbot/policy.yaml:ro"${audit}]`] : ["    depends_on: {}", "    volumes: []"]),
+    `    networks: [${networksOf(service, services).join(", ")}]`,
+    `    volumes: [${policy}"${name}-secrets:${SECRETS}:ro"${audit}]`,
     "    environment:",
-    onBus ? "      <<: *environment" : `      LOG_LEVEL: \${ROCKBOT_LOG_LEVEL:-info}`,
-    ...Object.entries(composeVariables(service)).flatMap(([variable, value]) => (value === undefined ? [] : [`      ${variable}: ${value}`])),
-    ...(port === undefined ? [] : ["      HOST: 0.0.0.0"]),
+    onBus ? "      <<: *environment" : "      <<: *server-environment",
+    ...Object.entries(composeVariables(service, secrets)).flatMap(([variable, value]) => (value === undefined ? [] : [`      ${variable}: ${value}`])),
+    ...(port === undefined || !onBus ? [] : ["      HOST: 0.0.0.0"]),
     "",
   ].join("\n");
 }

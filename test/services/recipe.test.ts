@@ -20,7 +20,9 @@ const recipe = readSnippets(PAGE, readFileSync(join(root, PAGE), "utf8"))
   .map(({ code }) => `${code}\n`);
 
 interface Compose {
-  readonly services: Readonly<Record<string, { readonly environment: Readonly<Record<string, string>>; readonly command?: readonly string[] }>>;
+  readonly services: Readonly<
+    Record<string, { readonly environment: Readonly<Record<string, string>>; readonly networks?: readonly string[]; readonly volumes?: readonly string[] }>
+  >;
 }
 
 test("a service that is built as docs/start/first-service.md says runs on RabbitMQ, shares its claims, and has its place in compose", {
@@ -42,10 +44,11 @@ test("a service that is built as docs/start/first-service.md says runs on Rabbit
   const { services } = parse(read("docker-compose.yml"), { merge: true }) as Compose;
   expect(services["echo"]).toMatchObject({
     image: "rockbot/echo",
-    environment: { BUS_URL: expect.stringMatching(/^amqp:\/\/echo:/), REDIS_URL: expect.stringMatching(/^redis:\/\/echo:/), AUDIT_FILE: expect.anything() },
+    networks: ["echo"],
+    environment: { BUS_URL_FILE: "/run/rockbot/BUS_URL", REDIS_URL_FILE: "/run/rockbot/REDIS_URL", AUDIT_FILE: expect.anything() },
   });
-  expect(services["definitions"]?.environment).toHaveProperty("ROCKBOT_PASSWORD_ECHO");
-  expect(services["redis"]?.command?.find((argument) => argument.startsWith("--user echo "))).toMatch(/ ~rockbot:\{rates\}:\* ~rockbot:\{claims\}:\* /);
+  expect(services["init"]?.volumes).toContain("echo-secrets:/secrets/echo");
+  for (const server of ["rabbitmq", "redis"]) expect(services[server]?.networks).toContain("echo");
   expect(parse(read("docker/policy.yaml"))).toMatchObject({ services: { echo: { topic: "tool.invoke.echo", tools: ["echo_*"] } } });
   expect(read("docs/reference/services.md")).toContain("| `echo` |");
 

@@ -10,6 +10,7 @@ import { addCallsCommand } from "./calls-command.ts";
 import { addChatCommand } from "./chat-command.ts";
 import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
 import { addCompletionCommand } from "./completion-command.ts";
+import { addComposeCommand } from "./compose-command.ts";
 import { addConformanceCommand } from "./conformance-command.ts";
 import { addMcpCommand, MCP_CONFIG } from "./mcp-command.ts";
 import { addPolicyCommand } from "./policy-command.ts";
@@ -134,6 +135,7 @@ starts in this process. Ctrl-C cancels the call, wherever it runs.`,
   addDlq(program);
   addPolicyCommand(program);
   addBrokerCommand(program);
+  addComposeCommand(program);
   addConformanceCommand(program);
   addCompletionCommand(program);
 

@@ -127,10 +127,12 @@ test("empty variables and variables of others are not settings", () => {
   expect(loadConfig(config, { env: { BUS_URL: "", PATH: "/bin", ROCKBOT_UNKNOWN: "1" } }).busUrl).toBe("memory:");
 });
 
-test("a secret comes from the file its _FILE variable names, without the last line break", () => {
+test("a secret comes from the file its _FILE variable names, without the last line break, and an empty file is no setting", () => {
   using secret = temporaryFile("api-key", "0123456789\n");
+  using empty = temporaryFile("no-key", "\n");
 
   expect(loadConfig(config, { env: { API_KEY_FILE: secret.path } }).apiKey).toBe("0123456789");
+  expect(loadConfig(config, { env: { API_KEY_FILE: empty.path } }).apiKey).toBeUndefined();
   expect(faultsOf(() => loadConfig(config, { env: { API_KEY_FILE: secret.path, API_KEY: "0123456789" } }))).toEqual([
     "apiKey: both the variables API_KEY and API_KEY_FILE are set. Set one of them",
   ]);

@@ -14,7 +14,7 @@ export function envName(property: string): string {
 
 /**
  * The values that the environment sets. An empty variable counts as not set, since `NAME=${OTHER:-}` is how a compose file says so. A secret may lie
- * in the file that `NAME_FILE` names. Variables that belong to no property are ignored.
+ * in the file that `NAME_FILE` names, and an empty file counts as not set, too. Variables that belong to no property are ignored.
  */
 export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Readonly<Record<string, string | undefined>>): EnvSettings {
   const settings = new Map<string, Setting>();
@@ -29,10 +29,8 @@ export function readEnv(properties: ReadonlyMap<string, PropertySchema>, env: Re
       faults.push(`${property}: both the variables ${name} and ${name}_FILE are set. Set one of them`);
     } else if (file !== undefined) {
       try {
-        settings.set(property, {
-          value: coerce(readFileSync(file, "utf8").replace(/\r?\n$/, ""), schema),
-          source: `the variable ${name}_FILE`,
-        });
+        const secret = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+        if (secret !== "") settings.set(property, { value: coerce(secret, schema), source: `the variable ${name}_FILE` });
       } catch (error) {
         faulty.push(property);
         faults.push(

@@ -1,0 +1,36 @@
+import { policyUsers } from "../broker/policy-users.ts";
+import { CommandError } from "../command-error.ts";
+import { composeSecrets, keepSecrets, readSecrets } from "../compose/compose-secrets.ts";
+import { handOutSecrets } from "../compose/hand-out-secrets.ts";
+import { UsageError } from "../usage-error.ts";
+
+export interface ComposeInitOptions {
+  readonly policy: string;
+  readonly file: string;
+  readonly from?: string;
+  readonly out?: string;
+}
+
+const COMMENT = `# The secrets of docker-compose.yml, made by rockbot compose init. The next docker compose up takes them over.
+# Keys from elsewhere belong here, too: BRAVE_API_KEY, MODEL_API_KEY, OPENROUTER_API_KEY, PIP_INDEX_URL, AUDIT_KEY.
+`;
+
+/** `rockbot compose init`: makes up the secrets that are missing, and hands them out if it is told where. */
+export async function initCompose({ policy, file, from, out }: ComposeInitOptions): Promise<void> {
+  const { users } = await policyUsers(policy);
+  const names = users.map(({ user }) => user);
+  const secrets = await composeSecrets(from === undefined ? [file] : [file, from], names);
+  if (out === undefined && (await readSecrets(file)).size > 0)
+    throw new CommandError(`Cannot write ${file}: it has secrets already. Change them there, or remove it`);
+  await keepSecrets(file, secrets, names, out === undefined ? COMMENT : "");
+  if (out !== undefined) await handOutSecrets(out, secrets, users);
+  console.error(out === undefined ? `${file} has ${secrets.size} secrets. Only you can read it` : `${users.length} users have their secrets`);
+}
+
+/** `rockbot compose secret NAME`: prints one. */
+export async function printSecret(name: string, { file }: { readonly file: string }): Promise<void> {
+  const secrets = await readSecrets(file);
+  const value = secrets.get(name);
+  if (value === undefined) throw new UsageError([`${name}: no such secret in ${file}. There are: ${[...secrets.keys()].join(", ") || "none"}`]);
+  console.log(value);
+}

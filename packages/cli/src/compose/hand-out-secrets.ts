@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { chown, mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { brokerDefinitions } from "@rockbot/bus-rabbitmq";
+import type { BusRights } from "@rockbot/policy";
+import { type BusService, type Server, services, stateKeys } from "@rockbot/services";
+import { passwordVariable } from "../broker/read-passwords.ts";
+import { writePrivateFile } from "../broker/write-private-file.ts";
+import { type ComposeSecrets, tokenVariable, withToken } from "./compose-secrets.ts";
+
+/** The user of the images, and root, as which scripts-manager opens the container engine's socket. */
+const [IMAGE_USER, ROOT] = [1000, 0];
+const REDIS_RIGHTS = "resetchannels -@all +@read +@write +@scripting +@connection -@dangerous +info +time";
+
+/**
+ * Puts into the folder of each process of compose what it needs to know, and nothing else: `{folder}/{service}/BUS_URL` and the like, a file of users for
+ * Redis, and definitions for RabbitMQ. A service whose secret nobody has given gets an empty file, which counts as not set.
+ */
+export async function handOutSecrets(folder: string, secrets: ComposeSecrets, users: readonly BusRights[]): Promise<void> {
+  for (const service of services) {
+    const owner = service.egress.includes("containers") ? ROOT : IMAGE_USER;
+    for (const [name, value] of await secretsOf(service, secrets)) await writeSecret(join(folder, service.name), name, value, owner);
+  }
+  await writeOpen(join(folder, "redis"), "users.acl", redisUsers(secrets));
+  const passwords = new Map(users.map(({ user }) => [user, secrets.get(passwordVariable(user)) ?? ""]));
+  await mkdir(join(folder, "rabbitmq"), { recursive: true });
+  await writePrivateFile(join(folder, "rabbitmq/definitions.json"), `${JSON.stringify(brokerDefinitions(users, { passwords }), undefined, 2)}\n`);
+}
+
+/** The files of a service: its secret settings, and the tokens of the MCP servers that it connects to. */
+async function secretsOf(service: BusService | Server, secrets: ComposeSecrets): Promise<ReadonlyMap<string, string>> {
+  const { configSchema } = await service.settings();
+  const { properties } = configSchema.schema as { readonly properties: Readonly<Record<string, { readonly "x-secret"?: boolean }>> };
+  const names = Object.keys(properties).filter((property) => properties[property]?.["x-secret"] === true);
+  const variables = names.map((property) => property.replaceAll(/[A-Z]/g, "_$&").toUpperCase());
+  const login = `${service.name}:${secrets.get(passwordVariable(service.name))}`;
+  const own = variables.map((variable): [string, string] => {
+    if (variable === "BUS_URL") return [variable, `amqp://${login}@rabbitmq:5672`];
+    if (variable === "REDIS_URL") return [variable, `redis://${login}@redis:6379`];
+    return [variable, (variable.endsWith("_TOKEN") ? secrets.get(tokenVariable(service)) : secrets.get(variable)) ?? ""];
+  });
+  const servers = withToken.filter(({ deployment }) => deployment?.reachedBy === service.name);
+  return new Map([
+    ...own,
+    ...servers.map((server): [string, string] => [tokenVariable(server).replace("ROCKBOT_", ""), secrets.get(tokenVariable(server)) ?? ""]),
+  ]);
+}
+
+/** Redis' users, each with the keys of what its service remembers. Passwords stand there as hashes, so that Redis may run as any user. */
+function redisUsers(secrets: ComposeSecrets): string {
+  const lines = services.flatMap((service) => {
+    const keys = service.onBus ? service.state.flatMap((kind) => stateKeys[kind] ?? []) : [];
+    const hash = createHash("sha256")
+      .update(secrets.get(passwordVariable(service.name)) ?? "")
+      .digest("hex");
+    return keys.length === 0 ? [] : `user ${service.name} on #${hash} ${keys.map((key) => `~${key}`).join(" ")} ${REDIS_RIGHTS}\n`;
+  });
+  return ["user default on nopass resetkeys resetchannels -@all +ping\n", ...lines].join("");
+}
+
+async function writeSecret(folder: string, name: string, value: string, owner: number): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, name);
+  await writeFile(`${path}.new`, value, { mode: 0o400 });
+  if (process.getuid?.() === ROOT) await chown(`${path}.new`, owner, owner);
+  await rename(`${path}.new`, path);
+}
+
+async function writeOpen(folder: string, name: string, text: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, name), text, { mode: 0o644 });
+}

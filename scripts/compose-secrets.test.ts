@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { busRights, readPolicy } from "@rockbot/policy";
+import { busServices, services } from "@rockbot/services";
+import { temporaryFolder } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { initCompose } from "../packages/cli/src/commands/compose.ts";
+
+const root = dirname(import.meta.dirname);
+const policy = join(root, "docker/policy.yaml");
+
+interface Compose {
+  readonly services: Readonly<
+    Record<
+      string,
+      { readonly environment?: Readonly<Record<string, string | null>>; readonly command?: readonly string[]; readonly volumes?: readonly unknown[] }
+    >
+  >;
+}
+
+interface Definitions {
+  readonly users: readonly { readonly name: string; readonly tags: readonly string[] }[];
+  readonly exchanges: readonly { readonly name: string }[];
+  readonly topic_permissions: readonly { readonly user: string; readonly exchange: string }[];
+}
+
+const compose = parse(readFileSync(join(root, "docker-compose.yml"), "utf8"), { merge: true }) as Compose;
+
+/** What `rockbot compose init` hands out, as its container does. */
+async function handedOut(given = "") {
+  const folder = temporaryFolder();
+  folder.write("given.env", given);
+  const [file, from, out] = ["kept.env", "given.env", "out"].map((name) => join(folder.path, name)) as [string, string, string];
+  const init = () => initCompose({ policy, file, from, out });
+  await init();
+  const read = (path: string): string => readFileSync(join(out, path), "utf8");
+  return { init, out, file, read, [Symbol.dispose]: () => folder[Symbol.dispose]() };
+}
+
+test("no password and no token stands in docker-compose.yml, neither as a value of the environment nor on a command line", () => {
+  for (const { environment = {}, command = [] } of Object.values(compose.services)) {
+    const secret = Object.keys(environment).filter((name) => /(PASSWORD|TOKEN|_KEY|BUS_URL|REDIS_URL|PIP_INDEX_URL)$/.test(name));
+    expect(secret).toEqual([]);
+    expect(command.join(" ")).not.toMatch(/--user|password|local-only/);
+  }
+});
+
+test("each file that a service of compose reads a secret from is handed out into a volume of its own, for its owner alone", async () => {
+  using made = await handedOut();
+  for (const { name } of services) {
+    const { environment = {}, volumes = [] } = compose.services[name] ?? {};
+    const files = Object.entries(environment).flatMap(([variable, file]) =>
+      variable.endsWith("_FILE") && file?.startsWith("/run/rockbot/") ? file.slice("/run/rockbot/".length) : [],
+    );
+    expect(readdirSync(join(made.out, name)).sort()).toEqual(expect.arrayContaining(files.sort()));
+    for (const file of files) expect(statSync(join(made.out, name, file)).mode & 0o777).toBe(0o400);
+    expect(volumes).toContain(`${name}-secrets:/run/rockbot:ro`);
+  }
+  expect(statSync(made.file).mode & 0o777).toBe(0o600);
+});
+
+test("secrets are made up once, are all different, and those that somebody gives count more", async () => {
+  using made = await handedOut("ROCKBOT_GATEWAY_TOKEN=chosen-by-somebody\nBRAVE_API_KEY=a-key\n");
+  const before = made.read("web-tools/BUS_URL");
+  await made.init();
+
+  expect(made.read("web-tools/BUS_URL")).toBe(before);
+  expect(made.read("gateway/GATEWAY_TOKEN")).toBe("chosen-by-somebody");
+  expect(made.read("web-tools/BRAVE_API_KEY")).toBe("a-key");
+  expect(readFileSync(made.file, "utf8")).not.toContain("a-key");
+  expect(made.read("agent/MODEL_API_KEY")).toBe("");
+  expect(made.read("mcp-bridge/SYSTEM_INFO_TOKEN")).toBe(made.read("system-info-mcp/MCP_TOKEN"));
+  const passwords = busServices.map(({ name }) => new URL(made.read(`${name}/BUS_URL`)));
+  expect(passwords.map(({ username }) => username)).toEqual(busServices.map(({ name }) => name));
+  expect(new Set(passwords.map(({ password }) => password)).size).toBe(busServices.length);
+  for (const { password } of passwords) expect(password).toMatch(/^[\w-]{43}$/);
+});
+
+test("RabbitMQ gets a user for each name of the policy, with rights to topics, and Redis one for each service, which reaches some keys only", async () => {
+  using made = await handedOut();
+  const users = busRights((await readPolicy(readFileSync(policy, "utf8"), policy)).document).map(({ user }) => user);
+  const definitions = JSON.parse(made.read("rabbitmq/definitions.json")) as Definitions;
+
+  expect(definitions.users.map(({ name }) => name).sort()).toEqual(users.toSorted());
+  expect(definitions.users.filter(({ name, tags }) => name === "guest" || tags.includes("administrator"))).toEqual([]);
+  // A user without topic rights for an exchange may publish and bind any key of it.
+  const pairs = users.flatMap((user) => definitions.exchanges.map(({ name }) => `${user} ${name}`));
+  expect(definitions.topic_permissions.map(({ user, exchange }) => `${user} ${exchange}`).sort()).toEqual(pairs.sort());
+
+  const rules = made.read("redis/users.acl").trim().split("\n");
+  expect(rules.map((rule) => rule.split(" ")[1]).sort()).toEqual(["default", ...busServices.map(({ name }) => name)].sort());
+  for (const rule of rules) {
+    expect(rule).toContain("-@all");
+    expect(rule).not.toMatch(/~\*|allkeys|[+]@all|[+]@dangerous|[+]@admin| >/);
+  }
+});
+
+test("a chosen password that cannot stand in an address is refused by its name", async () => {
+  await expect(handedOut("ROCKBOT_PASSWORD_AGENT=p@ss word\n")).rejects.toThrow("ROCKBOT_PASSWORD_AGENT: expected 8 to 512 letters, digits and -._~");
+});
