@@ -104,7 +104,9 @@ export class TurnRun {
       const clients = answer.toolCalls.filter(({ name, refusal }) => refusal === undefined && this.#isClients(name));
       if (clients.length > 0) {
         const toolCalls = clients.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
-        return { ...this.#result(answer.text, "tool_calls"), toolCalls };
+        const own = [...new Set(answer.toolCalls.filter(({ name, refusal }) => refusal === undefined && !this.#isClients(name)).map(({ name }) => name))];
+        const notMade = own.length === 0 ? undefined : `calls of the agent's own tools in the same answer were not made: ${own.join(", ")}`;
+        return { ...this.#result(answer.text, "tool_calls", notMade), toolCalls };
       }
       await this.#keep(iteration, answer);
       this.#options.conversation.addAnswer(answer);
