@@ -10,6 +10,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { parse } from "yaml";
 import { busServices, services } from "../services/index.ts";
+import { ALERTS, alertFiles, composeTargets } from "./generate/alert-files.ts";
 import { asyncApiDocument, type ContractWords, clausesOf } from "./generate/async-api.ts";
 import { chartSchema } from "./generate/chart-schema.ts";
 import { clausesModule } from "./generate/clauses-module.ts";
@@ -48,6 +49,10 @@ for (const file of globSync("{packages,services}/*/src/**/*.py").sort()) {
 const charted = chartedServices(services, configs);
 files.set("helm/rockbot/values.schema.json", chartSchema(chartValues, charted, configs));
 files.set("helm/rockbot/files/services.json", `${JSON.stringify(charted, null, 2)}\n`);
+await make(ALERTS, async () => {
+  for (const [file, text] of await alertFiles(await readFile(ALERTS, "utf8"))) files.set(file, text);
+});
+files.set("docker/observability/targets.yml", composeTargets(services.map(({ name }) => name)));
 await make(POLICY_SCHEMA, () => addModules({ file: POLICY_SCHEMA, name: "policy", type: "PolicyDocument" }, policy));
 
 const isCheck = process.argv.includes("--check");

@@ -15,8 +15,8 @@
 {{- $scaling := .service.values.autoscaling }}
 {{- $address := .root.Values.monitoring.prometheus.address }}
 - type: prometheus
-  metadata: { serverAddress: {{ $address | quote }}, query: 'sum(rockbot_queue_messages{service="{{ .service.name }}"})', threshold: {{ int $scaling.queueDepth | quote }} }
+  metadata: { serverAddress: {{ $address | quote }}, query: 'sum(rockbot_queue_messages{namespace="{{ .root.Release.Namespace }}",service="{{ .service.name }}"})', threshold: {{ int $scaling.queueDepth | quote }} }
 - type: prometheus
   metricType: Value
-  metadata: { serverAddress: {{ $address | quote }}, query: 'max(rockbot_queue_age_seconds{service="{{ .service.name }}"})', threshold: {{ int $scaling.ageSeconds | quote }} }
+  metadata: { serverAddress: {{ $address | quote }}, query: 'max(rockbot_queue_age_seconds{namespace="{{ .root.Release.Namespace }}",service="{{ .service.name }}"})', threshold: {{ int $scaling.ageSeconds | quote }} }
 {{- end }}

@@ -8,6 +8,7 @@ import { untilAmqpAnswers } from "./until-amqp-answers.ts";
 export const BROKER_IMAGE = "rabbitmq:4-management";
 const INSIDE_PORT = 5672;
 const MANAGEMENT_PORT = 15672;
+const METRICS_PORT = 15692;
 
 /** A RabbitMQ in a container, on a port of 127.0.0.1 that it keeps over restarts. */
 export async function startContainerBroker(): Promise<TestBroker> {
@@ -28,6 +29,7 @@ export async function startContainerBroker(): Promise<TestBroker> {
     },
     url: `amqp://test:${password}@127.0.0.1:${port}`,
     directUrl: async () => `amqp://test:${password}@${await container.address()}:${INSIDE_PORT}`,
+    metricsAddress: async () => `${await container.address()}:${METRICS_PORT}`,
     managementUrl: async () => `http://test:${password}@${await container.address()}:${MANAGEMENT_PORT}`,
     ctl,
     async importDefinitions(definitions) {

@@ -19,10 +19,11 @@ export const LOCAL_SERVER = `${SCRIPTS}/rabbitmq-server`;
 // Long because: a server is set up from top to bottom, then come the short operations on it
 export async function startLocalBroker({ hasManagement = false }: StartOwnBrokerOptions = {}): Promise<TestBroker> {
   const folder = await mkdtemp(join(tmpdir(), "rockbot-broker-"));
-  const [port, managementPort, distributionPort, epmdPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const [port, managementPort, metricsPort] = [await freePort(), await freePort(), await freePort()];
+  const [distributionPort, epmdPort] = [await freePort(), await freePort()];
   const password = randomBytes(12).toString("hex");
   await writeFile(join(folder, ".erlang.cookie"), randomBytes(16).toString("hex"), { mode: 0o400 });
-  await writeFile(join(folder, "plugins"), hasManagement ? "[rabbitmq_management].\n" : "[].\n");
+  await writeFile(join(folder, "plugins"), hasManagement ? "[rabbitmq_management, rabbitmq_prometheus].\n" : "[].\n");
   await writeFile(join(folder, "env.conf"), "");
   await writeFile(
     join(folder, "rabbitmq.conf"),
@@ -32,7 +33,9 @@ export async function startLocalBroker({ hasManagement = false }: StartOwnBroker
       `default_pass = ${password}`,
       "disk_free_limit.absolute = 1MB",
       "raft.wal_max_size_bytes = 33554432",
-      ...(hasManagement ? ["management.tcp.ip = 127.0.0.1", `management.tcp.port = ${managementPort}`] : []),
+      ...(hasManagement
+        ? ["management.tcp.ip = 127.0.0.1", `management.tcp.port = ${managementPort}`, "prometheus.tcp.ip = 127.0.0.1", `prometheus.tcp.port = ${metricsPort}`]
+        : []),
       "",
     ].join("\n"),
   );
@@ -86,6 +89,7 @@ export async function startLocalBroker({ hasManagement = false }: StartOwnBroker
   return {
     url,
     directUrl: async () => url,
+    metricsAddress: async () => `127.0.0.1:${metricsPort}`,
     managementUrl: async () => `http://test:${password}@127.0.0.1:${managementPort}`,
     kill,
     async restart() {

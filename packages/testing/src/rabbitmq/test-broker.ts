@@ -4,6 +4,8 @@ import type { Measurable } from "../machine/measurable.ts";
 export interface TestBroker extends Measurable, AsyncDisposable {
   /** With user and password. Stays the same over restarts. */
   readonly url: string;
+  /** Host and port of its own metrics, for Prometheus; where the broker was started with `hasManagement`. */
+  metricsAddress(): Promise<string>;
   /** Its management API, with user and password; where the broker was started with `hasManagement`. */
   managementUrl(): Promise<string>;
   /** SIGKILL: no goodbye to clients, nothing flushed. */

@@ -1,0 +1,120 @@
+import { copyFile, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  badPages,
+  freePort,
+  type ModelServer,
+  type NodeProgram,
+  type PageServer,
+  startModelServer,
+  startNodeProgram,
+  startOwnBroker,
+  startOwnRedis,
+  startPageServer,
+  type TestBroker,
+  type TestRedis,
+  temporaryFolder,
+} from "@rockbot/testing";
+import { type Channel, connect } from "amqplib";
+import type { Target } from "./prometheus.ts";
+
+/** A page that takes a while. */
+async function slowPage(_: unknown, response: { end(text: string): unknown }): Promise<void> {
+  await sleep(600);
+  response.end("<h1>Slow</h1>");
+}
+
+/** One that is read at once, one that never answers, and one between. */
+const PAGES = { "/quick": "<h1>Quick</h1>", "/silent": badPages.silent(), "/slow": slowPage, "/broken": { status: 503 } };
+
+const ROOT = join(import.meta.dirname, "../..");
+
+const GATEWAY_TOKEN = "observed-gateway-token";
+
+/** A running system whose parts can be harmed: every service as a process of its own, with a broker and a Redis of its own. */
+export interface ObservedSystem extends AsyncDisposable {
+  readonly broker: TestBroker;
+  readonly redis: TestRedis;
+  readonly pages: PageServer;
+  /** The files of all processes: `policy.yaml`, `audit.jsonl` of web-tools, `bus-url` of the gateway, and the folder `programs` of scripts-manager. */
+  readonly folder: string;
+  readonly targets: readonly Target[];
+  readonly model: ModelServer;
+  readonly environments: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  readonly processes: ReadonlyMap<string, NodeProgram>;
+  /** Calls a tool by the gateway's HTTP. @returns the answer's status */
+  call(tool: string, args: object, options?: { readonly timeoutMs?: number; readonly token?: string }): Promise<number>;
+  /** Publishes past all that RockBot checks. */
+  raw(publish: (channel: Channel) => Promise<void>): Promise<void>;
+}
+
+export interface StartObservedSystemOptions {
+  /** @default every service that has a part here */
+  readonly only?: readonly string[];
+}
+
+// Long because: each process has its environment
+export async function startObservedSystem({ only }: StartObservedSystemOptions = {}): Promise<ObservedSystem> {
+  await using starting = new AsyncDisposableStack();
+  const { path: folder } = starting.use(await temporaryFolder());
+  const [broker, redis, pages] = await Promise.all([startOwnBroker({ hasManagement: true }), startOwnRedis(), startPageServer(PAGES)]);
+  for (const part of [broker, redis, pages]) starting.use(part);
+  const policy = (await readFile(join(ROOT, "docker/policy.yaml"), "utf8")).replace("identity: verified", "identity: trusted");
+  await writeFile(join(folder, "policy.yaml"), policy);
+  await copyFile(join(folder, "policy.yaml"), join(folder, "policy.to-break.yaml"));
+  await writeFile(join(folder, "bus-url"), broker.url);
+  await symlink("/usr/bin", join(folder, "programs")); // of scripts-manager
+  await writeFile(join(folder, "mcp.json"), JSON.stringify({ mcpServers: { away: { url: `http://127.0.0.1:${await freePort()}/mcp` } } }));
+  const model = starting.use(await startModelServer(() => ({ text: "Hello." })));
+  const gatewayPort = await freePort();
+  const common = { BUS_URL: broker.url, REDIS_URL: redis.url, POLICY_FILE: join(folder, "policy.yaml"), LOG_LEVEL: "warn" };
+  const { BUS_URL: _, ...withoutBus } = common;
+  const environments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    "web-tools": { ...common, CONCURRENCY: "4", ALLOW_ADDRESSES: `127.0.0.1:${pages.port}`, AUDIT_FILE: join(folder, "audit.jsonl") },
+    "mcp-bridge": { ...common, MCP_CONFIG: join(folder, "mcp.json") },
+    "scripts-manager": { ...common, PATH: join(folder, "programs"), SANDBOX_IDLE_MS: "1000" },
+    scheduler: { ...common, POLICY_FILE: join(folder, "policy.to-break.yaml") },
+    agent: { ...common, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey },
+    gateway: { ...withoutBus, BUS_URL_FILE: join(folder, "bus-url"), PORT: String(gatewayPort), GATEWAY_TOKEN },
+  };
+  const processes = new Map<string, NodeProgram>();
+  const targets: Target[] = [];
+  for (const [job, env] of Object.entries(environments)) {
+    if (only?.includes(job) === false) continue;
+    const port = await freePort();
+    targets.push({ job, address: `127.0.0.1:${port}` });
+    processes.set(job, starting.use(startNodeProgram(join(ROOT, "services/main.ts"), { args: [job], env: { ...env, HEALTH_PORT: String(port) }, cwd: ROOT })));
+  }
+  const parts = starting.move();
+  return {
+    broker,
+    redis,
+    pages,
+    folder,
+    targets,
+    model,
+    environments: new Map(Object.entries(environments)),
+    processes,
+    async call(tool, args, { timeoutMs = 10_000, token = GATEWAY_TOKEN } = {}) {
+      const answer = await fetch(`http://127.0.0.1:${gatewayPort}/v1/tools/${tool}/invoke`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${token}`, "rockbot-timeout-ms": String(timeoutMs) },
+        body: JSON.stringify(args),
+      });
+      await answer.text();
+      return answer.status;
+    },
+    async raw(publish) {
+      const connection = await connect(broker.url);
+      try {
+        const channel = await connection.createConfirmChannel();
+        await publish(channel);
+        await channel.waitForConfirms();
+      } finally {
+        await connection.close();
+      }
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}
