@@ -18,13 +18,21 @@ named() {
 # The master of before, where all were down.
 remembered() { sed -n 's/^sentinel monitor rockbot \([^ ]*\) .*/\1/p' $kept 2>/dev/null || true; }
 
+# Whether the Redis of another pod has what a master has told it.
+others_have_data() {
+  for host in $(grep -vxF "$me" /etc/rockbot/redis/hosts); do
+    offset=$(REDISCLI_AUTH=$(cat $own/reload) timeout 3 redis-cli -t 2 --user reload -h "$host" role 2>/dev/null | sed -n '1h;$H;${x;s/^slave\n//p;}')
+    if [ "${offset:-0}" -gt 0 ]; then return 0; fi
+  done
+  return 1
+}
+
 if [ "$1" = redis ]; then
-  # While the others still name this pod, it is the master that they have lost: they hold what it may have no more. So they choose another first.
-  seconds=0
+  # While the others still name this pod, it is the master that they have lost. They hold what this one may have no more, and choose another of them first.
   master=$(named)
-  while [ "$master" = "$me" ] && [ $seconds -lt 60 ]; do
-    sleep 1
-    seconds=$((seconds + 1))
+  while [ "$master" = "$me" ] && others_have_data; do
+    echo "waits until the Sentinels have made another one the master"
+    sleep 2
     master=$(named)
   done
   if [ -z "$master" ]; then master=$(remembered); fi
@@ -51,9 +59,11 @@ cp /etc/rockbot/redis/sentinel.conf $conf
   echo "sentinel sentinel-user sentinel"
   echo "sentinel sentinel-pass $(cat $own/sentinel)"
   echo "sentinel down-after-milliseconds rockbot 5000"
-  echo "sentinel failover-timeout rockbot 20000"
+  echo "sentinel failover-timeout rockbot 10000"
   echo "sentinel parallel-syncs rockbot 1"
-  if [ -f $kept ]; then grep -E '^sentinel (myid|current-epoch|config-epoch|leader-epoch)' $kept || true; fi
+  # Its own for ever: one that comes back with another name would be one more whose vote is missed.
+  echo "sentinel myid $(printf %s "$me" | sha1sum | cut -d' ' -f1)"
+  if [ -f $kept ]; then grep -E '^sentinel (current-epoch|config-epoch|leader-epoch)' $kept || true; fi
 } >>$conf
 mv $conf $kept
 exec redis-server $kept --sentinel
