@@ -11,7 +11,7 @@ own=/etc/rockbot/own-passwords
 {
   echo "$nobody"
   echo "user reload on $(hash $own/reload) resetchannels -@all +acl|load +ping +role"
-  echo "user replication on $(hash $own/replication) resetchannels -@all +psync +replconf +ping"
+  echo "user replication on $(hash $own/replication) resetchannels -@all +psync +sync +replconf +ping"
   echo "user sentinel on $(hash $own/sentinel) allchannels -@all +multi +exec +slaveof +replicaof +ping +subscribe +publish +config|rewrite +role +info +client|setname +client|kill +client|no-evict +script|kill +hello"
   while read -r name rights; do
     if [ -s "/etc/rockbot/passwords/$name" ]; then echo "user $name on $(hash "/etc/rockbot/passwords/$name") resetchannels -@all $rights"; fi
