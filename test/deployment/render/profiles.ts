@@ -102,6 +102,9 @@ export const profiles = {
       monitoring: {
         otlp: { endpoint: "http://collector.example:4318", egress: [{ to: somewhere(places.collector), ports: [{ protocol: "TCP", port: 4318 }] }] },
         prometheus: { address: "http://prometheus.example:9090" },
+        podMonitor: { enabled: true },
+        rules: { enabled: true },
+        dashboards: { enabled: true },
       },
       scripts: {
         runtimeClassName: "gvisor",

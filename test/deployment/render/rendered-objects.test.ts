@@ -20,23 +20,28 @@ function objectsOf(name: keyof typeof profiles): Promise<readonly Rendered[]> {
 const read = (name: string): Record<string, object> => JSON.parse(readFileSync(join(import.meta.dirname, "schemas", name), "utf8"));
 const keyOf = ({ apiVersion = "", kind }: KubeObject): string => `${apiVersion.includes("/") ? "" : "/"}${apiVersion}/${kind}`;
 
-const validators = new Map(["1.33", "1.34", "1.35"].map((version) => [version, validatorsFor(version)]));
+type Validators = (key: string) => ValidateFunction | undefined;
 
-/** One validator for each kind that a version of Kubernetes has, or an operator defines. */
-function validatorsFor(version: string): (key: string) => ValidateFunction | undefined {
-  const { kinds = {}, $defs = {} } = read(`kubernetes-${version}.json`);
+/** One validator for each kind by `group/version/kind`, compiled when it is asked for: undefined for what is not known. */
+function validatorsOf(kinds: Readonly<Record<string, object>>, $defs: object = {}): Validators {
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
-  ajv.addSchema({ $id: "kubernetes", $defs });
-  const all: Record<string, object> = { ...(kinds as Record<string, object>), ...read("custom-resources.json") };
+  ajv.addSchema({ $id: "shared", $defs });
   const compiled = new Map<string, ValidateFunction>();
   return (key) => {
-    const { $ref, ...schema } = (all[key] ?? {}) as { readonly $ref?: string };
-    if (all[key] === undefined) return undefined;
-    const validate = compiled.get(key) ?? ajv.compile($ref === undefined ? schema : { $ref: `kubernetes${$ref}` });
+    const { $ref, ...schema } = (kinds[key] ?? {}) as { readonly $ref?: string };
+    if (kinds[key] === undefined) return undefined;
+    const validate = compiled.get(key) ?? ajv.compile($ref === undefined ? schema : { $ref: `shared${$ref}` });
     compiled.set(key, validate);
     return validate;
   };
 }
+
+const ofOperators = validatorsOf(read("custom-resources.json"));
+const validators = ["1.33", "1.34", "1.35"].map((version): [string, Validators] => {
+  const { kinds = {}, $defs } = read(`kubernetes-${version}.json`);
+  const ofKubernetes = validatorsOf(kinds as Record<string, object>, $defs);
+  return [version, (key) => ofKubernetes(key) ?? ofOperators(key)];
+});
 
 /** The pods that an object makes; itself if it is one. */
 const podsOf = (object: Rendered): Pod[] =>
@@ -50,7 +55,7 @@ describe.skipIf("why" in helm)(named("what the chart renders"), () => {
   });
 
   describe.each(Object.keys(profiles) as (keyof typeof profiles)[])("under the profile %s", (profile) => {
-    test.each([...validators])("is known to Kubernetes %s and to the operators, field by field", async (_version, validatorOf) => {
+    test.each(validators)("is known to Kubernetes %s and to the operators, field by field", async (_version, validatorOf) => {
       const faults = (await objectsOf(profile)).flatMap((object) => {
         const validate = validatorOf(keyOf(object));
         if (validate === undefined) return [`${keyOf(object)}: no schema`];

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import servicesJson from "../../helm/rockbot/files/services.json" with { type: "json" };
+import { whoTalks } from "../../scripts/deployment/who-talks.ts";
+import type { ChartedService } from "../../scripts/generate/services-json.ts";
+import { Cluster, type ForwardedPort, type OwnNamespace, uniqueName } from "./cluster.ts";
+import { type HelmRelease, installRelease, testImages } from "./helm-release.ts";
+
+const cluster = await Cluster.open();
+const services: readonly ChartedService[] = servicesJson;
+const enabled = services.filter(({ values }) => values["enabled"]);
+const scripts = uniqueName("dev-scripts");
+
+/** Tries each address for a while, and prints those that let it in: for node in a pod. A connection that is not allowed is dropped. */
+const tryAll = `
+const { connect } = require("node:net");
+const reach = ({ name, host, port }) => new Promise((resolve) => {
+  const socket = connect({ host, port, timeout: 5000 });
+  const end = (isOpen) => { socket.destroy(); resolve(isOpen ? [name] : []); };
+  socket.once("connect", () => end(true)).once("timeout", () => end(false)).once("error", () => end(false));
+});
+Promise.all(JSON.parse(process.argv[1]).map(reach)).then((open) => console.log(JSON.stringify(open.flat())));
+`;
+
+interface PodList {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+    readonly status: { readonly phase: string; readonly podIP: string; readonly conditions: readonly { readonly type: string; readonly status: string }[] };
+  }[];
+}
+
+describe("the whole system by values-dev.yaml", () => {
+  let namespace: OwnNamespace;
+  let release: HelmRelease;
+  let gateway: ForwardedPort;
+
+  beforeAll(async () => {
+    namespace = await cluster.namespace("dev", { "pod-security.kubernetes.io/enforce": "restricted" });
+    release = await installRelease(cluster, {
+      namespace: namespace.name,
+      valuesFiles: ["values-dev.yaml"],
+      values: {
+        ...Object.fromEntries(services.map(({ key, name }) => [key, { image: testImages.of(name) }])),
+        rights: { image: testImages.of("cli") },
+        scripts: { namespace: { name: scripts } },
+      },
+    });
+    gateway = await cluster.forward(namespace.name, `service/${release.name}-gateway`, 8480);
+  });
+
+  afterAll(async () => {
+    await gateway?.[Symbol.asyncDispose]();
+    await release?.[Symbol.asyncDispose]();
+    await namespace?.[Symbol.asyncDispose]();
+  });
+
+  const podsOf = async (): Promise<PodList["items"]> => (await cluster.json<PodList>(["--namespace", namespace.name, "get", "pods"])).items;
+
+  async function request(path: string, body?: object): Promise<unknown> {
+    const secret = await cluster.json<{ readonly data: Readonly<Record<string, string>> }>([
+      "--namespace",
+      namespace.name,
+      "get",
+      "secret",
+      `${release.name}-credentials`,
+    ]);
+    const token = Buffer.from(secret.data["gateway.GATEWAY_TOKEN"] ?? "", "base64").toString();
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const options = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
+    return (await fetch(`http://127.0.0.1:${gateway.port}${path}`, { ...options, signal: AbortSignal.timeout(120_000) })).json();
+  }
+
+  test("every pod is ready, under the restricted profile", async () => {
+    const pods = (await podsOf()).filter(({ status }) => status.phase !== "Succeeded");
+    expect(pods.map(({ metadata }) => metadata.labels["app.kubernetes.io/name"]).sort()).toEqual(
+      [...enabled.map(({ name }) => name), "broker", "redis"].sort(),
+    );
+    for (const { status } of pods) expect(status.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "True" }));
+  });
+
+  test("helm test calls a tool through the gateway", async () => {
+    expect(await release.helm(["test", release.name, "--logs", "--timeout", "120s"], 150_000)).toMatch(/status 200/);
+  });
+
+  test("tools of the scheduler, of an MCP server and of scripts answer through the gateway", async () => {
+    const names = async () => ((await request("/v1/tools")) as { readonly tools: readonly { readonly name: string }[] }).tools.map(({ name }) => name);
+    await expect.poll(names).toEqual(expect.arrayContaining(["web_browse", "list_scheduled_tasks", "execute_python_script", "system-info__system_info"]));
+
+    expect(await request("/v1/tools/execute_python_script/invoke", { script: "print(6 * 7)" })).toMatchObject({ content: "42\n", isError: false });
+    expect(await request("/v1/tools/list_scheduled_tasks/invoke", {})).toMatchObject({ isError: false });
+    expect(await request("/v1/tools/system-info__system_info/invoke", {})).toMatchObject({ isError: false });
+  });
+
+  test("connections that the table of who talks to whom has are made, and all others are refused", async () => {
+    const pods = (await podsOf()).filter(({ status }) => status.phase === "Running");
+    const slice = await cluster.json<{
+      readonly endpoints: readonly [{ readonly addresses: readonly [string] }];
+      readonly ports: readonly [{ readonly port: number }];
+    }>([...["--namespace", "default", "get", "endpointslice", "kubernetes"]]);
+    const ports: Readonly<Record<string, readonly number[]>> = {
+      broker: [5672, 15672, 15692],
+      redis: [6379],
+      ...Object.fromEntries(enabled.map(({ name, port }) => [name, port === undefined ? [8481] : [8481, port]])),
+    };
+    const targets = [
+      ...pods.flatMap(({ metadata, status }) => {
+        const part = metadata.labels["app.kubernetes.io/name"] ?? "";
+        return (ports[part] ?? []).map((port) => ({ name: `${part} ${port}`, host: status.podIP, port }));
+      }),
+      { name: "the API server 6443", host: slice.endpoints[0].addresses[0], port: slice.ports[0].port },
+    ];
+    const talks = whoTalks(services);
+    const allowed = (from: string): string[] =>
+      targets
+        .map(({ name }) => name)
+        .filter((target) => talks.some((talk) => talk.from === from && talk.ports.some((port) => target === `${talk.to} ${port}`)));
+    const open = async (pod: string, from: string): Promise<string[]> => {
+      const others = targets.filter(({ name }) => !name.startsWith(`${from} `)); // a pod always reaches itself
+      return JSON.parse(await cluster.exec(namespace.name, pod, ["node", "-e", tryAll, JSON.stringify(others)])) as string[];
+    };
+
+    const found = enabled.map(async ({ name }) => [name, await open(`deployment/${release.name}-${name}`, name)] as const);
+    expect(Object.fromEntries(await Promise.all(found))).toEqual(Object.fromEntries(enabled.map(({ name }) => [name, allowed(name)])));
+  });
+
+  test("after an uninstall nothing of it is left, in its namespaces and outside", async () => {
+    await release.helm(["uninstall", release.name, "--wait", "--timeout", "120s"], 130_000);
+    const kinds =
+      "deployments,statefulsets,jobs,pods,services,configmaps,secrets,serviceaccounts,roles,rolebindings,networkpolicies,poddisruptionbudgets,persistentvolumeclaims";
+    const left = () =>
+      cluster.kubectl(["--namespace", namespace.name, "get", kinds, "--selector", `app.kubernetes.io/instance=${release.name}`, "--output", "name"]);
+    await expect.poll(left).toBe("");
+    const outside = () =>
+      cluster.kubectl([
+        "get",
+        "namespaces,priorityclasses,validatingadmissionpolicies",
+        "--selector",
+        `app.kubernetes.io/instance=${release.name}`,
+        "--output",
+        "name",
+      ]);
+    await expect.poll(outside).toBe("");
+  });
+});
