@@ -14,7 +14,12 @@ interface Compose {
   readonly services: Readonly<
     Record<
       string,
-      { readonly environment?: Readonly<Record<string, string | null>>; readonly command?: readonly string[]; readonly volumes?: readonly unknown[] }
+      {
+        readonly environment?: Readonly<Record<string, string | null>>;
+        readonly command?: readonly string[];
+        readonly volumes?: readonly unknown[];
+        readonly networks?: readonly string[];
+      }
     >
   >;
 }
@@ -43,6 +48,13 @@ test("no password and no token stands in docker-compose.yml, neither as a value 
     const secret = Object.keys(environment).filter((name) => /(PASSWORD|TOKEN|_KEY|BUS_URL|REDIS_URL|PIP_INDEX_URL)$/.test(name));
     expect(secret).toEqual([]);
     expect(command.join(" ")).not.toMatch(/--user|password|local-only/);
+  }
+});
+
+test("the collector and Prometheus meet each service in its own network", () => {
+  const watchers = parse(readFileSync(join(root, "docker/observability/compose.yaml"), "utf8"), { merge: true }) as Compose;
+  for (const watcher of ["otel-collector", "prometheus"]) {
+    for (const { name } of services) expect(watchers.services[watcher]?.networks).toContain(name);
   }
 });
 
