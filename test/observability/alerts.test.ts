@@ -51,6 +51,8 @@ function request(tool: string, args: object, id: string, more: { readonly expira
 }
 
 const EXCHANGE = "rockbot";
+/** Of the policy. */
+const CALLERS = ["cli", "gateway", "scheduler", "agent"];
 
 const reasons: readonly Reason[] = [
   {
@@ -76,9 +78,9 @@ const reasons: readonly Reason[] = [
     fires: ["RockBotOutcomeUnknown"],
     cause: ({ raw }) =>
       raw(async (channel) => {
-        const args = { name: "task", cron: "0 0 1 1 *", description: "Nothing." };
-        const { body, properties } = request("schedule_task", args, ids(1)[0] as string, { headers: { "x-rockbot-sent-before-ms": 3_600_000 } });
-        channel.publish(EXCHANGE, "tool.invoke.scheduler", body, properties);
+        const headers = { "x-rockbot-sent-before-ms": "3600000" };
+        const { body, properties } = request("execute_python_script", { script: "print(1)" }, ids(1)[0] as string, { headers });
+        channel.publish(EXCHANGE, "script.invoke", body, properties);
       }),
   },
   {
@@ -92,15 +94,10 @@ const reasons: readonly Reason[] = [
     cause: ({ folder }) => writeFile(join(folder, "policy.to-break.yaml"), "callers: nonsense\n"),
   },
   {
-    fires: ["RockBotModelFails", "RockBotTurnsFail", "RockBotScheduleFails"],
-    async cause({ call, raw, model }) {
+    fires: ["RockBotModelFails", "RockBotTurnsFail"],
+    async cause({ call, model }) {
       await call("agent__chat", { message: "Hello" }, { timeoutMs: 60_000 });
       await model[Symbol.asyncDispose]();
-      await raw(async (channel) => {
-        const args = { name: "often", cron: "*/5 * * * * *", description: "Say hello." };
-        const { body, properties } = request("schedule_task", args, ids(1)[0] as string);
-        channel.publish(EXCHANGE, "tool.invoke.scheduler", body, properties);
-      });
       void repeat(underway(), () => call("agent__chat", { message: "Hello" }));
     },
   },
@@ -160,17 +157,15 @@ const reasons: readonly Reason[] = [
     },
   },
   {
-    fires: ["RockBotQueueGrows", "RockBotRequestsWait", "RockBotCallsTimeOut", "RockBotGatewayErrors", "RockBotDeadlinesShort", "RockBotMessagesDropped"],
+    fires: ["RockBotQueueGrows", "RockBotRequestsWait", "RockBotCallsTimeOut", "RockBotGatewayErrors", "RockBotDeadlinesShort"],
     async cause({ raw, call, pages }) {
       const url = `${pages.url}/silent`;
       await raw(async (channel) => {
-        for (const id of ids(600)) {
-          const { body, properties } = request("web_browse", { url }, id, { expiration: 40_000 });
+        for (const [index, id] of ids(800).entries()) {
+          const headers = { "rb-source": CALLERS[index % CALLERS.length] }; // one alone may not have so many here
+          const { body, properties } = request("web_browse", { url }, id, { expiration: 60_000, headers });
           channel.publish(EXCHANGE, "tool.invoke", body, properties);
         }
-        // One that expires in the queue, and is too large to be parked.
-        const { body, properties } = request("web_browse", { url: `${url}?${"x".repeat(1_100_000)}` }, ids(1)[0] as string, { expiration: 1 });
-        channel.publish(EXCHANGE, "tool.invoke", body, properties);
       });
       void repeat(underway(), () => call("web_browse", { url }, { timeoutMs: 400 }));
     },
@@ -190,12 +185,27 @@ const reasons: readonly Reason[] = [
     mend: ({ redis }) => redis.restart(),
   },
   {
-    fires: ["RockBotServiceDown", "RockBotCallsUnavailable"],
+    fires: ["RockBotServiceDown", "RockBotCallsUnavailable", "RockBotScheduleFails"],
     async cause({ processes, call, pages }) {
-      const service = processes.get("web-tools");
-      service?.kill("SIGKILL");
-      await service?.ended;
+      const task = { name: "often", cron: "*/5 * * * * *", description: "Say hello." };
+      expect(await call("schedule_task", task, { timeoutMs: 60_000 })).toBe(200);
+      for (const name of ["agent", "web-tools"]) {
+        const service = processes.get(name);
+        service?.kill("SIGKILL");
+        await service?.ended;
+      }
       void repeat(underway(), () => call("web_browse", { url: `${pages.url}/quick` }));
+    },
+  },
+  {
+    fires: ["RockBotMessagesDropped"],
+    async cause({ raw, restart, pages }) {
+      await raw(async (channel) => {
+        // It expires while nobody is there, and is too large to be parked.
+        const { body, properties } = request("web_browse", { url: `${pages.url}/?${"x".repeat(1_100_000)}` }, ids(1)[0] as string, { expiration: 1 });
+        channel.publish(EXCHANGE, "tool.invoke", body, properties);
+      });
+      restart("web-tools");
     },
   },
   {
@@ -236,9 +246,10 @@ async function fire(reason: Reason, system: ObservedSystem, prometheus: Promethe
       for (const name of await prometheus.firing()) seen.add(name);
       return reason.fires.filter((name) => !seen.has(name));
     };
-    await expect.poll(missing).toEqual([]);
+    await expect.poll(missing, { timeout: 60_000 }).toEqual([]);
     return [];
-  } catch {
+  } catch (error) {
+    console.log(String(error).split("\n", 1)[0]);
     const firing = await prometheus.firing();
     return reason.fires.filter((name) => !firing.has(name));
   } finally {

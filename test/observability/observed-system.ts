@@ -43,6 +43,8 @@ export interface ObservedSystem extends AsyncDisposable {
   readonly model: ModelServer;
   readonly environments: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly processes: ReadonlyMap<string, NodeProgram>;
+  /** Starts the process of that name anew, once it has ended. */
+  restart(name: string): void;
   /** Calls a tool by the gateway's HTTP. @returns the answer's status */
   call(tool: string, args: object, options?: { readonly timeoutMs?: number; readonly token?: string }): Promise<number>;
   /** Publishes past all that RockBot checks. */
@@ -74,17 +76,23 @@ export async function startObservedSystem({ only }: StartObservedSystemOptions =
     "web-tools": { ...common, CONCURRENCY: "4", ALLOW_ADDRESSES: `127.0.0.1:${pages.port}`, AUDIT_FILE: join(folder, "audit.jsonl") },
     "mcp-bridge": { ...common, MCP_CONFIG: join(folder, "mcp.json") },
     "scripts-manager": { ...common, PATH: join(folder, "programs"), SANDBOX_IDLE_MS: "1000" },
-    scheduler: { ...common, POLICY_FILE: join(folder, "policy.to-break.yaml") },
+    scheduler: { ...common, POLICY_FILE: join(folder, "policy.to-break.yaml"), SHORTEST_INTERVAL_SECONDS: "1" },
     agent: { ...common, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey },
     gateway: { ...withoutBus, BUS_URL_FILE: join(folder, "bus-url"), PORT: String(gatewayPort), GATEWAY_TOKEN },
   };
   const processes = new Map<string, NodeProgram>();
   const targets: Target[] = [];
-  for (const [job, env] of Object.entries(environments)) {
-    if (only?.includes(job) === false) continue;
+  const ports = new Map<string, number>();
+  const start = (job: string) => {
+    const env = { ...environments[job], HEALTH_PORT: String(ports.get(job)) };
+    processes.set(job, startNodeProgram(join(ROOT, "services/main.ts"), { args: [job], env, cwd: ROOT }));
+  };
+  starting.defer(async () => void (await Promise.all([...processes.values()].map((process) => process[Symbol.asyncDispose]()))));
+  for (const job of Object.keys(environments).filter((name) => only?.includes(name) !== false)) {
     const port = await freePort();
+    ports.set(job, port);
     targets.push({ job, address: `127.0.0.1:${port}` });
-    processes.set(job, starting.use(startNodeProgram(join(ROOT, "services/main.ts"), { args: [job], env: { ...env, HEALTH_PORT: String(port) }, cwd: ROOT })));
+    start(job);
   }
   const parts = starting.move();
   return {
@@ -96,6 +104,7 @@ export async function startObservedSystem({ only }: StartObservedSystemOptions =
     model,
     environments: new Map(Object.entries(environments)),
     processes,
+    restart: start,
     async call(tool, args, { timeoutMs = 10_000, token = GATEWAY_TOKEN } = {}) {
       const answer = await fetch(`http://127.0.0.1:${gatewayPort}/v1/tools/${tool}/invoke`, {
         method: "POST",
