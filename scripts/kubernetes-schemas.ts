@@ -90,13 +90,18 @@ function strict(value: unknown, place: "schema" | "names" | "part" = "schema"): 
   const schema = value as Schema;
   const isNames = place === "names";
   const entries = Object.entries(schema)
-    .filter(([key]) => isNames || !/^(x-.*|description|default|format)$/.test(key))
+    .filter(([key, item]) => isNames || !isLeftOut(key, item))
     .map(([key, item]): [string, unknown] => [key, strict(item, isNames ? "schema" : key === "properties" ? "names" : isParts(key) ? "part" : "schema")]);
   const result = Object.fromEntries(entries);
   if (isNames) return result;
   if (schema["x-kubernetes-int-or-string"] === true) return { anyOf: [{ type: "integer" }, { type: "string" }] };
   const isOpen = place === "part" || schema["x-kubernetes-preserve-unknown-fields"] === true || "additionalProperties" in result || !("properties" in result);
   return isOpen ? result : { ...result, additionalProperties: false };
+}
+
+/** What says nothing of a field's form, and patterns of Go that are none elsewhere. */
+function isLeftOut(keyword: string, value: unknown): boolean {
+  return /^(x-.*|description|default|format)$/.test(keyword) || (keyword === "pattern" && String(value).includes("(?i)"));
 }
 
 /** Whether what stands under it says something more of an object that is described elsewhere. */
