@@ -163,7 +163,7 @@ const reasons: readonly Reason[] = [
       await raw(async (channel) => {
         for (const [index, id] of ids(800).entries()) {
           const headers = { "rb-source": CALLERS[index % CALLERS.length] }; // one alone may not have so many here
-          const { body, properties } = request("web_browse", { url }, id, { expiration: 60_000, headers });
+          const { body, properties } = request("web_browse", { url: `${url}?${index}` }, id, { expiration: 60_000, headers });
           channel.publish(EXCHANGE, "tool.invoke", body, properties);
         }
       });
