@@ -48,7 +48,7 @@ export async function startClusterServers(cluster: Cluster, prefix: string): Pro
   const outer = starting.use(await cluster.forward(namespace, "service/rabbitmq", 5672));
   const path = (what: string, path: string): Promise<string> => cluster.kubectl(["--namespace", namespace, "get", what, "--output", `jsonpath={${path}}`]);
   const brokerAddresses = await Promise.all([path("pod/rabbitmq", ".status.podIP"), path("service/rabbitmq", ".spec.clusterIP")]);
-  const python = (script: string): Promise<string> => cluster.exec(namespace, "control", ["python3", "-c", script]);
+  const python = (script: string): Promise<string> => cluster.exec(namespace, "control", ["python3", "-c", script], 120_000);
   await python(UNTIL_REACHED); // a Service leads nowhere until its node has heard of the pod
   const started = starting.move();
   return {

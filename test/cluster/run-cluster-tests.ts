@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 
-const QUICK = ["test/cluster/harness.test.ts"];
+const QUICK = ["test/cluster/harness.test.ts", "test/cluster/admission.test.ts"];
 
 const kubeconfig = process.env["ROCKBOT_TEST_KUBECONFIG"] ?? "";
 if (kubeconfig === "") {

@@ -169,7 +169,11 @@ export class PodSandbox implements Sandbox {
   async #whenOver(): Promise<SandboxEnd> {
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(GONE_MS)]);
     const end = (pod: PodView | undefined): SandboxEnd | undefined =>
-      pod === undefined || pod.uid !== this.#pod.uid ? podEnd(undefined) : isOver(pod) || pod.isNodeLost || pod.isGoing ? podEnd(pod) : undefined;
+      pod === undefined || pod.uid !== this.#pod.uid
+        ? podEnd(this.#options.watch.gone(this.#pod.uid))
+        : isOver(pod) || pod.isNodeLost || pod.isGoing
+          ? podEnd(pod)
+          : undefined;
     return await this.#options.watch.until(this.name, end, signal).catch(() => podEnd(this.#options.watch.get(this.name)));
   }
 

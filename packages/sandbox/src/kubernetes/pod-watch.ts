@@ -15,6 +15,8 @@ const SILENT_MS = 150_000;
 /** An object of etcd is no larger. */
 const MAX_LINE_BYTES = 2_000_000;
 const LIST_MS = 10_000;
+/** Of pods that are gone so many are remembered. */
+const MOST_GONE = 500;
 
 export interface PodWatchOptions {
   readonly log: Logger;
@@ -28,6 +30,8 @@ export class PodWatch implements AsyncDisposable {
   readonly #api: PodsApi;
   readonly #log: Logger;
   readonly #pods = new Map<string, PodView>();
+  /** By uid, as they were last, the oldest first. */
+  readonly #gone = new Map<string, PodView>();
   readonly #looks = new Map<string, Set<() => void>>();
   #waiting = 0;
   readonly #stop = new AbortController();
@@ -57,6 +61,11 @@ export class PodWatch implements AsyncDisposable {
 
   get(name: string): PodView | undefined {
     return this.#pods.get(name);
+  }
+
+  /** A pod that is gone, as the cluster has shown it last: with why it had to go. One that went while no watch ran, or long ago, is not known. */
+  gone(uid: string): PodView | undefined {
+    return this.#gone.get(uid);
   }
 
   /**
@@ -146,9 +155,16 @@ export class PodWatch implements AsyncDisposable {
     if (type === "ERROR") throw new ApiError("watch pods", object.code ?? 0, JSON.stringify(object), undefined);
     if (type === "BOOKMARK") return;
     const pod = viewPod(object);
-    if (type === "DELETED") this.#pods.delete(pod.name);
+    if (type === "DELETED") this.#forget(pod);
     else this.#pods.set(pod.name, pod);
     this.#tell(pod.name);
+  }
+
+  #forget(pod: PodView): void {
+    this.#pods.delete(pod.name);
+    this.#gone.set(pod.uid, { ...pod, isGoing: true });
+    const [oldest] = this.#gone.keys();
+    if (this.#gone.size > MOST_GONE && oldest !== undefined) this.#gone.delete(oldest);
   }
 
   /** @returns whether anything was not known */

@@ -1,6 +1,6 @@
 import type { ToolError } from "@rockbot/contracts";
 import type { PodWatch } from "./pod-watch.ts";
-import { lateFault, startFault, unavailable } from "./pods/pod-fault.ts";
+import { lateFault, podEnd, startFault } from "./pods/pod-fault.ts";
 import type { PodView } from "./pods/pod-view.ts";
 
 export interface UntilPodRunsOptions {
@@ -14,7 +14,7 @@ export async function untilPodRuns(watch: PodWatch, { name, uid }: PodView, { sc
   const late = AbortSignal.timeout(scheduleMs);
   let wasSeen = false;
   const look = (pod: PodView | undefined): true | ToolError | undefined => {
-    if (pod?.uid !== uid) return wasSeen ? deleted() : undefined; // until then the watch has not told of it
+    if (pod?.uid !== uid) return wasSeen ? podEnd(watch.gone(uid)).unbegun : undefined; // until then the watch has not told of it
     wasSeen = true;
     if (pod.isRunning && !pod.isGoing && !pod.isNodeLost) return true;
     return startFault(pod);
@@ -24,5 +24,3 @@ export async function untilPodRuns(watch: PodWatch, { name, uid }: PodView, { sc
   });
   if (found !== true) throw found;
 }
-
-const deleted = (): ToolError => unavailable("deleted", "The sandbox was deleted by somebody else before it ran. Try again.");
