@@ -95,6 +95,7 @@ class Replicas implements AsyncDisposable {
 async function messagesByManagement(management: string): Promise<number> {
   const { username, password, origin } = new URL(management);
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-  const answer = await fetch(`${origin}/api/queues/%2F/rockbot.web-tools.v1`, { headers: { authorization } });
+  const answer = await fetch(`${origin}/api/queues/%2F/rockbot.web-tools.v1`, { headers: { authorization } }).catch(() => undefined); // it may close a connection that was idle
+  if (answer === undefined) return 0;
   return answer.ok ? (((await answer.json()) as { readonly messages?: number }).messages ?? 0) : 0;
 }
