@@ -9,7 +9,7 @@ import { noCluster, noOwnCluster, openScriptsCluster, REAL_PROCESSORS, RUNNER_KE
 
 const limits: SandboxLimits = {
   ...defaultSandboxLimits,
-  memoryBytes: 128 * 1024 * 1024,
+  memoryBytes: (noOwnCluster.isSo ? 192 : 128) * 1024 * 1024, // a real one counts what the kernel has for processes, too
   processes: 24,
   storageBytes: 24 * 1024 * 1024,
   processors: noOwnCluster.isSo ? REAL_PROCESSORS : 1,
