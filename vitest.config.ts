@@ -7,7 +7,7 @@ import { TestOrder } from "./test/test-order.ts";
 
 const everything = ["packages/**/*.test.ts", "services/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"];
 /** Tests of `npm run test:cluster` and `npm run test:observability` have a configuration of their own. */
-const never = ["**/node_modules/**", "**/dist/**", "test/cluster/**", "test/observability/**"];
+const never = ["**/node_modules/**", "**/dist/**", "test/cluster/**", "test/compose/**", "test/observability/**"];
 /** Tests of rooms that change nothing of their process: many files share one process, and what that has imported. */
 const together = [
   "packages/!(sandbox|testing)/**/*.test.ts",

@@ -1,0 +1,80 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { docker, freePort, temporaryFolder } from "@rockbot/testing";
+
+const root = dirname(dirname(import.meta.dirname));
+const exec = promisify(execFile);
+
+/** A system that `docker compose up` has started from a fresh clone. Disposal removes it with all its data. */
+export interface ComposeProject extends AsyncDisposable {
+  readonly name: string;
+  /** Of the gateway, and its bearer token. */
+  readonly url: string;
+  readonly token: string;
+  /** Of the broker, as the user of the command. */
+  readonly busUrl: string;
+  compose(...args: readonly string[]): Promise<string>;
+  /** The container of a service. */
+  container(service: string): string;
+  /** Runs a program of JavaScript in a service's container. @returns its output */
+  run(service: string, program: string): Promise<string>;
+  /** A tool's answer, or the error's words; rejects if there is none in a minute. */
+  call(tool: string, args: object): Promise<{ readonly isError?: boolean; readonly content?: string; readonly structured?: unknown }>;
+}
+
+const UP_MS = 1_500_000;
+const CALL_MS = 120_000;
+
+/** Starts everything but scripts from a clone of the last commit, on free ports and under a name of its own. */
+export async function startComposeProject(): Promise<ComposeProject> {
+  const folder = temporaryFolder();
+  const clone = join(folder.path, "clone");
+  await exec("git", ["clone", "--quiet", "--no-hardlinks", root, clone]);
+  const name = `rockbot-test-${randomBytes(4).toString("hex")}`;
+  const [gateway, amqp, ui] = [await freePort(), await freePort(), await freePort()];
+  const variables = {
+    COMPOSE_PROJECT_NAME: name,
+    COMPOSE_PROFILES: "agent",
+    ROCKBOT_TEST_REPOSITORY: root,
+    ROCKBOT_GATEWAY_PORT: String(gateway),
+    ROCKBOT_AMQP_PORT: String(amqp),
+    ROCKBOT_RABBITMQ_UI_PORT: String(ui),
+  };
+  const compose = async (...args: readonly string[]): Promise<string> => {
+    const files = ["-f", "docker-compose.yml", "-f", join(root, "test/compose/model.yaml")];
+    const options = { cwd: clone, env: { ...process.env, ...variables }, timeout: UP_MS, maxBuffer: 64 * 1024 * 1024 };
+    return (await exec("docker", ["compose", "--progress", "quiet", ...files, ...args], options)).stdout;
+  };
+  const secret = async (secretName: string) => (await compose("run", "--rm", "init", "compose", "secret", secretName)).trim();
+  const remove = async () => {
+    await compose("down", "--volumes", "--timeout", "30");
+    folder[Symbol.dispose]();
+  };
+  try {
+    await compose("up", "--build", "--wait");
+    const [token, password] = [await secret("ROCKBOT_GATEWAY_TOKEN"), await secret("ROCKBOT_PASSWORD_CLI")];
+    const url = `http://127.0.0.1:${gateway}`;
+    const container = (service: string) => `${name}-${service}-1`;
+    return {
+      name,
+      url,
+      token,
+      busUrl: `amqp://cli:${password}@127.0.0.1:${amqp}`,
+      compose,
+      container,
+      run: (service, program) => docker(["exec", container(service), "node", "--input-type=module", "-e", program], CALL_MS),
+      call: async (tool, args) => {
+        const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+        const body = JSON.stringify(args);
+        const response = await fetch(`${url}/v1/tools/${tool}/invoke`, { method: "POST", headers, body, signal: AbortSignal.timeout(CALL_MS) });
+        return (await response.json()) as { readonly isError?: boolean; readonly content?: string };
+      },
+      [Symbol.asyncDispose]: remove,
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
