@@ -27,7 +27,7 @@ test("the scheduler spreads each service, the broker and Redis over zones, and o
   const wanted = ["ServiceAccount", "Deployment", "StatefulSet"];
   await cluster.apply(
     ...rendered
-      .filter(({ kind, metadata }) => wanted.includes(kind) && metadata.namespace !== "rockbot-scripts")
+      .filter(({ kind, metadata }) => wanted.includes(kind ?? "") && metadata.namespace !== "rockbot-scripts")
       .map((object) => inNamespace(object, namespace.name)),
   );
 
