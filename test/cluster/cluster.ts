@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { createConnection } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import { freePort, type KubeObject, kubernetesTool, run, temporaryFolder } from "@rockbot/testing";
+import { type ClusterConnection, freePort, type KubeObject, kubeconfigOf, kubernetesTool, run, temporaryFolder } from "@rockbot/testing";
 
 const KUBECTL_MS = 60_000;
 const FORWARDED_MS = 60_000;
@@ -37,9 +37,7 @@ export class Cluster {
   static async open(): Promise<Cluster> {
     const kubeconfig = process.env["ROCKBOT_TEST_KUBECONFIG"] ?? "";
     if (kubeconfig === "") throw new Error("ROCKBOT_TEST_KUBECONFIG names no kubeconfig: run these tests by npm run test:cluster");
-    const tool = await kubernetesTool("kubectl");
-    if ("why" in tool) throw new Error(tool.why);
-    return new Cluster(kubeconfig, tool.program);
+    return new Cluster(kubeconfig, await neededTool("kubectl"));
   }
 
   /** @returns what it prints @throws {Error} with what it says */
@@ -54,22 +52,20 @@ export class Cluster {
 
   /** As the holder of a bearer token, and nobody else. */
   async kubectlAs(token: string, args: readonly string[], { timeoutMs = KUBECTL_MS, input }: KubectlOptions = {}): Promise<string> {
-    const { server, authority } = await this.address();
-    const kubeconfig = JSON.stringify({
-      apiVersion: "v1",
-      kind: "Config",
-      "current-context": "token",
-      clusters: [{ name: "cluster", cluster: { server, "certificate-authority-data": authority } }],
-      users: [{ name: "holder", user: { token } }],
-      contexts: [{ name: "token", context: { cluster: "cluster", user: "holder" } }],
-    });
     using folder = temporaryFolder();
-    return await run(this.#kubectl, args, { timeoutMs, input, env: this.#env(folder.write("kubeconfig", kubeconfig)) });
+    const kubeconfig = folder.write("kubeconfig", kubeconfigOf(await this.connectionAs(token)));
+    return await run(this.#kubectl, args, { timeoutMs, input, env: this.#env(kubeconfig) });
   }
 
   /** Of an account, for an hour. */
   async tokenOf(namespace: string, account: string): Promise<string> {
     return (await this.kubectl(["--namespace", namespace, "create", "token", account])).trim();
+  }
+
+  /** What a Secret holds, as text. */
+  async secret(namespace: string, name: string): Promise<Readonly<Record<string, string>>> {
+    const { data } = await this.json<{ readonly data: Readonly<Record<string, string>> }>(["--namespace", namespace, "get", "secret", name]);
+    return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]));
   }
 
   async apply(...objects: readonly KubeObject[]): Promise<void> {
@@ -130,16 +126,23 @@ export class Cluster {
     return { ...process.env, KUBECONFIG: kubeconfig };
   }
 
-  /** Of the API server, with the authority that its certificate is signed by, in base64. */
-  async address(): Promise<{ readonly server: string; readonly authority: string }> {
+  /** How the holder of a bearer token reaches the API server. */
+  async connectionAs(token: string): Promise<ClusterConnection> {
     const view = await this.json<KubeconfigView>(["config", "view", "--raw", "--minify", "--flatten"]);
     const [{ cluster }] = view.clusters;
-    return { server: cluster.server, authority: cluster["certificate-authority-data"] };
+    return { server: cluster.server, certificate: Buffer.from(cluster["certificate-authority-data"], "base64").toString(), token, user: "" };
   }
 }
 
 interface KubeconfigView {
   readonly clusters: readonly [{ readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } }];
+}
+
+/** The path of kubectl or helm. @throws {Error} that says why there is none */
+export async function neededTool(name: "kubectl" | "helm"): Promise<string> {
+  const tool = await kubernetesTool(name);
+  if ("why" in tool) throw new Error(tool.why);
+  return tool.program;
 }
 
 /** Of what belongs to one test only: objects of all namespaces need that too. */

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import servicesJson from "../../helm/rockbot/files/services.json" with { type: "json" };
 import { whoTalks } from "../../scripts/deployment/who-talks.ts";
-import type { ChartedService } from "../../scripts/generate/services-json.ts";
+import { services } from "../deployment/services.ts";
 import { Cluster, type ForwardedPort, type OwnNamespace, uniqueName } from "./cluster.ts";
 import { type HelmRelease, installRelease, testImages } from "./helm-release.ts";
 
 const cluster = await Cluster.open();
-const services: readonly ChartedService[] = servicesJson;
 const enabled = services.filter(({ values }) => values["enabled"]);
 const scripts = uniqueName("dev-scripts");
 
@@ -56,14 +54,7 @@ describe("the whole system by values-dev.yaml", () => {
   const podsOf = async (): Promise<PodList["items"]> => (await cluster.json<PodList>(["--namespace", namespace.name, "get", "pods"])).items;
 
   async function request(path: string, body?: object): Promise<unknown> {
-    const secret = await cluster.json<{ readonly data: Readonly<Record<string, string>> }>([
-      "--namespace",
-      namespace.name,
-      "get",
-      "secret",
-      `${release.name}-credentials`,
-    ]);
-    const token = Buffer.from(secret.data["gateway.GATEWAY_TOKEN"] ?? "", "base64").toString();
+    const { "gateway.GATEWAY_TOKEN": token } = await cluster.secret(namespace.name, `${release.name}-credentials`);
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const options = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
     return (await fetch(`http://127.0.0.1:${gateway.port}${path}`, { ...options, signal: AbortSignal.timeout(120_000) })).json();

@@ -1,28 +1,24 @@
 import { join } from "node:path";
-import { kubernetesTool, run, temporaryFolder } from "@rockbot/testing";
-import { type Cluster, uniqueName } from "./cluster.ts";
+import { CHART, run, temporaryFolder } from "@rockbot/testing";
+import { type Cluster, neededTool, uniqueName } from "./cluster.ts";
 
-const CHART = join(import.meta.dirname, "../../helm/rockbot");
 const UNINSTALL_MS = 120_000;
+/** Of `helm --wait`. */
+const WAIT_S = 240;
 
 export interface InstallReleaseOptions {
   readonly namespace: string;
-  /** Unique, as the chart makes objects of all namespaces that are named after it. @default a new one */
-  readonly name?: string;
   /** Files of the chart, such as values-dev.yaml, under `values`. */
   readonly valuesFiles?: readonly string[];
   readonly values?: Readonly<Record<string, unknown>>;
-  /** @default the repository's */
-  readonly chart?: string;
-  /** Of `helm --wait`. @default 240 */
-  readonly waitSeconds?: number;
 }
 
 /** Disposal uninstalls it, and waits for that. */
 export interface HelmRelease extends AsyncDisposable {
+  /** Unique, as the chart makes objects of all namespaces that are named after it. */
   readonly name: string;
-  /** Installs it again, with other values or another chart. @throws {Error} with what helm and the pods say */
-  upgrade(options: Omit<InstallReleaseOptions, "namespace" | "name">): Promise<string>;
+  /** Installs it again, with other values. @throws {Error} with what helm and the pods say */
+  upgrade(options: Omit<InstallReleaseOptions, "namespace">): Promise<string>;
   /** helm by its subcommand and what follows, in the release's namespace. */
   helm(args: readonly string[], timeoutMs?: number): Promise<string>;
 }
@@ -40,17 +36,17 @@ export const testImages = {
 };
 
 /** Installs the chart and waits until it is ready. @throws {Error} with what helm says, and how its pods are */
-export async function installRelease(cluster: Cluster, { namespace, name = uniqueName("rb"), ...options }: InstallReleaseOptions): Promise<HelmRelease> {
-  const tool = await kubernetesTool("helm");
-  if ("why" in tool) throw new Error(tool.why);
+export async function installRelease(cluster: Cluster, { namespace, ...options }: InstallReleaseOptions): Promise<HelmRelease> {
+  const name = uniqueName("rb");
+  const program = await neededTool("helm");
   const helm = (args: readonly string[], timeoutMs = UNINSTALL_MS): Promise<string> =>
-    run(tool.program, ["--kubeconfig", cluster.kubeconfig, "--namespace", namespace, ...args], { timeoutMs });
+    run(program, ["--kubeconfig", cluster.kubeconfig, "--namespace", namespace, ...args], { timeoutMs });
   const uninstall = async (): Promise<void> =>
     void (await helm(["uninstall", name, "--wait", "--ignore-not-found", "--timeout", `${UNINSTALL_MS / 1_000}s`], UNINSTALL_MS + 10_000));
-  const upgrade: HelmRelease["upgrade"] = async ({ chart = CHART, values = {}, valuesFiles = [], waitSeconds = 240 }) => {
+  const upgrade: HelmRelease["upgrade"] = async ({ values = {}, valuesFiles = [] }) => {
     using folder = temporaryFolder();
     const files = [...valuesFiles.map((file) => join(CHART, file)), folder.write("values.json", values)].flatMap((file) => ["--values", file]);
-    return await helm(["upgrade", "--install", name, chart, ...files, "--wait", "--timeout", `${waitSeconds}s`], (waitSeconds + 60) * 1_000).catch(
+    return await helm(["upgrade", "--install", name, CHART, ...files, "--wait", "--timeout", `${WAIT_S}s`], (WAIT_S + 60) * 1_000).catch(
       async (error: Error) => {
         throw new Error(`${error.message}\n${await statesOf(cluster, namespace)}`);
       },

@@ -2,8 +2,8 @@
  * `npm run test:cluster -- [--quick] [FILE…]`: the tests of a real cluster, against the kubeconfig that ROCKBOT_TEST_KUBECONFIG names. Without one it says so and ends
  * with exit code 0. `--quick`: the part that a check of each change has the time for.
  */
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { runVitest } from "../run-vitest.ts";
 
 const QUICK = ["test/cluster/harness.test.ts", "test/cluster/admission.test.ts"];
 
@@ -15,12 +15,5 @@ if (kubeconfig === "") {
   process.exitCode = 1;
 } else {
   const args = process.argv.slice(2).flatMap((arg) => (arg === "--quick" ? QUICK : [arg]));
-  const tests = spawn("vitest", ["run", "--config", "vitest.cluster.config.ts", ...args], { stdio: "inherit" });
-  tests.on("error", (error) => {
-    console.error(`Cluster tests: cannot run vitest: ${error.message}`);
-    process.exitCode = 1;
-  });
-  tests.on("exit", (code) => {
-    process.exitCode = code ?? 1;
-  });
+  runVitest("vitest.cluster.config.ts", args);
 }

@@ -1,9 +1,6 @@
-import { join } from "node:path";
-import { type KubeObject, kubernetesTool, run, temporaryFolder, writeKubeconfig } from "@rockbot/testing";
-import { parseAllDocuments } from "yaml";
-import { type Cluster, uniqueName } from "./cluster.ts";
+import { type KubeObject, renderChart, temporaryFolder, writeKubeconfig } from "@rockbot/testing";
+import { type Cluster, neededTool, uniqueName } from "./cluster.ts";
 
-const CHART = join(import.meta.dirname, "../../helm/rockbot");
 const IMAGE = "python:3.12-slim";
 
 /** What the chart makes around the pods of scripts, with nothing that runs, so that a test is the manager itself. */
@@ -16,21 +13,16 @@ export interface ScriptsNamespace extends AsyncDisposable {
   readonly podNames: { readonly serviceAccountName: string; readonly priorityClassName: string };
 }
 
-/** @param values of the chart, over what a namespace of its own needs */
-export async function makeScriptsNamespace(cluster: Cluster, values: Readonly<Record<string, unknown>> = {}): Promise<ScriptsNamespace> {
-  const tool = await kubernetesTool("helm");
-  if ("why" in tool) throw new Error(tool.why);
+export async function makeScriptsNamespace(cluster: Cluster): Promise<ScriptsNamespace> {
   await using making = new AsyncDisposableStack();
   const folder = making.use(temporaryFolder());
   const release = uniqueName("rb");
   const { name: managers } = making.use(await cluster.namespace("managers"));
   const name = uniqueName("scripts");
-  const scripts = { namespace: { name }, admissionPolicy: { enabled: true, allowedImages: [IMAGE] }, ...values };
-  const file = folder.write("values.json", { scripts, scriptsManager: { settings: { kubernetesImage: IMAGE } } });
-  const rendered = await run(tool.program, ["template", release, CHART, "--namespace", managers, "--values", file], { timeoutMs: 60_000 });
-  const objects = parseAllDocuments(rendered)
-    .map((document) => document.toJS() as KubeObject | null)
-    .filter((object) => object !== null && isAroundScripts(object, { name, manager: `${release}-scripts-manager` })) as KubeObject[];
+  const scripts = { namespace: { name }, admissionPolicy: { enabled: true, allowedImages: [IMAGE] } };
+  const values = { scripts, scriptsManager: { settings: { kubernetesImage: IMAGE } } };
+  const rendered = await renderChart(await neededTool("helm"), [], values, { release, namespace: managers });
+  const objects = rendered.filter((object) => isAroundScripts(object, { name, manager: `${release}-scripts-manager` }));
   const ofAll = objects.filter(({ metadata, kind }) => metadata.namespace === undefined && kind !== "Namespace");
   making.defer(async () => {
     const left = ofAll.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
@@ -41,8 +33,7 @@ export async function makeScriptsNamespace(cluster: Cluster, values: Readonly<Re
   await cluster.apply(...objects);
   const token = await cluster.tokenOf(managers, `${release}-scripts-manager`);
   const kubeconfigFile = folder.write("kubeconfig", "");
-  const { server, authority } = await cluster.address();
-  writeKubeconfig(kubeconfigFile, { server, certificate: Buffer.from(authority, "base64").toString(), token, user: "" });
+  writeKubeconfig(kubeconfigFile, await cluster.connectionAs(token));
   const made = making.move();
   return {
     name,

@@ -1,13 +1,9 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
-import type { Cluster } from "./cluster.ts";
-import { uniqueName } from "./cluster.ts";
+import { services } from "../deployment/services.ts";
+import { type Cluster, uniqueName } from "./cluster.ts";
 import { type ClusterServers, startClusterServers } from "./cluster-servers.ts";
 import { type HelmRelease, installRelease, testImages } from "./helm-release.ts";
-
-const SERVICES = JSON.parse(readFileSync(join(import.meta.dirname, "../../helm/rockbot/files/services.json"), "utf8")) as readonly { readonly key: string }[];
 
 /** The chart with scripts-manager alone, beside a broker and a Redis of somebody else. */
 export interface ScriptsRelease extends AsyncDisposable {
@@ -25,13 +21,7 @@ export interface ScriptsRelease extends AsyncDisposable {
 }
 
 /** @param settings of scripts-manager */
-export async function installScripts(
-  cluster: Cluster,
-  {
-    settings = {},
-    scripts: scriptsValues = {},
-  }: { readonly settings?: Readonly<Record<string, unknown>>; readonly scripts?: Readonly<Record<string, unknown>> } = {},
-): Promise<ScriptsRelease> {
+export async function installScripts(cluster: Cluster, { settings }: { readonly settings: Readonly<Record<string, unknown>> }): Promise<ScriptsRelease> {
   await using installing = new AsyncDisposableStack();
   const servers = installing.use(await startClusterServers(cluster, "scripts"));
   const { name: namespace } = installing.use(await cluster.namespace("rockbot", { "pod-security.kubernetes.io/enforce": "restricted" }));
@@ -43,13 +33,13 @@ export async function installScripts(
     stringData: { BUS_URL: servers.amqpUrl, REDIS_URL: servers.redisUrl },
   } as never);
   const values = {
-    ...Object.fromEntries(SERVICES.map(({ key }) => [key, { enabled: false }])),
+    ...Object.fromEntries(services.map(({ key }) => [key, { enabled: false }])),
     broker: { kind: "existing" },
     redis: { kind: "existing" },
     rights: { enabled: false },
     tests: { enabled: false },
     policy: { text: 'everyone: { allow: ["*"] }\n' },
-    scripts: { namespace: { name: scripts }, ...scriptsValues },
+    scripts: { namespace: { name: scripts } },
     scriptsManager: {
       enabled: true,
       image: testImages.of("scripts-manager"),

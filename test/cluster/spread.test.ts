@@ -1,6 +1,6 @@
-import { type KubeObject, kubernetesTool, renderChart } from "@rockbot/testing";
+import { type KubeObject, renderChart } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { Cluster, uniqueName } from "./cluster.ts";
+import { Cluster, neededTool, uniqueName } from "./cluster.ts";
 
 const ZONES = ["a", "a", "b", "c"];
 const ZONE = "topology.kubernetes.io/zone";
@@ -12,8 +12,6 @@ interface PodList {
 
 test("the scheduler spreads each service, the broker and Redis over zones, and over the nodes of a zone", async () => {
   const cluster = await Cluster.open();
-  const helm = await kubernetesTool("helm");
-  if ("why" in helm) throw new Error(helm.why);
   await using namespace = await cluster.namespace("spread");
   await using nodes = await ownNodes(cluster);
   const here = { nodeSelector: { [OWN]: nodes.group }, tolerations: [{ key: OWN, operator: "Exists" }] };
@@ -23,13 +21,9 @@ test("the scheduler spreads each service, the broker and Redis over zones, and o
     redis: { ...here, kind: "sentinel", storage: { kind: "emptyDir", size: "1Gi" } },
     priorityClasses: { create: false },
   };
-  const rendered = await renderChart(helm.program, [], values);
+  const rendered = await renderChart(await neededTool("helm"), [], values, { namespace: namespace.name });
   const wanted = ["ServiceAccount", "Deployment", "StatefulSet"];
-  await cluster.apply(
-    ...rendered
-      .filter(({ kind, metadata }) => wanted.includes(kind ?? "") && metadata.namespace !== "rockbot-scripts")
-      .map((object) => inNamespace(object, namespace.name)),
-  );
+  await cluster.apply(...rendered.filter(({ kind, metadata }) => wanted.includes(kind ?? "") && metadata.namespace === namespace.name));
 
   const placed = async () => {
     const pods = await cluster.json<PodList>(["--namespace", namespace.name, "get", "pods", "--selector", "app.kubernetes.io/part-of=rockbot"]);
@@ -59,8 +53,6 @@ test("the scheduler spreads each service, the broker and Redis over zones, and o
   const { broker, redis } = await placed();
   expect({ broker, redis }).toEqual({ broker: "abc", redis: "abc" });
 });
-
-const inNamespace = (object: KubeObject, namespace: string): KubeObject => ({ ...object, metadata: { ...object.metadata, namespace } });
 
 /** Nodes in three zones, on which nothing runs: the scheduler knows them by their objects. No other pods come to them. */
 async function ownNodes(cluster: Cluster) {

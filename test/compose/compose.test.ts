@@ -1,12 +1,11 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { docker } from "@rockbot/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { whoTalks } from "../../scripts/deployment/who-talks.ts";
-import type { ChartedService } from "../../scripts/generate/services-json.ts";
+import { services } from "../deployment/services.ts";
 import { type ComposeProject, startComposeProject } from "./compose-project.ts";
 
 const root = dirname(dirname(import.meta.dirname));
@@ -47,7 +46,6 @@ test("tools are called over MCP, and over AMQP by the command", async () => {
 });
 
 test("a container reaches what the table of who talks to whom lets it reach, and no other service", async () => {
-  const services = JSON.parse(readFileSync(join(root, "helm/rockbot/files/services.json"), "utf8")) as readonly ChartedService[];
   const running = (await project.compose("ps", "--services")).trim().split("\n");
   const parties: Readonly<Record<string, string>> = { rabbitmq: "broker", redis: "redis" };
   const targets = running.filter((name) => name in parties || services.some((service) => service.name === name));

@@ -1,7 +1,8 @@
 import { type KubeObject, renderChart } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
 import { parties, type Talk, whoTalks } from "../../../scripts/deployment/who-talks.ts";
-import { helm, helmProgram, named, peers, places, profiles, services } from "./profiles.ts";
+import { services } from "../services.ts";
+import { helm, helmProgram, named, peers, places, profiles } from "./profiles.ts";
 
 interface Peer {
   readonly podSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };

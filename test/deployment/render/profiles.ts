@@ -1,10 +1,6 @@
 import { join } from "node:path";
 import { CHART, kubernetesTool } from "@rockbot/testing";
-import servicesJson from "../../../helm/rockbot/files/services.json" with { type: "json" };
-import type { ChartedService } from "../../../scripts/generate/services-json.ts";
-
-/** What the chart knows of each service. */
-export const services: readonly ChartedService[] = servicesJson;
+import { services } from "../services.ts";
 
 /** helm, or why tests that render are skipped. */
 export const helm = await kubernetesTool("helm");

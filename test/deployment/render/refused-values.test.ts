@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { CHART, renderChart } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
-import { helm, helmProgram, named, profiles, services } from "./profiles.ts";
+import { services } from "../services.ts";
+import { helm, helmProgram, named, profiles } from "./profiles.ts";
 
 /** What helm says against values. */
 async function refusal(values: Readonly<Record<string, unknown>>, args: readonly string[] = []): Promise<string> {

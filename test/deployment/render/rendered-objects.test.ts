@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { CHART, type KubeObject, type Pod, podSecurityViolations, renderChart, run } from "@rockbot/testing";
 import { Ajv, type ValidateFunction } from "ajv";
 import { describe, expect, test } from "vitest";
-import { helm, helmProgram, named, profiles, services } from "./profiles.ts";
+import { services } from "../services.ts";
+import { helm, helmProgram, named, profiles } from "./profiles.ts";
 
 type Rendered = KubeObject & { readonly spec?: { readonly template?: Pod; readonly jobTemplate?: unknown } };
 

@@ -57,11 +57,17 @@ export function scriptsManifests(namespace = "rockbot-scripts", managerNamespace
  * All that helm makes of the chart.
  * @param args such as `--values FILE`
  * @param values beat what the files say
+ * @param where the release's name and namespace, if they are to be others
  * @throws {Error} with what helm says is wrong with the values
  */
-export async function renderChart(helm: string, args: readonly string[] = [], values: Readonly<Record<string, unknown>> = {}): Promise<readonly KubeObject[]> {
-  const options = ["--namespace", RELEASE_NAMESPACE, ...args, "--values", "-"];
-  const text = await run(helm, ["template", RELEASE, CHART, ...options], { timeoutMs: 60_000, input: JSON.stringify(values) });
+export async function renderChart(
+  helm: string,
+  args: readonly string[] = [],
+  values: Readonly<Record<string, unknown>> = {},
+  { release = RELEASE, namespace = RELEASE_NAMESPACE }: { readonly release?: string; readonly namespace?: string } = {},
+): Promise<readonly KubeObject[]> {
+  const options = ["--namespace", namespace, ...args, "--values", "-"];
+  const text = await run(helm, ["template", release, CHART, ...options], { timeoutMs: 60_000, input: JSON.stringify(values) });
   return parseAllDocuments(text)
     .map((document) => document.toJS() as KubeObject | null)
     .filter((object) => object !== null);
