@@ -30,6 +30,12 @@ export const stateKeys = {
   summaries: "rockbot:{summaries}:*",
 } as const;
 
+/** What each service's user in Redis may do with its keys, as rules of Redis: no command that is dangerous. */
+export const REDIS_RIGHTS = "+@read +@write +@scripting +@connection -@dangerous +info +time";
+
+/** The keys in Redis of what a service remembers; none if it remembers nothing there. */
+export const redisKeys = (service: BusService | Server): string[] => (service.onBus ? service.state.flatMap((kind) => stateKeys[kind] ?? []) : []);
+
 /** `claims` keeps calls with effects from running twice, `rates` counts what callers have used up. */
 export type State = keyof typeof stateKeys;
 

@@ -2,7 +2,18 @@ import { type BusService, type BusStartParts, defineServer, defineService, type 
 import type { StartGatewayOptions } from "./gateway/src/gateway.ts";
 import type { GatewayConfig } from "./gateway/src/generated/config.ts";
 
-export { type BusService, type BusStartParts, defineService, egresses, type Finding, type RunningService, type Server, stateKeys } from "./define-service.ts";
+export {
+  type BusService,
+  type BusStartParts,
+  defineService,
+  egresses,
+  type Finding,
+  REDIS_RIGHTS,
+  type RunningService,
+  redisKeys,
+  type Server,
+  stateKeys,
+} from "./define-service.ts";
 
 /** Every service, those on the bus in the order in which `rockbot up` starts them. A new one is an entry here. */
 const listed = [

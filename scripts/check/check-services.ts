@@ -2,10 +2,10 @@ import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { findGlob } from "@rockbot/policy";
-import { type BusService, type Server, services } from "@rockbot/services";
+import { secretVariables } from "@rockbot/process/config";
+import { type BusService, redisKeys, type Server, services } from "@rockbot/services";
 import { parse } from "yaml";
-import { envName } from "../../packages/process/src/config/read-env.ts";
-import { composeVariables, networksOf, redisKeys } from "../generate/deployment-files.ts";
+import { composeVariables, networksOf } from "../generate/deployment-files.ts";
 import { listFaults } from "../generate/list-faults.ts";
 import { readYaml } from "../generate/read-schemas.ts";
 import { type SchemaDocument, toolDefinitions } from "../generate/schema-document.ts";
@@ -101,14 +101,14 @@ async function settingFaults(service: BusService | Server): Promise<string[]> {
 async function composeFaults(service: BusService | Server, { image, build, profiles, networks, environment = {} }: ComposeService): Promise<string[]> {
   const { name, profile } = service;
   const { configSchema } = await service.settings();
-  const { properties } = configSchema.schema as { readonly properties: Readonly<Record<string, { readonly "x-secret"?: boolean }>> };
-  const secrets = Object.keys(properties).flatMap((property) => (properties[property]?.["x-secret"] === true ? envName(property) : []));
   const compared: readonly (readonly [path: string, expected: string | undefined, found: string | undefined])[] = [
     ["image", `rockbot/${name}`, image],
     ["build.args.SERVICE", name, build?.args.SERVICE],
     ["profiles", profile, profiles?.join()],
     ["networks", networksOf(service, services).join(), networks?.join()],
-    ...Object.entries(composeVariables(service, secrets)).map(([variable, value]) => [`environment.${variable}`, value, environment[variable]] as const),
+    ...Object.entries(composeVariables(service, secretVariables(configSchema.schema))).map(
+      ([variable, value]) => [`environment.${variable}`, value, environment[variable]] as const,
+    ),
   ];
   return compared.flatMap(([path, expected, found]) =>
     found === expected

@@ -1,5 +1,5 @@
 import type { PolicyDocument } from "@rockbot/policy";
-import { type BusService, type Server, stateKeys } from "@rockbot/services";
+import type { BusService, Server } from "@rockbot/services";
 import { parse } from "yaml";
 
 /** How a service of the list is written down in `docker-compose.yml` and `docker/policy.yaml`. */
@@ -12,9 +12,6 @@ const SECRETS = "/run/rockbot";
 
 const SECRET_VOLUMES = /(?:^ {6}- [a-z-]+-secrets:\/secrets\/[a-z-]+\n)+/m;
 const BUS_NETWORKS = /(?<=^ {4}networks: \[(?:broker, )?)web-tools, [a-z, -]*(?=\] # of all services on the bus$)/gm;
-
-/** The service's keys in Redis; none if it remembers nothing there. */
-export const redisKeys = (service: BusService | Server): string[] => (service.onBus ? service.state.flatMap((kind) => stateKeys[kind] ?? []) : []);
 
 /**
  * The compose file with the secrets' volumes and the networks that follow from the list, and with each service that it lacks. What it says of the others

@@ -1,6 +1,5 @@
-import type { BusService, Server } from "@rockbot/services";
-import { envName } from "../../packages/process/src/config/read-env.ts";
-import { redisKeys } from "./deployment-files.ts";
+import { type BusService, REDIS_RIGHTS, redisKeys, type Server } from "@rockbot/services";
+import { envName, secretVariables } from "../../packages/process/src/config/read-env.ts";
 import type { JsonSchema } from "./schema-document.ts";
 
 /** What the chart knows of a service: its one generic template makes everything of this. */
@@ -18,8 +17,8 @@ export interface ChartedService {
   readonly state: readonly string[];
   /** Whether it remembers something in Redis. */
   readonly usesRedis: boolean;
-  /** The keys that its user there may reach. */
-  readonly redisKeys: readonly string[];
+  /** What its user there may do, as rules of Redis; empty without one. */
+  readonly redisRules: string;
   readonly topic?: string | undefined;
   readonly owns: readonly string[];
   readonly isDelegate: boolean;
@@ -38,7 +37,7 @@ export function chartedServices(services: readonly (BusService | Server)[], conf
   return services.map((service) => {
     const { name, summary, onBus, port, egress, deployment = {} } = service;
     const { properties = {}, required = [] } = configs.get(name) ?? {};
-    const secrets = Object.keys(properties).flatMap((property) => (properties[property]?.["x-secret"] === true ? envName(property) : []));
+    const secrets = secretVariables({ properties });
     const keys = redisKeys(service);
     const usesRedis = keys.length > 0;
     const needed = [...(onBus ? ["BUS_URL"] : []), ...(usesRedis ? ["REDIS_URL"] : []), ...required.map(envName)];
@@ -53,7 +52,7 @@ export function chartedServices(services: readonly (BusService | Server)[], conf
       egress,
       state: onBus ? service.state : [],
       usesRedis,
-      redisKeys: keys,
+      redisRules: usesRedis ? [...keys.map((key) => `~${key}`), REDIS_RIGHTS].join(" ") : "",
       topic: onBus ? service.topic : undefined,
       owns: onBus ? (service.owns ?? []) : [],
       isDelegate: onBus && service.isDelegate === true,

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
-import type { BusService, Server } from "@rockbot/services";
+import { type BusService, redisKeys, type Server } from "@rockbot/services";
 import { parse } from "yaml";
 import { type Talk, whoTalks } from "../../deployment/who-talks.ts";
-import { redisKeys } from "../deployment-files.ts";
 import { code, fillPage, table } from "../fill-page.ts";
 import { CHART_POLICY } from "../read-sources.ts";
 import type { JsonSchema } from "../schema-document.ts";

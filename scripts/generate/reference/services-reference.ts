@@ -1,5 +1,4 @@
-import { type BusService, egresses, type Server } from "@rockbot/services";
-import { redisKeys } from "../deployment-files.ts";
+import { type BusService, egresses, redisKeys, type Server } from "@rockbot/services";
 import { code, fillPage, table } from "../fill-page.ts";
 
 /** `docs/reference/services.md`: what others have to know of each service. */

@@ -29,11 +29,11 @@ redis://{{ .user }}:{{ .password }}@{{ include "rockbot.redis.name" .root }}.{{ 
 {{- end -}}
 {{- end }}
 
-{{- /* The services that keep something in Redis, each with the keys that it may reach. */ -}}
+{{- /* The services that keep something in Redis, each with what it may do there. */ -}}
 {{- define "rockbot.redis.users" -}}
 {{- range .Files.Get "files/services.json" | fromJsonArray }}
 {{- if .usesRedis }}
-{{ .name }} {{ range .redisKeys }}~{{ . }} {{ end }}+@read +@write +@scripting +@connection -@dangerous +info +time
+{{ .name }} {{ .redisRules }}
 {{- end }}
 {{- end }}
 {{- end }}

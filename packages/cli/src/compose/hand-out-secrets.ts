@@ -3,14 +3,14 @@ import { chown, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brokerDefinitions } from "@rockbot/bus-rabbitmq";
 import type { BusRights } from "@rockbot/policy";
-import { type BusService, type Server, services, stateKeys } from "@rockbot/services";
+import { secretVariables } from "@rockbot/process/config";
+import { type BusService, REDIS_RIGHTS, redisKeys, type Server, services } from "@rockbot/services";
 import { passwordVariable } from "../broker/read-passwords.ts";
 import { writePrivateFile } from "../broker/write-private-file.ts";
 import { type ComposeSecrets, tokenVariable, withToken } from "./compose-secrets.ts";
 
 /** The user of the images, and root, as which scripts-manager opens the container engine's socket. */
 const [IMAGE_USER, ROOT] = [1000, 0];
-const REDIS_RIGHTS = "resetchannels -@all +@read +@write +@scripting +@connection -@dangerous +info +time";
 
 /**
  * Puts into the folder of each process of compose what it needs to know, and nothing else: `{folder}/{service}/BUS_URL` and the like, a file of users for
@@ -30,11 +30,8 @@ export async function handOutSecrets(folder: string, secrets: ComposeSecrets, us
 /** The files of a service: its secret settings, and the tokens of the MCP servers that it connects to. */
 async function secretsOf(service: BusService | Server, secrets: ComposeSecrets): Promise<ReadonlyMap<string, string>> {
   const { configSchema } = await service.settings();
-  const { properties } = configSchema.schema as { readonly properties: Readonly<Record<string, { readonly "x-secret"?: boolean }>> };
-  const names = Object.keys(properties).filter((property) => properties[property]?.["x-secret"] === true);
-  const variables = names.map((property) => property.replaceAll(/[A-Z]/g, "_$&").toUpperCase());
   const login = `${service.name}:${secrets.get(passwordVariable(service.name))}`;
-  const own = variables.map((variable): [string, string] => {
+  const own = secretVariables(configSchema.schema).map((variable): [string, string] => {
     if (variable === "BUS_URL") return [variable, `amqp://${login}@rabbitmq:5672`];
     if (variable === "REDIS_URL") return [variable, `redis://${login}@redis:6379`];
     return [variable, (variable.endsWith("_TOKEN") ? secrets.get(tokenVariable(service)) : secrets.get(variable)) ?? ""];
@@ -49,11 +46,11 @@ async function secretsOf(service: BusService | Server, secrets: ComposeSecrets):
 /** Redis' users, each with the keys of what its service remembers. Passwords stand there as hashes, so that Redis may run as any user. */
 function redisUsers(secrets: ComposeSecrets): string {
   const lines = services.flatMap((service) => {
-    const keys = service.onBus ? service.state.flatMap((kind) => stateKeys[kind] ?? []) : [];
+    const keys = redisKeys(service);
     const hash = createHash("sha256")
       .update(secrets.get(passwordVariable(service.name)) ?? "")
       .digest("hex");
-    return keys.length === 0 ? [] : `user ${service.name} on #${hash} ${keys.map((key) => `~${key}`).join(" ")} ${REDIS_RIGHTS}\n`;
+    return keys.length === 0 ? [] : `user ${service.name} on #${hash} ${keys.map((key) => `~${key}`).join(" ")} resetchannels -@all ${REDIS_RIGHTS}\n`;
   });
   return ["user default on nopass resetkeys resetchannels -@all +ping\n", ...lines].join("");
 }

@@ -8,4 +8,4 @@ export { type LoadConfigOptions, loadConfig } from "./load-config.ts";
 // The parts of settings, and their names.
 
 export type { ConfigSchema } from "./config-schema.ts";
-export { envName } from "./read-env.ts";
+export { envName, secretVariables } from "./read-env.ts";

@@ -12,6 +12,12 @@ export function envName(property: string): string {
   return property.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase();
 }
 
+/** The variables of a schema's properties that are secrets. */
+export function secretVariables(schema: object): string[] {
+  const { properties = {} } = schema as PropertySchema;
+  return Object.keys(properties).flatMap((property) => (properties[property]?.["x-secret"] === true ? envName(property) : []));
+}
+
 /**
  * The values that the environment sets. An empty variable counts as not set, since `NAME=${OTHER:-}` is how a compose file says so. A secret may lie
  * in the file that `NAME_FILE` names, and an empty file counts as not set, too. Variables that belong to no property are ignored.
