@@ -47,7 +47,6 @@ const valuesOf = ({ logLevel = "info", generation = 1 }): Readonly<Record<string
   credentials: { generation },
 });
 
-// Long because: one load goes through all phases, in their order
 test(`an upgrade, a roll-back, new credentials and killed pods cost no call its answer at ${PER_SECOND} calls/s, and run none twice`, {
   timeout: 1_200_000,
 }, async () => {
