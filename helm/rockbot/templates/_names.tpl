@@ -83,5 +83,5 @@ seccompProfile: { type: RuntimeDefault }
 {{- define "rockbot.serviceHosts" -}}
 {{- $name := include "rockbot.fullname" . -}}
 {{- $namespace := .root.Release.Namespace -}}
-{{ list $name (printf "%s.%s" $name $namespace) (printf "%s.%s.svc" $name $namespace) (printf "%s.%s.svc.cluster.local" $name $namespace) | toJson }}
+{{ list $name (printf "%s.%s" $name $namespace) (printf "%s.%s.svc" $name $namespace) (printf "%s.%s.svc.%s" $name $namespace .root.Values.clusterDomain) | toJson }}
 {{- end }}

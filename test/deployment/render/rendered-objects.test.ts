@@ -129,6 +129,12 @@ describe.skipIf("why" in helm)(named("what the chart renders"), () => {
     });
   });
 
+  test("has the gateway answer to its names under the cluster's own domain", async () => {
+    const objects = (await renderChart(helmProgram, [], { clusterDomain: "cluster.example" })) as readonly (Rendered & { readonly data?: object })[];
+    const config = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "rockbot-gateway");
+    expect(JSON.stringify(config?.data)).toContain("- rockbot-gateway.rockbot.svc.cluster.example\\n");
+  });
+
   test("starts a roll-out at a change of settings, and at no change of a policy or a secret", async () => {
     const checksumOf = async (values: Readonly<Record<string, unknown>>) => {
       const objects = (await renderChart(helmProgram, [], values)) as readonly Rendered[];

@@ -6,14 +6,18 @@ its own values, over `defaults`, over those of the list. A template that needs a
 {{- $root := . -}}
 {{- $services := list -}}
 {{- range $entry := .Files.Get "files/services.json" | fromJsonArray -}}
-{{- $own := index $root.Values $entry.key | default dict -}}
-{{- $values := mergeOverwrite (deepCopy $entry.values) (deepCopy $root.Values.defaults) (deepCopy $own) -}}
+{{- $values := include "rockbot.service.values" (dict "root" $root "service" $entry) | fromJson -}}
 {{- if $values.enabled -}}
 {{- $fullname := include "rockbot.fullname" (dict "root" $root "part" $entry.name) -}}
 {{- $services = append $services (merge (dict "values" $values "fullname" $fullname) $entry) -}}
 {{- end -}}
 {{- end -}}
 {{ dict "services" $services | toJson }}
+{{- end }}
+
+{{- /* What holds for an entry of files/services.json, whether the release has it or not, as a JSON object. */ -}}
+{{- define "rockbot.service.values" -}}
+{{ mergeOverwrite (deepCopy .service.values) (deepCopy .root.Values.defaults) (deepCopy (index .root.Values .service.key | default dict)) | toJson }}
 {{- end }}
 
 {{- /* The arguments of "rockbot.partLabels" and "rockbot.selector" for a service. */ -}}

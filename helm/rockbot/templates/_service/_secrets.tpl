@@ -1,8 +1,3 @@
-{{- /* The Secret that the chart makes itself, where no other is named. */ -}}
-{{- define "rockbot.credentials" -}}
-{{ include "rockbot.fullname" (dict "root" . "part" "credentials") }}
-{{- end }}
-
 {{- /*
 Where each secret of a service lies, as a JSON object NAME -> {name, key}: in `secrets.from`, else in `secrets.existingSecret` under its own name, else in the Secret
 of the chart under SERVICE.NAME. Those are the secrets that the service needs, and those that its values name.

@@ -3,9 +3,14 @@
 {{ .Values.rights.passwordsSecret | default (include "rockbot.fullname" (dict "root" . "part" "passwords")) }}
 {{- end }}
 
+{{- /* The Secret with the secrets of services that no Secret of yours has: each under SERVICE.NAME. */ -}}
+{{- define "rockbot.credentials" -}}
+{{ include "rockbot.fullname" (dict "root" . "part" "credentials") }}
+{{- end }}
+
 {{- /*
 The users that need a password, as a JSON list: the services on the bus, and those that the policy names besides. `rockbot broker apply` grants the policy's users
-their rights; scripts/deployment compares the two lists in a test.
+their rights, and a test compares the two lists.
 */ -}}
 {{- define "rockbot.users" -}}
 {{- $users := list -}}
@@ -39,8 +44,8 @@ helm.sh/resource-policy: keep
 {{- end }}
 
 {{- /*
-What a Secret that the chart makes once has already, as a JSON object of texts: `dict "root" $ "name" NAME`, with `generation` where that is not that of values. It is empty where it is not there yet, where helm has
-no cluster to ask, and where values ask for another generation.
+What a Secret that the chart makes once has already, as a JSON object of texts: `dict "root" $ "name" NAME`, with `generation` where that is not that of values.
+It is empty where the Secret is not there yet, where helm has no cluster to ask, and where values ask for another generation.
 */ -}}
 {{- define "rockbot.madeOnce" -}}
 {{- $found := lookup "v1" "Secret" .root.Release.Namespace .name -}}

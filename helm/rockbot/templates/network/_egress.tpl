@@ -63,26 +63,20 @@ cluster, any address on its ports.
   {{- end }}
   ports:
     {{- include "rockbot.network.ports" .values.existing.ports | trim | nindent 4 }}
-{{- else if eq .values.kind "cluster-operator" -}}
-{{- /* The operator's pods are named after what it was asked for. */ -}}
-- to:
-    - podSelector: { matchLabels: { app.kubernetes.io/name: {{ include "rockbot.fullname" (dict "root" .root "part" .name) }}, app.kubernetes.io/component: rabbitmq } }
-  ports:
-    {{- include "rockbot.network.ports" .ports | trim | nindent 4 }}
 {{- else -}}
 - to:
     - podSelector:
         matchLabels:
-          {{- include "rockbot.selector" (dict "root" .root "name" .name) | nindent 10 }}
+          {{- .selector | nindent 10 }}
   ports:
     {{- include "rockbot.network.ports" .ports | trim | nindent 4 }}
 {{- end }}
 {{- end }}
 
 {{- define "rockbot.broker.egress" -}}
-{{ include "rockbot.network.backend" (dict "root" . "values" .Values.broker "name" "broker" "ports" (list 5672 5671)) }}
+{{ include "rockbot.network.backend" (dict "values" .Values.broker "selector" (include "rockbot.broker.selector" .) "ports" (list 5672 5671)) }}
 {{- end }}
 
 {{- define "rockbot.redis.egress" -}}
-{{ include "rockbot.network.backend" (dict "root" . "values" .Values.redis "name" "redis" "ports" (list 6379 26379)) }}
+{{ include "rockbot.network.backend" (dict "values" .Values.redis "selector" (include "rockbot.selector" (dict "root" . "name" "redis")) "ports" (list 6379 26379)) }}
 {{- end }}
