@@ -26,7 +26,7 @@ interface AlertSource {
   readonly alerts: readonly Alert[];
 }
 
-/** Where an alert's page is, for who gets the alert. */
+/** Where an alert's page is, for the operator who gets the alert. */
 const runbookOf = ({ name }: Alert): string => `docs/operate/alerts.md#${name.toLowerCase()}`;
 
 /** The file of rules that Prometheus reads, and the operators' page, by their paths. */

@@ -118,7 +118,7 @@ test.for(faults)("while %s no call with effects is lost or doubled", async ([wha
   const { structured } = await project.call("list_scheduled_tasks", {});
   const there = (structured as { readonly tasks: readonly { readonly name: string }[] }).tasks.map(({ name }) => name).filter((name) => names.includes(name));
   expect(new Set(there).size).toBe(there.length);
-  // Whoever was told that a task is there finds it, and it was made once: "replaced" says that there was one.
+  // A caller that was told that a task is there finds it, and it was made once: "replaced" says that there was one.
   for (const { name, answer } of answers) {
     expect(answer, name).toHaveProperty("toolCallId");
     if (answer.isError === false) expect(there).toContain(name);

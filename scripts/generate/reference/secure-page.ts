@@ -13,7 +13,7 @@ const RULES = "helm/rockbot/files/scripts/manager-rules.yaml";
 /** `docs/operate/secure.md`: who may do what in a cluster, user by user and right by right. */
 export async function securePage(services: readonly (BusService | Server)[], configs: ReadonlyMap<string, JsonSchema>): Promise<string> {
   const charted = chartedServices(services, configs);
-  return fillPage("secure", `services/index.ts, ${RULES} and ${CHART_POLICY}`, {
+  return fillPage("secure", `services/index.ts, ${RULES}, ${CHART_POLICY}`, {
     talks: talksTable(whoTalks(charted)),
     secrets: secretsTable(charted),
     keys: table(
