@@ -22,7 +22,7 @@ const unknown = positionals.filter((name) => !known.includes(name));
 const release = await readRelease(root, values, process.env);
 const faults = [
   ...unknown.map((name) => `${name}: no such image. There are: ${known.join(", ")}`),
-  ...(values.release === true ? await imageFaults(root, release) : []),
+  ...(values.release === true ? await imageFaults(root, release, process.env) : []),
 ];
 if (faults.length > 0) {
   for (const fault of faults) console.error(`in the way: ${fault}`);

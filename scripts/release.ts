@@ -9,7 +9,8 @@ import { runTool } from "./check/run-tool.ts";
 import { buildLibrary } from "./library/build-library.ts";
 import { checkLibrary } from "./library/check-library.ts";
 import { packLibrary } from "./library/pack-library.ts";
-import { releaseFaults, repositoryUrl } from "./library/release-faults.ts";
+import { releaseFaults } from "./library/release-faults.ts";
+import { repositoryUrl } from "./release/source-faults.ts";
 
 const root = dirname(import.meta.dirname);
 const { values } = parseArgs({ options: { publish: { type: "boolean", default: false } } });

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runTool } from "../check/run-tool.ts";
-import { repositoryUrl } from "../library/release-faults.ts";
+import { repositoryUrl, sourceFaults } from "../release/source-faults.ts";
 
 export interface BuiltImage {
   readonly image: string;
@@ -63,14 +63,10 @@ export async function readRelease(root: string, options: ReleaseOptions, env: En
 const DIGEST = /@sha256:[0-9a-f]{64}$/;
 
 /** All that stands in the way of a release, in words. */
-export async function imageFaults(root: string, { nodeImage, pythonImage, version, source }: Release): Promise<readonly string[]> {
-  const git = (...args: string[]) => runTool(root, "git", args);
-  const [changed, tags] = await Promise.all([git("status", "--porcelain"), git("tag", "--points-at", "HEAD")]);
+export async function imageFaults(root: string, { nodeImage, pythonImage, version }: Release, env: Env): Promise<readonly string[]> {
   return [
     ...(DIGEST.test(nodeImage) ? [] : [`--node-image: "${nodeImage}" names no digest, so that it may be another one tomorrow. Write NAME@sha256:DIGEST`]),
     ...(DIGEST.test(pythonImage) ? [] : [`--python-image: "${pythonImage}" names no digest, so that it may be another one tomorrow. Write NAME@sha256:DIGEST`]),
-    ...(changed === "" ? [] : ["files are changed and not committed"]),
-    ...(tags.split("\n").includes(`v${version}`) ? [] : [`the commit has no tag v${version}`]),
-    ...(source === "unknown" ? ["nobody knows where the sources are: neither the pipeline nor the remote origin has an https address"] : []),
+    ...(await sourceFaults(root, version, env)),
   ];
 }

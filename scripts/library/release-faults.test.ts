@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { releaseFaults, repositoryUrl } from "./release-faults.ts";
+import { releaseFaults } from "./release-faults.ts";
 
 const library = { folder: "dist/npm/rockbot", name: "rockbot", version: "9.8.7" };
 const pipeline = { GITHUB_SERVER_URL: "https://github.com", GITHUB_REPOSITORY: "some/where", ACTIONS_ID_TOKEN_REQUEST_URL: "https://tokens" };
@@ -17,8 +17,8 @@ test("a release needs a commit with its tag, its chapter, and a pipeline that ca
   expect(await faults({})).toEqual([
     "files are changed and not committed",
     "the commit has no tag v9.8.7",
-    "CHANGELOG.md has no chapter 9.8.7",
     expect.stringContaining("nobody knows where the sources are"),
+    "CHANGELOG.md has no chapter 9.8.7",
     expect.stringContaining("id-token: write"),
   ]);
   folder.write("CHANGELOG.md", "# Changelog\n\n## [9.8.7] - 2027-01-01\n");
@@ -26,14 +26,4 @@ test("a release needs a commit with its tag, its chapter, and a pipeline that ca
   git("commit", "--quiet", "--message", "Release");
   git("tag", "v9.8.7");
   expect(await faults(pipeline)).toEqual([]);
-});
-
-test.each([
-  [{ GITHUB_SERVER_URL: "https://github.com", GITHUB_REPOSITORY: "some/where" }, "git+https://github.com/some/where.git"],
-  [{ CI_PROJECT_URL: "https://gitlab.example.com/some/where" }, "git+https://gitlab.example.com/some/where.git"],
-  [{}, undefined],
-])("the sources are where %o says", async (env, url) => {
-  using folder = temporaryFolder();
-  execFileSync("git", ["init", "--quiet"], { cwd: folder.path });
-  expect(await repositoryUrl(folder.path, env)).toBe(url);
 });
