@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { whoTalks } from "../../scripts/deployment/who-talks.ts";
+import { REACH_PROGRAM, type Target } from "../deployment/reach-program.ts";
 import { services } from "../deployment/services.ts";
 import { Cluster, type ForwardedPort, type OwnNamespace, uniqueName } from "./cluster.ts";
 import { type HelmRelease, installRelease, testImages } from "./helm-release.ts";
@@ -7,17 +8,6 @@ import { type HelmRelease, installRelease, testImages } from "./helm-release.ts"
 const cluster = await Cluster.open();
 const enabled = services.filter(({ values }) => values["enabled"]);
 const scripts = uniqueName("dev-scripts");
-
-/** Tries each address for a while, and prints those that let it in: for node in a pod. A connection that is not allowed is dropped. */
-const tryAll = `
-const { connect } = require("node:net");
-const reach = ({ name, host, port }) => new Promise((resolve) => {
-  const socket = connect({ host, port, timeout: 5000 });
-  const end = (isOpen) => { socket.destroy(); resolve(isOpen ? [name] : []); };
-  socket.once("connect", () => end(true)).once("timeout", () => end(false)).once("error", () => end(false));
-});
-Promise.all(JSON.parse(process.argv[1]).map(reach)).then((open) => console.log(JSON.stringify(open.flat())));
-`;
 
 interface PodList {
   readonly items: readonly {
@@ -106,7 +96,8 @@ describe("the whole system by values-dev.yaml", () => {
         .filter((target) => talks.some((talk) => talk.from === from && talk.ports.some((port) => target === `${talk.to} ${port}`)));
     const open = async (pod: string, from: string): Promise<string[]> => {
       const others = targets.filter(({ name }) => !name.startsWith(`${from} `)); // a pod always reaches itself
-      return JSON.parse(await cluster.exec(namespace.name, pod, ["node", "-e", tryAll, JSON.stringify(others)])) as string[];
+      const reached = await cluster.exec(namespace.name, pod, ["node", "--eval", REACH_PROGRAM, JSON.stringify(others)]);
+      return (JSON.parse(reached) as readonly Target[]).map(({ name }) => name);
     };
 
     const found = enabled.map(async ({ name }) => [name, await open(`deployment/${release.name}-${name}`, name)] as const);

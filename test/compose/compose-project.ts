@@ -18,9 +18,11 @@ export interface ComposeProject extends AsyncDisposable {
   compose(...args: readonly string[]): Promise<string>;
   /** The container of a service. */
   container(service: string): string;
-  /** Runs a program of JavaScript in a service's container. @returns its output */
-  run(service: string, program: string): Promise<string>;
-  /** A tool's answer, or the error's words; rejects if there is none in a minute. */
+  /** Runs Node in a service's container. @returns its output */
+  node(service: string, ...args: readonly string[]): Promise<string>;
+  /** What the gateway answers to JSON; rejects if that takes two minutes. */
+  post(path: string, body: object): Promise<unknown>;
+  /** A tool's answer, or the error's words. */
   call(tool: string, args: object): Promise<{ readonly isError?: boolean; readonly content?: string; readonly structured?: unknown }>;
 }
 
@@ -57,6 +59,11 @@ export async function startComposeProject(): Promise<ComposeProject> {
     const [token, password] = [await secret("ROCKBOT_GATEWAY_TOKEN"), await secret("ROCKBOT_PASSWORD_CLI")];
     const url = `http://127.0.0.1:${gateway}`;
     const container = (service: string) => `${name}-${service}-1`;
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const post: ComposeProject["post"] = async (path, body) => {
+      const options = { method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(CALL_MS) };
+      return (await fetch(`${url}${path}`, options)).json();
+    };
     return {
       name,
       url,
@@ -64,13 +71,9 @@ export async function startComposeProject(): Promise<ComposeProject> {
       busUrl: `amqp://cli:${password}@127.0.0.1:${amqp}`,
       compose,
       container,
-      run: (service, program) => docker(["exec", container(service), "node", "--input-type=module", "-e", program], CALL_MS),
-      call: async (tool, args) => {
-        const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-        const body = JSON.stringify(args);
-        const response = await fetch(`${url}/v1/tools/${tool}/invoke`, { method: "POST", headers, body, signal: AbortSignal.timeout(CALL_MS) });
-        return (await response.json()) as { readonly isError?: boolean; readonly content?: string };
-      },
+      node: (service, ...args) => docker(["exec", container(service), "node", ...args], CALL_MS),
+      post,
+      call: async (tool, args) => (await post(`/v1/tools/${tool}/invoke`, args)) as Awaited<ReturnType<ComposeProject["call"]>>,
       [Symbol.asyncDispose]: remove,
     };
   } catch (error) {

@@ -1,10 +1,12 @@
 import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { docker } from "@rockbot/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { whoTalks } from "../../scripts/deployment/who-talks.ts";
+import { REACH_PROGRAM, type Target } from "../deployment/reach-program.ts";
 import { services } from "../deployment/services.ts";
 import { type ComposeProject, startComposeProject } from "./compose-project.ts";
 
@@ -18,13 +20,8 @@ afterAll(async () => {
   await project?.[Symbol.asyncDispose]();
 });
 
-const post = async (path: string, body: object): Promise<unknown> => {
-  const headers = { authorization: `Bearer ${project.token}`, "content-type": "application/json" };
-  return (await fetch(`${project.url}${path}`, { method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(120_000) })).json();
-};
-
 test("the agent answers over HTTP after it has called a tool of another service", async () => {
-  const answer = (await post("/v1/chat/completions", { model: "rockbot", messages: [{ role: "user", content: "How full is the disk?" }] })) as {
+  const answer = (await project.post("/v1/chat/completions", { model: "rockbot", messages: [{ role: "user", content: "How full is the disk?" }] })) as {
     readonly choices?: readonly { readonly message: { readonly content: string } }[];
   };
   expect(answer.choices?.[0]?.message.content).toMatch(/^The tool has said \d+ characters[.]$/);
@@ -60,8 +57,8 @@ test("a container reaches what the table of who talks to whom lets it reach, and
   for (const from of targets.filter((name) => !(name in parties))) {
     const others = addresses
       .filter(({ name }) => name !== from)
-      .flatMap(({ name, addresses: all }) => all.flatMap((address) => ports.map((port) => ({ name, address, port }))));
-    const open = JSON.parse(await project.run(from, probe(others))) as readonly { readonly name: string; readonly port: number }[];
+      .flatMap(({ name, addresses: all }) => all.flatMap((host) => ports.map((port): Target => ({ name, host, port }))));
+    const open = JSON.parse(await project.node(from, "--eval", REACH_PROGRAM, JSON.stringify(others))) as readonly Target[];
     const reached = [...new Set(open.map(({ name, port }) => `${from} ${parties[name] ?? name} ${port}`))].sort();
     const expected = targets.flatMap((name) => ports.map((port) => `${from} ${parties[name] ?? name} ${port}`)).filter((talk) => talks.has(talk));
     // Two that talk share a network, in which each reaches the other's health checks, too.
@@ -73,17 +70,6 @@ test("a container reaches what the table of who talks to whom lets it reach, and
   }
 });
 
-/** A program that tries each address for five seconds, and prints those that answer. */
-function probe(targets: readonly object[]): string {
-  return `import { connect } from "node:net";
-const open = await Promise.all(${JSON.stringify(targets)}.map((target) => new Promise((resolve) => {
-  const socket = connect({ host: target.address, port: target.port, timeout: 5000 });
-  const end = (found) => { socket.destroy(); resolve(found); };
-  socket.on("connect", () => end([target])).on("error", () => end([])).on("timeout", () => end([]));
-})));
-console.log(JSON.stringify(open.flat()));`;
-}
-
 /** Faults, what each does to a container, and what ends it. */
 const faults: readonly (readonly [string, (docker: Docker) => Promise<unknown>])[] = [
   ["the broker is paused", async (run) => [await run("pause", "rabbitmq"), await pause(8_000), await run("unpause", "rabbitmq")]],
@@ -92,8 +78,6 @@ const faults: readonly (readonly [string, (docker: Docker) => Promise<unknown>])
   ["the scheduler is killed", async (run) => [await run("kill", "scheduler"), await run("start", "scheduler")]],
 ];
 type Docker = (command: string, service: string, ...before: readonly string[]) => Promise<string>;
-
-const pause = (ms: number): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function cut(run: Docker): Promise<void> {
   const network = `${project.name}_scheduler`;
