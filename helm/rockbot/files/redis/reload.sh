@@ -3,7 +3,7 @@
 trap 'exit 0' TERM INT
 before=$(cat /run/redis/*.acl)
 load() { REDISCLI_AUTH=$(cat /run/redis/reload) redis-cli -t 5 --user reload -p "$1" acl load >/dev/null; }
-cp /etc/rockbot/own-passwords/reload /run/redis/reload
+cp -f /etc/rockbot/own-passwords/reload /run/redis/reload
 while :; do
   sleep 10 &
   wait $!
@@ -12,7 +12,7 @@ while :; do
   if [ "$now" = "$before" ]; then continue; fi
   load 6379 || continue
   if [ -n "${SENTINEL:-}" ]; then load 26379 || continue; fi
-  cp /etc/rockbot/own-passwords/reload /run/redis/reload
+  cp -f /etc/rockbot/own-passwords/reload /run/redis/reload
   before=$now
   echo "took the passwords that have changed"
 done
