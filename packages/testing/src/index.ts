@@ -79,7 +79,7 @@ export { whyNoPods } from "./kubernetes/kubelet/isolation.ts";
 export type { PodEnding, StartFault } from "./kubernetes/kubelet/pod-worker.ts";
 export type { TestNode } from "./kubernetes/kubelet/test-node.ts";
 export type { LoggedRequest } from "./kubernetes/requests/request-log.ts";
-export type { KubernetesApi, StartKubernetesApiOptions } from "./kubernetes/start-kubernetes-api.ts";
+export { type KubernetesApi, type StartKubernetesApiOptions, startKubernetesApi } from "./kubernetes/start-kubernetes-api.ts";
 export type { KubeObject, Pod } from "./kubernetes/store/objects.ts";
 export { logIn, type TestCluster, testCluster, whyNoFaults } from "./kubernetes/test-cluster.ts";
 

@@ -1,5 +1,8 @@
-import { createServer } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import type { TLSSocket } from "node:tls";
 import { makeCertificate } from "../make-certificate.ts";
 import type { ClusterConnection } from "./cluster-connection.ts";
 import type { ApiFault } from "./faults.ts";
@@ -79,8 +82,15 @@ export async function startKubernetesApi({
   const nodes: TestNode[] = [];
   const handler = new RequestHandler({ store, users, nodes, podFinalizers });
   const { key, certificate } = makeCertificate();
-  const server = createServer({ key, cert: certificate }, (request, response) => void handler.handle(request, response));
-  server.on("upgrade", (request, socket, head) => void handler.upgrade(request, socket, head));
+  // Speaks HTTP/2 with clients that offer it, as a real server does; what the handler uses of requests and answers is the same in both.
+  const server = createSecureServer({ key, cert: certificate, allowHTTP1: true });
+  server.on("request", (request: unknown, response: unknown) => void handler.handle(request as IncomingMessage, response as ServerResponse));
+  const sockets = new Set<TLSSocket>();
+  server.on("secureConnection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => void handler.upgrade(request, socket, head));
   server.on("tlsClientError", () => {}); // clients that do not trust us
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -128,7 +138,7 @@ export async function startKubernetesApi({
       scheduler[Symbol.dispose]();
       const closed = new Promise((resolve) => server.close(resolve));
       handler[Symbol.dispose]();
-      server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
       await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
       await closed;
     },

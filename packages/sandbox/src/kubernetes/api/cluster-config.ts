@@ -10,11 +10,15 @@ export interface ClusterConfigOptions {
 /** How long the opening of a WebSocket may take. */
 const HANDSHAKE_MS = 10_000;
 
+/** Over HTTP/2 a request with a body that is called off as it is sent has Node.js write empty frames without end, into memory. */
+const HTTP_1_ONLY = { allowH2: false };
+
 type WebSocketOptions = Parameters<KubeConfig["applyToHTTPSOptions"]>[0];
+type DispatcherOptions = ReturnType<KubeConfig["createDispatcherOptions"]>;
 
 /**
  * Where the API server is and who asks it. The library makes connections of its own for each request, each with a handshake, and lets
- * WebSockets open for ever: here requests share their connections, and a handshake has its time.
+ * WebSockets open for ever: here requests share their connections, all of HTTP/1.1, and a handshake has its time.
  */
 export class ClusterConfig extends KubeConfig implements AsyncDisposable {
   #dispatcher: ReturnType<RequestContext["getDispatcher"]>;
@@ -23,6 +27,13 @@ export class ClusterConfig extends KubeConfig implements AsyncDisposable {
     await super.applySecurityAuthentication(context);
     this.#dispatcher ??= context.getDispatcher();
     if (this.#dispatcher !== undefined) context.setDispatcher(this.#dispatcher);
+  }
+
+  override createDispatcherOptions(...of: Parameters<KubeConfig["createDispatcherOptions"]>): DispatcherOptions {
+    const options = super.createDispatcherOptions(...of);
+    if (options.type === "none") return { type: "agent", connect: { keepAlive: true, ...HTTP_1_ONLY } };
+    if (options.type === "agent") return { ...options, connect: { ...options.connect, ...HTTP_1_ONLY } };
+    return { ...options, requestTls: { ...options.requestTls, ...HTTP_1_ONLY } };
   }
 
   override async applyToHTTPSOptions(options: WebSocketOptions): Promise<void> {

@@ -30,7 +30,7 @@ export function answerWatch(store: ObjectStore, request: ApiRequest, response: S
   const { act, resource, query } = request;
   const isSelected = selectorOf(query);
   const isMeant = (object: KubeObject): boolean => (act.namespace === undefined || object.metadata.namespace === act.namespace) && isSelected(object);
-  response.writeHead(200, { "content-type": "application/json", "transfer-encoding": "chunked" });
+  response.writeHead(200, { "content-type": "application/json" });
   response.flushHeaders();
   let events = 0;
   let isSilent = fault?.kind === "silent";

@@ -53,7 +53,7 @@ export class RequestHandler implements Disposable {
         sendJson(response, 200, discoveryAt(url.pathname));
         return;
       }
-      const entry = this.#note(user, request.act);
+      const entry = this.#note(user, request.act, message);
       response.once("close", () => {
         if (response.headersSent) entry.status = response.statusCode;
       });
@@ -99,7 +99,7 @@ export class RequestHandler implements Disposable {
       const request = requestOf("GET", new URL(message.url ?? "/", "https://localhost"));
       if (request === undefined || request.act.subresource === "") throw badRequest("only streams of pods are upgraded");
       const { act, query } = request;
-      entry = this.#note(user, act);
+      entry = this.#note(user, act, message);
       users.authorize(user, act);
       users.authorize(user, { ...act, verb: "create" }); // a stream is opened by a GET, and does more than one: the server asks for both
       const fault = takeFault(this.faults, act);
@@ -124,8 +124,8 @@ export class RequestHandler implements Disposable {
     return this.#options.store.get("pods", namespace, name) as Pod;
   }
 
-  #note(user: User, act: Act): LoggedRequest {
-    const entry = loggedRequest(user, act);
+  #note(user: User, act: Act, { httpVersion }: IncomingMessage): LoggedRequest {
+    const entry = loggedRequest(user, act, httpVersion);
     this.log.push(entry);
     return entry;
   }

@@ -8,13 +8,15 @@ export interface LoggedRequest {
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly user: string;
+  /** Such as `2.0`. */
+  readonly httpVersion: string;
   /** On the clock of `performance.now()`. */
   readonly at: number;
   /** Undefined until it is answered, and if it never is. */
   status: number | undefined;
 }
 
-export function loggedRequest(user: User, act: Act): LoggedRequest {
+export function loggedRequest(user: User, act: Act, httpVersion: string): LoggedRequest {
   const { verb, namespace, name } = act;
-  return { verb, resource: rightNameOf(act).slice(verb.length + 1), namespace, name, user: user.name, at: performance.now(), status: undefined };
+  return { verb, resource: rightNameOf(act).slice(verb.length + 1), namespace, name, user: user.name, httpVersion, at: performance.now(), status: undefined };
 }
