@@ -33,7 +33,7 @@ export function billOfMaterials({ service, version, packages, system = [] }: Bil
   for (const { bomRef } of components) main.dependencies.add(bomRef);
   const bom = new Models.Bom({ components: new Models.ComponentRepository(components) });
   bom.metadata.component = main;
-  bom.serialNumber = `urn:uuid:${uuidOf([service, version, ...components.map(({ purl }) => purl ?? "")].join("\n"))}`;
+  bom.serialNumber = `urn:uuid:${uuidOf([service, version, ...components.map(({ purl }) => purl ?? "").sort()].join("\n"))}`;
   const normal = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6);
   return `${new Serialize.JsonSerializer(normal).serialize(bom, { sortLists: true, space: 1 })}\n`;
 }

@@ -32,7 +32,8 @@ test.each(["docker/mcp.json", "docker/mcp.openrouter.json"])("the servers in %s 
     const { hostname, port } = new URL(url);
     const schema = read<{ properties: { port: { default: number } } }>(`services/${hostname}/config.schema.yaml`);
     expect(schema.properties.port.default).toBe(Number(port));
-    const token = services["mcp-bridge"]?.environment[auth.token.replaceAll(/[${}]/g, "")];
-    expect(services[hostname]?.environment).toMatchObject({ ALLOWED_HOSTS: hostname, MCP_TOKEN: token });
+    const token = auth.token.replaceAll(/[${}]/g, "");
+    expect(services["mcp-bridge"]?.environment[`${token}_FILE`]).toBe(`/run/rockbot/${token}`);
+    expect(services[hostname]?.environment).toMatchObject({ ALLOWED_HOSTS: hostname, MCP_TOKEN_FILE: "/run/rockbot/MCP_TOKEN" });
   }
 });

@@ -104,7 +104,7 @@ class RabbitMqBus implements Bus {
   readonly #consuming: ConnectionSupervisor;
   readonly #inspector: Inspector;
   readonly #subscriptions = new Set<Subscription>();
-  readonly #observed = new DisposableStack();
+  readonly #observed: Disposable[] = [];
   #isClosing = false;
   /** Some of the declared queues, exchanges or bindings are not there. */
   #isHurt = false;
@@ -168,8 +168,8 @@ class RabbitMqBus implements Bus {
       },
     });
     this.#inspector = new Inspector(this.#consuming);
-    this.#observed.use(observeConnection("publish", () => shown(this.#publisher.supervisor.state)));
-    this.#observed.use(observeConnection("consume", () => shown(this.#consuming.state)));
+    this.#observed.push(observeConnection("publish", () => shown(this.#publisher.supervisor.state)));
+    this.#observed.push(observeConnection("consume", () => shown(this.#consuming.state)));
   }
 
   async start(timeoutMs: number): Promise<void> {
@@ -248,7 +248,7 @@ class RabbitMqBus implements Bus {
     // While handlers finish they may still publish answers, so publishing ends last.
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.busCloses(this.#drainMs)));
     this.#subscriptions.clear();
-    this.#observed.dispose();
+    for (const observed of this.#observed) observed[Symbol.dispose]();
     await Promise.all([this.#publisher.close(this.#drainMs), this.#consuming.close()]);
     await this.#looking;
   }

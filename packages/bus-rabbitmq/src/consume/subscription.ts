@@ -86,7 +86,7 @@ export class Subscription {
   readonly #mains: readonly string[];
   readonly #log: Logger;
   readonly #stations: readonly Station[];
-  readonly #observed = new DisposableStack();
+  readonly #observed: Disposable[] = [];
   readonly #abort = new AbortController();
   #copy: string | undefined;
   /** The main queue that gets the topics, while there are several. */
@@ -115,7 +115,7 @@ export class Subscription {
     this.#mains = kind === "service" ? mainNames(name, versions) : [resultName(name)];
     this.#log = log;
     const slots = new Slots(concurrency);
-    this.#observed.use(observePrefetched(subscriptionLabel(options), () => slots.waiting));
+    this.#observed.push(observePrefetched(subscriptionLabel(options), () => slots.waiting));
     const main: Station = {
       part: "main",
       queue: () => (kind === "copy" ? (this.#copy ?? "") : (this.#mains[0] as string)),
@@ -126,7 +126,7 @@ export class Subscription {
     };
     // Before the main one: an instance that is seen halfway is taken for one of an earlier release, which costs nothing.
     const mains = [...this.#mains.slice(1).map((queue): Station => ({ ...main, queue: () => queue })), main];
-    if (kind === "service") this.#observed.use(observeDepths(name, () => depths.read()));
+    if (kind === "service") this.#observed.push(observeDepths(name, () => depths.read()));
     if (isFurther) {
       this.#stations = mains;
       return;
@@ -302,7 +302,7 @@ export class Subscription {
     this.#abort.abort(new BusClosedError(`The subscription "${name}" has ended`));
     await within(ABORTED_MS, this.#idle(), () => new Error("handlers do not end")).catch(() => {});
     await Promise.all(consumers.map((consumer) => consumer.close()));
-    this.#observed.dispose();
+    for (const observed of this.#observed) observed[Symbol.dispose]();
   }
 
   #idle(): Promise<void> {
