@@ -1,5 +1,5 @@
-import { globSync } from "node:fs";
-import { basename } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { inlineGrpc } from "./inline-grpc.ts";
 import { onlyService } from "./only-service.ts";
@@ -23,14 +23,18 @@ export const CLI = "cli";
 
 /**
  * Writes `dist/{service}/main.mjs`, one file with all that the service of the list needs, or the command, and the like beside it for
- * each program that a service runs in a process of its own: of any `{name}-main.ts` in a folder of its `src`, `{name}-main.mjs`.
+ * each program that runs in a process of its own: of any `{name}-main.ts` in `src` of the service, or of a package that its manifest names,
+ * `{name}-main.mjs`.
  *
  * @throws {Error} if a module is missing or cannot be bundled; esbuild has said on stderr which
  */
 export async function bundleService(root: string, service: string): Promise<Bundle> {
   const folder = `dist/${service}`;
   const isCli = service === CLI;
-  const programs = globSync(`services/${isCli ? "*" : service}/src/*/*-main.ts`, { cwd: root });
+  const programs = globSync(
+    foldersOf(root, isCli ? "*" : service).map((owner) => `${owner}/src/**/*-main.ts`),
+    { cwd: root },
+  );
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: [
@@ -56,4 +60,14 @@ export async function bundleService(root: string, service: string): Promise<Bund
   });
   const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
   return { folder, file: `${folder}/main.mjs`, bytes, metafile };
+}
+
+/** The folders of the services that `glob` finds, and of the packages that they name. */
+function foldersOf(root: string, glob: string): string[] {
+  const folders = globSync(`services/${glob}/`, { cwd: root });
+  const packages = folders.flatMap((folder) => {
+    const { dependencies = {} } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as { readonly dependencies?: object };
+    return Object.keys(dependencies).flatMap((name) => (name.startsWith("@rockbot/") ? `packages/${name.slice("@rockbot/".length)}` : []));
+  });
+  return [...new Set([...folders, ...packages])];
 }

@@ -3,7 +3,7 @@ import type { IForbiddenRuleType } from "dependency-cruiser";
 /** From the bottom up. A package imports packages of lower rows only, and none of its own row. */
 const LAYERS: readonly (readonly string[])[] = [
   ["packages/contracts", "packages/base"],
-  ["packages/bus", "packages/edge", "packages/llm"],
+  ["packages/bus", "packages/edge", "packages/llm", "packages/page"],
   ["packages/policy", "packages/records", "packages/sandbox"],
   ["packages/bus-rabbitmq", "packages/tools"],
   ["packages/mcp", "packages/process", "packages/memory"],
@@ -27,9 +27,9 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "ws", owners: ["packages/mcp", "packages/testing", "test"] },
   {
     modules: "undici",
-    owners: ["packages/edge/src/outbound", "packages/sandbox/src/container", "services/web-tools", "packages/cli", "packages/testing", "test/bench"],
+    owners: ["packages/edge/src/outbound", "packages/sandbox/src/container", "packages/cli", "packages/testing", "test/bench"],
   },
-  { modules: "cheerio|domhandler|turndown", owners: ["services/web-tools"] },
+  { modules: "cheerio|domhandler|turndown", owners: ["packages/page"] },
   { modules: "croner", owners: ["services/scheduler"] },
   { modules: "commander", owners: ["packages/cli"] },
   { modules: "ajv|ajv-formats", owners: ["packages/policy", "packages/rockbot", "packages/testing", "scripts", "test"] },

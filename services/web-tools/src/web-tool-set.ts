@@ -1,7 +1,7 @@
+import { createPublicFetch } from "@rockbot/edge/outbound";
+import { createPageConverter } from "@rockbot/page";
 import type { ToolSet } from "@rockbot/tools";
-import { createPublicFetch } from "./fetch/public-fetch.ts";
 import type { WebToolsConfig } from "./generated/config.ts";
-import { createPageConverter } from "./page/page-converter.ts";
 import { webBrowse } from "./tools/web-browse.ts";
 import { webSearch } from "./tools/web-search.ts";
 import { webToolsGuide } from "./web-tools-guide.ts";

@@ -1,5 +1,8 @@
 // Connections to places that strangers choose: to public addresses only, but for what the operator allows.
 export { type AddressPolicyOptions, addressFault, createAddressPolicy } from "./address-policy.ts";
+export { describeUrl } from "./fetch-errors.ts";
 export { BlockedAddressError, ConnectTimeoutError, createGuardedAgent } from "./guarded-agent.ts";
 export { guardedFetch } from "./guarded-fetch.ts";
 export type { Lookup } from "./name-lookup.ts";
+export { createPublicFetch, type FetchOptions, type PublicFetch, type PublicFetchOptions, type PublicResponse } from "./public-fetch.ts";
+export { statusError } from "./status-error.ts";

@@ -1,6 +1,6 @@
 import { parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { PublicFetch, PublicResponse } from "../fetch/public-fetch.ts";
-import { plainText } from "./plain-text.ts";
+import type { PublicFetch, PublicResponse } from "@rockbot/edge/outbound";
+import { plainText } from "@rockbot/page/text";
 
 export interface BraveSearchOptions {
   readonly apiKey: string;

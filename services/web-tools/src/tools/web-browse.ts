@@ -1,13 +1,17 @@
 import { ToolError, ToolErrorCode, tools, visibleText } from "@rockbot/contracts";
+import { describeUrl, type PublicFetch, statusError } from "@rockbot/edge/outbound";
+import {
+  type BodyKind,
+  decodeText,
+  fence,
+  kindByBytes,
+  kindByType,
+  type MarkdownPage,
+  mediaTypeOf,
+  PageConversionError,
+  type PageConverter,
+} from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
-import { describeUrl } from "../fetch/fetch-errors.ts";
-import type { PublicFetch } from "../fetch/public-fetch.ts";
-import { decodeText } from "../page/decode-text.ts";
-import { fence } from "../page/fence.ts";
-import { type BodyKind, kindByBytes, kindByType, mediaTypeOf } from "../page/media-type.ts";
-import { PageConversionError, type PageConverter } from "../page/page-converter.ts";
-import type { MarkdownPage } from "../page/to-markdown.ts";
-import { statusError } from "./status-error.ts";
 
 export interface WebBrowseOptions {
   readonly fetch: PublicFetch;

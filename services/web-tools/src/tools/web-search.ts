@@ -14,7 +14,7 @@ export function webSearch({ maxResults, ...brave }: WebSearchOptions): Tool {
     // The HTML parser it needs is no part of the service's start.
     const { braveSearch } = await import("./brave-search.ts");
     const results = await braveSearch(query, Math.min(count, 20), brave, signal);
-    const { escapeMarkdown } = await import("./plain-text.ts");
+    const { escapeMarkdown } = await import("@rockbot/page/text");
     const line = ({ title, url, snippet }: SearchResult, i: number): string => {
       const link = `${i + 1}. [${escapeMarkdown(title)}](${url.replaceAll(/[()]/g, encodeURIParenthesis)})`;
       return snippet === "" ? link : `${link} — ${escapeMarkdown(snippet)}`;

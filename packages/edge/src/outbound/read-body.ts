@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { type BrotliOptions, brotliDecompress, constants, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
-import { BodyTooLargeError, readBounded } from "@rockbot/edge/body";
+import { BodyTooLargeError, readBounded } from "../body/index.ts";
 
 /** The body is compressed in a way that we did not ask for, or is broken. */
 export class BodyEncodingError extends Error {

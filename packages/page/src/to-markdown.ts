@@ -12,6 +12,7 @@ import { removeHidden } from "./tree/remove-hidden.ts";
 import { removeNoise } from "./tree/remove-noise.ts";
 import { baseOf, resolveLinks } from "./tree/resolve-links.ts";
 
+/** A page as markdown. */
 export interface MarkdownPage {
   readonly title: string | null;
   readonly markdown: string;

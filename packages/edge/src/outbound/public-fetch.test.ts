@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { text } from "node:stream/consumers";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { badPages, type Page, startPageServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
@@ -334,4 +335,36 @@ test("errors show neither the query nor anything of the system", async () => {
   await using site = await startSite({ "/": badPages.broken() });
 
   await expect(site.read("/?token=s3cret")).rejects.toMatchObject({ message: expect.not.stringMatching(/s3cret|ECONN|undici|node:|at /) });
+});
+
+test("a request with effects carries its body, and its redirect is an answer", async () => {
+  const bodies: string[] = [];
+  await using site = await startSite({
+    "/": async (request, response) => {
+      bodies.push(`${request.method} ${await text(request)}`);
+      response.writeHead(303, { location: "/elsewhere" }).end();
+    },
+  });
+  await using response = await site.fetch(`${site.server.url}/`, { method: "POST", body: '{"a":1}' });
+
+  expect([response.status, bodies, site.server.requests.length]).toEqual([303, ['POST {"a":1}'], 1]);
+});
+
+test("what goes wrong after a request with effects was sent may have been carried out, what went wrong before was not", async () => {
+  await using site = await startSite(
+    { "/broken": (request) => void request.socket.destroy(), "/silent": badPages.silent(), "/stalled": badPages.stalled() },
+    { timeoutMs: 300 },
+  );
+  const post = (url: string) => site.fetch(url, { method: "POST", body: "x" });
+  const refused = await startPageServer({});
+  await refused[Symbol.asyncDispose]();
+  await using stalled = await post(`${site.server.url}/stalled`);
+
+  const outcomes = await Promise.allSettled([post(`${site.server.url}/broken`), post(`${site.server.url}/silent`), stalled.body()]);
+  for (const outcome of outcomes) {
+    expect(outcome).toMatchObject({ reason: { code: "outcome_unknown", isRetryable: false, message: expect.stringContaining("may have been carried out") } });
+  }
+  await expect(post("http://10.0.0.1/")).rejects.toMatchObject({ code: "denied" });
+  await using toNobody = createPublicFetch({ allowAddresses: [`127.0.0.1:${refused.port}`] });
+  await expect(toNobody(`${refused.url}/`, { method: "POST" })).rejects.toMatchObject({ code: "unavailable" });
 });

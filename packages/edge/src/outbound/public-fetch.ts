@@ -1,11 +1,14 @@
 import { retryAfterMs } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { BodyTooLargeError } from "@rockbot/edge/body";
-import { type AddressPolicyOptions, createAddressPolicy, createGuardedAgent, type Lookup } from "@rockbot/edge/outbound";
 import { type Dispatcher, request } from "undici";
-import { blocked, describeUrl, fetchError } from "./fetch-errors.ts";
+import { BodyTooLargeError } from "../body/index.ts";
+import { type AddressPolicyOptions, createAddressPolicy } from "./address-policy.ts";
+import { blocked, describeUrl, effectError, fetchError } from "./fetch-errors.ts";
+import { createGuardedAgent } from "./guarded-agent.ts";
+import type { Lookup } from "./name-lookup.ts";
 import { type Body, readBody } from "./read-body.ts";
 
+/** Which places may be reached, and the bounds of one answer. */
 export interface PublicFetchOptions extends AddressPolicyOptions {
   /** For the whole of a fetch, redirects and body included, in milliseconds. @default 20_000 */
   readonly timeoutMs?: number | undefined;
@@ -23,8 +26,12 @@ export interface PublicFetchOptions extends AddressPolicyOptions {
   readonly lookup?: Lookup | undefined;
 }
 
+/** One request. */
 export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
+  /** No redirect of another method than GET and HEAD is followed: its answer comes back like any other. @default "GET" */
+  readonly method?: Dispatcher.HttpMethod;
+  readonly body?: string | Uint8Array | undefined;
   /** Sent to the first origin only: after a redirect to another origin no request carries them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How many redirects to follow; one more is an error. 0: a redirect is an answer like any other. @default 5 */
@@ -32,9 +39,10 @@ export interface FetchOptions {
 }
 
 /**
- * Fetches from public addresses only, by GET. Each hop's address is checked as it is connected to, the redirects' too.
- * @throws {ToolError} `invalid_arguments` if the URL is no http(s) URL or holds a password, `denied` if policy forbids it,
- * `unavailable` if the server cannot be reached or is too slow, `execution_failed` if what it sends cannot be read
+ * Fetches from public addresses only. Each hop's address is checked as it is connected to, the redirects' too.
+ * @throws {ToolError} `invalid_arguments` if the URL is no http(s) URL or holds a password, and `denied` if policy forbids it
+ * @throws {ToolError} `unavailable` if the server cannot be reached or is too slow, and `execution_failed` if what it sends cannot be read
+ * @throws {ToolError} `outcome_unknown` in place of the last two once a request with effects may have arrived
  */
 export type PublicFetch = (url: string, options?: FetchOptions) => Promise<PublicResponse>;
 
@@ -50,6 +58,8 @@ export interface PublicResponse extends AsyncDisposable {
   /** The whole body, decompressed. Call it once. @throws {ToolError} also `too_large` */
   body(): Promise<Body>;
 }
+
+type Sent = Pick<FetchOptions, "body"> & Required<Pick<FetchOptions, "method" | "headers">>;
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
@@ -68,37 +78,39 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
   const agent = createGuardedAgent({ policy, lookup: options.lookup, connectTimeoutMs, idleTimeoutMs, maxHeaderBytes });
   const ownHeaders = headersOf(userAgent);
 
-  async function send(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  async function send(url: URL, { method, body, headers }: Sent, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
     if (!policy.permitsPort(url.hostname.replace(/^\[|\]$/g, ""), port)) {
       throw blocked(url, `port ${port} is not one of the allowed ports ${policy.ports.join(", ")}`);
     }
-    return await request(url, { dispatcher: agent, headers: { ...ownHeaders, ...headers }, signal });
+    return await request(url, { dispatcher: agent, method, body: body ?? null, headers: { ...ownHeaders, ...headers }, signal });
   }
 
-  const fetch: PublicFetch = async (text, { signal: callerSignal, headers = {}, maxRedirects = 5 } = {}) => {
+  const fetch: PublicFetch = async (text, { signal: callerSignal, method = "GET", body, headers = {}, maxRedirects = 5 } = {}) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = callerSignal === undefined ? timeout : AbortSignal.any([callerSignal, timeout]);
     let url = parseUrl(text);
-    const fail = (error: unknown): unknown => {
+    const hasEffects = method !== "GET" && method !== "HEAD";
+    const follows = hasEffects ? 0 : maxRedirects;
+    const failure = (error: unknown): unknown => {
       if (callerSignal?.aborted === true) return callerSignal.reason;
       if (timeout.aborted) return new ToolError(ToolErrorCode.Unavailable, `Cannot read ${describeUrl(url)}: no complete answer within ${timeoutMs} ms.`);
       return fetchError(url, error, limits);
     };
+    const fail = (error: unknown): unknown => (hasEffects ? effectError(failure(error), error) : failure(error));
 
     try {
       let carried = headers;
       for (let hops = 0; ; hops++) {
-        const response = await send(url, carried, signal);
-        const { statusCode, body } = response;
-        body.on("error", () => {}); // a body that is dropped may still fail
+        const response = await send(url, { method, body, headers: carried }, signal);
+        const { statusCode, body: content } = response;
+        content.on("error", () => {}); // a body that is dropped may still fail
         const location = headerOf(response, "location");
-        if (!redirects.has(statusCode) || location === undefined || maxRedirects === 0) {
+        if (!redirects.has(statusCode) || location === undefined || follows === 0) {
           return publicResponse(url, response, { maxBytes, fail });
         }
-        body.destroy();
-        if (hops === maxRedirects)
-          throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${describeUrl(url)}: it redirects more than ${maxRedirects} times.`);
+        content.destroy();
+        if (hops === follows) throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${describeUrl(url)}: it redirects more than ${follows} times.`);
         const next = redirected(url, location);
         if (next.origin !== url.origin) carried = {};
         url = next;

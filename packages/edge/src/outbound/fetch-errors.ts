@@ -1,7 +1,7 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { BodyTooLargeError } from "@rockbot/edge/body";
-import { BlockedAddressError, ConnectTimeoutError } from "@rockbot/edge/outbound";
 import { errors } from "undici";
+import { BodyTooLargeError } from "../body/index.ts";
+import { BlockedAddressError, ConnectTimeoutError } from "./guarded-agent.ts";
 import { BodyCutError, BodyEncodingError } from "./read-body.ts";
 
 /** The limits that an error's text names. */
@@ -10,6 +10,29 @@ export interface FetchLimits {
   readonly idleTimeoutMs: number;
   readonly connectTimeoutMs: number;
 }
+
+/**
+ * What a fault is of a request with effects. One that may have arrived may have been carried out, so it is no fault that can be tried again.
+ * @param error as `fetchError` makes it, of `cause`
+ */
+export function effectError(error: unknown, cause: unknown): unknown {
+  if (!(error instanceof ToolError) || isBeforeSending(cause)) return error;
+  return new ToolError(
+    ToolErrorCode.OutcomeUnknown,
+    `${error.message} The request was sent, so it may have been carried out: find out before you send it again.`,
+    {
+      cause,
+      details: { reason: error.code },
+    },
+  );
+}
+
+/** Whether nothing has been sent when this is what went wrong. */
+const isBeforeSending = (cause: unknown): boolean =>
+  cause instanceof ToolError || cause instanceof BlockedAddressError || cause instanceof ConnectTimeoutError || BEFORE_SENDING.test(codeOf(cause));
+
+const CERTIFICATE = /^(CERT_|ERR_TLS_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/;
+const BEFORE_SENDING = new RegExp(`^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ENETUNREACH|EHOSTUNREACH)$|${CERTIFICATE.source}`);
 
 /** The fault on the way to `url`, for the model. Never shows the query, which may hold secrets, nor the system's own text. */
 export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolError {
@@ -50,7 +73,7 @@ export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolE
       return unavailable("there is no route to the server.");
     default:
   }
-  if (/^(CERT_|ERR_TLS_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/.test(code)) return failed(`the server's certificate is not valid (${code}).`);
+  if (CERTIFICATE.test(code)) return failed(`the server's certificate is not valid (${code}).`);
   if (error instanceof errors.HTTPParserError || /^(ERR_SSL_|EPROTO)/.test(code))
     return failed("the server's answer is not valid HTTP, or its encryption is not supported.");
   return unavailable("the connection broke before the answer was complete.");
@@ -64,6 +87,7 @@ export function blocked(url: URL, why: string): ToolError {
   );
 }
 
+/** A URL for the words of an error, without its query: that may hold secrets. */
 export const describeUrl = (url: URL): string => `${url.protocol}//${url.host}${url.pathname}`.slice(0, 300);
 
 /** The first error code found in `error`, its causes and its parts. */

@@ -1,6 +1,6 @@
 import { visibleText } from "@rockbot/contracts";
 import { load } from "cheerio/slim";
-import { textOf } from "../page/tree/dom.ts";
+import { textOf } from "../tree/dom.ts";
 
 /** The text of a piece of HTML on one line: no tags, no entities, no characters that steer a terminal or turn the reading direction. */
 export function plainText(html: string, maxLength: number): string {

@@ -9,6 +9,7 @@ export class PageConversionError extends Error {
   override readonly name = "PageConversionError";
 }
 
+/** The bounds of one page, and of the processes. */
 export interface PageConverterOptions {
   /** For one page, in milliseconds of the processor: what else the machine does is not the page's fault. @default 5_000 */
   readonly timeoutMs?: number | undefined;
@@ -36,6 +37,7 @@ export interface PageConverter extends AsyncDisposable {
   convert(html: string, url: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<MarkdownPage>;
 }
 
+/** Starts no process yet. Throws nothing: a process that cannot start fails the conversion that needs it. */
 export function createPageConverter(options: PageConverterOptions = {}): PageConverter {
   return new ProcessConverter(options);
 }

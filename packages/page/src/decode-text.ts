@@ -1,9 +1,9 @@
 import { analyse } from "chardet";
 
 /**
- * The text of a body, in whatever encoding it is: by its byte order mark, the `charset` of its `Content-Type`, its own
- * declaration (a `meta` element or an XML declaration), else by its bytes: UTF-8 if it is valid UTF-8, UTF-16 where every second byte of its
- * marks is zero, the encoding whose letters are as frequent as in its languages, else Windows-1252. A body that says it is UTF-8 but
+ * The text of a body, in whatever encoding it is. Its byte order mark says so first, then the `charset` of its `Content-Type`. Its own
+ * declaration comes next, in a `meta` element or an XML declaration, and its bytes come last. Of the bytes, valid UTF-8 is UTF-8, and UTF-16 has every second byte of its
+ * marks zero. Else it is the encoding whose letters are as frequent as in its languages, or Windows-1252. A body that says it is UTF-8 but
  * is not is read by the next rule that applies. Bytes that stand for nothing become U+FFFD.
  * @returns undefined if it says nothing of its encoding, and its bytes make no text in any
  */
