@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { defaultPolicySource, type PolicySource, readPolicy } from "./document/read-policy.ts";
 import { unnamedCallers } from "./document/unnamed-callers.ts";
-import { createPolicy, type Decision, type Policy } from "./policy.ts";
+import { ANY, createPolicy, type Decision, type Policy } from "./policy.ts";
 
 const policyOf = async (text: string): Promise<Policy> => createPolicy(await readPolicy(text, "test.yaml"));
 
@@ -230,4 +230,22 @@ test("explains what holds once untrusted content was read", async () => {
   expect(explained("a", "mcp_invoke_tool")).toEqual([expect.stringContaining("allowed, as the policy decides on each call that the tool makes")]);
   expect(explained("trusting", "mail_send")).toEqual(["once untrusted content was read: allowed: nothing denies it then"]);
   expect(explained("a", "mail_delete")).toEqual([]);
+});
+
+test("a call uses its caller's credential, else everyone's; once a kind is named, others have none", async () => {
+  const policy = await policyOf("callers: { a: { credentials: { google: a@example.com } }, b: {} }\neveryone: { credentials: { crm: CRM_KEY } }");
+  expect(["google", "crm", "other"].map((kind) => [policy.credentialOf("a", kind), policy.credentialOf("b", kind)])).toEqual([
+    ["a@example.com", undefined],
+    ["CRM_KEY", "CRM_KEY"],
+    [ANY, ANY],
+  ]);
+  expect(policy.explain({ caller: "a", tool: "x" })).toEqual(expect.arrayContaining(["uses the credential google: a@example.com"]));
+});
+
+test("a caller opens the roots of its list, else everyone's; once a list stands, others open none", async () => {
+  const named = await policyOf("callers: { a: { roots: [notes] }, b: {} }");
+  expect([named.rootsOf("a"), named.rootsOf("b")]).toEqual([["notes"], []]);
+  const shared = await policyOf("callers: { a: { roots: [] } }\neveryone: { roots: [docs] }");
+  expect([shared.rootsOf("a"), shared.rootsOf("b")]).toEqual([[], ["docs"]]);
+  expect((await policyOf("")).rootsOf("a")).toBeUndefined();
 });

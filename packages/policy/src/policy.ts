@@ -72,9 +72,19 @@ export interface Policy {
   messagesOf(caller: string): MessageLimits;
   /** How many calls this caller may have at once in one instance of a service, over all tools. */
   inFlightOf(caller: string): number;
+  /**
+   * The name by which a service knows the credential of this kind that this caller's calls use: its own, else everyone's. It is no secret.
+   * @returns `ANY` if the policy names none of this kind for anybody: the service's own choice; undefined if this caller has none
+   */
+  credentialOf(caller: string, kind: string): string | undefined;
+  /** The names of the folders that workspace tools open for this caller. @returns undefined if the policy names none for anybody: all of the service's */
+  rootsOf(caller: string): readonly string[] | undefined;
   /** The same for people, with all that was looked at and the lines where it stands. */
   explain(use: Use): string[];
 }
+
+/** Stands for any credential; no name can be this. */
+export const ANY = "*";
 
 const DEFAULT_IN_FLIGHT = 256;
 const DEFAULT_DEPTH = 8;
@@ -121,6 +131,8 @@ export function createPolicy(source: PolicySource): Policy {
       return made;
     },
     inFlightOf: (caller) => judge.inFlightOf(caller),
+    credentialOf: (caller, kind) => (judge.kinds.has(kind) ? judge.credentialsOf(caller).get(kind) : ANY),
+    rootsOf: (caller) => judge.rootsOf(caller),
     messagesOf(caller) {
       const known = flows.get(caller);
       if (known !== undefined) return known;
@@ -139,11 +151,17 @@ class Judge {
   readonly #source: PolicySource;
   readonly #callers: ReadonlyMap<string, PolicyCaller>;
   readonly #queues: ReturnType<typeof entries<PolicyQueue>>;
+  readonly #hasRoots: boolean;
+  /** Of the credentials that the policy names. */
+  readonly kinds: ReadonlySet<string>;
 
   constructor(source: PolicySource) {
     this.#source = source;
     this.#callers = new Map(entries(source.document.callers));
     this.#queues = entries(source.document.queues);
+    const all = [source.document.everyone, ...this.#callers.values()];
+    this.kinds = new Set(all.flatMap(({ credentials = {} }) => Object.keys(credentials)));
+    this.#hasRoots = all.some(({ roots }) => roots !== undefined);
   }
 
   judge(use: Use): Decision {
@@ -195,6 +213,8 @@ class Judge {
       `at most ${inFlight} calls at once of all tools, in one instance of a service`,
       `at most ${depth} calls between the first and this one`,
       ...describeMessages(this.messagesOf(use.caller)),
+      ...[...this.credentialsOf(use.caller)].map(([kind, name]) => `uses the credential ${kind}: ${name}`),
+      ...(this.rootsOf(use.caller) ?? []).map((root) => `opens the root ${root}`),
       ...(queue === undefined
         ? []
         : [`at most ${queue.concurrency} calls at once by all callers, ${queue.waiting} waiting, in one instance: ${this.#at(["queues", queue.name])}`]),
@@ -209,6 +229,16 @@ class Judge {
 
   inFlightOf(caller: string): number {
     return this.#callers.get(caller)?.limits.inFlight ?? this.#source.document.everyone.limits.inFlight ?? DEFAULT_IN_FLIGHT;
+  }
+
+  /** By their kinds. */
+  credentialsOf(caller: string): ReadonlyMap<string, string> {
+    const { credentials: everyones = {} } = this.#source.document.everyone;
+    return new Map([...entries(everyones), ...entries(this.#callers.get(caller)?.credentials ?? {})]);
+  }
+
+  rootsOf(caller: string): readonly string[] | undefined {
+    return this.#callers.get(caller)?.roots ?? this.#source.document.everyone.roots ?? (this.#hasRoots ? [] : undefined);
   }
 
   messagesOf(caller: string): MessageLimits {
