@@ -1,3 +1,4 @@
+import { within } from "@rockbot/base";
 import type { QueueState } from "@rockbot/bus";
 import type { Channel } from "amqplib";
 import { type Link, NoAnswerError } from "./connection/link.ts";
@@ -21,6 +22,8 @@ import {
 const COPY_STRIDE = 89;
 /** The time that a classic queue may take to say that it is there. One whose node is down says nothing, for as long as that is so. */
 const CLASSIC_MS = 1_500;
+/** How long one that leaves a queue waits for its end. */
+const LEAVE_MS = 1_000;
 
 const declaring = new WeakMap<Link, Promise<boolean>>();
 
@@ -133,26 +136,62 @@ export interface DeclareCopyOptions {
   /** The connecting user, if the broker verifies that: then the queue has one of the names that are this user's. */
   readonly user: string | undefined;
   /** If it has been declared. */
-  readonly existing: string | undefined;
+  readonly existing: CopyQueue | undefined;
 }
 
-/** Binds a queue that is this connection's own and goes with its consumer. @returns its name */
-export async function declareCopy(link: Link, topics: readonly string[], { user, existing }: DeclareCopyOptions): Promise<string> {
-  const queue = existing ?? (user === undefined ? await declareOwn(link, "") : await declareNumbered(link, user));
-  await onScratchChannel(link, (channel) => bind(link, channel, queue, topics));
+/** A queue for copies of one subscription. */
+export interface CopyQueue {
+  readonly name: string;
+  /** Gives its name back, once it has no consumer any more. */
+  leave(): Promise<void>;
+}
+
+/**
+ * The names of queues for copies that subscriptions of a connection have. What is exclusive to a connection is so to all of its subscriptions
+ * together: the broker would declare the queue of one for another, and share its messages out between them.
+ */
+const copyNames = new WeakMap<Link, Set<string>>();
+
+/** Binds a queue that is this subscription's own and goes with its consumer. */
+export async function declareCopy(link: Link, topics: readonly string[], { user, existing }: DeclareCopyOptions): Promise<CopyQueue> {
+  const queue = existing ?? (user === undefined ? { name: await declareOwn(link, ""), leave: async () => {} } : await declareNumbered(link, user));
+  try {
+    await onScratchChannel(link, (channel) => bind(link, channel, queue.name, topics));
+  } catch (error) {
+    if (existing === undefined) await queue.leave();
+    throw error;
+  }
   return queue;
 }
 
 /** By lot, so that processes of one user seldom ask for the same name. @throws {Error} if the broker refuses, or too many names are taken */
-async function declareNumbered(link: Link, user: string): Promise<string> {
+async function declareNumbered(link: Link, user: string): Promise<CopyQueue> {
+  const taken = copyNames.get(link) ?? new Set();
+  copyNames.set(link, taken);
   const first = Math.floor(Math.random() * COPY_NAMES);
-  for (let tried = 0; ; tried++) {
+  let refusal: unknown = new Error(`this process has all ${COPY_NAMES} queues for copies of the user "${user}"`);
+  for (let tried = 0; tried < COPY_NAMES; tried++) {
+    const name = copyName(user, (first + tried * COPY_STRIDE) % COPY_NAMES);
+    if (taken.has(name)) continue;
+    taken.add(name); // before the broker answers, as others ask meanwhile
     try {
-      return await declareOwn(link, copyName(user, (first + tried * COPY_STRIDE) % COPY_NAMES));
+      await declareOwn(link, name);
+      return { name, leave: () => leaveCopy(link, name, taken) };
     } catch (error) {
-      if ((error as { readonly code?: unknown }).code !== RESOURCE_LOCKED || tried === COPY_NAMES - 1) throw error;
+      taken.delete(name);
+      if ((error as { readonly code?: unknown }).code !== RESOURCE_LOCKED) throw error;
+      refusal = error;
     }
   }
+  throw refusal;
+}
+
+/** A queue that has had a consumer goes by itself, but later: its name is free once it is gone. */
+async function leaveCopy(link: Link, name: string, taken: Set<string>): Promise<void> {
+  const gone = onScratchChannel(link, (channel) => link.answer("queue.delete", channel.deleteQueue(name)))
+    .catch(() => {}) // it goes with the connection
+    .then(() => taken.delete(name));
+  await within(LEAVE_MS, gone, () => new Error("no answer")).catch(() => {});
 }
 
 /** @param name "" for one that the broker makes */

@@ -23,7 +23,7 @@ import { deadLetterProperties, deathsOf, readDeadLetter } from "../parked/dead-l
 import { moveParked } from "../parked/move-parked.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import { DEAD_LETTER_EXCHANGE, diedName, mainNames, type QueueVersions, queueName, resultName, spareQueueName } from "../queue-plan.ts";
-import { declareCopy, declareExchanges, declareResult, declareService } from "../topology.ts";
+import { type CopyQueue, declareCopy, declareExchanges, declareResult, declareService } from "../topology.ts";
 import type { IncomingMessage } from "../wire/read-frames.ts";
 import { Consumer, type Handle, type Verdict } from "./consumer.ts";
 import { leadTopics } from "./lead-topics.ts";
@@ -88,7 +88,7 @@ export class Subscription {
   readonly #stations: readonly Station[];
   readonly #observed: Disposable[] = [];
   readonly #abort = new AbortController();
-  #copy: string | undefined;
+  #copy: CopyQueue | undefined;
   /** The main queue that gets the topics, while there are several. */
   #leadsTo: string | undefined;
   /** That it was attached to last. */
@@ -118,7 +118,7 @@ export class Subscription {
     this.#observed.push(observePrefetched(subscriptionLabel(options), () => slots.waiting));
     const main: Station = {
       part: "main",
-      queue: () => (kind === "copy" ? (this.#copy ?? "") : (this.#mains[0] as string)),
+      queue: () => (kind === "copy" ? (this.#copy?.name ?? "") : (this.#mains[0] as string)),
       prefetch,
       slots,
       handle: (message, receivedAt, settle) => void this.#first(message, receivedAt, settle),
@@ -251,8 +251,10 @@ export class Subscription {
     await declareExchanges(link);
     if (kind === "result") return declareResult(link, name, topics);
     if (kind === "copy") {
-      this.#copy = await declareCopy(link, topics, { user: this.#user, existing: this.#stations[0]?.consumer?.isOpen ? this.#copy : undefined });
-      return [this.#copy];
+      const before = this.#copy;
+      this.#copy = await declareCopy(link, topics, { user: this.#user, existing: this.#stations[0]?.consumer?.isOpen ? before : undefined });
+      if (before !== this.#copy) await before?.leave();
+      return [this.#copy.name];
     }
     const retired = await declareService(link, name, topics, this.#versions);
     this.#oldParked ??= moveParked(link, this.#publisher, { subscription: name, user: this.#user, log: this.#log }).finally(() => {
@@ -302,6 +304,7 @@ export class Subscription {
     this.#abort.abort(new BusClosedError(`The subscription "${name}" has ended`));
     await within(ABORTED_MS, this.#idle(), () => new Error("handlers do not end")).catch(() => {});
     await Promise.all(consumers.map((consumer) => consumer.close()));
+    await this.#copy?.leave();
     for (const observed of this.#observed) observed[Symbol.dispose]();
   }
 
