@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { startModelServer, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { serveTools } from "@rockbot/tools";
-import { expect, test } from "vitest";
+import { expect, onTestFailed, test } from "vitest";
 import { startService } from "../services/start-service.ts";
 import { verifiedHost } from "./verified-broker.ts";
 import { connect, whoTool } from "./verified-system.ts";
 
 const cli = join(import.meta.dirname, "../../packages/cli/src/main.ts");
+/** A step that takes longer fails as itself, so that the test says which one stood still. */
+const STEP_MS = 60_000;
 const token = "token-of-the-writer";
 const POLICY = `
 identity: verified
@@ -39,13 +42,15 @@ test("over a broker that verifies senders each asker has the agent as itself, li
     startService("gateway", { POLICY_FILE: policyFile, BUS_URL: broker.urlOf("gateway"), PORT: "0" }),
   ]);
   for (const service of [agent, gateway]) started.use(service);
+  onTestFailed(() => console.error(`the agent said:\n${agent.stdout()}\nthe gateway said:\n${gateway.stdout()}`));
   const url = /"url":"(http[^"]+)","access"/.exec(gateway.stdout())?.[1];
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", "rockbot-session": "same" };
-  const models = async () => (await (await fetch(`${url}/v1/models`, { headers })).json()) as { data?: unknown[] };
-  await expect.poll(async () => (await models()).data, { timeout: 30_000 }).toHaveLength(1);
+  const ask = (path: string, init: RequestInit = {}) => fetch(`${url}${path}`, { ...init, headers, signal: AbortSignal.timeout(STEP_MS) });
+  const models = async () => (await (await ask("/v1/models")).json()) as { data?: unknown[] };
+  await expect.poll(async () => (await models()).data, { timeout: STEP_MS }).toHaveLength(1);
 
   const body = JSON.stringify({ stream: true, messages: [{ role: "user", content: "For whom?" }] });
-  const streamed = await (await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body })).text();
+  const streamed = await (await ask("/v1/chat/completions", { method: "POST", body })).text();
   const chunks = [...streamed.matchAll(/^data: (\{.*)$/gm)].map(
     ([, json]) => JSON.parse(json ?? "") as { choices: { delta: { content?: string } }[]; rockbot?: { kind?: string } },
   );
@@ -57,7 +62,8 @@ test("over a broker that verifies senders each asker has the agent as itself, li
     env: {},
   });
   started.use(asked);
-  await asked.ended;
+  onTestFailed(() => console.error(`the chat said:\n${asked.stdout()}`));
+  expect(await Promise.race([asked.ended, sleep(STEP_MS, "it still runs", { ref: false })])).toBe(0);
   expect(asked.stderr()).toBe("");
   expect(asked.stdout()).not.toContain('"kind":"error"');
   const steps = asked
