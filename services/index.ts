@@ -21,7 +21,7 @@ const listed = [
     name: "web-tools",
     summary: "Reads web pages, and searches the web.",
     topic: "tool.invoke",
-    tools: ["web_*"],
+    tools: ["web_*", "html_to_text"],
     state: ["audit", "blobs", "rates"],
     egress: ["internet", "configured"],
     deployment: { requests: { cpu: "100m", memory: "160Mi" }, memoryLimit: "512Mi" },

@@ -162,7 +162,7 @@ test("a process ends when its parent is gone, and not at Ctrl-C, which is for th
   const ended = once(program, "exit");
   await once(program, "message");
   program.kill("SIGINT");
-  program.send({ html: "<body><p>x", url, maxLength: 10 });
+  program.send({ html: "<body><p>x", url, form: "markdown", maxLength: 10 });
   expect(await once(program, "message")).toMatchObject([{ page: { markdown: "x" } }, undefined]);
   program.disconnect();
 

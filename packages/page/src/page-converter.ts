@@ -35,6 +35,8 @@ export interface PageConverter extends AsyncDisposable {
    * @throws the signal's reason once it aborts
    */
   convert(html: string, url: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<MarkdownPage>;
+  /** As `htmlToText` has it: `url` resolves its links. @throws as `convert` does */
+  text(html: string, options?: { readonly url?: string | undefined; readonly signal?: AbortSignal | undefined }): Promise<string>;
 }
 
 /** Starts no process yet. Throws nothing: a process that cannot start fails the conversion that needs it. */
@@ -56,8 +58,11 @@ class ProcessConverter implements PageConverter {
   }
 
   async convert(html: string, url: string, { signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<MarkdownPage> {
-    const closing = this.#closing.signal;
-    return await this.#track(this.#run(html, url, signal === undefined ? closing : AbortSignal.any([closing, signal])));
+    return await this.#track(this.#run({ html, url, form: "markdown", maxLength: this.#limits.maxLength }, signal));
+  }
+
+  async text(html: string, { url, signal }: { readonly url?: string | undefined; readonly signal?: AbortSignal | undefined } = {}): Promise<string> {
+    return (await this.#track(this.#run({ html, url, form: "text", maxLength: this.#limits.maxLength }, signal))).markdown;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -91,10 +96,11 @@ class ProcessConverter implements PageConverter {
     this.#idle.push(entry);
   }
 
-  async #run(html: string, url: string, signal: AbortSignal): Promise<MarkdownPage> {
+  async #run(job: PageJob, given: AbortSignal | undefined): Promise<MarkdownPage> {
+    const closing = this.#closing.signal;
+    const signal = given === undefined ? closing : AbortSignal.any([closing, given]);
     using _permit = await this.#permits.acquire(signal);
-    const { maxHeapMb, maxLength } = this.#limits;
-    const job = { html, url, maxLength };
+    const { maxHeapMb } = this.#limits;
     const start = (): Promise<PageProcess> => startPageProcess({ maxHeapMb, signal }).catch(unavailable);
     const idleProcess = this.#takeIdle();
     if (idleProcess !== undefined) {

@@ -4,6 +4,7 @@
  */
 import type { PageJob, PageOutcome } from "./page-job.ts";
 import { PageTooComplexError } from "./page-too-complex-error.ts";
+import { htmlToText } from "./text/html-to-text.ts";
 import { toMarkdown } from "./to-markdown.ts";
 
 // Signals to the whole group, such as Ctrl-C, are for the parent: it may still wait for a page while it stops.
@@ -14,9 +15,11 @@ process.once("disconnect", () => process.exit());
 process.on("message", (job: PageJob) => process.send?.(convert(job)));
 process.send?.("ready");
 
-function convert({ html, url, maxLength }: PageJob): PageOutcome {
+function convert({ html, url, form, maxLength }: PageJob): PageOutcome {
   try {
-    return { page: toMarkdown(html, url, { maxLength }) };
+    if (form === "markdown") return { page: toMarkdown(html, url ?? "", { maxLength }) };
+    const text = htmlToText(html, { url });
+    return text.length > maxLength ? { failure: `it has more than ${maxLength} characters once it is converted` } : { page: { title: null, markdown: text } };
   } catch (error) {
     return { failure: error instanceof PageTooComplexError ? `it has ${error.message}` : "its structure is too complex" };
   }

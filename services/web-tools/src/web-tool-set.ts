@@ -2,6 +2,7 @@ import { createPublicFetch } from "@rockbot/edge/outbound";
 import { createPageConverter } from "@rockbot/page";
 import type { ToolSet } from "@rockbot/tools";
 import type { WebToolsConfig } from "./generated/config.ts";
+import { htmlToTextTool } from "./tools/html-to-text.ts";
 import { webBrowse } from "./tools/web-browse.ts";
 import { webSearch } from "./tools/web-search.ts";
 import { webToolsGuide } from "./web-tools-guide.ts";
@@ -21,7 +22,7 @@ export function webToolSet(config: Readonly<WebToolsConfig>): WebToolSet {
   const open = new AsyncDisposableStack();
   const fetch = open.use(createPublicFetch({ allowAddresses, allowPorts, maxBytes: maxPageBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs, userAgent }));
   const converter = open.use(createPageConverter({ timeoutMs: config.convertTimeoutMs, processes: config.converters, maxLength: 2 * maxPageBytes }));
-  const tools = [webBrowse({ fetch, converter })];
+  const tools = [htmlToTextTool({ converter }), webBrowse({ fetch, converter })];
   if (braveApiKey !== undefined) {
     // The operator names the search service's address, so it may be private; pages may not use the exception.
     const searchFetch = open.use(

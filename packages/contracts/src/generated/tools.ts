@@ -101,6 +101,18 @@ export const tools = {
     validateInput: validators.validateToolGetToolGuideInput,
     validateOutput: validators.validateToolGetToolGuideOutput,
   } as ToolDefinition<types.ToolGetToolGuideInput, types.ToolGetToolGuideOutput>,
+  htmlToText: {
+    name: "html_to_text",
+    description: "Turn HTML into readable plain text. A link becomes its text and its address, list items get markers, and the cells of a table row stand between tabs. To read a web page use web_browse.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["html"],"properties":{"html":{"type":"string","maxLength":1000000,"description":"The HTML, a whole page or a piece of one."},"url":{"type":"string","minLength":1,"maxLength":2048,"description":"Where it came from, to make its links absolute."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["characters"],"properties":{"characters":{"type":"integer","description":"How long the text is."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolHtmlToTextInput,
+    validateOutput: validators.validateToolHtmlToTextOutput,
+  } as ToolDefinition<types.ToolHtmlToTextInput, types.ToolHtmlToTextOutput>,
   invokeTool: {
     name: "invoke_tool",
     description: "Call a tool that you have found. Read its arguments with get_tool_details first.",
@@ -284,7 +296,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__chat","agent__events","cancel_scheduled_task","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","invoke_tool","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","schedule_task","search_known_services","search_working_memory","web_browse","web_search"];
+export const allToolNames: readonly string[] = ["agent__chat","agent__events","cancel_scheduled_task","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","html_to_text","invoke_tool","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","schedule_task","search_known_services","search_working_memory","web_browse","web_search"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["mcp_register_server"];

@@ -1280,6 +1280,29 @@ title: (string | null)
 contentType: string
 }
 /**
+ * Turn HTML into readable plain text. A link becomes its text and its address, list items get markers, and the cells of a table row stand between tabs. To read a web page use web_browse.
+ */
+export interface ToolHtmlToText {
+input: ToolHtmlToTextInput
+output: ToolHtmlToTextOutput
+}
+export interface ToolHtmlToTextInput {
+/**
+ * The HTML, a whole page or a piece of one.
+ */
+html: string
+/**
+ * Where it came from, to make its links absolute.
+ */
+url?: string
+}
+export interface ToolHtmlToTextOutput {
+/**
+ * How long the text is.
+ */
+characters: number
+}
+/**
  * Search the web. Returns a numbered markdown list of titles with links and snippets. Read a result with web_browse.
  */
 export interface ToolWebSearch {

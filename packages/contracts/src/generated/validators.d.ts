@@ -42,6 +42,8 @@ export declare const validateToolGetToolDetailsInput: Validator<types.ToolGetToo
 export declare const validateToolGetToolDetailsOutput: Validator<types.ToolGetToolDetailsOutput>;
 export declare const validateToolGetToolGuideInput: Validator<types.ToolGetToolGuideInput>;
 export declare const validateToolGetToolGuideOutput: Validator<types.ToolGetToolGuideOutput>;
+export declare const validateToolHtmlToTextInput: Validator<types.ToolHtmlToTextInput>;
+export declare const validateToolHtmlToTextOutput: Validator<types.ToolHtmlToTextOutput>;
 export declare const validateToolInvokeToolInput: Validator<types.ToolInvokeToolInput>;
 export declare const validateToolInvokeToolOutput: Validator<types.ToolInvokeToolOutput>;
 export declare const validateToolListScheduledTasksInput: Validator<types.ToolListScheduledTasksInput>;
