@@ -9,7 +9,7 @@ export interface HtmlToTextOptions {
 }
 
 /**
- * HTML as readable plain text: blocks on lines of their own, a link as `text (url)`, list items with markers, the cells of a table row between tabs.
+ * HTML as readable plain text. Blocks stand on lines of their own, and a link is `text (url)`. List items have markers, and tabs part the cells of a row.
  * Scripts, styles and characters without a sign are left out. The parser takes longer the deeper the input is nested, without bound: what strangers
  * wrote goes through the converter.
  */
