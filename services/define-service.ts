@@ -15,9 +15,10 @@ import type { SummaryStore } from "@rockbot/search";
 import type { OpenClaims, ToolCaller } from "@rockbot/tools";
 import type { ScheduleStore } from "./scheduler/src/store/schedule-store.ts";
 
-/** What a service remembers: `audit` in a file, all else in Redis, under the keys that its user there may reach. */
+/** What a service remembers: `audit` in a file, `data` in the folder of its setting `dataDirectory`, all else in Redis, under the keys that its user there may reach. */
 export const stateKeys = {
   audit: undefined,
+  data: undefined,
   rates: "rockbot:{rates}:*",
   claims: "rockbot:{claims}:*",
   leases: "rockbot:{leases}:*",

@@ -4,7 +4,7 @@ import type { ChartedService } from "./services-json.ts";
 /** What the chart decides of each service's settings, beside secrets, and what is of other runners than its own. */
 const DECIDED = new RegExp(
   `^(${[
-    "policyFile|audit(File|Key)|healthHost|healthPort|host|port|mcpConfig|mcpLockFile|schedulesFile",
+    "policyFile|audit(File|Key)|dataDirectory|healthHost|healthPort|host|port|mcpConfig|mcpLockFile|schedulesFile",
     "runner|unsafeLocalScripts|container.*",
     "pip(IndexUrl|Wheels|Certificates)|packages(Folder|Volume)",
     "kubeconfigFile|kubernetes(UnverifiedTls|Namespace|RuntimeClass|PriorityClass|ServiceAccount)",

@@ -15,7 +15,7 @@ const helper = defineService({
   topic: "tool.invoke.helper",
   tools: ["helper_*"],
   owns: ["helper.message"],
-  state: ["audit", "leases"],
+  state: ["audit", "data", "leases"],
   isDelegate: true,
   port: 8490,
   profile: "helpers",
@@ -35,11 +35,11 @@ test("a service that compose lacks is added with its secrets, network and volume
     build: { args: { SERVICE: "helper" } },
     profiles: ["helpers"],
     cap_drop: ["ALL"],
-    environment: { HOST: "0.0.0.0", POLICY_FILE: expect.anything(), REDIS_URL_FILE: "/run/rockbot/REDIS_URL" },
+    environment: { HOST: "0.0.0.0", POLICY_FILE: expect.anything(), REDIS_URL_FILE: "/run/rockbot/REDIS_URL", DATA_DIRECTORY: "/var/lib/rockbot/data" },
     networks: ["helper", "out"],
-    volumes: [expect.stringContaining("policy.yaml"), "helper-secrets:/run/rockbot:ro", "helper-audit:/var/lib/rockbot"],
+    volumes: [expect.stringContaining("policy.yaml"), "helper-secrets:/run/rockbot:ro", "helper-data:/var/lib/rockbot"],
   });
-  expect(compose.volumes).toMatchObject({ "helper-audit": null, "helper-secrets": null });
+  expect(compose.volumes).toMatchObject({ "helper-data": null, "helper-secrets": null });
   expect(compose.networks.helper).toEqual({ internal: true });
   for (const server of ["rabbitmq", "redis"]) expect(compose.services[server].networks).toContain("helper");
   expect(compose.services.init.volumes).toContain("helper-secrets:/secrets/helper");

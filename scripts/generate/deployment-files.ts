@@ -9,6 +9,8 @@ type ServiceSecrets = ReadonlyMap<string, readonly string[]>;
 
 /** Where a service of compose finds its secrets: a volume of its own, which `rockbot compose init` fills. */
 const SECRETS = "/run/rockbot";
+/** Where it keeps what outlives it: the image has this folder, whose owner a new volume takes over. */
+const KEPT = "/var/lib/rockbot";
 
 const SECRET_VOLUMES = /(?:^ {6}- [a-z-]+-secrets:\/secrets\/[a-z-]+\n)+/m;
 const BUS_NETWORKS = /(?<=^ {4}networks: \[(?:broker, )?)web-tools, [a-z, -]*(?=\] # of all services on the bus$)/gm;
@@ -22,7 +24,7 @@ export function composeFile(text: string, services: readonly (BusService | Serve
   const stanzas = missing.map((service) => stanza(service, services, secrets.get(service.name) ?? []));
   const folders = services.map(({ name }) => `      - ${name}-secrets:/secrets/${name}\n`);
   const onBus = services.flatMap(({ name, onBus: is }) => (is ? name : []));
-  const volumes = missing.flatMap((service) => [...(hasAudit(service) ? [`  ${service.name}-audit:\n`] : []), `  ${service.name}-secrets:\n`]);
+  const volumes = missing.flatMap((service) => [...keptVolumes(service).map((name) => `  ${name}:\n`), `  ${service.name}-secrets:\n`]);
   const networks = missing.filter((service) => networksOf(service, services)[0] === service.name).map(({ name }) => `  ${name}: { internal: true }\n`);
   return text
     .replace(SECRET_VOLUMES, () => folders.join(""))
@@ -45,19 +47,26 @@ export function networksOf(service: BusService | Server, services: readonly (Bus
   ];
 }
 
-const hasAudit = (service: BusService | Server): boolean => service.onBus && service.state.includes("audit");
+const keeps = (service: BusService | Server, kind: "audit" | "data"): boolean => service.onBus && service.state.includes(kind);
+
+/** The volume of what a service keeps in files, if it does. */
+const keptVolumes = (service: BusService | Server): string[] =>
+  (["data", "audit"] as const).flatMap((kind) => (keeps(service, kind) ? [`${service.name}-${kind}`] : [])).slice(0, 1);
 
 /** What the list says of a service's environment in compose: its secrets are files, never values. */
 export function composeVariables(service: BusService | Server, secrets: readonly string[]): Readonly<Record<string, string | undefined>> {
   return {
     ...Object.fromEntries(secrets.toSorted().map((variable) => [`${variable}_FILE`, `${SECRETS}/${variable}`])),
-    AUDIT_FILE: hasAudit(service) ? "/var/lib/rockbot/audit.jsonl" : undefined,
+    AUDIT_FILE: keeps(service, "audit") ? `${KEPT}/audit.jsonl` : undefined,
+    DATA_DIRECTORY: keeps(service, "data") ? `${KEPT}/data` : undefined,
   };
 }
 
 function stanza(service: BusService | Server, services: readonly (BusService | Server)[], secrets: readonly string[]): string {
   const { name, onBus, port, profile } = service;
-  const audit = hasAudit(service) ? `, "${name}-audit:/var/lib/rockbot"` : "";
+  const kept = keptVolumes(service)
+    .map((volume) => `, "${volume}:${KEPT}"`)
+    .join("");
   const policy = onBus ? `"./docker/policy.yaml:/etc/rockbot/policy.yaml:ro", ` : "";
   return [
     `  # ${service.summary}`,
@@ -67,7 +76,7 @@ function stanza(service: BusService | Server, services: readonly (BusService | S
     `    build: { context: ., args: { SERVICE: ${name} } }`,
     `    image: rockbot/${name}`,
     `    networks: [${networksOf(service, services).join(", ")}]`,
-    `    volumes: [${policy}"${name}-secrets:${SECRETS}:ro"${audit}]`,
+    `    volumes: [${policy}"${name}-secrets:${SECRETS}:ro"${kept}]`,
     "    environment:",
     onBus ? "      <<: *environment" : "      <<: *server-environment",
     ...Object.entries(composeVariables(service, secrets)).flatMap(([variable, value]) => (value === undefined ? [] : [`      ${variable}: ${value}`])),

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 type Opened = Awaited<ReturnType<typeof openState>>;
 
 /** What makes each store write every kind of key that it has. */
-const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit">]: (opened: Opened) => Promise<unknown> } = {
+const uses: { readonly [Kind in Exclude<keyof typeof stateKeys, "audit" | "data">]: (opened: Opened) => Promise<unknown> } = {
   rates: async ({ rates }) => rates?.take([{ key: "bucket", amount: 10, perMs: 3_600_000, cost: 1 }]),
   blobs: async ({ blobs }) => blobs?.put("name", new Uint8Array([1]), { owner: "me", ttlMs: 60_000 }),
   claims: async ({ claims }) => (await claims?.())?.claim({ caller: "me", toolCallId: "1" }, { owner: "here", requestHash: "hash", leaseMs: 60_000 }),

@@ -29,6 +29,13 @@
 {{- if and (eq $service.audit.kind "claim") (not $service.audit.existingClaim) -}}
 {{- $faults = append $faults (printf "%s.audit.existingClaim: name the claim for the audit log, which its replicas may all write" .key) -}}
 {{- end -}}
+{{- $data := include "rockbot.service.data" $part -}}
+{{- if and (eq $data "claim") (not $service.data.existingClaim) -}}
+{{- $faults = append $faults (printf "%s.data.existingClaim: name the claim for its data" .key) -}}
+{{- end -}}
+{{- if and (eq $data "emptyDir") (or (gt (int $service.replicas) 1) (ne $service.autoscaling.kind "none")) -}}
+{{- $faults = append $faults (printf "%s.data.kind: several replicas would each keep data of their own: expected claim, or none where its data lies elsewhere" .key) -}}
+{{- end -}}
 {{- if and (ne $service.autoscaling.kind "none") (not .topic) -}}
 {{- $faults = append $faults (printf "%s.autoscaling.kind: must be none: no calls wait for it in a queue" .key) -}}
 {{- end -}}

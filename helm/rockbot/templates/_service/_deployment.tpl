@@ -8,6 +8,7 @@
 {{- $tokens := list -}}
 {{- if $service.readsMcp -}}{{- $tokens = include "rockbot.mcp.tokens" (dict "root" $root "reachedBy" $service.name) | fromJsonArray -}}{{- end -}}
 {{- $audit := include "rockbot.service.audit" . -}}
+{{- $data := include "rockbot.service.data" . -}}
 {{- $usesCluster := has "cluster" $service.egress -}}
 {{- $bundle := $root.Values.tls.caBundle -}}
 {{- /* Endpoints of Services take a moment to hear that a pod is ending: until then its port stays open. */ -}}
@@ -139,6 +140,9 @@ spec:
             {{- if ne $audit "none" }}
             - { name: audit, mountPath: /var/lib/rockbot/audit }
             {{- end }}
+            {{- if ne $data "none" }}
+            - { name: data, mountPath: /var/lib/rockbot/data }
+            {{- end }}
             {{- if $usesCluster }}
             {{- include "rockbot.scripts.mounts" . | trim | nindent 12 }}
             {{- end }}
@@ -173,6 +177,11 @@ spec:
         - { name: audit, emptyDir: { sizeLimit: {{ $values.audit.sizeLimit }} } }
         {{- else if eq $audit "claim" }}
         - { name: audit, persistentVolumeClaim: { claimName: {{ $values.audit.existingClaim }} } }
+        {{- end }}
+        {{- if eq $data "emptyDir" }}
+        - { name: data, emptyDir: { sizeLimit: {{ $values.data.sizeLimit }} } }
+        {{- else if eq $data "claim" }}
+        - { name: data, persistentVolumeClaim: { claimName: {{ $values.data.existingClaim }} } }
         {{- end }}
         {{- if $usesCluster }}
         {{- include "rockbot.scripts.volumes" . | trim | nindent 8 }}

@@ -24,6 +24,9 @@
 {{- if eq (include "rockbot.service.audit" .) "emptyDir" -}}
 {{- $_ := set $settings "auditFile" "/var/lib/rockbot/audit/audit.jsonl" -}}
 {{- end -}}
+{{- if ne (include "rockbot.service.data" .) "none" -}}
+{{- $_ := set $settings "dataDirectory" "/var/lib/rockbot/data" -}}
+{{- end -}}
 {{- if has "cluster" $service.egress -}}
 {{- $settings = merge (include "rockbot.scripts.settings" . | fromJson) $settings -}}
 {{- end -}}
@@ -33,6 +36,11 @@
 {{- /* Where a service keeps its audit log: none, emptyDir, claim. */ -}}
 {{- define "rockbot.service.audit" -}}
 {{- if has "audit" .service.state -}}{{ .service.values.audit.kind }}{{- else -}}none{{- end -}}
+{{- end }}
+
+{{- /* Where a service keeps its own data: none, emptyDir, claim. */ -}}
+{{- define "rockbot.service.data" -}}
+{{- if has "data" .service.state -}}{{ .service.values.data.kind }}{{- else -}}none{{- end -}}
 {{- end }}
 
 {{- /* The file of its settings. */ -}}
