@@ -246,13 +246,6 @@ test("a client's own tools are offered, and calls of them are returned, not run"
   expect(result).toMatchObject({ finish: "tool_calls", toolCalls: [{ id: "call_0", name: "paint", arguments: '{"colour":"red"}' }] });
 });
 
-test("calls of the agent's own tools beside those of a client's are not made, and the result says so", async () => {
-  const { model } = scriptedModel([called("time_now", "paint", "time_now")]);
-  const clientTools = [{ name: "paint", description: "Paint.", parameters: { type: "object" } }];
-  const result = await runTurn(model, [clock], testRequest("Paint it.", { clientTools }));
-  expect(result).toMatchObject({ finish: "tool_calls", toolCalls: [{ name: "paint" }], reason: expect.stringMatching(/were not made: time_now$/) });
-});
-
 test("a history that a client brings is taken whole, with its calls and results", async () => {
   const { model, requests } = scriptedModel([said("done")]);
   const { message: _, ...request } = testRequest("");

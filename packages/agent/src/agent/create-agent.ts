@@ -1,6 +1,6 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { Model } from "@rockbot/llm";
-import type { WorkingMemory } from "@rockbot/memory";
+import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { workingMemory } from "../plugins/working-memory.ts";
@@ -63,12 +63,13 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
   await using started = new AsyncDisposableStack();
   const store = options.store ?? started.use(createMemoryTurnStore());
   const caller = options.caller ?? started.use(await createToolCaller(bus, { agent: name, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
+  const memory = options.memory ?? started.use(createWorkingMemory());
   const parts: AgentParts[] = [];
-  for (const plugin of [workingMemory(options.memory), ...plugins]) {
+  for (const plugin of [workingMemory(memory), ...plugins]) {
     const part = await plugin.start({ name, bus, caller, policy, log });
     parts.push(part);
     started.defer(async () => part[Symbol.asyncDispose]?.());
   }
   await caller.discovered();
-  return new RunningAgent({ name, bus, model, instructions, caller, store, limits, parts, log, resources: started.move() });
+  return new RunningAgent({ name, bus, model, instructions, caller, store, memory, limits, parts, log, resources: started.move() });
 }

@@ -1,7 +1,7 @@
 import { type Bus, BusClosedError, BusUnavailableError, type Logger } from "@rockbot/bus";
 import { type AgentEvent, agentTopics, createEnvelope, encodeMessage, messages, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
-import { sessionNamespace } from "@rockbot/memory";
+import { sessionNamespace, type WorkingMemory } from "@rockbot/memory";
 import type { Tool, ToolCaller } from "@rockbot/tools";
 import { CallRunner } from "../calls/call-runner.ts";
 import { type TurnTool, TurnTools } from "../calls/turn-tools.ts";
@@ -11,6 +11,7 @@ import { systemText } from "../prompt/system-text.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
 import { type EventPage, TAKE_UP_LEASES, type TurnStore } from "../store/turn-store.ts";
 import { ownWords } from "../turn/notes.ts";
+import { KeptSteps, type OwnSteps } from "../turn/own-steps.ts";
 import { recordTurn } from "../turn/record-turn.ts";
 import type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "../turn/turn.ts";
 import { TurnBudget } from "../turn/turn-budget.ts";
@@ -29,6 +30,7 @@ export interface RunningAgentOptions {
   readonly instructions: string | undefined;
   readonly caller: ToolCaller;
   readonly store: TurnStore;
+  readonly memory: Pick<WorkingMemory, "of">;
   readonly limits: AgentLimits;
   readonly parts: readonly AgentParts[];
   readonly log: Logger;
@@ -47,6 +49,7 @@ export class RunningAgent implements Agent {
   readonly caller: ToolCaller;
   readonly #options: RunningAgentOptions;
   readonly #runner: CallRunner;
+  readonly #keptSteps: KeptSteps;
   readonly #turns = new Map<string, Promise<TurnResult>>();
   /** By session: aborts when a turn of it has ended here. */
   readonly #ends = new Map<string, AbortController>();
@@ -58,6 +61,7 @@ export class RunningAgent implements Agent {
     this.#options = options;
     this.name = options.name;
     this.caller = options.caller;
+    this.#keptSteps = new KeptSteps(options.memory);
     const { maxParallelCalls, callTimeoutMs } = options.limits;
     this.#runner = new CallRunner({ maxParallel: maxParallelCalls, timeoutMs: callTimeoutMs, log: options.log });
   }
@@ -155,12 +159,16 @@ export class RunningAgent implements Agent {
     const events = new TurnEvents({ store, session: { caller, sessionId }, turnId, tell: (event) => this.#tell(request, event), log });
     const history = request.messages === undefined ? held.history : [];
     const mark = new UntrustedMark(hasReadUntrusted || held.hasReadUntrusted || history.some(({ isUntrusted }) => isUntrusted));
-    const scope = scopeOf(request, { model, mark });
     events.emit(held.isTakenUp ? { kind: "notice", text: "The turn is taken up again where it was cut off." } : { kind: "turn_started" });
+    const ownSteps = await this.#ownSteps(request, { events, mark });
+    const memorySessionId = [...ownSteps.values()].at(-1)?.sessionId ?? sessionId;
+    const scope = scopeOf(request, { model, mark, memorySessionId });
     const tools = this.#toolsOf(scope);
     const conversation = openConversation({
       ...request,
       ...(await this.#promptOf(scope, request, { nonce: held.nonce, mark })),
+      ownSteps,
+      nonce: held.nonce,
       history,
       message: request.message,
       messages: request.messages,
@@ -173,7 +181,8 @@ export class RunningAgent implements Agent {
       startedAt: held.startedAt,
       deadline: request.deadline,
     });
-    const run = new TurnRun({ request, held, model, conversation, tools, events, runner: this.#runner, budget, stopping: this.#stopping.signal, mark, log });
+    const parts = { request, held, model, conversation, tools, events, runner: this.#runner, budget, mark, keptSteps: this.#keptSteps, memorySessionId, log };
+    const run = new TurnRun({ ...parts, stopping: this.#stopping.signal });
     const result = await run.run();
     const { inputTokens, outputTokens, cachedInputTokens } = result.usage;
     const usage = {
@@ -189,6 +198,27 @@ export class RunningAgent implements Agent {
     });
     await told;
     return result;
+  }
+
+  /** What the agent did itself in earlier turns of a conversation that its client brings. It marks this turn as it marked those. */
+  async #ownSteps(
+    { caller, messages: given }: TurnRequest,
+    { events, mark }: { readonly events: TurnEvents; readonly mark: UntrustedMark },
+  ): Promise<ReadonlyMap<string, OwnSteps>> {
+    if (given === undefined) return new Map();
+    try {
+      const found = await this.#keptSteps.find(caller, given);
+      for (const { answer, results } of [...found.values()].flatMap(({ steps }) => steps)) {
+        if (answer.isMarked) mark.set(undefined);
+        for (const result of results) if (result?.isUntrusted) mark.set(result.origin);
+      }
+      return found;
+    } catch (error) {
+      this.#options.log.warn({ error: String(error) }, "could not read what a turn did before its client's calls");
+      mark.set(undefined); // it may have read anything
+      events.emit({ kind: "notice", text: "The results of the agent's own tools in earlier answers cannot be read now." });
+      return new Map();
+    }
   }
 
   #toolsOf(scope: TurnScope): TurnTools {
@@ -248,12 +278,12 @@ function checkRequest({ message, messages: given, sessionId }: TurnRequest): voi
 
 function scopeOf(
   { caller, sessionId, turnId, origin = "user" }: TurnRequest,
-  { model, mark }: { readonly model: Model; readonly mark: UntrustedMark },
+  { model, mark, memorySessionId }: { readonly model: Model; readonly mark: UntrustedMark; readonly memorySessionId: string },
 ): TurnScope {
   return {
     caller,
     sessionId,
-    namespace: sessionNamespace(sessionId),
+    namespace: sessionNamespace(memorySessionId),
     turnId,
     origin,
     model,

@@ -10,6 +10,15 @@ const MESSAGE_TOKENS = 8;
 /** The question, and the newest answer with its results, always stay. */
 const GROUPS_TO_KEEP = 2;
 
+type RepeatedAnswer = Pick<ModelAnswer, "text" | "toolCalls" | "providerData">;
+
+/** An answer as the conversation goes on with it. */
+export function answerMessage({ text, toolCalls, providerData }: RepeatedAnswer): ModelMessage {
+  const calls = toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
+  const more = { ...(calls.length === 0 ? {} : { toolCalls: calls }), ...(providerData === undefined ? {} : { providerData }) };
+  return { role: "assistant", content: text, ...more };
+}
+
 /** The messages of a turn. A call and its result belong together: they come and go together. */
 export class Conversation {
   readonly #system: readonly ModelMessage[];
@@ -33,11 +42,9 @@ export class Conversation {
     return this.#turn.flat().flatMap((message) => (message.role === "tool" ? [message.content] : []));
   }
 
-  addAnswer({ text, toolCalls, providerData }: Pick<ModelAnswer, "text" | "toolCalls" | "providerData">): void {
-    if (text === "" && toolCalls.length === 0) return; // a provider refuses a message without content
-    const calls = toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
-    const more = { ...(calls.length === 0 ? {} : { toolCalls: calls }), ...(providerData === undefined ? {} : { providerData }) };
-    this.#turn.push([{ role: "assistant", content: text, ...more }]);
+  addAnswer(answer: RepeatedAnswer): void {
+    if (answer.text === "" && answer.toolCalls.length === 0) return; // a provider refuses a message without content
+    this.#turn.push([answerMessage(answer)]);
   }
 
   /** The result of a call of the last answer. */

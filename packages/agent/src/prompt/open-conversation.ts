@@ -1,31 +1,50 @@
 import type { ChatMessage } from "@rockbot/contracts";
 import type { ModelMessage } from "@rockbot/llm";
+import type { OwnStep, OwnSteps } from "../turn/own-steps.ts";
 import type { HistoryTurn } from "../turn/turn.ts";
-import { Conversation } from "./conversation.ts";
+import { answerMessage, Conversation } from "./conversation.ts";
+import { resultText } from "./result-text.ts";
 
 export interface OpenConversationOptions {
   readonly system: string;
   readonly history: readonly HistoryTurn[];
   readonly message: string | undefined;
   readonly messages: readonly ChatMessage[] | undefined;
+  /** What the agent did itself before calls that its client made, by the id of the first of them. */
+  readonly ownSteps: ReadonlyMap<string, OwnSteps>;
+  /** Of the turn's fences. */
+  readonly nonce: string;
   /** What changes from turn to turn, such as hints. It stands after all that a provider's cache can keep. */
   readonly aside: string | undefined;
 }
 
 /** The conversation at the beginning of a turn: our rules, what was said before, and what is asked. */
-export function openConversation({ system, history, message, messages, aside }: OpenConversationOptions): Conversation {
+export function openConversation({ system, history, message, messages, ownSteps, nonce, aside }: OpenConversationOptions): Conversation {
   const rules: ModelMessage = { role: "system", content: system };
   const asideMessages: ModelMessage[] = aside === undefined || aside === "" ? [] : [{ role: "system", content: aside }];
   if (messages === undefined) {
     const earlier = history.map(({ role, content }): ModelMessage => ({ role, content }));
     return new Conversation([rules], earlier, [...asideMessages, { role: "user", content: message ?? "" }]);
   }
-  const given = messages.map(toModelMessage(messages));
+  const given = messages.flatMap((each) => {
+    const own = each.role === "assistant" ? ownSteps.get(each.tool_calls?.[0]?.id ?? "") : undefined;
+    return own === undefined ? toModelMessage(messages)(each) : own.steps.flatMap((step) => stepMessages(step, nonce));
+  });
   const own = given.filter(({ role }) => role === "system");
   const said = given.filter(({ role }) => role !== "system");
   const lastUser = said.findLastIndex(({ role }) => role === "user");
   const asked = lastUser === -1 ? said : said.slice(lastUser);
   return new Conversation([rules, ...own], lastUser === -1 ? [] : said.slice(0, lastUser), [...asideMessages, ...asked]);
+}
+
+/** An answer of the agent's model, with the results of the agent's own calls. Those of the client's calls follow in its messages. */
+function stepMessages({ answer, results }: OwnStep, nonce: string): ModelMessage[] {
+  const own = answer.toolCalls.flatMap((call, index): ModelMessage[] => {
+    const result = results[index] ?? null;
+    if (result === null) return [];
+    return [{ role: "tool", toolCallId: call.id, toolName: call.name, content: resultText(call, result, nonce), isError: result.isError }];
+  });
+  return [answerMessage(answer), ...own];
 }
 
 const toModelMessage =

@@ -9,13 +9,14 @@ import type { CallRunner } from "../calls/call-runner.ts";
 import { readCalls } from "../calls/read-calls.ts";
 import type { TurnTool, TurnTools } from "../calls/turn-tools.ts";
 import type { Conversation } from "../prompt/conversation.ts";
-import { fence } from "../prompt/fence.ts";
+import { resultText } from "../prompt/result-text.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
 import type { StoredAnswer, StoredCall, StoredResult } from "../store/turn-store.ts";
 import { askModel, codeOf } from "./ask-model.ts";
 import { FailureStreak } from "./failure-streak.ts";
 import { missedCall } from "./missed-call.ts";
 import { notes, ownWords } from "./notes.ts";
+import { clientCallId, type KeptSteps, type OwnStep } from "./own-steps.ts";
 import type { TurnRequest, TurnResult } from "./turn.ts";
 import type { TurnBudget } from "./turn-budget.ts";
 import type { TurnEvents } from "./turn-events.ts";
@@ -34,6 +35,9 @@ export interface TurnRunOptions {
   /** Aborts when this process stops: the turn is left for another. */
   readonly stopping: AbortSignal;
   readonly mark: UntrustedMark;
+  readonly keptSteps: Pick<KeptSteps, "keep">;
+  /** The session whose working memory the turn uses. */
+  readonly memorySessionId: string;
   readonly log: Logger;
 }
 
@@ -56,6 +60,8 @@ export class TurnRun {
   readonly #signal: AbortSignal;
   readonly #streak = new FailureStreak();
   readonly #retried: Retried[] = [];
+  /** The answers with calls so far. */
+  readonly #steps: OwnStep[] = [];
   /** Why no further calls are made, once a call has shown it. */
   #stop: string | undefined;
 
@@ -101,19 +107,36 @@ export class TurnRun {
         await this.#keep(iteration, answer);
         continue;
       }
-      const clients = answer.toolCalls.filter(({ name, refusal }) => refusal === undefined && this.#isClients(name));
-      if (clients.length > 0) {
-        const toolCalls = clients.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
-        const own = [...new Set(answer.toolCalls.filter(({ name, refusal }) => refusal === undefined && !this.#isClients(name)).map(({ name }) => name))];
-        const notMade = own.length === 0 ? undefined : `calls of the agent's own tools in the same answer were not made: ${own.join(", ")}`;
-        return { ...this.#result(answer.text, "tool_calls", notMade), toolCalls };
-      }
+      if (answer.toolCalls.some((call) => this.#isClients(call))) return this.#handOver(iteration, answer);
       await this.#keep(iteration, answer);
       this.#options.conversation.addAnswer(answer);
       const results = await this.#runCalls(iteration, answer.toolCalls);
       for (const [index, call] of answer.toolCalls.entries()) this.#read(call, results[index] as StoredResult);
+      this.#steps.push({ answer, results });
       this.#stop = this.#streak.add(answer.toolCalls.map(({ name, arguments: args }, index) => ({ name, args, isError: results[index]?.isError === true })));
     }
+  }
+
+  /** The end of a turn that goes on in the client's next request. The agent's own calls of the answer are made before. */
+  async #handOver(iteration: number, read: StoredAnswer): Promise<TurnResult> {
+    const { request, keptSteps, memorySessionId: sessionId, log } = this.#options;
+    const hasOwn = this.#steps.length > 0 || !read.toolCalls.every((call) => this.#isClients(call));
+    const withId = (call: StoredCall, index: number): StoredCall =>
+      hasOwn && this.#isClients(call) ? { ...call, id: clientCallId({ ...request, iteration, index }) } : call;
+    const answer = { ...read, toolCalls: read.toolCalls.map(withId) };
+    const toolCalls = answer.toolCalls.filter((call) => this.#isClients(call)).map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
+    if (!hasOwn) return { ...this.#result(answer.text, "tool_calls"), toolCalls };
+    await this.#keep(iteration, answer);
+    const results = await this.#runCalls(iteration, answer.toolCalls);
+    for (const result of results) if (result?.isUntrusted) this.#options.mark.set(result.origin);
+    try {
+      await keptSteps.keep(request.caller, toolCalls[0]?.id ?? "", { sessionId, steps: [...this.#steps, { answer, results }] });
+    } catch (error) {
+      log.warn({ error: String(error) }, "could not keep what a turn did before its client's calls");
+      const lost = "the agent could not keep the results of its own tools: its next answer begins without them, and it may call them again";
+      return { ...this.#result(answer.text, "tool_calls", lost), toolCalls };
+    }
+    return { ...this.#result(answer.text, "tool_calls"), toolCalls };
   }
 
   /** The result of a turn whose model calls nothing any more; undefined if it is to be asked once more. */
@@ -203,7 +226,8 @@ export class TurnRun {
     return answer;
   }
 
-  async #runCalls(iteration: number, calls: readonly StoredCall[]): Promise<readonly StoredResult[]> {
+  /** @returns the results in the order of the calls; null for a call that is the client's */
+  async #runCalls(iteration: number, calls: readonly StoredCall[]): Promise<readonly (StoredResult | null)[]> {
     const { held, runner, request, tools, events, mark, budget } = this.#options;
     const places = runner.places();
     const parent: CallOptions["parent"] & object = {
@@ -213,7 +237,9 @@ export class TurnRun {
       ...mark.forCalls, // as the answer that asks for the calls was given, not as the first result makes it
     };
     return Promise.all(
-      calls.map(async ({ name, arguments: args, refusal }, index) => {
+      calls.map(async (call, index) => {
+        const { name, arguments: args, refusal } = call;
+        if (this.#isClients(call)) return null;
         if (refusal !== undefined) return { content: refusal, isError: true, isUntrusted: false };
         const callId = callIdOf({ ...request, iteration, index });
         const known = held.result(callId);
@@ -228,15 +254,14 @@ export class TurnRun {
   }
 
   /** Gives the model a result. Untrusted content is fenced, and marks the turn. */
-  #read(call: StoredCall, { content, isError, isUntrusted, origin }: StoredResult): void {
+  #read(call: StoredCall, result: StoredResult): void {
     const { conversation, held, mark } = this.#options;
-    if (isUntrusted) mark.set(origin);
-    const fenced = isUntrusted ? fence(content, { nonce: held.nonce, origin }) : content;
-    conversation.addResult(call, call.repair === undefined ? fenced : `[Note: ${call.repair}]\n${fenced}`, isError);
+    if (result.isUntrusted) mark.set(result.origin);
+    conversation.addResult(call, resultText(call, result, held.nonce), result.isError);
   }
 
-  #isClients(name: string): boolean {
-    return this.#options.request.clientTools?.some((tool) => tool.name === name) === true;
+  #isClients({ name, refusal }: StoredCall): boolean {
+    return refusal === undefined && this.#options.request.clientTools?.some((tool) => tool.name === name) === true;
   }
 
   #say(text: string): string {
