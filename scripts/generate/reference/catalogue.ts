@@ -22,7 +22,7 @@ export async function readCatalogue<Entry>(name: string, inCode: Iterable<string
   return entries;
 }
 
-/** The members of an `as const` object of strings or numbers with their doc comments, as text of the file has them. */
+/** The members of an `as const` object of strings or numbers, or of a union of strings, with their doc comments, as text of the file has them. */
 export function documentedMembers(text: string): readonly { readonly doc: string; readonly value: string }[] {
-  return [...text.matchAll(/\/\*\* ([^*]+) \*\/\n\s+\w+: "?(\w+)"?,/g)].map(([, doc, value]) => ({ doc: String(doc), value: String(value) }));
+  return [...text.matchAll(/\/\*\* ([^*]+) \*\/\n\s+(?:\w+: |\| )"?(\w+)"?[,;\n]/g)].map(([, doc, value]) => ({ doc: String(doc), value: String(value) }));
 }

@@ -12,7 +12,7 @@ interface Reason {
   readonly codes?: readonly string[];
 }
 
-/** `docs/reference/error-codes.md`: every code and every `details.reason`, and what the caller does about it. */
+/** `docs/reference/error-codes.md`: every code, every `details.reason` and every code of models, and what the caller does about it. */
 export async function errorCodesReference(sources: readonly Source[]): Promise<string> {
   const found = new Map(errorReasons(sources, ToolErrorCode).map(({ reason, codes }) => [reason, codes]));
   const reasons = await readCatalogue<Reason>("error-reasons", found.keys(), literalsIn(sources));
@@ -30,12 +30,19 @@ export async function errorCodesReference(sources: readonly Source[]): Promise<s
   ]);
   const gatewayMembers = documentedMembers(await readFile("services/gateway/src/http/http-error.ts", "utf8"));
   const gatewayRows = gatewayMembers.map(({ doc, value }) => [code(value), String(statusOf(value)), doc]);
+  const modelMembers = documentedMembers(await readFile("packages/llm/src/model-error.ts", "utf8"));
+  const modelRemedies = await readCatalogue<string>(
+    "model-error-codes",
+    modelMembers.map(({ value }) => value),
+  );
+  const modelRows = modelMembers.map(({ doc, value }) => [code(value), doc, modelRemedies[value] ?? ""]);
   const reasonRows = Object.entries(reasons)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([reason, { meaning, do: remedy, codes }]) => [code(reason), (codes ?? found.get(reason) ?? []).map(code).join(" "), meaning, remedy]);
   return fillPage("error-codes", "ToolErrorCode and the errors that packages and services throw", {
     codes: table(["code", "meaning", "retryable", "HTTP status", "what the caller does"], codeRows),
     gateway: table(["code", "HTTP status", "meaning"], gatewayRows),
+    models: table(["code", "meaning", "what to do"], modelRows),
     reasons: table(["`details.reason`", "code", "meaning", "what to do"], reasonRows),
   });
 }
