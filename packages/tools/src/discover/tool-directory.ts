@@ -1,7 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { metrics } from "@opentelemetry/api";
 import { startLoop } from "@rockbot/base";
-import type { Bus, Logger } from "@rockbot/bus";
+import type { Bus } from "@rockbot/bus";
 import {
   type AnnouncedTool,
   createEnvelope,
@@ -19,14 +18,13 @@ import {
   type ToolListChange,
 } from "@rockbot/contracts";
 import { HEARTBEAT_MS, LEASE_MS, MAX_LIST_BYTES } from "../limits.ts";
-import type { Identity } from "../messages/identity.ts";
 import { METERED } from "../messages/message-meter.ts";
 import { announceTopic, listTopic, PROBE_TOPIC } from "./announce-tools.ts";
 import { observeDirectory } from "./directory-metrics.ts";
 import { ServiceLiveness } from "./service-liveness.ts";
+import { type FoundTool, ToolHolders, type ToolHoldersOptions } from "./tool-holders.ts";
+import { UnfinishedLists } from "./unfinished-lists.ts";
 
-/** A name that was announced within this time and is not now is `unavailable`, not unknown. */
-const REMEMBER_MS = 10 * 60_000;
 /** Services that are there have this long to answer the probe at the start, and longer where the bus takes long. */
 const FIRST_ANSWER_MS = 250;
 /** Every service that is there has answered once nothing new has come for this long, or for twice the time that our own probe took. */
@@ -47,25 +45,13 @@ const PROBE_INTERVAL_MS = 1_000;
 const ASK_AGAIN_MS = 1_000;
 const MAX_ASK_AGAIN_MS = 4_000;
 const MAX_SERVICES = 1_000;
-const MAX_REMEMBERED = 10_000;
-const MAX_UNFINISHED = 256;
-/** Of all lists that are not complete. */
-const MAX_UNFINISHED_BYTES = 2 * MAX_LIST_BYTES;
 /** Of one service, that are kept while its list is on its way. */
 const MAX_INSTANCES = 1_000;
 /** Of what is wrong with a list, in characters. */
 const MAX_FAULT = 500;
 
-export interface FoundTool extends AnnouncedTool {
-  readonly service: string;
-}
-
-export interface ToolDirectoryOptions {
+export interface ToolDirectoryOptions extends ToolHoldersOptions {
   readonly source: string;
-  readonly identity: Identity;
-  readonly log: Logger;
-  readonly onFound: (tool: FoundTool) => void;
-  readonly onLost: (name: string) => void;
 }
 
 /** A caller's knowledge of the services that are there. */
@@ -105,12 +91,6 @@ interface WantedList {
   fault?: string;
 }
 
-/** A list of which pages have come. */
-interface UnfinishedList {
-  readonly pages: ({ readonly page: ToolAnnouncement; readonly bytes: number } | undefined)[];
-  bytes: number;
-}
-
 interface ServiceView {
   /** Of the instance whose list this is; a later start's list wins. */
   epoch: number;
@@ -123,28 +103,19 @@ interface ServiceView {
   readonly instances: Map<string, { readonly seen: number; readonly epoch: number }>;
 }
 
-/**
- * The tools that are served on a bus, as heard from announcements. A tool's name belongs to the service that announced it first, until that service
- * is gone.
- */
+/** The tools that are served on a bus, as heard from announcements. */
 export class ToolDirectory implements AsyncDisposable {
   readonly #bus: Bus;
   readonly #options: ToolDirectoryOptions;
   readonly #services = new Map<string, ServiceView>();
-  readonly #holders = new Map<string, FoundTool>();
-  readonly #lastSeen = new Map<string, number>();
+  readonly #holders: ToolHolders;
   /** By service. */
   readonly #wanted = new Map<string, WantedList>();
-  /** Pages of lists that are not complete; those of one list are the same from each instance. */
-  readonly #unfinished = new Map<string, UnfinishedList>();
-  #unfinishedBytes = 0;
+  readonly #unfinished = new UnfinishedLists();
   /** Where services answer this process alone. */
   readonly #replyTo: string;
   readonly #stack = new AsyncDisposableStack();
   readonly #liveness: ServiceLiveness;
-  readonly #quarantined = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.announcements.quarantined", {
-    description: "Announced tools whose name another service holds, or that are not the service's to offer.",
-  });
   readonly #observed: Disposable;
   #answered: Promise<void> = Promise.resolve();
   /** How long our own first probe took to come back; undefined while it has not. */
@@ -155,6 +126,7 @@ export class ToolDirectory implements AsyncDisposable {
   constructor(bus: Bus, options: ToolDirectoryOptions) {
     this.#bus = bus;
     this.#options = options;
+    this.#holders = new ToolHolders(options);
     this.#liveness = new ServiceLiveness(bus);
     this.#observed = observeDirectory(() => ({ known: this.#services.size, missing: this.#wanted.size, silentMs: this.#silentMs() }));
     this.#replyTo = `tool.result.${options.source}.${newId().slice(0, 12)}`;
@@ -185,8 +157,8 @@ export class ToolDirectory implements AsyncDisposable {
   get missing(): readonly MissingList[] {
     return [...this.#wanted]
       .map(([service, { hash, pages, fault }]) => {
-        const had = pages === undefined ? [] : (this.#unfinished.get(listKey({ service, hash, pages }))?.pages ?? []);
-        return { service, pages, pagesHad: had.filter((page) => page !== undefined).length, fault };
+        const pagesHad = pages === undefined ? 0 : this.#unfinished.pagesHad({ service, hash, pages });
+        return { service, pages, pagesHad, fault };
       })
       .sort((a, b) => (a.service < b.service ? -1 : 1));
   }
@@ -200,7 +172,7 @@ export class ToolDirectory implements AsyncDisposable {
 
   /** Whether a service announced the name within the last 10 minutes. */
   remembers(name: string): boolean {
-    return this.#holders.has(name) || performance.now() - (this.#lastSeen.get(name) ?? Number.NEGATIVE_INFINITY) < REMEMBER_MS;
+    return this.#holders.remembers(name);
   }
 
   /** Whether a service says that tools whose names begin so may come. Case does not matter. */
@@ -219,7 +191,7 @@ export class ToolDirectory implements AsyncDisposable {
 
   /** The service that a tool's name belongs to now. */
   holderOf(name: string): string | undefined {
-    return this.#holders.get(name)?.service;
+    return this.#holders.holderOf(name);
   }
 
   /** Asks again who is there, unless it has lately, and waits until the tool is announced, or nobody can be waited for any more. */
@@ -357,7 +329,7 @@ export class ToolDirectory implements AsyncDisposable {
     if (wanted !== undefined && epoch < wanted.epoch) return;
     if (wanted?.hash !== hash) {
       if (wanted === undefined && this.#wanted.size >= MAX_SERVICES) return;
-      const isOnItsWay = pages !== undefined && this.#unfinished.has(listKey({ service, hash, pages }));
+      const isOnItsWay = pages !== undefined && this.#unfinished.has({ service, hash, pages });
       const last = wanted?.epoch === epoch ? wanted : { askAt: now, askAgainMs: ASK_AGAIN_MS }; // a list that changes all the time is asked for no more often
       const askAt = isOnItsWay ? Math.max(last.askAt, now + ASK_AGAIN_MS) : last.askAt;
       const { since = now, heard = new Map() } = wanted ?? {};
@@ -382,36 +354,18 @@ export class ToolDirectory implements AsyncDisposable {
   }
 
   #onPage(page: ToolAnnouncement, bytes: number): void {
-    const key = listKey(page);
-    const list = this.#unfinished.get(key) ?? { pages: new Array<undefined>(page.pages).fill(undefined), bytes: 0 };
-    if (page.page >= list.pages.length) return;
-    const more = bytes - (list.pages[page.page]?.bytes ?? 0);
-    if (list.bytes + more > MAX_LIST_BYTES) {
+    const added = this.#unfinished.add(page, bytes);
+    if (added === "no-such-page") return;
+    if (added === "too-large") {
       this.#options.log.warn({ service: page.service, atMost: MAX_LIST_BYTES }, "refused a service's list of tools that is too large");
-      this.#forgetPages(key);
       return;
     }
-    list.pages[page.page] = { page, bytes };
-    list.bytes += more;
-    this.#unfinishedBytes += more;
-    this.#unfinished.set(key, list);
     this.#lastNews = performance.now();
     const wanted = this.#wanted.get(page.service);
     if (wanted?.hash === page.hash) wanted.askAt = this.#lastNews + wanted.askAgainMs; // it is on its way
-    const pages = list.pages.flatMap((had) => had?.page ?? []);
-    if (pages.length === page.pages) {
-      this.#forgetPages(key);
-      this.#take(page, { tools: pages.flatMap(({ tools }) => tools), guides: pages.flatMap(({ guides }) => guides), bytes: list.bytes });
-    }
-    for (const oldest of this.#unfinished.keys()) {
-      if (this.#unfinished.size <= MAX_UNFINISHED && this.#unfinishedBytes <= MAX_UNFINISHED_BYTES) return;
-      this.#forgetPages(oldest);
-    }
-  }
-
-  #forgetPages(key: string): void {
-    this.#unfinishedBytes -= this.#unfinished.get(key)?.bytes ?? 0;
-    this.#unfinished.delete(key);
+    if (added === undefined) return;
+    const { pages } = added;
+    this.#take(page, { tools: pages.flatMap(({ tools }) => tools), guides: pages.flatMap(({ guides }) => guides), bytes: added.bytes });
   }
 
   /** Takes a list as that of the service, unless a later start's is here. */
@@ -430,49 +384,14 @@ export class ToolDirectory implements AsyncDisposable {
     }
     const instances = view?.instances ?? new Map(wanted?.heard);
     this.#services.set(service, { epoch, hash, tools, guides, bytes, instances: instances.set(instance, { seen: now, epoch }) });
-    const names = new Set(tools.map(({ name }) => name));
-    for (const { name } of view?.tools ?? []) if (!names.has(name)) this.#drop(service, name);
-    const same = new Set(view?.tools);
-    for (const tool of tools)
-      if (!(same.has(tool) && this.#holders.get(tool.name)?.service === service) && this.#mayOffer(service, tool)) this.#hold(service, tool);
+    this.#holders.replace(service, view?.tools ?? [], tools);
     this.#lastNews = performance.now();
-  }
-
-  #mayOffer(service: string, tool: AnnouncedTool): boolean {
-    if (this.#options.identity.mayOffer(service, tool)) return true;
-    this.#quarantined.add(1, { service });
-    this.#options.log.warn({ tool: tool.name, service, topic: tool.topic }, "left out a tool that the policy does not let its service offer");
-    return false;
-  }
-
-  #hold(service: string, tool: AnnouncedTool): void {
-    const holder = this.#holders.get(tool.name);
-    if (holder !== undefined && holder.service !== service) {
-      this.#quarantined.add(1, { service });
-      this.#options.log.warn({ tool: tool.name, holder: holder.service, newcomer: service }, "left out a tool whose name another service has taken");
-      return;
-    }
-    if (holder !== undefined) this.#drop(service, tool.name);
-    const found: FoundTool = { ...tool, service };
-    this.#holders.set(tool.name, found);
-    this.#options.onFound(found);
-  }
-
-  #drop(service: string, name: string): void {
-    if (this.#holders.get(name)?.service !== service) return;
-    this.#holders.delete(name);
-    this.#lastSeen.set(name, performance.now());
-    const oldest = this.#lastSeen.keys().next().value;
-    if (this.#lastSeen.size > MAX_REMEMBERED && oldest !== undefined) this.#lastSeen.delete(oldest);
-    this.#options.onLost(name);
   }
 
   #withdraw(service: string, view: ServiceView): void {
     this.#services.delete(service);
-    for (const { name } of view.tools) this.#drop(service, name);
-    // Names that others announced meanwhile, and that this service held, are theirs now.
-    for (const [other, { tools }] of this.#services)
-      for (const tool of tools) if (!this.#holders.has(tool.name) && this.#options.identity.mayOffer(other, tool)) this.#hold(other, tool);
+    const others = [...this.#services].map(([other, { tools }]) => [other, tools] as const);
+    this.#holders.release(service, view.tools, others);
     this.#lastNews = performance.now();
   }
 
@@ -501,8 +420,6 @@ function changed<T extends { readonly name: string }>(entries: readonly T[], new
   const gone = new Set([...removed, ...news.map(({ name }) => name)]);
   return [...entries.filter(({ name }) => !gone.has(name)), ...news].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
-
-const listKey = ({ service, hash, pages }: Pick<ToolAnnouncement, "service" | "hash" | "pages">): string => `${service} ${hash} ${pages}`;
 
 const subscriptionOf = (service: string, { tools }: ServiceView): string => tools[0]?.subscription ?? service;
 

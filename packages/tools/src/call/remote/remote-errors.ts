@@ -1,6 +1,6 @@
 import { BusClosedError, BusUnavailableError, MessageTooLargeError, QueueFullError, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
 import { ToolError, ToolErrorCode, timeoutError } from "@rockbot/contracts";
-import type { FoundTool } from "../../discover/tool-directory.ts";
+import type { FoundTool } from "../../discover/tool-holders.ts";
 
 /** When a queue or a broker that is full may have room again: a guess, so that callers do not come back at once. */
 const RETRY_AFTER_MS = 1_000;

@@ -15,7 +15,8 @@ import {
 import type { BlobStore } from "@rockbot/records/blobs";
 import { CallState } from "@rockbot/records/journal";
 import type { ToolContext, ToolExecutor } from "../../define/tool-executor.ts";
-import type { FoundTool, ToolDirectory } from "../../discover/tool-directory.ts";
+import type { ToolDirectory } from "../../discover/tool-directory.ts";
+import type { FoundTool } from "../../discover/tool-holders.ts";
 import { inTime } from "../../layers/deadline.ts";
 import { CANCEL_TTL_MS } from "../../limits.ts";
 import type { Identity } from "../../messages/identity.ts";
