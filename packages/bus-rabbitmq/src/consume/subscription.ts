@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Buckets, backoffMs, type Charge, within } from "@rockbot/base";
+import { backoffMs, within } from "@rockbot/base";
 import {
   BusClosedError,
   BusUnavailableError,
   type CheckedSubscribeOptions,
   DeadLetterError,
-  type Death,
   type Handler,
   type Logger,
-  MAX_PARKED_BODY_BYTES,
-  type ParkingReason,
   type QueuePart,
   SubscriptionConflictError,
   subscriptionLabel,
@@ -18,14 +15,15 @@ import { type Envelope, fromWire } from "@rockbot/contracts";
 import type { Link } from "../connection/link.ts";
 import { isRefusal, reasonOf } from "../connection/refusal.ts";
 import { maybeHandledSince } from "../copies.ts";
-import { countDropped, countParked, countRefused, observeDepths, observePrefetched } from "../metrics.ts";
-import { deadLetterProperties, deathsOf, readDeadLetter } from "../parked/dead-letter.ts";
+import { countRefused, observeDepths, observePrefetched } from "../metrics.ts";
+import { deathsOf, readDeadLetter } from "../parked/dead-letter.ts";
 import { moveParked } from "../parked/move-parked.ts";
 import type { Publisher } from "../publish/publisher.ts";
-import { DEAD_LETTER_EXCHANGE, diedName, mainNames, type QueueVersions, queueName, resultName, spareQueueName } from "../queue-plan.ts";
+import { diedName, mainNames, type QueueVersions, queueName, resultName, spareQueueName } from "../queue-plan.ts";
 import { type CopyQueue, declareCopy, declareExchanges, declareResult, declareService } from "../topology.ts";
 import type { IncomingMessage } from "../wire/read-frames.ts";
 import { Consumer, type Handle, type Verdict } from "./consumer.ts";
+import { DeadLettering } from "./dead-lettering.ts";
 import { leadTopics } from "./lead-topics.ts";
 import { isOwnDeadLetter, isPutBack, isStraight } from "./provenance.ts";
 import type { QueueDepths } from "./queue-depths.ts";
@@ -59,17 +57,10 @@ const REFUSED_MS = 5_000;
 const DEAD_LETTERS_AT_ONCE = 8;
 /** A dead letter that cannot be passed on now is tried again after this long. */
 const AGAIN_AFTER_MS = 1_000;
-const DEAD_LETTER_TIMEOUT_MS = 10_000;
-const LAST_WORD_MS = 30_000;
 /** How long it may take to say whether a message is to blame. */
 const BLAME_MS = 5_000;
 /** The time that disposal waits for a subscription that is being made at that moment. */
 const ATTACHING_MS = 1_000;
-/** Bounds, in number and in bytes, for one sender's parked messages that nobody took in time. Each costs a copy that stays for days, and nothing to make. */
-const EXPIRED: readonly Omit<Charge, "key" | "cost">[] = [
-  { amount: 1_000, perMs: 1_000_000 },
-  { amount: 64 * 1024 * 1024, perMs: 1_000_000 },
-];
 /** The broker prefers the consumer with the highest number: the process that began first. Processes of one microsecond get messages in turn. */
 const OLDEST_FIRST = -Math.round(performance.timeOrigin * 1_000);
 /** Once aborted, handlers have this long to end, so that what they have done is acknowledged. */
@@ -102,7 +93,7 @@ export class Subscription {
   #attaching: Promise<void> = Promise.resolve();
   #repairing: Link | undefined;
   #trouble: string | undefined;
-  readonly #expired = new Buckets({ maxBuckets: 10_000 });
+  readonly #dead: DeadLettering;
   #disposed: Promise<void> | undefined;
 
   constructor(options: CheckedSubscribeOptions, handler: Handler, { publisher, user, versions, log, depths }: SubscriptionOptions) {
@@ -114,6 +105,7 @@ export class Subscription {
     this.#versions = versions;
     this.#mains = kind === "service" ? mainNames(name, versions) : [resultName(name)];
     this.#log = log;
+    this.#dead = new DeadLettering(options, { publisher, user, main: this.#mains[0] as string, log });
     const slots = new Slots(concurrency);
     this.#observed.push(observePrefetched(subscriptionLabel(options), () => slots.waiting));
     const main: Station = {
@@ -233,7 +225,7 @@ export class Subscription {
       priority: this.#options.prefersOldest && station.part === "main" ? OLDEST_FIRST : undefined,
       slots,
       handle: this.#user === undefined ? handle : this.#refusingStrays(station, this.#user),
-      onUnreadable: () => this.#discard("its headers cannot be read"),
+      onUnreadable: () => this.#dead.discard("its headers cannot be read"),
       onInterrupted: (reason) => {
         this.#log.warn({ subscription: this.#options.name, queue: station.queue(), reason }, "the broker cancelled a consumer");
         this.#trouble = `the broker ended a consumer of "${station.queue()}" (${reason})`;
@@ -329,7 +321,7 @@ export class Subscription {
 
   /** The fate of a message when neither its handler nor its way to the dead letters has settled it. */
   async #unsettled(error: unknown): Promise<Verdict> {
-    if (error instanceof RangeError) return this.#discard(`what its sender wrote cannot be passed on: ${error.message}`);
+    if (error instanceof RangeError) return this.#dead.discard(`what its sender wrote cannot be passed on: ${error.message}`);
     this.#log.error({ subscription: this.#options.name, reason: reasonOf(error) }, "could not acknowledge a message, so the broker delivers it again");
     await sleep(AGAIN_AFTER_MS, undefined, { signal: this.#abort.signal }).catch(() => {});
     return "again";
@@ -374,8 +366,8 @@ export class Subscription {
     error: unknown,
   ): Promise<Verdict> {
     if (this.#abort.signal.aborted) return "again";
-    if (this.#options.kind !== "service") return this.#drop(envelope, error);
-    if (error instanceof DeadLetterError) return this.#die(message, envelope, "rejected", error.message);
+    if (this.#options.kind !== "service") return this.#dead.drop(envelope, error);
+    if (error instanceof DeadLetterError) return this.#dead.die(message, envelope, { reason: "rejected", message: error.message });
     this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "a handler failed, and its message is retried once");
     return this.#lastTry(message, envelope, receivedAt, triedSince);
   }
@@ -385,9 +377,9 @@ export class Subscription {
     return this.#handling(async () => {
       const dead = readDeadLetter(message, this.#mains);
       const envelope = this.#seen(dead.envelope);
-      if (dead.isExpired) return this.#parkExpired(message, envelope);
+      if (dead.isExpired) return this.#dead.parkExpired(message, envelope);
       if (await this.#isPutBack(message, envelope)) return "done";
-      await this.#passOn(message, envelope, queueName(this.#options.name, "retry"), "crashed", undefined);
+      await this.#dead.passOn(message, envelope, { to: queueName(this.#options.name, "retry"), reason: "crashed", why: undefined });
       return "done";
     });
   }
@@ -407,7 +399,7 @@ export class Subscription {
       return "done";
     } catch (error) {
       if (signal.aborted) return "again";
-      return error instanceof DeadLetterError ? this.#die(message, envelope, "rejected", error.message) : this.#die(message, envelope, "failed", undefined);
+      return this.#dead.die(message, envelope, error instanceof DeadLetterError ? { reason: "rejected", message: error.message } : { reason: "failed" });
     }
   }
 
@@ -420,8 +412,8 @@ export class Subscription {
       const { envelope: read, death } = readDeadLetter(message, this.#mains);
       const envelope = this.#seen(read);
       if (death.reason === "crashed" && (await this.#isPutBack(message, envelope))) return "done";
-      await this.#sayLastWord(envelope, death);
-      return this.#park(message, envelope, death.reason, death.message);
+      await this.#dead.sayLastWord(envelope, death);
+      return this.#dead.park(message, envelope, death.reason, death.message);
     });
   }
 
@@ -432,88 +424,13 @@ export class Subscription {
     try {
       if (await within(BLAME_MS, isToBlame(envelope), () => new Error(`no answer after ${BLAME_MS} ms`))) return false;
       const expiration = envelope.ttlMs?.toString(); // else it would wait for ever
-      await this.#passOn(message, envelope, this.#mains[0] as string, "crashed", undefined, expiration);
+      await this.#dead.passOn(message, envelope, { to: this.#mains[0] as string, reason: "crashed", why: undefined, expiration });
       this.#log.info(this.#about(envelope), "consumers died over a message whose work gets on: it is delivered again");
       return true;
     } catch (error) {
       this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "could not put a message back that consumers died over: it is tried alone");
       return false;
     }
-  }
-
-  async #sayLastWord(envelope: Envelope, death: Death): Promise<void> {
-    try {
-      const lastWord = this.#options.onDeadLetter?.(envelope, death);
-      if (lastWord !== undefined) await within(LAST_WORD_MS, lastWord, () => new Error(`no end after ${LAST_WORD_MS} ms`));
-    } catch (error) {
-      this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "could not answer a dead letter");
-    }
-  }
-
-  async #die(message: IncomingMessage, envelope: Envelope, reason: Death["reason"], why: string | undefined): Promise<Verdict> {
-    if (isTooLargeToPark(envelope)) {
-      await this.#sayLastWord(envelope, { reason, message: why });
-      return this.#park(message, envelope, reason, why);
-    }
-    await this.#passOn(message, envelope, queueName(this.#options.name, "dlq"), reason, why);
-    return "done";
-  }
-
-  async #parkExpired(message: IncomingMessage, envelope: Envelope): Promise<Verdict> {
-    const sender = envelope.userId ?? envelope.source;
-    const costs = [1, message.content.byteLength];
-    if (this.#expired.take(EXPIRED.map((bucket, i) => ({ ...bucket, key: `${i} ${sender}`, cost: costs[i] as number }))) === undefined) {
-      return this.#park(message, envelope, "expired");
-    }
-    countDropped(this.#options.name);
-    return "done";
-  }
-
-  async #park(message: IncomingMessage, envelope: Envelope, reason: ParkingReason, why?: string): Promise<Verdict> {
-    if (isTooLargeToPark(envelope)) {
-      countDropped(this.#options.name);
-      this.#log.warn({ ...this.#about(envelope), reason, bytes: envelope.body.byteLength }, "dropped a message that is too large to park");
-      return "done";
-    }
-    await this.#passOn(message, envelope, queueName(this.#options.name, "parked"), reason, why);
-    countParked(this.#options.name, reason);
-    this.#log.warn({ ...this.#about(envelope), reason }, "parked a message");
-    return "done";
-  }
-
-  async #passOn(
-    message: IncomingMessage,
-    envelope: Envelope,
-    queue: string,
-    reason: ParkingReason,
-    why: string | undefined,
-    expiration?: string,
-  ): Promise<void> {
-    await this.#publisher.publish({
-      exchange: DEAD_LETTER_EXCHANGE,
-      routingKey: queue,
-      body: message.content,
-      properties: {
-        ...deadLetterProperties(message, envelope, this.#mains[0] as string, reason, why),
-        ...(expiration === undefined ? {} : { expiration }),
-        ...(this.#user === undefined ? {} : { userId: this.#user }),
-      },
-      mandatory: true,
-      timeoutMs: DEAD_LETTER_TIMEOUT_MS,
-    });
-  }
-
-  #drop(envelope: Envelope, error: unknown): Verdict {
-    countDropped(this.#options.name);
-    this.#log.warn({ ...this.#about(envelope), error: reasonOf(error) }, "dropped a message whose handler failed");
-    return "done";
-  }
-
-  /** Lets go of a message that would come again for ever. */
-  #discard(why: string): Verdict {
-    countDropped(subscriptionLabel(this.#options));
-    this.#log.error({ subscription: this.#options.name, why }, "discarded a message that can be neither handled nor answered");
-    return "done";
   }
 
   #seen(envelope: Envelope): Envelope {
@@ -524,8 +441,6 @@ export class Subscription {
     return { subscription: this.#options.name, topic, messageId };
   }
 }
-
-const isTooLargeToPark = ({ body }: Envelope): boolean => body.byteLength > MAX_PARKED_BODY_BYTES;
 
 /** Why a subscription could not be made, as Bus.subscribe promises. */
 export function subscribeError(name: string, error: unknown): Error {
