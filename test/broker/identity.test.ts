@@ -10,9 +10,11 @@ test("verified senders are named to receivers, also of dead letters, and what a 
 }, async () => {
   await using broker = await ownVirtualHost();
   const user = `alice-${newId().slice(0, 8)}`; // users are the broker's: another test may have an alice, too
-  await broker.ctl("add_user", user, "pw-alice");
-  await broker.ctl("set_permissions", "-p", broker.name, user, ".*", ".*", ".*");
-  await broker.ctl("set_topic_permissions", "-p", broker.name, user, "rockbot", "^allowed\\..*", ".*");
+  await broker.importDefinitions({
+    users: [{ name: user, password: "pw-alice", tags: "" }],
+    permissions: [{ user, vhost: broker.name, configure: ".*", write: ".*", read: ".*" }],
+    topic_permissions: [{ user, vhost: broker.name, exchange: "rockbot", write: "^allowed\\..*", read: ".*" }],
+  });
   const aliceUrl = new URL(broker.url);
   aliceUrl.username = user;
   aliceUrl.password = "pw-alice";

@@ -55,10 +55,10 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
   cleanup.defer(() => rmSync(folder, { recursive: true, force: true }));
   const [keyFile, auditFile] = [join(folder, "key"), join(folder, "audit.jsonl")];
   writeFileSync(keyFile, `${secrets.searchKeyFile.secret}\n`);
-  for (const [user, { secret }] of [["web", secrets.webToolsBroker] as const, ["gate", secrets.gatewayBroker] as const]) {
-    await broker.ctl("add_user", user, secret);
-    await broker.ctl("set_permissions", "-p", broker.name, user, ".*", ".*", ".*");
-  }
+  await broker.importDefinitions({
+    users: Object.entries({ web: secrets.webToolsBroker, gate: secrets.gatewayBroker }).map(([name, { secret }]) => ({ name, password: secret, tags: "" })),
+    permissions: ["web", "gate"].map((user) => ({ user, vhost: broker.name, configure: ".*", write: ".*", read: ".*" })),
+  });
   const urlOf = (user: string, password: string): string => Object.assign(new URL(broker.url), { username: user, password: encodeURIComponent(password) }).href;
   const env = {
     ...collector.env,

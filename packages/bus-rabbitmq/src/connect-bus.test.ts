@@ -24,8 +24,10 @@ test("waits for a user that the broker does not know yet, if it is told so", { t
   const log = { ...silentLogger, error: () => refusals.resolve() };
   const connecting = connectBus(later.href, { waitsForRights: true, connectTimeoutMs: 45_000, log });
   await refusals.promise;
-  await host.ctl("add_user", later.username, later.password);
-  await host.ctl("set_permissions", "-p", host.name, later.username, ".*", ".*", ".*");
+  await host.importDefinitions({
+    users: [{ name: later.username, password: later.password, tags: "" }],
+    permissions: [{ user: later.username, vhost: host.name, configure: ".*", write: ".*", read: ".*" }],
+  });
   await using bus = await connecting;
   expect(bus.isReady).toBe(true);
 });

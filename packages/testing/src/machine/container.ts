@@ -3,8 +3,8 @@ import { docker } from "./docker.ts";
 
 export interface ContainerOptions {
   readonly image: string;
-  /** The port inside, and the one of 127.0.0.1 that leads there. */
-  readonly port: { readonly inside: number; readonly outside: number };
+  /** Each port inside, and the one of 127.0.0.1 that leads there. */
+  readonly ports: readonly { readonly inside: number; readonly outside: number }[];
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** The network of Docker's that it is in, and its name there, which is its host's name, too. @default Docker's own network */
   readonly network?: { readonly name: string; readonly host: string } | undefined;
@@ -31,8 +31,9 @@ export interface Container extends AsyncDisposable {
   exec(env: Readonly<Record<string, string>>, ...command: string[]): Promise<string>;
 }
 
-export async function startContainer({ image, port, network, env = {}, command = [], untilReady }: ContainerOptions): Promise<Container> {
-  const options = ["--detach", "--label", "rockbot.test-server", "--publish", `127.0.0.1:${port.outside}:${port.inside}`];
+export async function startContainer({ image, ports, network, env = {}, command = [], untilReady }: ContainerOptions): Promise<Container> {
+  const options = ["--detach", "--label", "rockbot.test-server"];
+  for (const { inside, outside } of ports) options.push("--publish", `127.0.0.1:${outside}:${inside}`);
   if (network !== undefined) options.push("--network", network.name, "--network-alias", network.host, "--hostname", network.host);
   const id = (await docker(["run", ...options, ...environment(env), image, ...command])).trim();
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { startContainer } from "../machine/container.ts";
 import { freePort } from "../machine/free-port.ts";
 import { createControl } from "./control.ts";
+import { importDefinitions } from "./import-definitions.ts";
 import type { TestBroker } from "./test-broker.ts";
 import { untilAmqpAnswers } from "./until-amqp-answers.ts";
 
@@ -12,11 +13,14 @@ const METRICS_PORT = 15692;
 
 /** A RabbitMQ in a container, on a port of 127.0.0.1 that it keeps over restarts. */
 export async function startContainerBroker(): Promise<TestBroker> {
-  const port = await freePort();
+  const [port, managementPort] = [await freePort(), await freePort()];
   const password = randomBytes(12).toString("hex");
   const container = await startContainer({
     image: BROKER_IMAGE,
-    port: { inside: INSIDE_PORT, outside: port },
+    ports: [
+      { inside: INSIDE_PORT, outside: port },
+      { inside: MANAGEMENT_PORT, outside: managementPort },
+    ],
     env: { RABBITMQ_DEFAULT_USER: "test", RABBITMQ_DEFAULT_PASS: password, RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "+sbwt none" },
     untilReady: (explain) => untilAmqpAnswers(port, explain),
   });
@@ -32,10 +36,6 @@ export async function startContainerBroker(): Promise<TestBroker> {
     metricsAddress: async () => `${await container.address()}:${METRICS_PORT}`,
     managementUrl: async () => `http://test:${password}@${await container.address()}:${MANAGEMENT_PORT}`,
     ctl,
-    async importDefinitions(definitions) {
-      await ctl("await_startup");
-      const script = 'file=$(mktemp) && printf %s "$DEFINITIONS" > "$file" && chmod a+r "$file" && rabbitmqctl import_definitions "$file"';
-      await container.exec({ DEFINITIONS: JSON.stringify(definitions) }, "sh", "-c", script);
-    },
+    importDefinitions: (definitions) => importDefinitions(`http://test:${password}@127.0.0.1:${managementPort}`, definitions),
   };
 }

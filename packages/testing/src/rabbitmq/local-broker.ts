@@ -8,6 +8,7 @@ import { freePort } from "../machine/free-port.ts";
 import { run } from "../machine/run.ts";
 import { createServerProcess } from "../machine/servers/server-process.ts";
 import { createControl } from "./control.ts";
+import { importDefinitions } from "./import-definitions.ts";
 import type { StartOwnBrokerOptions, TestBroker } from "./test-broker.ts";
 import { untilAmqpAnswers } from "./until-amqp-answers.ts";
 
@@ -86,11 +87,12 @@ export async function startLocalBroker({ hasManagement = false }: StartOwnBroker
 
   const { ctl, restarted } = createControl((...args) => run(`${SCRIPTS}/rabbitmqctl`, args, { timeoutMs: 60_000, env }));
   const url = `amqp://test:${password}@127.0.0.1:${port}`;
+  const managementUrl = `http://test:${password}@127.0.0.1:${managementPort}`;
   return {
     url,
     directUrl: async () => url,
     metricsAddress: async () => `127.0.0.1:${metricsPort}`,
-    managementUrl: async () => `http://test:${password}@127.0.0.1:${managementPort}`,
+    managementUrl: async () => managementUrl,
     kill,
     async restart() {
       await start();
@@ -100,6 +102,7 @@ export async function startLocalBroker({ hasManagement = false }: StartOwnBroker
     resume: async () => signal("SIGCONT"),
     ctl,
     async importDefinitions(definitions) {
+      if (hasManagement) return importDefinitions(managementUrl, definitions);
       const file = join(folder, "definitions.json");
       await writeFile(file, JSON.stringify(definitions));
       await ctl("import_definitions", file);

@@ -82,7 +82,7 @@ export async function startBrokerCluster({
     const port = await freePort();
     const container = await startContainer({
       image: BROKER_IMAGE,
-      port: { inside: INSIDE_PORT, outside: port },
+      ports: [{ inside: INSIDE_PORT, outside: port }],
       network: { name: network, host },
       env: {
         RABBITMQ_DEFAULT_USER: "test",

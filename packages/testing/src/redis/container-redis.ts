@@ -15,7 +15,7 @@ export async function startContainerRedis(options: StartOwnRedisOptions): Promis
   const start = (): Promise<Container> =>
     startContainer({
       image: REDIS_IMAGE,
-      port: { inside: INSIDE_PORT, outside: port },
+      ports: [{ inside: INSIDE_PORT, outside: port }],
       // A Sentinel keeps what it knows in a file; it listens where a Redis would.
       command: options.isSentinel
         ? ["sh", "-c", `touch /tmp/sentinel.conf; exec redis-server /tmp/sentinel.conf --port ${INSIDE_PORT} "$@"`, "sh", ...redisSettings(password, options)]
