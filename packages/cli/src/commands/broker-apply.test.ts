@@ -35,8 +35,15 @@ test("broker apply gives a running broker the policy's users, takes them back, a
   const managementUrl = () => broker.managementUrl();
   const as = (user: string, password: string) =>
     connectBus(Object.assign(new URL(broker.url), { username: user, password }).href, { identity: "verified", connectTimeoutMs: 10_000 });
-  await broker.ctl("add_user", "stranger", "pw-stranger");
-  await broker.ctl("set_permissions", "stranger", "", "", "^theirs$");
+  const held = async () => {
+    const { username, password, origin } = new URL(await managementUrl());
+    const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+    return (await fetch(`${origin}/api/definitions`, { headers: { authorization } })).json() as Promise<Record<string, readonly object[]>>;
+  };
+  await broker.importDefinitions({
+    users: [{ name: "stranger", password: "pw-stranger", tags: "" }],
+    permissions: [{ user: "stranger", vhost: "/", configure: "", write: "", read: "^theirs$" }],
+  });
 
   const first = await apply(BEFORE);
   expect(first).toMatchObject({ code: 0, stdout: "", stderr: expect.stringMatching(/3 users: leaver, researcher, web-tools; \d+ changes\n$/) });
@@ -44,11 +51,14 @@ test("broker apply gives a running broker the policy's users, takes them back, a
   await using leaver = await as("leaver", "pw-leaver");
   expect(leaver.traits).toMatchObject({ verifiesSender: true });
   await expect(as("researcher", "pw-leaver")).rejects.toThrow(/refuses/);
-  expect(await broker.ctl("list_policies")).toContain("rockbot-requests");
-  expect(await broker.ctl("list_user_topic_permissions", "leaver")).toContain("rockbot.dlx.v1");
+  expect(await held()).toMatchObject({
+    policies: expect.arrayContaining([expect.objectContaining({ name: "rockbot-requests" })]),
+    topic_permissions: expect.arrayContaining([expect.objectContaining({ user: "leaver", exchange: "rockbot.dlx.v1" })]),
+  });
   expect(await apply(BEFORE)).toEqual({ code: 0, stdout: "", stderr: "3 users: leaver, researcher, web-tools; nothing to change\n" });
 
-  await broker.ctl("set_permissions", "web-tools", ".*", ".*", ".*"); // more than the policy grants
+  // More than the policy grants.
+  await broker.importDefinitions({ permissions: [{ user: "web-tools", vhost: "/", configure: ".*", write: ".*", read: ".*" }] });
   const second = await apply(AFTER, { ROCKBOT_PASSWORD_RESEARCHER: "pw-another" });
   expect(second.stderr.split("\n").sort()).toEqual([
     "",
@@ -57,9 +67,10 @@ test("broker apply gives a running broker the policy's users, takes them back, a
     "set the password of researcher",
     "set the permissions of web-tools",
   ]);
-  expect(await broker.ctl("list_users")).not.toContain("leaver");
+  const after = await held();
+  expect(after["users"]).not.toContainEqual(expect.objectContaining({ name: "leaver" }));
   await using _researcher = await as("researcher", "pw-another");
-  expect(await broker.ctl("list_permissions")).toMatch(/stranger.*\^theirs\$/); // not RockBot's user
+  expect(after["permissions"]).toContainEqual(expect.objectContaining({ user: "stranger", read: "^theirs$" })); // not RockBot's user
 
   const ROCKBOT_MANAGEMENT_URL = await managementUrl();
   const start = () => startCli(["broker", "apply", "--policy", policy, "--timeout", "90"], { folder: folder.path, env: env({ ROCKBOT_MANAGEMENT_URL }) });
