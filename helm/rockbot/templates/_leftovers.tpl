@@ -12,7 +12,7 @@
 {{- end }}
 {{- if eq (include "rockbot.keeps" .) "true" }}
 {{- range $name := tuple "passwords" "credentials" "broker" "redis" }}
-{{- $isMade := dict "passwords" (not $.Values.rights.passwordsSecret) "credentials" (not $.Values.production) "broker" (and (eq $.Values.broker.kind "builtin") (not $.Values.broker.existingSecret)) "redis" (and (ne $.Values.redis.kind "existing") (not $.Values.redis.existingSecret)) }}
+{{- $isMade := dict "passwords" (not $.Values.rights.passwordsSecret) "credentials" (ne (include "rockbot.madeCredentials" $) "[]") "broker" (and (eq $.Values.broker.kind "builtin") (not $.Values.broker.existingSecret)) "redis" (and (ne $.Values.redis.kind "existing") (not $.Values.redis.existingSecret)) }}
 {{- if index $isMade $name }}
 - Secret {{ include "rockbot.fullname" (dict "root" $ "part" $name) }}
 {{- end }}

@@ -33,6 +33,21 @@ app.kubernetes.io/name: {{ .name }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{- end }}
 
+{{- /* How pods spread over nodes and zones: `dict "over" VALUES.topologySpread "labels" TEXT`, and "keys" with a list for matchLabelKeys. */ -}}
+{{- define "rockbot.topologySpread" -}}
+{{- range $key, $when := dict "kubernetes.io/hostname" .over.nodes "topology.kubernetes.io/zone" .over.zones }}
+- maxSkew: 1
+  topologyKey: {{ $key }}
+  whenUnsatisfiable: {{ $when }}
+  {{- with $.keys }}
+  matchLabelKeys: {{ toJson . }}
+  {{- end }}
+  labelSelector:
+    matchLabels:
+      {{- $.labels | nindent 6 }}
+{{- end }}
+{{- end }}
+
 {{- /* Of the objects of a part: `dict "root" $ "name" NAME "component" service|broker|redis|rights|test`. */ -}}
 {{- define "rockbot.partLabels" -}}
 {{ include "rockbot.labels" .root }}

@@ -31,14 +31,7 @@ tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 topologySpreadConstraints:
-  {{- range $key, $when := dict "kubernetes.io/hostname" .values.topologySpread.nodes "topology.kubernetes.io/zone" .values.topologySpread.zones }}
-  - maxSkew: 1
-    topologyKey: {{ $key }}
-    whenUnsatisfiable: {{ $when }}
-    labelSelector:
-      matchLabels:
-        {{- include "rockbot.selector" $ | nindent 8 }}
-  {{- end }}
+  {{- include "rockbot.topologySpread" (dict "over" .values.topologySpread "labels" (include "rockbot.selector" .)) | nindent 2 }}
 {{- end }}
 
 {{- define "rockbot.state.volume" -}}

@@ -72,16 +72,9 @@ spec:
         {{- toYaml . | nindent 8 }}
       {{- end }}
       topologySpreadConstraints:
-        {{- range $key, $when := dict "kubernetes.io/hostname" $values.topologySpread.nodes "topology.kubernetes.io/zone" $values.topologySpread.zones }}
-        - maxSkew: 1
-          topologyKey: {{ $key }}
-          whenUnsatisfiable: {{ $when }}
-          # Each roll-out is spread by itself.
-          matchLabelKeys: [pod-template-hash]
-          labelSelector:
-            matchLabels:
-              {{- include "rockbot.service.selector" $ | nindent 14 }}
-        {{- end }}
+        {{- /* Each roll-out is spread by itself. */}}
+        {{- $spread := dict "over" $values.topologySpread "labels" (include "rockbot.service.selector" .) "keys" (list "pod-template-hash") }}
+        {{- include "rockbot.topologySpread" $spread | nindent 8 }}
       containers:
         - name: {{ $service.name }}
           image: {{ include "rockbot.image" (dict "root" $root "image" $values.image) }}

@@ -9,6 +9,25 @@
 {{- end }}
 
 {{- /*
+The secrets of services that the chart makes, as a JSON list: {service, name}. In production each is one of yours. A service that the release lacks has its own, too:
+off and on again, it has the same token.
+*/ -}}
+{{- define "rockbot.madeCredentials" -}}
+{{- $root := . -}}
+{{- $isMade := dict "BUS_URL" (ne .Values.broker.kind "existing") "REDIS_URL" (ne .Values.redis.kind "existing") "GATEWAY_TOKEN" true "MCP_TOKEN" true -}}
+{{- $result := list -}}
+{{- range $service := .Files.Get "files/services.json" | fromJsonArray -}}
+{{- $secrets := (include "rockbot.service.values" (dict "root" $root "service" $service) | fromJson).secrets -}}
+{{- if not (or $root.Values.production $secrets.existingSecret) -}}
+{{- range $name := concat $service.required $secrets.keys | uniq -}}
+{{- if and (get $isMade $name) (not (hasKey ($secrets.from | default dict) $name)) -}}{{- $result = append $result (dict "service" $service.name "name" $name) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{ $result | toJson }}
+{{- end }}
+
+{{- /*
 The users that need a password, as a JSON list: the services on the bus, and those that the policy names besides. `rockbot broker apply` grants the policy's users
 their rights, and a test compares the two lists.
 */ -}}
