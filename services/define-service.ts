@@ -37,6 +37,9 @@ export const REDIS_RIGHTS = "+@read +@write +@scripting +@connection -@dangerous
 /** The keys in Redis of what a service remembers; none if it remembers nothing there. */
 export const redisKeys = (service: BusService | Server): string[] => (service.onBus ? service.state.flatMap((kind) => stateKeys[kind] ?? []) : []);
 
+/** The key of a service's settings in a file that several services share, and in the chart's values: `webTools` of `web-tools`. */
+export const settingsKey = (name: string): string => name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
 /** `claims` keeps calls with effects from running twice, `rates` counts what callers have used up. */
 export type State = keyof typeof stateKeys;
 

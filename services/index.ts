@@ -12,6 +12,7 @@ export {
   type RunningService,
   redisKeys,
   type Server,
+  settingsKey,
   stateKeys,
 } from "./define-service.ts";
 

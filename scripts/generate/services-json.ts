@@ -1,4 +1,4 @@
-import { type BusService, REDIS_RIGHTS, redisKeys, type Server } from "@rockbot/services";
+import { type BusService, REDIS_RIGHTS, redisKeys, type Server, settingsKey } from "@rockbot/services";
 import { envName, secretVariables } from "../../packages/process/src/config/read-env.ts";
 import type { JsonSchema } from "./schema-document.ts";
 
@@ -44,7 +44,7 @@ export function chartedServices(services: readonly (BusService | Server)[], conf
     const { requests = { cpu: "50m", memory: "128Mi" }, memoryLimit = "512Mi" } = deployment;
     return {
       name,
-      key: chartKey(name),
+      key: settingsKey(name),
       summary,
       onBus,
       port,
@@ -68,9 +68,4 @@ export function chartedServices(services: readonly (BusService | Server)[], conf
       },
     };
   });
-}
-
-/** The key of a service's values: `web-tools` is `webTools`. */
-function chartKey(name: string): string {
-  return name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,6 +1,6 @@
 import { namesHelp } from "@rockbot/contracts";
 import { ConfigError } from "@rockbot/process/config";
-import { type BusService, busServices, type ServiceName } from "@rockbot/services";
+import { type BusService, busServices, type ServiceName, settingsKey } from "@rockbot/services";
 import { lockFileBeside } from "../client/lock-file.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -47,7 +47,7 @@ export interface UpConfig {
   readonly chosen: readonly ChosenService[];
 }
 
-const sections = busServices.map(({ name }) => sectionOf(name));
+const sections = busServices.map(({ name }) => settingsKey(name));
 
 /**
  * Reads the options, the file and the environment, as the services' own processes would.
@@ -63,7 +63,7 @@ export async function readUpConfig(options: UpOptions, env: Readonly<Record<stri
       const config = load({
         env: { ...env, CONFIG_FILE: undefined }, // one service's whole file; here a file has a section for each
         file: options.config,
-        section: { name: sectionOf(service.name), among: sections },
+        section: { name: settingsKey(service.name), among: sections },
         overrides: overridesOf(service.name, options, env),
       });
       loaded.push({ service, config });
@@ -128,9 +128,4 @@ function withLockFile(chosen: ChosenService): ChosenService {
   if (mcpConfig === undefined || redisUrl !== undefined || mcpLockFile !== undefined) return chosen;
   const beside = lockFileBeside(mcpConfig);
   return beside === undefined ? chosen : { ...chosen, config: { ...chosen.config, mcpLockFile: beside } as Config };
-}
-
-/** The section of a service in the file: `webTools` of `web-tools`. */
-function sectionOf(name: string): string {
-  return name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
