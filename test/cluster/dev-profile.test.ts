@@ -1,3 +1,4 @@
+import { gatewayClient } from "@rockbot/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { whoTalks } from "../../scripts/deployment/who-talks.ts";
 import { REACH_PROGRAM, type Target } from "../deployment/reach-program.ts";
@@ -45,9 +46,7 @@ describe("the whole system by values-dev.yaml", () => {
 
   async function request(path: string, body?: object): Promise<unknown> {
     const { "gateway.GATEWAY_TOKEN": token } = await cluster.secret(namespace.name, `${release.name}-credentials`);
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const options = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
-    return (await fetch(`http://127.0.0.1:${gateway.port}${path}`, { ...options, signal: AbortSignal.timeout(120_000) })).json();
+    return (await gatewayClient(`http://127.0.0.1:${gateway.port}`, token).request(path, body === undefined ? {} : { body })).body;
   }
 
   test("every pod is ready, under the restricted profile", async () => {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { docker, freePort, temporaryFolder } from "@rockbot/testing";
+import { docker, freePort, gatewayClient, temporaryFolder } from "@rockbot/testing";
 
 const root = dirname(dirname(import.meta.dirname));
 const exec = promisify(execFile);
@@ -20,7 +20,7 @@ export interface ComposeProject extends AsyncDisposable {
   container(service: string): string;
   /** Runs Node in a service's container. @returns its output */
   node(service: string, ...args: readonly string[]): Promise<string>;
-  /** What the gateway answers to JSON; rejects if that takes two minutes. */
+  /** What the gateway answers to JSON; rejects if that takes five minutes. */
   post(path: string, body: object): Promise<unknown>;
   /** A tool's answer, or the error's words. */
   call(tool: string, args: object): Promise<{ readonly isError?: boolean; readonly content?: string; readonly structured?: unknown }>;
@@ -59,11 +59,7 @@ export async function startComposeProject(): Promise<ComposeProject> {
     const [token, password] = [await secret("ROCKBOT_GATEWAY_TOKEN"), await secret("ROCKBOT_PASSWORD_CLI")];
     const url = `http://127.0.0.1:${gateway}`;
     const container = (service: string) => `${name}-${service}-1`;
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const post: ComposeProject["post"] = async (path, body) => {
-      const options = { method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(CALL_MS) };
-      return (await fetch(`${url}${path}`, options)).json();
-    };
+    const client = gatewayClient(url, token);
     return {
       name,
       url,
@@ -72,8 +68,8 @@ export async function startComposeProject(): Promise<ComposeProject> {
       compose,
       container,
       node: (service, ...args) => docker(["exec", container(service), "node", ...args], CALL_MS),
-      post,
-      call: async (tool, args) => (await post(`/v1/tools/${tool}/invoke`, args)) as Awaited<ReturnType<ComposeProject["call"]>>,
+      post: async (path, body) => (await client.request(path, { body })).body,
+      call: async (tool, args) => (await client.call(tool, args)).body as Awaited<ReturnType<ComposeProject["call"]>>,
       [Symbol.asyncDispose]: remove,
     };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type CollectedSpan, sharedAmqpUrl, startOtlpCollector } from "@rockbot/testing";
+import { type CollectedSpan, gatewayClient, sharedAmqpUrl, startOtlpCollector } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startService } from "./start-service.ts";
 
@@ -20,12 +20,8 @@ test("one trace leads from the caller's request over the bus and the service to 
   await using gateway = await startService("gateway", { ...env, PORT: "0" });
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(gateway.stdout())?.[0] ?? "";
 
-  const response = await fetch(`${url}/v1/tools/web_browse/invoke`, {
-    method: "POST",
-    headers: { "content-type": "application/json", traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01` },
-    body: JSON.stringify({ url: `http://${address}/` }),
-  });
-  expect(await response.json()).toMatchObject({ isError: false });
+  const { body } = await gatewayClient(url).call("web_browse", { url: `http://${address}/` }, { traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01` });
+  expect(body).toMatchObject({ isError: false });
   page.close();
   page.closeAllConnections();
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import { freePort, ownVirtualHost } from "@rockbot/testing";
+import { freePort, gatewayClient, ownVirtualHost } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { type RunningProcess, startProgram, startService } from "./start-service.ts";
 
@@ -34,13 +34,8 @@ test("services in processes of their own: a call reaches them, and one that is g
 
   async function call(headers: Readonly<Record<string, string>> = {}): Promise<{ ms: number; status: number; body: Record<string, unknown> }> {
     const start = performance.now();
-    const response = await fetch(`${url}/v1/tools/web_browse/invoke`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify({ url: page.url }),
-    });
-    const body = (await response.json()) as Record<string, unknown>;
-    return { ms: performance.now() - start, status: response.status, body };
+    const { status, body } = await gatewayClient(url).call("web_browse", { url: page.url }, headers);
+    return { ms: performance.now() - start, status, body: body as Record<string, unknown> };
   }
   const expectAnswer = async (): Promise<void> => {
     await expect.poll(async () => (await call()).body, { timeout: 10_000 }).toMatchObject({ content: expect.stringContaining("From a page of our own.") });

@@ -31,6 +31,10 @@ export { type NodeProgram, type StartNodeProgramOptions, startNodeProgram } from
 
 export { hasBubblewrap, missingNamespaces } from "./machine/namespaces.ts";
 
+// A gateway's HTTP.
+
+export { type GatewayAnswer, type GatewayClient, gatewayClient } from "./gateway-client.ts";
+
 // An OpenTelemetry collector.
 
 export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";
