@@ -15,7 +15,8 @@ const { alerts } = parse(await readFile(join(ROOT, "helm/rockbot/files/alerts.ya
 
 /** What makes alerts fire, and mends it afterwards. */
 interface Reason {
-  readonly fires: readonly string[];
+  /** Each alert by its name, with the labels that tell it from the same alert of another reason. */
+  readonly fires: Readonly<Record<string, Readonly<Record<string, string>>>>;
   cause(system: ObservedSystem): Promise<void>;
   mend?(system: ObservedSystem): Promise<void>;
 }
@@ -54,20 +55,54 @@ const EXCHANGE = "rockbot";
 /** Of the policy. */
 const CALLERS = ["cli", "gateway", "scheduler", "agent"];
 
+/** web-tools answers, and the gateway finds it. */
+const untilServed = ({ call, pages }: ObservedSystem) => expect.poll(() => call("web_browse", { url: `${pages.url}/quick` })).toBe(200);
+
+const webTools = { job: "web-tools" };
+const gateway = { job: "gateway" };
+const scheduler = { job: "scheduler" };
+/** A web-tools that one reason starts: its senders are verified. */
+const verified = { job: "web-tools-verified" };
+
+/** In this order, as some leave a share of failed calls behind that another would have to exceed. */
 const reasons: readonly Reason[] = [
   {
-    fires: ["RockBotMcpServerDown"],
-    async cause() {}, // the server is away from the start
+    fires: { RockBotCallsTimeOut: gateway, RockBotGatewayErrors: gateway, RockBotDeadlinesShort: webTools },
+    async cause({ call, pages }) {
+      void repeat(underway(), () => call("web_browse", { url: `${pages.url}/silent` }, { timeoutMs: 400 }));
+    },
   },
   {
-    fires: ["RockBotSandboxesFail"],
+    fires: { RockBotServiceDown: webTools, RockBotCallsUnavailable: gateway, RockBotScheduleFails: {} },
+    async cause({ kill, call, pages }) {
+      const task = { name: "often", cron: "*/5 * * * * *", description: "Say hello." };
+      await expect.poll(() => call("schedule_task", task)).toBe(200);
+      await kill("agent", "web-tools");
+      void repeat(underway(), () => call("web_browse", { url: `${pages.url}/quick` }));
+    },
+    async mend(system) {
+      await system.call("cancel_scheduled_task", { name: "often" });
+      system.restart("agent", "web-tools");
+      await untilServed(system);
+    },
+  },
+  {
+    fires: { RockBotMcpServerDown: { server: "system-info" } },
+    async cause({ kill, call }) {
+      await expect.poll(() => call("system-info__system_info", {})).toBe(200);
+      await kill("system-info-mcp");
+    },
+    mend: async ({ restart }) => restart("system-info-mcp"),
+  },
+  {
+    fires: { RockBotSandboxesFail: {} },
     async cause({ folder, call }) {
       await unlink(join(folder, "programs"));
       void repeat(underway(), () => call("execute_python_script", { script: "print(1)" }));
     },
   },
   {
-    fires: ["RockBotMessagesParked", "RockBotParkedMessagesLie"],
+    fires: { RockBotMessagesParked: { messaging_subscription: "web-tools" }, RockBotParkedMessagesLie: { messaging_subscription: "web-tools" } },
     cause: ({ raw }) =>
       raw(async (channel) => {
         const { properties } = request("web_browse", {}, ids(1)[0] as string);
@@ -75,7 +110,7 @@ const reasons: readonly Reason[] = [
       }),
   },
   {
-    fires: ["RockBotOutcomeUnknown"],
+    fires: { RockBotOutcomeUnknown: { job: "scripts-manager" } },
     cause: ({ raw }) =>
       raw(async (channel) => {
         const headers = { "x-rockbot-sent-before-ms": "3600000" };
@@ -84,31 +119,31 @@ const reasons: readonly Reason[] = [
       }),
   },
   {
-    fires: ["RockBotGatewayRefuses"],
+    fires: { RockBotGatewayRefuses: {} },
     async cause({ call }) {
       for (let round = 0; round < 14; round++) await Promise.all(Array.from({ length: 50 }, () => call("web_browse", {}, { token: "wrong" })));
     },
   },
   {
-    fires: ["RockBotPolicyRefused"],
+    fires: { RockBotPolicyRefused: scheduler },
     cause: ({ folder }) => writeFile(join(folder, "policy.to-break.yaml"), "callers: nonsense\n"),
   },
   {
-    fires: ["RockBotModelFails", "RockBotTurnsFail"],
+    fires: { RockBotModelFails: { job: "agent" }, RockBotTurnsFail: {} },
     async cause({ call, model }) {
-      await call("agent__chat", { message: "Hello" }, { timeoutMs: 60_000 });
+      await expect.poll(() => call("agent__chat", { message: "Hello" })).toBe(200);
       await model[Symbol.asyncDispose]();
       void repeat(underway(), () => call("agent__chat", { message: "Hello" }));
     },
   },
   {
-    fires: ["RockBotCallsFail"],
+    fires: { RockBotCallsFail: webTools },
     async cause({ call, pages }) {
       void repeat(underway(), () => call("web_browse", { url: `${pages.url}/broken` }));
     },
   },
   {
-    fires: ["RockBotToolListsMissing"],
+    fires: { RockBotToolListsMissing: gateway },
     async cause({ raw }) {
       const { type } = messages.ToolHeartbeat;
       const heartbeat = { service: "listless", instance: "a", epoch: 1, hash: "0123456789abcdef", pages: 1 };
@@ -121,7 +156,7 @@ const reasons: readonly Reason[] = [
     },
   },
   {
-    fires: ["RockBotAuditFails"],
+    fires: { RockBotAuditFails: webTools },
     async cause({ folder, call, pages }) {
       await rename(join(folder, "audit.jsonl"), join(folder, "audit.aside.jsonl"));
       await symlink("/dev/full", join(folder, "audit.jsonl"));
@@ -130,7 +165,7 @@ const reasons: readonly Reason[] = [
     mend: ({ folder }) => unlink(join(folder, "audit.jsonl")),
   },
   {
-    fires: ["RockBotSendersRefused"],
+    fires: { RockBotSendersRefused: verified },
     async cause({ broker, folder }) {
       const [vhost, password] = ["verified", "of-web-tools"];
       await broker.ctl("add_vhost", vhost);
@@ -140,11 +175,11 @@ const reasons: readonly Reason[] = [
       await writeFile(join(folder, "policy.verified.yaml"), policy);
       const url = new URL(broker.url);
       const own = `amqp://web-tools:${password}@${url.host}/${vhost}`;
-      const verified = startNodeProgram(join(ROOT, "services/main.ts"), {
+      const process = startNodeProgram(join(ROOT, "services/main.ts"), {
         args: ["web-tools"],
         env: { BUS_URL: own, POLICY_FILE: join(folder, "policy.verified.yaml"), HEALTH_PORT: String(VERIFIED_PORT) },
       });
-      onTestFinished(() => verified[Symbol.asyncDispose]());
+      onTestFinished(() => process[Symbol.asyncDispose]());
       const { connect } = await import("amqplib");
       await using closing = new AsyncDisposableStack();
       const connection = closing.adopt(await connect(`${broker.url}/${vhost}`), (it) => it.close());
@@ -157,22 +192,24 @@ const reasons: readonly Reason[] = [
     },
   },
   {
-    fires: ["RockBotQueueGrows", "RockBotRequestsWait", "RockBotCallsTimeOut", "RockBotGatewayErrors", "RockBotDeadlinesShort"],
-    async cause({ raw, call, pages }) {
-      const url = `${pages.url}/silent`;
-      await raw(async (channel) => {
+    fires: { RockBotQueueGrows: { service: "web-tools" }, RockBotRequestsWait: { service: "web-tools" } },
+    cause: ({ raw, pages }) =>
+      raw(async (channel) => {
         for (const [index, id] of ids(800).entries()) {
           const headers = { "rb-source": CALLERS[index % CALLERS.length] }; // one alone may not have so many here
-          const { body, properties } = request("web_browse", { url: `${url}?${index}` }, id, { expiration: 60_000, headers });
+          const { body, properties } = request("web_browse", { url: `${pages.url}/silent?${index}` }, id, { expiration: 60_000, headers });
           channel.publish(EXCHANGE, "tool.invoke", body, properties);
         }
-      });
-      void repeat(underway(), () => call("web_browse", { url }, { timeoutMs: 400 }));
+      }),
+    async mend(system) {
+      await system.kill("web-tools"); // it would wait a minute for the pages that it reads
+      await system.broker.ctl("purge_queue", "rockbot.web-tools.v1");
+      system.restart("web-tools");
+      await untilServed(system);
     },
-    mend: ({ broker }) => broker.ctl("purge_queue", "rockbot.web-tools.v1").then(() => {}),
   },
   {
-    fires: ["RockBotRedisDown", "RockBotClaimsUnavailable"],
+    fires: { RockBotRedisDown: scheduler, RockBotClaimsUnavailable: scheduler },
     async cause({ redis, raw }) {
       await redis.kill();
       void repeat(underway(), () =>
@@ -182,24 +219,15 @@ const reasons: readonly Reason[] = [
         }),
       );
     },
-    mend: ({ redis }) => redis.restart(),
-  },
-  {
-    fires: ["RockBotServiceDown", "RockBotCallsUnavailable", "RockBotScheduleFails"],
-    async cause({ processes, call, pages }) {
-      const task = { name: "often", cron: "*/5 * * * * *", description: "Say hello." };
-      expect(await call("schedule_task", task, { timeoutMs: 60_000 })).toBe(200);
-      for (const name of ["agent", "web-tools"]) {
-        const service = processes.get(name);
-        service?.kill("SIGKILL");
-        await service?.ended;
-      }
-      void repeat(underway(), () => call("web_browse", { url: `${pages.url}/quick` }));
+    async mend({ redis, call }) {
+      await redis.restart();
+      await expect.poll(() => call("list_scheduled_tasks", {})).toBe(200);
     },
   },
   {
-    fires: ["RockBotMessagesDropped"],
-    async cause({ raw, restart, pages }) {
+    fires: { RockBotMessagesDropped: { messaging_subscription: "web-tools" } },
+    async cause({ raw, kill, restart, pages }) {
+      await kill("web-tools");
       await raw(async (channel) => {
         // It expires while nobody is there, and is too large to be parked.
         const { body, properties } = request("web_browse", { url: `${pages.url}/?${"x".repeat(1_100_000)}` }, ids(1)[0] as string, { expiration: 1 });
@@ -207,9 +235,10 @@ const reasons: readonly Reason[] = [
       });
       restart("web-tools");
     },
+    mend: untilServed,
   },
   {
-    fires: ["RockBotConnectionsFlap", "RockBotCredentialsUnreadable"],
+    fires: { RockBotConnectionsFlap: gateway, RockBotCredentialsUnreadable: gateway },
     async cause({ broker, folder }) {
       await rename(join(folder, "bus-url"), join(folder, "bus-url.aside"));
       for (let round = 0; round < 6; round++) {
@@ -220,12 +249,12 @@ const reasons: readonly Reason[] = [
     mend: ({ folder }) => rename(join(folder, "bus-url.aside"), join(folder, "bus-url")),
   },
   {
-    fires: ["RockBotBrokerBlocked", "RockBotConfirmsSlow"],
+    fires: { RockBotBrokerBlocked: {}, RockBotConfirmsSlow: {} },
     cause: ({ broker }) => broker.ctl("set_vm_memory_high_watermark", "0.00001").then(() => {}),
     mend: ({ broker }) => broker.ctl("set_vm_memory_high_watermark", "0.4").then(() => {}),
   },
   {
-    fires: ["RockBotBrokerConnectionDown", "RockBotDiscoveryStale"],
+    fires: { RockBotBrokerConnectionDown: gateway, RockBotDiscoveryStale: gateway },
     cause: ({ broker }) => broker.kill(),
     mend: ({ broker }) => broker.restart(),
   },
@@ -237,31 +266,38 @@ let ending = new AbortController();
 /** Ends with the reason that is being tried. */
 const underway = (): AbortSignal => ending.signal;
 
-async function fire(reason: Reason, system: ObservedSystem, prometheus: Prometheus): Promise<readonly string[]> {
+/** Tries a reason. @returns its alerts that do not come of it: they stay silent, or fire before it */
+async function fire({ fires, cause, mend }: Reason, system: ObservedSystem, prometheus: Prometheus): Promise<readonly string[]> {
   ending = new AbortController();
+  const names = Object.keys(fires);
+  const firing = async () => {
+    const alerts = await prometheus.firing();
+    const is = (name: string) =>
+      alerts.some((labels) => Object.entries({ alertname: name, ...fires[name] }).every(([label, value]) => labels[label] === value));
+    return names.filter(is);
+  };
+  const early = await firing();
+  const seen = new Set<string>();
   try {
-    await reason.cause(system);
-    const seen = new Set<string>();
-    const missing = async () => {
-      for (const name of await prometheus.firing()) seen.add(name);
-      return reason.fires.filter((name) => !seen.has(name));
+    await cause(system);
+    const silent = async () => {
+      for (const name of await firing()) seen.add(name);
+      return names.filter((name) => !seen.has(name));
     };
-    await expect.poll(missing, { timeout: 60_000 }).toEqual([]);
-    return [];
+    await expect.poll(silent, { timeout: 60_000 }).toEqual([]);
   } catch (error) {
     console.log(String(error).split("\n", 1)[0]);
-    const firing = await prometheus.firing();
-    return reason.fires.filter((name) => !firing.has(name));
   } finally {
     ending.abort();
-    await reason.mend?.(system);
+    await mend?.(system);
   }
+  return [...early.map((name) => `${name} fires before its reason`), ...names.filter((name) => !seen.has(name)).map((name) => `${name} is silent`)];
 }
 
 const missing = whyNoPrometheus();
 
 test("each alert is caused here", () => {
-  expect(reasons.flatMap(({ fires }) => fires).toSorted()).toEqual(alerts.map(({ name }) => name).toSorted());
+  expect(reasons.flatMap(({ fires }) => Object.keys(fires)).toSorted()).toEqual(alerts.map(({ name }) => name).toSorted());
 });
 
 test.skipIf(missing !== undefined)(
@@ -271,20 +307,18 @@ test.skipIf(missing !== undefined)(
     await using system = await startObservedSystem();
     const targets = [
       ...system.targets,
-      { job: "web-tools", address: `127.0.0.1:${VERIFIED_PORT}` },
+      { ...verified, address: `127.0.0.1:${VERIFIED_PORT}` },
       { job: "rabbitmq", address: await system.broker.metricsAddress() },
     ];
     await using prometheus = await startPrometheus(targets, await readFile(join(ROOT, "docker/observability/rules.yml"), "utf8"));
     await expect.poll(async () => (await prometheus.query("sum(up)"))[0]?.value, { timeout: 180_000 }).toBe(system.targets.length + 1);
-    await expect.poll(() => system.call("web_browse", { url: `${system.pages.url}/quick` })).toBe(200);
-    const silent: string[] = [];
+    await untilServed(system);
+    const wrong: string[] = [];
     for (const reason of reasons) {
       const begun = performance.now();
-      const without = await fire(reason, system, prometheus);
-      silent.push(...without);
-      console.log(
-        `${Math.round((performance.now() - begun) / 1000)} s: ${reason.fires.join(", ")}${without.length === 0 ? "" : `: silent: ${without.join(", ")}`}`,
-      );
+      const found = await fire(reason, system, prometheus);
+      wrong.push(...found);
+      console.log([`${Math.round((performance.now() - begun) / 1000)} s: ${Object.keys(reason.fires).join(", ")}`, ...found].join(": "));
     }
 
     const empty: string[] = [];
@@ -292,6 +326,6 @@ test.skipIf(missing !== undefined)(
       if ((await prometheus.query(`count_over_time((${expr})[20m:10s])`)).length === 0) empty.push(where);
     }
 
-    expect({ silent, empty }).toEqual({ silent: [], empty: [] });
+    expect({ wrong, empty }).toEqual({ wrong: [], empty: [] });
   },
 );

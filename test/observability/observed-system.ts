@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   badPages,
   freePort,
+  gatewayClient,
   type ModelServer,
   type NodeProgram,
   type PageServer,
@@ -31,6 +32,7 @@ const PAGES = { "/quick": "<h1>Quick</h1>", "/silent": badPages.silent(), "/slow
 const ROOT = join(import.meta.dirname, "../..");
 
 const GATEWAY_TOKEN = "observed-gateway-token";
+const MCP_TOKEN = "observed-mcp-token";
 
 /** A running system whose parts can be harmed: every service as a process of its own, with a broker and a Redis of its own. */
 export interface ObservedSystem extends AsyncDisposable {
@@ -42,9 +44,10 @@ export interface ObservedSystem extends AsyncDisposable {
   readonly targets: readonly Target[];
   readonly model: ModelServer;
   readonly environments: ReadonlyMap<string, Readonly<Record<string, string>>>;
-  readonly processes: ReadonlyMap<string, NodeProgram>;
-  /** Starts the process of that name anew, once it has ended. */
-  restart(name: string): void;
+  /** Ends the processes of these names without a warning. */
+  kill(...names: readonly string[]): Promise<void>;
+  /** Starts what has been killed. */
+  restart(...names: readonly string[]): void;
   /** Calls a tool by the gateway's HTTP. @returns the answer's status */
   call(tool: string, args: object, options?: { readonly timeoutMs?: number; readonly token?: string }): Promise<number>;
   /** Publishes past all that RockBot checks. */
@@ -67,13 +70,16 @@ export async function startObservedSystem({ only }: StartObservedSystemOptions =
   await copyFile(join(folder, "policy.yaml"), join(folder, "policy.to-break.yaml"));
   await writeFile(join(folder, "bus-url"), broker.url);
   await symlink("/usr/bin", join(folder, "programs")); // of scripts-manager
-  await writeFile(join(folder, "mcp.json"), JSON.stringify({ mcpServers: { away: { url: `http://127.0.0.1:${await freePort()}/mcp` } } }));
+  const mcpPort = await freePort();
+  const mcpServer = { url: `http://127.0.0.1:${mcpPort}/mcp`, auth: { type: "bearer", token: MCP_TOKEN } };
+  await writeFile(join(folder, "mcp.json"), JSON.stringify({ mcpServers: { "system-info": mcpServer } }));
   const model = starting.use(await startModelServer(() => ({ text: "Hello." })));
   const gatewayPort = await freePort();
   const common = { BUS_URL: broker.url, REDIS_URL: redis.url, POLICY_FILE: join(folder, "policy.yaml"), LOG_LEVEL: "warn" };
   const { BUS_URL: _, ...withoutBus } = common;
   const environments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "web-tools": { ...common, CONCURRENCY: "4", ALLOW_ADDRESSES: `127.0.0.1:${pages.port}`, AUDIT_FILE: join(folder, "audit.jsonl") },
+    "system-info-mcp": { PORT: String(mcpPort), MCP_TOKEN, LOG_LEVEL: "warn" },
     "mcp-bridge": { ...common, MCP_CONFIG: join(folder, "mcp.json") },
     "scripts-manager": { ...common, PATH: join(folder, "programs"), SANDBOX_IDLE_MS: "1000" },
     scheduler: { ...common, POLICY_FILE: join(folder, "policy.to-break.yaml"), SHORTEST_INTERVAL_SECONDS: "1" },
@@ -85,7 +91,10 @@ export async function startObservedSystem({ only }: StartObservedSystemOptions =
   const ports = new Map<string, number>();
   const start = (job: string) => {
     const env = { ...environments[job], HEALTH_PORT: String(ports.get(job)) };
-    processes.set(job, startNodeProgram(join(ROOT, "services/main.ts"), { args: [job], env, cwd: ROOT }));
+    const process = startNodeProgram(join(ROOT, "services/main.ts"), { args: [job], env, cwd: ROOT });
+    processes.set(job, process);
+    // As compose and a kubelet do: a service gives up its start where the broker is slow.
+    void process.ended.then((code) => (code === 1 ? start(job) : undefined));
   };
   starting.defer(async () => void (await Promise.all([...processes.values()].map((process) => process[Symbol.asyncDispose]()))));
   for (const job of Object.keys(environments).filter((name) => only?.includes(name) !== false)) {
@@ -103,16 +112,11 @@ export async function startObservedSystem({ only }: StartObservedSystemOptions =
     targets,
     model,
     environments: new Map(Object.entries(environments)),
-    processes,
-    restart: start,
+    kill: async (...names) => void (await Promise.all(names.map((name) => processes.get(name)?.[Symbol.asyncDispose]()))),
+    restart: (...names) => names.forEach(start),
     async call(tool, args, { timeoutMs = 10_000, token = GATEWAY_TOKEN } = {}) {
-      const answer = await fetch(`http://127.0.0.1:${gatewayPort}/v1/tools/${tool}/invoke`, {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${token}`, "rockbot-timeout-ms": String(timeoutMs) },
-        body: JSON.stringify(args),
-      });
-      await answer.text();
-      return answer.status;
+      const client = gatewayClient(`http://127.0.0.1:${gatewayPort}`, token);
+      return (await client.call(tool, args, { "rockbot-timeout-ms": String(timeoutMs) })).status;
     },
     async raw(publish) {
       const connection = await connect(broker.url);

@@ -16,8 +16,8 @@ export interface Target {
 export interface Prometheus extends AsyncDisposable {
   /** The series of an instant query. */
   query(expr: string): Promise<readonly { readonly metric: Readonly<Record<string, string>>; readonly value: number }[]>;
-  /** The names of the alerts that fire now. */
-  firing(): Promise<ReadonlySet<string>>;
+  /** The labels of the alerts that fire now; `alertname` is one. */
+  firing(): Promise<readonly Readonly<Record<string, string>>[]>;
 }
 
 interface Rule {
@@ -61,8 +61,8 @@ export async function startPrometheus(targets: readonly Target[], rules: string)
       return result.map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }));
     },
     async firing() {
-      const { alerts } = (await get("alerts")) as { alerts: { labels: { alertname: string }; state: string }[] };
-      return new Set(alerts.filter(({ state }) => state === "firing").map(({ labels }) => labels.alertname));
+      const { alerts } = (await get("alerts")) as { alerts: { labels: Record<string, string>; state: string }[] };
+      return alerts.filter(({ state }) => state === "firing").map(({ labels }) => labels);
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
@@ -91,7 +91,7 @@ const configuration = (targets: readonly Target[]): object => ({
   scrape_configs: [
     {
       job_name: "rockbot",
-      static_configs: targets.map(({ job, address }) => ({ targets: [address], labels: { job, part_of: "rockbot" } })),
+      static_configs: targets.map(({ job, address }) => ({ targets: [address], labels: { job, part_of: "rockbot", namespace: "rockbot" } })),
     },
   ],
 });
