@@ -1,13 +1,12 @@
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import type { ToolInvokeResponse } from "@rockbot/contracts";
 import { configSchema, startGateway } from "@rockbot/gateway";
 import { loadConfig } from "@rockbot/process/config";
 import { startTelemetry } from "@rockbot/process/telemetry";
 import { serveTools } from "@rockbot/tools";
-import { Pool } from "undici";
 import { type Caller, MAX_CALLS_OUT, type Place } from "../contender.ts";
 import { echoSet } from "./echo-tool.ts";
-import { benchPolicy, payloadOf } from "./tool-caller.ts";
+import { connectHttpCaller } from "./http-caller.ts";
+import { benchPolicy } from "./tool-caller.ts";
 
 /** As rockbot, called by HTTP through the gateway, which is a process of its own. */
 const TOOL = "bench_http";
@@ -29,15 +28,5 @@ export async function front({ amqpUrl }: Place): Promise<string> {
 }
 
 export async function connect(_: Place, front = ""): Promise<Caller> {
-  const pool = new Pool(front, { connections: MAX_CALLS_OUT });
-  const request = { method: "POST", path: `/v1/tools/${TOOL}/invoke`, headers: { "content-type": "application/json" } } as const;
-  return {
-    async call(payload) {
-      const { statusCode, body } = await pool.request({ ...request, body: JSON.stringify(payload) });
-      const answer = (await body.json()) as ToolInvokeResponse;
-      if (statusCode !== 200) throw new Error(`the gateway answers ${statusCode}: ${JSON.stringify(answer).slice(0, 200)}`);
-      return payloadOf(answer);
-    },
-    [Symbol.asyncDispose]: () => pool.destroy(),
-  };
+  return connectHttpCaller(front, TOOL);
 }

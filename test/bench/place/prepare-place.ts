@@ -8,12 +8,12 @@ import type { Place } from "../contender.ts";
 import { benchPolicyText } from "./bench-policy.ts";
 import { startOtlpSink } from "./otlp-sink.ts";
 
-/** Gives the broker the users of the bench's policy, and opens what else contenders need. It ends with the stack. */
-export async function preparePlace(stack: AsyncDisposableStack, broker: TestBroker, redis: TestRedis): Promise<Place> {
+/** Gives the broker the users of a policy, and opens what else contenders need. It ends with the stack. */
+export async function preparePlace(stack: AsyncDisposableStack, broker: TestBroker, redis: TestRedis, policyText = benchPolicyText): Promise<Place> {
   const folder = stack.use(await temporaryFolder()).path;
   const policyFile = join(folder, "policy.yaml");
-  await writeFile(policyFile, benchPolicyText);
-  const users = busRights(createPolicy(await readPolicy(benchPolicyText, policyFile)).document);
+  await writeFile(policyFile, policyText);
+  const users = busRights(createPolicy(await readPolicy(policyText, policyFile)).document);
   const passwords = new Map(users.map(({ user }) => [user, randomBytes(12).toString("hex")]));
   await broker.importDefinitions(brokerDefinitions(users, { passwords }));
   const amqpUrl = await broker.directUrl();

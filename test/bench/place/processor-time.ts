@@ -2,11 +2,14 @@ import { readdir, readFile } from "node:fs/promises";
 
 /** Linux counts processor time in ticks of 10 ms. */
 const TICK_US = 10_000;
+/** Linux counts memory in pages. */
+const PAGE = 4_096;
 
 interface Process {
   readonly pid: number;
   readonly parent: number;
   readonly cpuUs: number;
+  readonly memory: number;
 }
 
 /**
@@ -24,16 +27,19 @@ export async function findErlangNode(name: string): Promise<number> {
 }
 
 /** User and system time of a process and all below it since their start, in microseconds. */
-export async function treeCpuUs(root: number): Promise<number> {
-  const processes = await Promise.all((await pids()).map(readProcess));
+export const treeCpuUs = async (root: number): Promise<number> => (await treeOf(root)).reduce((sum, { cpuUs }) => sum + cpuUs, 0);
+
+/** What a process and all below it have in memory, in bytes. */
+export const treeMemory = async (root: number): Promise<number> => (await treeOf(root)).reduce((sum, { memory }) => sum + memory, 0);
+
+async function treeOf(root: number): Promise<readonly Process[]> {
+  const processes = (await Promise.all((await pids()).map(readProcess))).filter((process) => process !== undefined);
   const family = new Set([root]);
-  let sum = 0;
   for (let size = 0; size !== family.size; ) {
     size = family.size;
-    for (const process of processes) if (process !== undefined && family.has(process.parent)) family.add(process.pid);
+    for (const { pid, parent } of processes) if (family.has(parent)) family.add(pid);
   }
-  for (const process of processes) if (process !== undefined && family.has(process.pid)) sum += process.cpuUs;
-  return sum;
+  return processes.filter(({ pid }) => family.has(pid));
 }
 
 const pids = async (): Promise<number[]> => (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
@@ -44,6 +50,6 @@ const readText = (file: string): Promise<string> => readFile(file, "utf8").catch
 async function readProcess(pid: number): Promise<Process | undefined> {
   const stat = await readText(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // the name before may contain anything
-  if (fields.length < 14) return undefined;
-  return { pid, parent: Number(fields[1]), cpuUs: (Number(fields[11]) + Number(fields[12])) * TICK_US };
+  if (fields.length < 22) return undefined;
+  return { pid, parent: Number(fields[1]), cpuUs: (Number(fields[11]) + Number(fields[12])) * TICK_US, memory: Number(fields[21]) * PAGE };
 }
