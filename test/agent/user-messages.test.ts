@@ -1,6 +1,6 @@
 import type { Bus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { createEnvelope, type Envelope, encodeMessage, messages, type ToolDefinition } from "@rockbot/contracts";
+import type { ToolDefinition } from "@rockbot/contracts";
 import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { type ModelServerRequest, ownVirtualHost, startModelServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { defineTool, serveTools } from "@rockbot/tools";
@@ -8,6 +8,7 @@ import { test } from "vitest";
 import { verifiedHost } from "../broker/verified-broker.ts";
 import { whoTool } from "../broker/verified-system.ts";
 import { startService } from "../services/start-service.ts";
+import { hearReplies } from "./hear-replies.ts";
 
 const WAIT = { timeout: 60_000, interval: 20 };
 
@@ -186,33 +187,4 @@ function noteTool(run: (what: string, signal: AbortSignal) => Promise<void>) {
     await run(what, signal);
     return "noted";
   });
-}
-
-/** A program that sends users' messages, and hears the replies. */
-async function hearReplies(bus: Bus, replyTo = "user.response.users") {
-  const replies: { readonly correlationId: string | undefined; readonly content: string; readonly isFinal: boolean }[] = [];
-  const subscription = await bus.subscribe(
-    { name: `result.${replyTo.split(".").at(-1)}`, topics: [replyTo], kind: "result" },
-    async ({ correlationId, body }) => {
-      const { content, isFinal = true } = JSON.parse(Buffer.from(body).toString()) as { content: string; isFinal?: boolean };
-      replies.push({ correlationId, content, isFinal });
-    },
-  );
-  return {
-    finals: () => replies.filter(({ isFinal }) => isFinal),
-    /** @param content also names the message */
-    ask: (sessionId: string, content: string, more: Partial<Envelope> = {}) =>
-      bus.publish(
-        createEnvelope({
-          topic: "user.message",
-          type: messages.UserMessage.type,
-          source: "users",
-          replyTo,
-          correlationId: content,
-          body: encodeMessage("UserMessage", { content, sessionId, userId: "somebody", targetAgent: null }),
-          ...more,
-        }),
-      ),
-    [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose](),
-  };
 }

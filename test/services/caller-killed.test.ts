@@ -41,7 +41,7 @@ test("a caller that is killed with 50 calls out finds all 50 answers after its r
   await expect.poll(() => journals.readOpen(`${name}.0`), POLL).toEqual([]);
 });
 
-test("a gateway that is killed gives the answer of a call that was out when it is back", { timeout: 90_000 }, async () => {
+test("a gateway that is killed gives the answer of a call that was out when it is back, and keeps its key for that call", { timeout: 90_000 }, async () => {
   const [amqpUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);
   const name = newName();
   await using tool = await startHeldTool(amqpUrl, name);
@@ -63,5 +63,17 @@ test("a gateway that is killed gives the answer of a call that was out when it i
   expect(await stateIn(after)).toMatchObject({ toolName: name, state: expect.stringMatching(/^(asked|accepted)$/) as string });
   tool.release("even");
   await expect.poll(() => stateIn(after), POLL).toMatchObject({ state: "answered", result: { content: "0" } });
+
+  // The key stays the call's: the same request gets its answer, and another one is refused and changes nothing.
+  const again = async (body: string) => {
+    const answer = await fetch(`${urlOf(after)}/v1/tools/${name}/invoke`, { method: "POST", headers, body, signal: AbortSignal.timeout(30_000) });
+    return [answer.status, await answer.json()];
+  };
+  expect(await again('{"index":0}')).toEqual([200, expect.objectContaining({ content: "0" })]);
+  expect(await again('{"index":1}')).toEqual([
+    400,
+    expect.objectContaining({ code: "invalid_arguments", details: expect.objectContaining({ reason: "conflict" }) }),
+  ]);
+  expect(await stateIn(after)).toMatchObject({ state: "answered", result: { content: "0" } });
   expect(tool.counts().started).toBe(1);
 });

@@ -1,4 +1,5 @@
 import type { Agent, TurnPlace } from "@rockbot/agent";
+import { unlessAborted } from "@rockbot/base";
 import { type Bus, DeadLetterError, type Death, type Delivery, type Logger } from "@rockbot/bus";
 import {
   AGENT_USER_SUBSCRIPTION,
@@ -14,6 +15,7 @@ import {
 import { callerOf, type Identity, METERED, type MessageMeter } from "@rockbot/tools";
 import { lastTurns } from "./last-turns.ts";
 import { replyAddress } from "./reply-address.ts";
+import { ReplyOrder } from "./reply-order.ts";
 import type { SessionAddresses } from "./session-addresses.ts";
 import type { AskOptions, TurnAnswer, TurnCalls, TurnQuestion } from "./turn-calls.ts";
 import { replyId, type UserReplies } from "./user-replies.ts";
@@ -70,6 +72,7 @@ export function openUserDesk(bus: Bus, options: UserDeskOptions): Promise<AsyncD
 class UserDesk {
   readonly #bus: Bus;
   readonly #options: UserDeskOptions;
+  readonly #order = new ReplyOrder();
 
   constructor(bus: Bus, options: UserDeskOptions) {
     this.#bus = bus;
@@ -130,13 +133,16 @@ class UserDesk {
     if (refusal !== undefined || !decoded.ok) return reply(`I could not take your message: ${refusal}`, true);
     const { sessionId, content } = decoded.value;
     const turn = { caller, sessionId, turnId: message.messageId };
-    const placed = this.#place(turn); // before anything is awaited: places are in the order of the messages
+    // Before anything is awaited: places are in the order of the messages.
+    const placed = this.#place(turn);
+    using replyPlace = this.#order.take(caller, sessionId);
     await addresses
       .set(caller, sessionId, address)
       .catch((error: unknown) => log.warn({ reason: String(error) }, "could not keep where replies of a session go"));
     await placed;
     const timeoutMs = Math.min(turnTimeoutMs, waitsMs(message) ?? turnTimeoutMs);
-    const { text } = await this.#ask({ ...turn, message: content }, { timeoutMs, delivery, onStep: (words) => reply(words, false) });
+    const { text, isAnswer } = await this.#ask({ ...turn, message: content }, { timeoutMs, delivery, onStep: (words) => reply(words, false) });
+    if (isAnswer) await unlessAborted(replyPlace.before, delivery.signal);
     await reply(text, true);
   }
 
