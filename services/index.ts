@@ -70,6 +70,18 @@ const listed = [
     start: async ({ bus, config, ...parts }) => (await import("./scheduler/src/scheduler.ts")).startScheduler(bus, config, parts),
   }),
   defineService({
+    name: "knowledge-tools",
+    summary: "Keeps knowledge that agents save and operators import, and finds it.",
+    topic: "tool.invoke.knowledge",
+    tools: ["knowledge_*", "search"],
+    state: ["audit", "blobs", "rates", "claims", "data"],
+    egress: ["configured"],
+    deployment: { enabled: false, requests: { cpu: "100m", memory: "128Mi" }, memoryLimit: "512Mi" },
+    settings: () => import("./knowledge-tools/src/generated/config.ts"),
+    examine: async (config) => (await import("./knowledge-tools/src/examine.ts")).examine(config),
+    start: async ({ bus, config, ...parts }) => (await import("./knowledge-tools/src/knowledge-tools.ts")).startKnowledgeTools(bus, config, parts),
+  }),
+  defineService({
     name: "agent",
     summary: "Answers users and callers by a model, which calls the tools of all other services.",
     topic: "tool.invoke.agent",

@@ -29,7 +29,7 @@ export function composeFile(text: string, services: readonly (BusService | Serve
   return text
     .replace(SECRET_VOLUMES, () => folders.join(""))
     .replaceAll(BUS_NETWORKS, () => onBus.join(", "))
-    .replace(/\nnetworks:\n/, () => `${stanzas.map((lines) => `\n${lines}`).join("")}\nnetworks:\n${networks.join("")}`)
+    .replace(/\n((?:#.*\n)*networks:\n)/, (_, head: string) => `${stanzas.map((lines) => `\n${lines}`).join("")}\n${head}${networks.join("")}`)
     .replace(/\nvolumes:\n/, () => `\nvolumes:\n${volumes.join("")}`);
 }
 

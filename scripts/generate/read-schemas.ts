@@ -12,7 +12,7 @@ const SWITCHES = ["x-readOnly", "x-idempotent", "x-dangerous"];
 export function readYaml(file: string, text: string): { readonly value?: unknown; readonly faults: readonly string[] } {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
-  if (document.errors.length === 0) return { value: document.toJS(), faults: [] };
+  if (document.errors.length === 0) return { value: JSON.parse(JSON.stringify(document.toJS())), faults: [] }; // what an alias names is a definition of its own
   const faults = document.errors.slice(0, 1); // the others follow from it
   return { faults: faults.map(({ message, pos }) => `${file}, line ${lines.linePos(pos[0]).line}: this is no YAML: ${message}`) };
 }

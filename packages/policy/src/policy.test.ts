@@ -249,3 +249,14 @@ test("a caller opens the roots of its list, else everyone's; once a list stands,
   expect([shared.rootsOf("a"), shared.rootsOf("b")]).toEqual([[], ["docs"]]);
   expect((await policyOf("")).rootsOf("a")).toBeUndefined();
 });
+
+test("a caller opens the spaces of its list, else everyone's; those that all open are in every list", async () => {
+  const policy = await policyOf("callers: { a: { spaces: [shared, team] }, b: {}, c: { spaces: [shared] } }\neveryone: { spaces: [shared, news] }");
+  expect(["a", "b", "c", "other"].map((caller) => policy.spacesOf(caller))).toEqual([["shared", "team"], ["shared", "news"], ["shared"], ["shared", "news"]]);
+  expect(policy.commonSpaces()).toEqual(["shared"]);
+  const named = await policyOf("callers: { a: { spaces: [team] } }");
+  expect([named.spacesOf("b"), named.commonSpaces()]).toEqual([[], []]);
+  const silent = await policyOf("");
+  expect([silent.spacesOf("a"), silent.commonSpaces()]).toEqual([undefined, undefined]);
+  expect(policy.explain({ caller: "a", tool: "x" })).toContain("opens the space team of the knowledge base");
+});

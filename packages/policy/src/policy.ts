@@ -79,6 +79,10 @@ export interface Policy {
   credentialOf(caller: string, kind: string): string | undefined;
   /** The names of the folders that workspace tools open for this caller. @returns undefined if the policy names none for anybody: all of the service's */
   rootsOf(caller: string): readonly string[] | undefined;
+  /** The spaces of the knowledge base that this caller opens. @returns undefined if the policy names none for anybody: what is shared */
+  spacesOf(caller: string): readonly string[] | undefined;
+  /** Those that every caller opens, named or not. @returns undefined likewise */
+  commonSpaces(): readonly string[] | undefined;
   /** The same for people, with all that was looked at and the lines where it stands. */
   explain(use: Use): string[];
 }
@@ -132,7 +136,9 @@ export function createPolicy(source: PolicySource): Policy {
     },
     inFlightOf: (caller) => judge.inFlightOf(caller),
     credentialOf: (caller, kind) => (judge.kinds.has(kind) ? judge.credentialsOf(caller).get(kind) : ANY),
-    rootsOf: (caller) => judge.rootsOf(caller),
+    rootsOf: (caller) => judge.listOf("roots", caller),
+    spacesOf: (caller) => judge.listOf("spaces", caller),
+    commonSpaces: () => judge.commonSpaces(),
     messagesOf(caller) {
       const known = flows.get(caller);
       if (known !== undefined) return known;
@@ -151,7 +157,8 @@ class Judge {
   readonly #source: PolicySource;
   readonly #callers: ReadonlyMap<string, PolicyCaller>;
   readonly #queues: ReturnType<typeof entries<PolicyQueue>>;
-  readonly #hasRoots: boolean;
+  /** Whom the policy says something of: everyone, and those that it names. */
+  readonly #all: readonly (PolicyEveryone | PolicyCaller)[];
   /** Of the credentials that the policy names. */
   readonly kinds: ReadonlySet<string>;
 
@@ -159,9 +166,8 @@ class Judge {
     this.#source = source;
     this.#callers = new Map(entries(source.document.callers));
     this.#queues = entries(source.document.queues);
-    const all = [source.document.everyone, ...this.#callers.values()];
-    this.kinds = new Set(all.flatMap(({ credentials = {} }) => Object.keys(credentials)));
-    this.#hasRoots = all.some(({ roots }) => roots !== undefined);
+    this.#all = [source.document.everyone, ...this.#callers.values()];
+    this.kinds = new Set(this.#all.flatMap(({ credentials = {} }) => Object.keys(credentials)));
   }
 
   judge(use: Use): Decision {
@@ -214,7 +220,8 @@ class Judge {
       `at most ${depth} calls between the first and this one`,
       ...describeMessages(this.messagesOf(use.caller)),
       ...[...this.credentialsOf(use.caller)].map(([kind, name]) => `uses the credential ${kind}: ${name}`),
-      ...(this.rootsOf(use.caller) ?? []).map((root) => `opens the root ${root}`),
+      ...(this.listOf("roots", use.caller) ?? []).map((root) => `opens the root ${root}`),
+      ...(this.listOf("spaces", use.caller) ?? []).map((space) => `opens the space ${space} of the knowledge base`),
       ...(queue === undefined
         ? []
         : [`at most ${queue.concurrency} calls at once by all callers, ${queue.waiting} waiting, in one instance: ${this.#at(["queues", queue.name])}`]),
@@ -237,8 +244,15 @@ class Judge {
     return new Map([...entries(everyones), ...entries(this.#callers.get(caller)?.credentials ?? {})]);
   }
 
-  rootsOf(caller: string): readonly string[] | undefined {
-    return this.#callers.get(caller)?.roots ?? this.#source.document.everyone.roots ?? (this.#hasRoots ? [] : undefined);
+  /** The caller's own list, else everyone's; without those none if anybody has one. */
+  listOf(list: "roots" | "spaces", caller: string): readonly string[] | undefined {
+    return this.#callers.get(caller)?.[list] ?? this.#source.document.everyone[list] ?? (this.#all.some((each) => each[list] !== undefined) ? [] : undefined);
+  }
+
+  commonSpaces(): readonly string[] | undefined {
+    const { spaces: everyones } = this.#source.document.everyone;
+    if (this.#all.every(({ spaces }) => spaces === undefined)) return undefined;
+    return (everyones ?? []).filter((space) => this.#all.every(({ spaces = everyones }) => spaces?.includes(space)));
   }
 
   messagesOf(caller: string): MessageLimits {

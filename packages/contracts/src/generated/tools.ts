@@ -125,6 +125,42 @@ export const tools = {
     validateInput: validators.validateToolInvokeToolInput,
     validateOutput: validators.validateToolInvokeToolOutput,
   } as ToolDefinition<types.ToolInvokeToolInput, types.ToolInvokeToolOutput>,
+  knowledgeGet: {
+    name: "knowledge_get",
+    description: "Read one item of the knowledge base in full, by its id.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["id"],"properties":{"id":{"type":"string","minLength":1,"maxLength":200,"description":"The id that knowledge_search gives."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["id","kind","title","body","author","categories","tags","owner","space","created_at","updated_at"],"properties":{"id":{"type":"string"},"kind":{"type":"string"},"title":{"type":"string"},"body":{"type":"string"},"author":{"type":"string"},"categories":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}},"owner":{"type":"string","description":"The caller that saved it, who alone may change it."},"space":{"type":["string","null"],"description":"Who may read it; null for its owner alone."},"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolKnowledgeGetInput,
+    validateOutput: validators.validateToolKnowledgeGetOutput,
+  } as ToolDefinition<types.ToolKnowledgeGetInput, types.ToolKnowledgeGetOutput>,
+  knowledgeSave: {
+    name: "knowledge_save",
+    description: "Keep a text in the knowledge base. It is yours alone unless you name a space. With the id of an item of yours, the item is changed: what you leave out stays as it is.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{"id":{"type":["string","null"],"minLength":1,"maxLength":200,"description":"An item of yours to change. Without it a new one is made."},"title":{"type":["string","null"],"pattern":"\\S","maxLength":300,"description":"A new item needs one."},"body":{"type":["string","null"],"pattern":"\\S","maxLength":200000,"description":"The text, such as markdown. A new item needs one."},"kind":{"type":["string","null"],"maxLength":200,"description":"What it is: post when left out."},"categories":{"type":["array","null"],"maxItems":20,"items":{"type":"string","pattern":"\\S","maxLength":100},"description":"Where it belongs. Use one that there is, if it fits."},"tags":{"type":["array","null"],"maxItems":50,"items":{"type":"string","pattern":"\\S","maxLength":100},"description":"Words to find it by."},"space":{"type":["string","null"],"pattern":"^[a-z0-9][a-z0-9-]{0,38}$","description":"Who may read it: shared for all that may use the knowledge base, or another space that the operator gave you. private, or left out for a new item: you alone."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["id","created","space"],"properties":{"id":{"type":"string"},"created":{"type":"boolean","description":"False if an item was changed."},"space":{"type":["string","null"]}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolKnowledgeSaveInput,
+    validateOutput: validators.validateToolKnowledgeSaveOutput,
+  } as ToolDefinition<types.ToolKnowledgeSaveInput, types.ToolKnowledgeSaveOutput>,
+  knowledgeSearch: {
+    name: "knowledge_search",
+    description: "Search the knowledge base: posts, threads, notes, profiles and what else was saved. Items with all words of the query come first. Filters narrow the search; of several values in one filter any may match. A value that nobody knows is named in errors, and the search goes on without it.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["query"],"properties":{"query":{"type":"string","pattern":"\\S","maxLength":2000,"description":"The words to look for, in any order."},"kinds":{"type":["array","null"],"maxItems":50,"items":{"type":"string","maxLength":200},"description":"Only items of these kinds. Case does not matter."},"authors":{"type":["array","null"],"maxItems":50,"items":{"type":"string","maxLength":200},"description":"Only items by these authors. Case does not matter."},"categories":{"type":["array","null"],"maxItems":50,"items":{"type":"string","maxLength":200},"description":"Only items in these categories. Case does not matter."},"tags":{"type":["array","null"],"maxItems":50,"items":{"type":"string","maxLength":200},"description":"Only items with one of these tags. Case does not matter."},"max_results":{"type":["integer","null"],"minimum":1,"maximum":50,"description":"How many items at most. 10 when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["items","errors"],"properties":{"items":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","kind","title","author","categories","tags","snippet","updated_at"],"properties":{"id":{"type":"string","description":"For knowledge_get."},"kind":{"type":"string"},"title":{"type":"string"},"author":{"type":"string"},"categories":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}},"snippet":{"type":"string","description":"The place of the text that fits the query best."},"updated_at":{"type":"string","format":"date-time"}}}},"errors":{"type":"array","items":{"type":"string"},"description":"What of the filters was not known, and so not used."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolKnowledgeSearchInput,
+    validateOutput: validators.validateToolKnowledgeSearchOutput,
+  } as ToolDefinition<types.ToolKnowledgeSearchInput, types.ToolKnowledgeSearchOutput>,
   listScheduledTasks: {
     name: "list_scheduled_tasks",
     description: "List the scheduled tasks of this conversation with their next and last run, and the present time with its zone.",
@@ -245,6 +281,18 @@ export const tools = {
     validateInput: validators.validateToolScheduleTaskInput,
     validateOutput: validators.validateToolScheduleTaskOutput,
   } as ToolDefinition<types.ToolScheduleTaskInput, types.ToolScheduleTaskOutput>,
+  search: {
+    name: "search",
+    description: "Search the knowledge base, as knowledge_search does.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["query"],"properties":{"query":{"type":"string","pattern":"\\S","maxLength":2000,"description":"The words to look for, in any order."},"kinds":{"type":["array","null"],"maxItems":50,"items":{"type":"string","maxLength":200},"description":"Only items of these kinds. Case does not matter."},"authors":{"type":["array","null"],"maxItems":50,"items":{"type":"string","maxLength":200},"description":"Only items by these authors. Case does not matter."},"categories":{"type":["array","null"],"maxItems":50,"items":{"type":"string","maxLength":200},"description":"Only items in these categories. Case does not matter."},"tags":{"type":["array","null"],"maxItems":50,"items":{"type":"string","maxLength":200},"description":"Only items with one of these tags. Case does not matter."},"max_results":{"type":["integer","null"],"minimum":1,"maximum":50,"description":"How many items at most. 10 when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["items","errors"],"properties":{"items":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","kind","title","author","categories","tags","snippet","updated_at"],"properties":{"id":{"type":"string","description":"For knowledge_get."},"kind":{"type":"string"},"title":{"type":"string"},"author":{"type":"string"},"categories":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}},"snippet":{"type":"string","description":"The place of the text that fits the query best."},"updated_at":{"type":"string","format":"date-time"}}}},"errors":{"type":"array","items":{"type":"string"},"description":"What of the filters was not known, and so not used."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolSearchInput,
+    validateOutput: validators.validateToolSearchOutput,
+  } as ToolDefinition<types.ToolSearchInput, types.ToolSearchOutput>,
   searchKnownServices: {
     name: "search_known_services",
     description: "Find MCP servers, agents, groups of tools and guides for a task, best first. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.",
@@ -296,7 +344,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__chat","agent__events","cancel_scheduled_task","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","html_to_text","invoke_tool","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","schedule_task","search_known_services","search_working_memory","web_browse","web_search"];
+export const allToolNames: readonly string[] = ["agent__chat","agent__events","cancel_scheduled_task","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","schedule_task","search","search_known_services","search_working_memory","web_browse","web_search"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["mcp_register_server"];

@@ -652,6 +652,199 @@ name: string
 document: string
 }
 /**
+ * Search the knowledge base: posts, threads, notes, profiles and what else was saved. Items with all words of the query come first. Filters narrow the search; of several values in one filter any may match. A value that nobody knows is named in errors, and the search goes on without it.
+ */
+export interface ToolKnowledgeSearch {
+input: ToolKnowledgeSearchInput
+output: ToolKnowledgeSearchOutput
+}
+export interface ToolKnowledgeSearchInput {
+/**
+ * The words to look for, in any order.
+ */
+query: string
+/**
+ * Only items of these kinds. Case does not matter.
+ * 
+ * @maxItems 50
+ */
+kinds?: (string[] | null)
+/**
+ * Only items by these authors. Case does not matter.
+ * 
+ * @maxItems 50
+ */
+authors?: (string[] | null)
+/**
+ * Only items in these categories. Case does not matter.
+ * 
+ * @maxItems 50
+ */
+categories?: (string[] | null)
+/**
+ * Only items with one of these tags. Case does not matter.
+ * 
+ * @maxItems 50
+ */
+tags?: (string[] | null)
+/**
+ * How many items at most. 10 when left out.
+ */
+max_results?: (number | null)
+}
+export interface ToolKnowledgeSearchOutput {
+items: KnowledgeHit[]
+/**
+ * What of the filters was not known, and so not used.
+ */
+errors: string[]
+}
+export interface KnowledgeHit {
+/**
+ * For knowledge_get.
+ */
+id: string
+kind: string
+title: string
+author: string
+categories: string[]
+tags: string[]
+/**
+ * The place of the text that fits the query best.
+ */
+snippet: string
+updated_at: string
+}
+/**
+ * Search the knowledge base, as knowledge_search does.
+ */
+export interface ToolSearch {
+input: ToolSearchInput
+output: ToolSearchOutput
+}
+export interface ToolSearchInput {
+/**
+ * The words to look for, in any order.
+ */
+query: string
+/**
+ * Only items of these kinds. Case does not matter.
+ * 
+ * @maxItems 50
+ */
+kinds?: (string[] | null)
+/**
+ * Only items by these authors. Case does not matter.
+ * 
+ * @maxItems 50
+ */
+authors?: (string[] | null)
+/**
+ * Only items in these categories. Case does not matter.
+ * 
+ * @maxItems 50
+ */
+categories?: (string[] | null)
+/**
+ * Only items with one of these tags. Case does not matter.
+ * 
+ * @maxItems 50
+ */
+tags?: (string[] | null)
+/**
+ * How many items at most. 10 when left out.
+ */
+max_results?: (number | null)
+}
+export interface ToolSearchOutput {
+items: KnowledgeHit[]
+/**
+ * What of the filters was not known, and so not used.
+ */
+errors: string[]
+}
+/**
+ * Read one item of the knowledge base in full, by its id.
+ */
+export interface ToolKnowledgeGet {
+input: ToolKnowledgeGetInput
+output: ToolKnowledgeGetOutput
+}
+export interface ToolKnowledgeGetInput {
+/**
+ * The id that knowledge_search gives.
+ */
+id: string
+}
+export interface ToolKnowledgeGetOutput {
+id: string
+kind: string
+title: string
+body: string
+author: string
+categories: string[]
+tags: string[]
+/**
+ * The caller that saved it, who alone may change it.
+ */
+owner: string
+/**
+ * Who may read it; null for its owner alone.
+ */
+space: (string | null)
+created_at: string
+updated_at: string
+}
+/**
+ * Keep a text in the knowledge base. It is yours alone unless you name a space. With the id of an item of yours, the item is changed: what you leave out stays as it is.
+ */
+export interface ToolKnowledgeSave {
+input: ToolKnowledgeSaveInput
+output: ToolKnowledgeSaveOutput
+}
+export interface ToolKnowledgeSaveInput {
+/**
+ * An item of yours to change. Without it a new one is made.
+ */
+id?: (string | null)
+/**
+ * A new item needs one.
+ */
+title?: (string | null)
+/**
+ * The text, such as markdown. A new item needs one.
+ */
+body?: (string | null)
+/**
+ * What it is: post when left out.
+ */
+kind?: (string | null)
+/**
+ * Where it belongs. Use one that there is, if it fits.
+ * 
+ * @maxItems 20
+ */
+categories?: ([]|[string]|[string, string]|[string, string, string]|[string, string, string, string]|[string, string, string, string, string]|[string, string, string, string, string, string]|[string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string] | null)
+/**
+ * Words to find it by.
+ * 
+ * @maxItems 50
+ */
+tags?: (string[] | null)
+/**
+ * Who may read it: shared for all that may use the knowledge base, or another space that the operator gave you. private, or left out for a new item: you alone.
+ */
+space?: (string | null)
+}
+export interface ToolKnowledgeSaveOutput {
+id: string
+/**
+ * False if an item was changed.
+ */
+created: boolean
+space: (string | null)
+}
+/**
  * List the MCP servers that are connected, each with a summary and the names of its tools. Costs no call. Read the tools' arguments with mcp_get_service_details.
  */
 export interface ToolMcpListServices {

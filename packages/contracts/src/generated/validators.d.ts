@@ -46,6 +46,12 @@ export declare const validateToolHtmlToTextInput: Validator<types.ToolHtmlToText
 export declare const validateToolHtmlToTextOutput: Validator<types.ToolHtmlToTextOutput>;
 export declare const validateToolInvokeToolInput: Validator<types.ToolInvokeToolInput>;
 export declare const validateToolInvokeToolOutput: Validator<types.ToolInvokeToolOutput>;
+export declare const validateToolKnowledgeGetInput: Validator<types.ToolKnowledgeGetInput>;
+export declare const validateToolKnowledgeGetOutput: Validator<types.ToolKnowledgeGetOutput>;
+export declare const validateToolKnowledgeSaveInput: Validator<types.ToolKnowledgeSaveInput>;
+export declare const validateToolKnowledgeSaveOutput: Validator<types.ToolKnowledgeSaveOutput>;
+export declare const validateToolKnowledgeSearchInput: Validator<types.ToolKnowledgeSearchInput>;
+export declare const validateToolKnowledgeSearchOutput: Validator<types.ToolKnowledgeSearchOutput>;
 export declare const validateToolListScheduledTasksInput: Validator<types.ToolListScheduledTasksInput>;
 export declare const validateToolListScheduledTasksOutput: Validator<types.ToolListScheduledTasksOutput>;
 export declare const validateToolListToolGuidesInput: Validator<types.ToolListToolGuidesInput>;
@@ -66,6 +72,8 @@ export declare const validateToolSaveToWorkingMemoryInput: Validator<types.ToolS
 export declare const validateToolSaveToWorkingMemoryOutput: Validator<types.ToolSaveToWorkingMemoryOutput>;
 export declare const validateToolScheduleTaskInput: Validator<types.ToolScheduleTaskInput>;
 export declare const validateToolScheduleTaskOutput: Validator<types.ToolScheduleTaskOutput>;
+export declare const validateToolSearchInput: Validator<types.ToolSearchInput>;
+export declare const validateToolSearchOutput: Validator<types.ToolSearchOutput>;
 export declare const validateToolSearchKnownServicesInput: Validator<types.ToolSearchKnownServicesInput>;
 export declare const validateToolSearchKnownServicesOutput: Validator<types.ToolSearchKnownServicesOutput>;
 export declare const validateToolSearchWorkingMemoryInput: Validator<types.ToolSearchWorkingMemoryInput>;

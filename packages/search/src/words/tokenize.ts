@@ -1,3 +1,4 @@
+/** What counts as a word. */
 export interface TokenizeOptions {
   /** Letters and digits of every script, with accents taken off; scripts without blanks as pairs of characters. Else runs of `a-z0-9`. */
   readonly unicode: boolean;

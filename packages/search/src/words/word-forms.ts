@@ -1,7 +1,6 @@
-import { remembered } from "@rockbot/base";
-import { stemmer } from "stemmer";
 import type { Extras } from "../rank/extras.ts";
 import { kinds } from "./kinds.ts";
+import { stem } from "./stem.ts";
 import { stopWords } from "./stop-words.ts";
 import { synonymClasses } from "./synonyms.ts";
 import { tokenize } from "./tokenize.ts";
@@ -25,13 +24,10 @@ export interface WordForms {
 const MIN_LENGTH = 3;
 /** A longer run of letters is no word. */
 const MAX_LENGTH = 40;
-const MEMO = 20_000;
-
-const stemOf = remembered((word) => ({ stem: stemmer(word) }), MEMO);
 
 export function createWordForms(extras: Extras): WordForms {
   const minLength = extras.stopWords ? 2 : MIN_LENGTH;
-  const term = (word: string): string => (extras.stems && /^[a-z]{3,}$/.test(word) ? stemOf(word).stem : word);
+  const term = (word: string): string => (extras.stems && /^[a-z]{3,}$/.test(word) ? stem(word) : word);
   const isWord = (word: string): boolean =>
     word.length <= MAX_LENGTH && (word.length >= minLength || /[^a-z\d]/.test(word)) && !(extras.stopWords && stopWords.has(word));
   const classes = extras.synonyms ? classesOf(term) : new Map<string, readonly string[]>();

@@ -1,0 +1,19 @@
+import type { KnowledgeToolsConfig } from "./generated/config.ts";
+import { openStore } from "./knowledge-tools.ts";
+
+interface Finding {
+  readonly what: string;
+  readonly state: "ok" | "broken";
+  readonly message: string;
+}
+
+/** For `rockbot doctor`: where knowledge is kept, and whether that can be opened. */
+export async function examine(config: Readonly<KnowledgeToolsConfig>): Promise<readonly Finding[]> {
+  const what = "knowledge";
+  try {
+    await using store = await openStore(config);
+    return [{ what, state: "ok", message: `kept in ${store.where}` }];
+  } catch (error) {
+    return [{ what, state: "broken", message: error instanceof Error ? error.message : String(error) }];
+  }
+}

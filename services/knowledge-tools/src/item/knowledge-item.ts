@@ -1,0 +1,25 @@
+/** One piece of knowledge, as stores keep it. Names keep the case that they were written in; they are compared by `fold`. */
+export interface KnowledgeItem {
+  readonly id: string;
+  readonly kind: string;
+  readonly title: string;
+  readonly body: string;
+  readonly author: string;
+  readonly categories: readonly string[];
+  readonly tags: readonly string[];
+  /** The effective caller that saved it: it alone may change it. */
+  readonly owner: string;
+  /** Whose callers may read it besides the owner; undefined for nobody. */
+  readonly space: string | undefined;
+  /** Where it was read, if strangers wrote it. Nobody takes that off it. */
+  readonly origin: string | undefined;
+  /** In Unix milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** The space that every caller opens where the policy names none. */
+export const SHARED = "shared";
+
+/** Two names are the same if this makes the same of them. */
+export const fold = (name: string): string => name.normalize("NFKC").trim().toLowerCase();

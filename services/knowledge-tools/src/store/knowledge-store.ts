@@ -1,0 +1,73 @@
+import type { KnowledgeItem } from "../item/knowledge-item.ts";
+
+/** What items are looked for. */
+export interface MatchQuery {
+  /** Different from each other, at least one. */
+  readonly terms: readonly string[];
+  /** How many of the terms an item has: all of them, all but one, or one. */
+  readonly atLeast: number;
+  /** An item has one facet of each group. */
+  readonly facets: readonly (readonly string[])[];
+  readonly limit: number;
+}
+
+/** A name that items have, as it was first written. */
+export interface Label {
+  readonly name: string;
+  readonly folded: string;
+}
+
+/** Which labels are asked for. */
+export interface LabelQuery {
+  readonly kind: "author" | "category";
+  /** Of items that have one of these facets. */
+  readonly scopes: readonly string[];
+  /** Only these. @default all */
+  readonly folded?: readonly string[] | undefined;
+  readonly limit: number;
+}
+
+/** What became of items that were saved. */
+export interface Saved {
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+}
+
+/** Of more items that match, the newest are ranked: so a question of common words takes no longer than others. */
+export const MAX_RANKED = 1_000;
+
+/**
+ * Keeps items and finds them. What is saved is there for all instances. Whatever becomes of a process, a change is there in full or not at all.
+ * Every method throws StoreUnavailableError if the database is away.
+ */
+export interface KnowledgeStore extends AsyncDisposable {
+  /** In words for an operator, without secrets. */
+  readonly where: string;
+  /** The ids of items that match, best first; of equal ones the newest first. */
+  match(query: MatchQuery): Promise<readonly string[]>;
+  /** Those that there are, in the order asked for. At most a thousand. */
+  get(ids: readonly string[]): Promise<readonly KnowledgeItem[]>;
+  /**
+   * Saves all of them at once, or none. An item that there is keeps the time when it was made, and the place that it was read at.
+   * @throws {OtherOwnerError} if another caller owns one
+   */
+  save(items: AsyncIterable<KnowledgeItem> | Iterable<KnowledgeItem>): Promise<Saved>;
+  /** Those that most items have first, then by name. */
+  labels(query: LabelQuery): Promise<readonly Label[]>;
+  /** How many items a caller owns. */
+  countOf(owner: string): Promise<number>;
+  /** All items, by id. */
+  all(): AsyncIterable<KnowledgeItem>;
+}
+
+/** An item belongs to another caller. */
+export class OtherOwnerError extends Error {
+  override readonly name = "OtherOwnerError";
+  readonly id: string;
+
+  constructor(id: string) {
+    super(`Cannot save the item ${JSON.stringify(id)}: another caller owns it`);
+    this.id = id;
+  }
+}

@@ -1,0 +1,82 @@
+import { closeSync, openSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
+import { backoffMs } from "@rockbot/base";
+import { StoreUnavailableError } from "@rockbot/records";
+import { migrations } from "./migrations.ts";
+
+/** How long SQLite itself waits for another process: it holds up the event loop. Longer waits are between attempts. */
+const HELD_MS = 10;
+
+/**
+ * Opens the database of a file, and brings it to the version of this code.
+ * @throws {StoreUnavailableError} if it cannot be read, or newer code made it
+ */
+export async function openDatabase(file: string, busyTimeoutMs: number): Promise<DatabaseSync> {
+  let db: DatabaseSync | undefined;
+  try {
+    closeSync(openSync(file, "a", 0o600)); // the files beside it get the same rights
+    db = new DatabaseSync(file, { timeout: HELD_MS });
+    const opened = db;
+    await whileBusy(busyTimeoutMs, () => opened.exec("PRAGMA journal_mode = WAL"));
+    db.exec("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA mmap_size = 268435456");
+    if (versionOf(db) !== migrations.length) await migrate(db, { file, busyTimeoutMs });
+    return db;
+  } catch (error) {
+    db?.close();
+    throw unavailable(`open the knowledge of ${file}`, error);
+  }
+}
+
+/** Runs `change` in a transaction of its own that no other process writes beside. It is there in full or not at all. */
+export async function inTransaction<T>(db: DatabaseSync, busyTimeoutMs: number, change: () => Promise<T> | T): Promise<T> {
+  await whileBusy(busyTimeoutMs, () => db.exec("BEGIN IMMEDIATE"));
+  try {
+    const result = await change();
+    db.exec("COMMIT");
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+async function migrate(db: DatabaseSync, { file, busyTimeoutMs }: { readonly file: string; readonly busyTimeoutMs: number }): Promise<void> {
+  await inTransaction(db, busyTimeoutMs, () => {
+    const version = versionOf(db);
+    if (version > migrations.length) {
+      throw new StoreUnavailableError(
+        `Cannot open the knowledge of ${file}: a newer RockBot made it (version ${version}, this one knows ${migrations.length}). Update this one`,
+      );
+    }
+    for (const step of migrations.slice(version)) db.exec(step);
+    db.exec(`PRAGMA user_version = ${migrations.length}`);
+  });
+}
+
+const versionOf = (db: DatabaseSync): number => Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+
+/** Tries again while another process writes. @throws what it throws when the time is over */
+async function whileBusy<T>(timeoutMs: number, attempt: () => T): Promise<T> {
+  const endAt = performance.now() + timeoutMs;
+  for (let failures = 1; ; failures++) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= endAt) throw error;
+      await setTimeout(backoffMs(failures, { baseMs: 2, maxMs: 50, leastPart: 0.2 }));
+    }
+  }
+}
+
+const SQLITE_BUSY = 5;
+
+const isBusy = (error: unknown): boolean => ((error as { readonly errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
+
+/** What SQLite threw, in words of ours; anything else as it is. */
+export function unavailable(what: string, error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (error instanceof StoreUnavailableError || code === undefined) return error;
+  const why = isBusy(error) ? "other processes write to it all the time" : code === "ERR_SQLITE_ERROR" ? message : code;
+  return new StoreUnavailableError(`Cannot ${what}: ${why}`, { cause: error });
+}

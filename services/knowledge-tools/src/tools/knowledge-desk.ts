@@ -1,0 +1,36 @@
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { StoreUnavailableError } from "@rockbot/records";
+import type { Reader } from "../item/reader.ts";
+import type { KnowledgeStore } from "../store/knowledge-store.ts";
+
+/** What the tools share. */
+export interface KnowledgeDesk {
+  readonly store: KnowledgeStore;
+  /** That items may have; the first is that of an item that names none. */
+  readonly kinds: readonly string[];
+  readonly maxItemsPerCaller: number;
+  /** What a caller may read by the policy in force. */
+  readonly readerOf: (caller: string) => Reader;
+  /** Called when something was saved. */
+  readonly onSaved: () => void;
+  /** In Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/** Runs what uses the store. @throws {ToolError} `unavailable` while the database is away */
+export async function withStore<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    throw new ToolError(ToolErrorCode.Unavailable, `Cannot ${what}: the database of the knowledge base does not answer. Try again later.`, { cause: error });
+  }
+}
+
+/** For items of which one was read from strangers. */
+export const trustOf = (items: readonly { readonly origin: string | undefined }[]) => {
+  const origin = items.find((item) => item.origin !== undefined)?.origin;
+  return origin === undefined ? {} : { trust: { level: "untrusted" as const, origin } };
+};
+
+export const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,41 @@
+import { type KnowledgeHit, type ToolKnowledgeSearchInput, type ToolKnowledgeSearchOutput, tools } from "@rockbot/contracts";
+import { defineTool, type Tool } from "@rockbot/tools";
+import { resolveFilters } from "../find/filters.ts";
+import { findItems } from "../find/find-items.ts";
+import type { KnowledgeItem } from "../item/knowledge-item.ts";
+import { snippetOf } from "../text/snippet.ts";
+import { queryTerms } from "../text/terms.ts";
+import { isoTime, type KnowledgeDesk, trustOf, withStore } from "./knowledge-desk.ts";
+
+const DEFAULT_RESULTS = 10;
+
+/** `knowledge_search`: items that the caller may read, by words and filters. What of the filters is not known is said beside what was found. */
+export function knowledgeSearch({ store, kinds, readerOf }: KnowledgeDesk, definition = tools.knowledgeSearch): Tool {
+  return defineTool<ToolKnowledgeSearchInput, ToolKnowledgeSearchOutput>(definition, (input, { caller }) =>
+    withStore("search", async () => {
+      const { scopes } = readerOf(caller);
+      const named = { kinds: input.kinds ?? [], authors: input.authors ?? [], categories: input.categories ?? [], tags: input.tags ?? [] };
+      const { facets, errors } = await resolveFilters(named, { store, kinds, scopes });
+      const terms = queryTerms(input.query);
+      const found = await findItems(store, { terms, facets: [scopes, ...facets], limit: input.max_results ?? DEFAULT_RESULTS });
+      const items = found.map((item) => hitOf(item, terms));
+      return { content: textOf(items, errors), structured: { items, errors: [...errors] }, ...trustOf(found) };
+    }),
+  );
+}
+
+function hitOf({ id, kind, title, author, categories, tags, body, updatedAt }: KnowledgeItem, terms: readonly string[]): KnowledgeHit {
+  return { id, kind, title, author, categories: [...categories], tags: [...tags], snippet: snippetOf(body, terms), updated_at: isoTime(updatedAt) };
+}
+
+function textOf(items: readonly KnowledgeHit[], errors: readonly string[]): string {
+  const found = items.length === 0 ? "Nothing was found. Try other words, or fewer filters." : items.map(lineOf).join("\n\n");
+  return errors.length === 0 ? found : `${found}\n\nErrors: ${errors.join(" ")}`;
+}
+
+function lineOf({ id, kind, title, author, categories, tags, snippet, updated_at }: KnowledgeHit, index: number): string {
+  const labels = [`${kind} by ${author}`, ...categories.map((name) => `in ${name}`), ...tags.map((name) => `#${name}`), updated_at.slice(0, 10)];
+  return `${index + 1}. ${oneLine(title)} (id ${id}; ${oneLine(labels.join(", "))})\n   ${snippet}`;
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, " ");
