@@ -25,6 +25,7 @@ export type {
   ToolAgentEventsInput,
   ToolAgentEventsOutput,
   ToolAnnouncement,
+  ToolAnthropicUsageInput,
   ToolError as ToolErrorMessage,
   ToolExecutePythonScriptInput,
   ToolExecutePythonScriptOutput,

@@ -41,6 +41,7 @@ export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type O
 
 // The web: pages that behave or not, and the Brave Search API.
 
+export { type AnthropicAdminServer, startAnthropicAdminServer } from "./anthropic/admin-server.ts";
 export { type BraveFault, type BraveResult, type FakeBrave, startFakeBrave } from "./fake-brave.ts";
 export { badPages, type Page, type PageAnswer, type PageRequest, type PageServer, startPageServer } from "./page-server.ts";
 

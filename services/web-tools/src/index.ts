@@ -1,8 +1,8 @@
 // To run the service.
 
 export { configSchema, type WebToolsConfig } from "./generated/config.ts";
-export { type StartWebToolsOptions, startWebTools } from "./web-tools.ts";
+export { startWebTools } from "./web-tools.ts";
 
 // To look at its tools without a bus, and at what a configuration leaves out.
 
-export { type WebToolSet, webToolSet, webToolsOff } from "./web-tool-set.ts";
+export { webToolSet, webToolsOff } from "./web-tool-set.ts";

@@ -1,23 +1,17 @@
-import { createPublicFetch } from "@rockbot/edge/outbound";
+import { createPublicFetch, hostAndPort } from "@rockbot/edge/outbound";
 import { createPageConverter } from "@rockbot/page";
-import type { ToolSet } from "@rockbot/tools";
+import type { OwnedToolSet } from "@rockbot/process/tool-set";
 import type { WebToolsConfig } from "./generated/config.ts";
 import { htmlToTextTool } from "./tools/html-to-text.ts";
 import { webBrowse } from "./tools/web-browse.ts";
 import { webSearch } from "./tools/web-search.ts";
 import { webToolsGuide } from "./web-tools-guide.ts";
 
-/** Tools with what they hold open: connections and processes. */
-export interface WebToolSet extends ToolSet, AsyncDisposable {
-  /** The tools that are left out, and what has to be set for each. */
-  readonly off: readonly { readonly tool: string; readonly reason: string }[];
-}
-
 /**
  * The tools that `config` allows: `web_search` is there only with a key, as a tool that can only fail misleads a model.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
-export function webToolSet(config: Readonly<WebToolsConfig>): WebToolSet {
+export function webToolSet(config: Readonly<WebToolsConfig>): OwnedToolSet {
   const { braveApiKey, braveBaseUrl, maxSearchResults, allowAddresses, allowPorts, maxPageBytes, fetchTimeoutMs, idleTimeoutMs, userAgent } = config;
   const open = new AsyncDisposableStack();
   const fetch = open.use(createPublicFetch({ allowAddresses, allowPorts, maxBytes: maxPageBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs, userAgent }));
@@ -46,11 +40,6 @@ export function webToolSet(config: Readonly<WebToolsConfig>): WebToolSet {
 }
 
 /** The tools that `config` leaves out, and what has to be set for each. */
-export function webToolsOff({ braveApiKey }: Readonly<WebToolsConfig>): WebToolSet["off"] {
+export function webToolsOff({ braveApiKey }: Readonly<WebToolsConfig>): OwnedToolSet["off"] {
   return braveApiKey === undefined ? [{ tool: "web_search", reason: "It needs a key of the Brave Search API: set BRAVE_API_KEY." }] : [];
-}
-
-function hostAndPort(baseUrl: string): string {
-  const { hostname, port, protocol } = new URL(baseUrl);
-  return `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
 }

@@ -29,6 +29,18 @@ export const tools = {
     validateInput: validators.validateToolAgentEventsInput,
     validateOutput: validators.validateToolAgentEventsOutput,
   } as ToolDefinition<types.ToolAgentEventsInput, types.ToolAgentEventsOutput>,
+  anthropicUsage: {
+    name: "anthropic_usage",
+    description: "Report what the organization used of Anthropic's API. The report usage counts tokens, cost gives US dollars, and claude_code gives sessions, lines, commits and costs of each person.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["report","starting_at"],"properties":{"report":{"type":"string","enum":["usage","cost","claude_code"],"description":"Which report."},"starting_at":{"type":"string","minLength":10,"maxLength":40,"description":"The first moment, as a date (2025-08-01) or a time (2025-08-01T12:00:00Z), in UTC."},"ending_at":{"type":"string","minLength":10,"maxLength":40,"description":"The end, which is not included, in the same forms. Now when left out. Of claude_code, at most 31 days after the start."},"bucket_width":{"type":"string","enum":["1d","1h","1m"],"description":"The length of a row's time, of usage only: a day when left out."},"group_by":{"type":"array","maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["api_key_id","workspace_id","model","service_tier","context_window","description"]},"description":"What else rows are split by. Of usage all but description; of cost workspace_id and description. Not of claude_code."},"models":{"type":"array","maxItems":20,"items":{"type":"string","minLength":1,"maxLength":100},"description":"Only these models, of usage."},"workspace_ids":{"type":"array","maxItems":20,"items":{"type":"string","minLength":1,"maxLength":100},"description":"Only these workspaces, of usage."},"api_key_ids":{"type":"array","maxItems":20,"items":{"type":"string","minLength":1,"maxLength":100},"description":"Only these API keys, of usage."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["report","starting_at","ending_at","rows","totals"],"properties":{"report":{"type":"string"},"starting_at":{"type":"string"},"ending_at":{"type":"string"},"rows":{"type":"array","items":{"type":"object"},"description":"Amounts are in US dollars."},"totals":{"type":"object","additionalProperties":{"type":"number"}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 60,
+    validateInput: validators.validateToolAnthropicUsageInput,
+    validateOutput: validators.validateToolAnthropicUsageOutput,
+  } as ToolDefinition<types.ToolAnthropicUsageInput, types.ToolAnthropicUsageOutput>,
   cancelScheduledTask: {
     name: "cancel_scheduled_task",
     description: "Remove a scheduled task of this conversation by its name.",
@@ -344,7 +356,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__chat","agent__events","cancel_scheduled_task","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","schedule_task","search","search_known_services","search_working_memory","web_browse","web_search"];
+export const allToolNames: readonly string[] = ["agent__chat","agent__events","anthropic_usage","cancel_scheduled_task","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","schedule_task","search","search_known_services","search_working_memory","web_browse","web_search"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["mcp_register_server"];

@@ -619,6 +619,69 @@ events: AgentEvent[]
 last: number
 }
 /**
+ * Report what the organization used of Anthropic's API. The report usage counts tokens, cost gives US dollars, and claude_code gives sessions, lines, commits and costs of each person.
+ */
+export interface ToolAnthropicUsage {
+input: ToolAnthropicUsageInput
+output: ToolAnthropicUsageOutput
+}
+export interface ToolAnthropicUsageInput {
+/**
+ * Which report.
+ */
+report: ("usage" | "cost" | "claude_code")
+/**
+ * The first moment, as a date (2025-08-01) or a time (2025-08-01T12:00:00Z), in UTC.
+ */
+starting_at: string
+/**
+ * The end, which is not included, in the same forms. Now when left out. Of claude_code, at most 31 days after the start.
+ */
+ending_at?: string
+/**
+ * The length of a row's time, of usage only: a day when left out.
+ */
+bucket_width?: ("1d" | "1h" | "1m")
+/**
+ * What else rows are split by. Of usage all but description; of cost workspace_id and description. Not of claude_code.
+ * 
+ * @maxItems 5
+ */
+group_by?: []|[("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description")]|[("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description"), ("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description")]|[("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description"), ("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description"), ("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description")]|[("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description"), ("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description"), ("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description"), ("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description")]|[("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description"), ("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description"), ("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description"), ("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description"), ("api_key_id" | "workspace_id" | "model" | "service_tier" | "context_window" | "description")]
+/**
+ * Only these models, of usage.
+ * 
+ * @maxItems 20
+ */
+models?: []|[string]|[string, string]|[string, string, string]|[string, string, string, string]|[string, string, string, string, string]|[string, string, string, string, string, string]|[string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]
+/**
+ * Only these workspaces, of usage.
+ * 
+ * @maxItems 20
+ */
+workspace_ids?: []|[string]|[string, string]|[string, string, string]|[string, string, string, string]|[string, string, string, string, string]|[string, string, string, string, string, string]|[string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]
+/**
+ * Only these API keys, of usage.
+ * 
+ * @maxItems 20
+ */
+api_key_ids?: []|[string]|[string, string]|[string, string, string]|[string, string, string, string]|[string, string, string, string, string]|[string, string, string, string, string, string]|[string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]
+}
+export interface ToolAnthropicUsageOutput {
+report: string
+starting_at: string
+ending_at: string
+/**
+ * Amounts are in US dollars.
+ */
+rows: {
+
+}[]
+totals: {
+[k: string]: number | undefined
+}
+}
+/**
  * List the guides that teach how to use groups of tools, each with a one-line summary. Read one with get_tool_guide.
  */
 export interface ToolListToolGuides {

@@ -30,6 +30,8 @@ export declare const validateToolAgentChatInput: Validator<types.ToolAgentChatIn
 export declare const validateToolAgentChatOutput: Validator<types.ToolAgentChatOutput>;
 export declare const validateToolAgentEventsInput: Validator<types.ToolAgentEventsInput>;
 export declare const validateToolAgentEventsOutput: Validator<types.ToolAgentEventsOutput>;
+export declare const validateToolAnthropicUsageInput: Validator<types.ToolAnthropicUsageInput>;
+export declare const validateToolAnthropicUsageOutput: Validator<types.ToolAnthropicUsageOutput>;
 export declare const validateToolCancelScheduledTaskInput: Validator<types.ToolCancelScheduledTaskInput>;
 export declare const validateToolCancelScheduledTaskOutput: Validator<types.ToolCancelScheduledTaskOutput>;
 export declare const validateToolDeleteFromWorkingMemoryInput: Validator<types.ToolDeleteFromWorkingMemoryInput>;

@@ -1,5 +1,5 @@
 // Connections to places that strangers choose: to public addresses only, but for what the operator allows.
-export { type AddressPolicyOptions, addressFault, createAddressPolicy } from "./address-policy.ts";
+export { type AddressPolicyOptions, addressFault, createAddressPolicy, hostAndPort } from "./address-policy.ts";
 export { describeUrl } from "./fetch-errors.ts";
 export { BlockedAddressError, ConnectTimeoutError, createGuardedAgent } from "./guarded-agent.ts";
 export { guardedFetch } from "./guarded-fetch.ts";
