@@ -143,7 +143,7 @@ export class PodSandbox implements Sandbox {
     const { api, limitBytes } = this.#options;
     const { signal } = this.#stop;
     try {
-      const lines = followLog(api, this.name, { limitBytes, signal, isOver: () => this.#isOver });
+      const lines = followLog(api, this.name, { limitBytes, signal, isOver: () => this.#isOver, isGone: () => this.#isGone });
       let next = await lines.next();
       for (; next.done !== true; next = await lines.next()) {
         this.#ready.resolve();
@@ -162,7 +162,12 @@ export class PodSandbox implements Sandbox {
 
   get #isOver(): boolean {
     const pod = this.#options.watch.get(this.name);
-    return pod === undefined ? this.#options.watch.isListed : pod.uid !== this.#pod.uid || isOver(pod);
+    return this.#isGone || (pod !== undefined && isOver(pod));
+  }
+
+  get #isGone(): boolean {
+    const pod = this.#options.watch.get(this.name);
+    return pod === undefined ? this.#options.watch.isListed : pod.uid !== this.#pod.uid;
   }
 
   /** Its log has ended; the watch may be late. */

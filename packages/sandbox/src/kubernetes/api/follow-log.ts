@@ -8,6 +8,8 @@ import { readLines } from "./read-lines.ts";
 export interface FollowLogOptions {
   /** Nothing is written to the log any more, as far as is known. */
   readonly isOver: () => boolean;
+  /** The pod itself is not there, as far as is known. */
+  readonly isGone: () => boolean;
   /** More of a log is not read. */
   readonly limitBytes: number;
   readonly signal: AbortSignal;
@@ -20,11 +22,12 @@ const SILENT_MS = 3_000;
 
 /**
  * The lines of a pod's log from the first on, each once, until there are no more. Where the connection breaks, or stays silent though the
- * pod is over, it goes on behind the last line; a log that cannot be read is tried again until its pod is over.
+ * pod is over, it goes on behind the last line; a log that cannot be read is tried again until its pod is over. A kubelet that has just started knows none
+ * of its pods, and has no log of one that runs.
  * @returns whether it was read to its end
  * @throws the signal's reason
  */
-export async function* followLog(api: PodsApi, name: string, { isOver, limitBytes, signal }: FollowLogOptions): AsyncGenerator<string, boolean> {
+export async function* followLog(api: PodsApi, name: string, { isOver, isGone, limitBytes, signal }: FollowLogOptions): AsyncGenerator<string, boolean> {
   let told = 0;
   for (let failures = 0; ; ) {
     const wasOver = isOver();
@@ -44,7 +47,7 @@ export async function* followLog(api: PodsApi, name: string, { isOver, limitByte
       if (wasOver || bytes >= limitBytes) return wasOver;
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof RangeError || hasStatus(error, 404) || (wasOver && failures >= MOST_FAILURES)) return false;
+      if (error instanceof RangeError || (hasStatus(error, 404) && isGone()) || (wasOver && failures >= MOST_FAILURES)) return false;
     }
     await setTimeout(backoffMs(++failures, { leastPart: 0.5 }), undefined, { signal }).catch(() => signal.throwIfAborted());
   }
