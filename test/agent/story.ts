@@ -45,7 +45,7 @@ function nextStep(answered: number, results: readonly string[], pageUrl: string)
     case 0:
       return { text: "Let me find a tool.", ...call("search_known_services", { query: "read a web page" }) };
     case 1:
-      return call("get_tool_guide", { name: found(last, /"id":"(web-tools)","type":"/) });
+      return call("get_tool_guide", { name: found(last, /"id":\s*"(web-tools)",\s*"type":/) });
     case 2:
       return call("web_browse", { url: pageUrl });
     case 3:

@@ -1,13 +1,15 @@
 import { gatewayClient } from "@rockbot/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { whoTalks } from "../../scripts/deployment/who-talks.ts";
+import { ANSWER, QUESTION, STEPS } from "../agent/story.ts";
 import { REACH_PROGRAM, type Target } from "../deployment/reach-program.ts";
 import { services } from "../deployment/services.ts";
 import { Cluster, type ForwardedPort, type OwnNamespace, uniqueName } from "./cluster.ts";
 import { type HelmRelease, installRelease, testImages } from "./helm-release.ts";
+import { type StoryWorld, startStoryWorld } from "./story-world.ts";
 
 const cluster = await Cluster.open();
-const enabled = services.filter(({ values }) => values["enabled"]);
+const enabled = services.filter(({ name, values }) => values["enabled"] || name === "agent");
 const scripts = uniqueName("dev-scripts");
 
 interface PodList {
@@ -17,36 +19,40 @@ interface PodList {
   }[];
 }
 
-describe("the whole system by values-dev.yaml", () => {
+describe("the whole system by values-dev.yaml, with an agent", () => {
+  const made = new AsyncDisposableStack();
+  let world: StoryWorld;
   let namespace: OwnNamespace;
   let release: HelmRelease;
   let gateway: ForwardedPort;
 
   beforeAll(async () => {
-    namespace = await cluster.namespace("dev", { "pod-security.kubernetes.io/enforce": "restricted" });
-    release = await installRelease(cluster, {
-      namespace: namespace.name,
-      valuesFiles: ["values-dev.yaml"],
-      values: {
-        ...Object.fromEntries(services.map(({ key, name }) => [key, { image: testImages.of(name) }])),
-        rights: { image: testImages.of("cli") },
-        scripts: { namespace: { name: scripts } },
-      },
-    });
-    gateway = await cluster.forward(namespace.name, `service/${release.name}-gateway`, 8480);
+    world = made.use(await startStoryWorld(cluster));
+    namespace = made.use(await cluster.namespace("dev", { "pod-security.kubernetes.io/enforce": "restricted" }));
+    const images = Object.fromEntries(services.map(({ key, name }) => [key, { image: testImages.of(name) }]));
+    release = made.use(
+      await installRelease(cluster, {
+        namespace: namespace.name,
+        valuesFiles: ["values-dev.yaml"],
+        values: {
+          ...images,
+          agent: { ...images["agent"], ...world.values.agent },
+          webTools: { ...images["webTools"], ...world.values.webTools },
+          rights: { image: testImages.of("cli") },
+          scripts: { namespace: { name: scripts } },
+        },
+      }),
+    );
+    gateway = made.use(await cluster.forward(namespace.name, `service/${release.name}-gateway`, 8480));
   });
-
-  afterAll(async () => {
-    await gateway?.[Symbol.asyncDispose]();
-    await release?.[Symbol.asyncDispose]();
-    await namespace?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => made.disposeAsync());
 
   const podsOf = async (): Promise<PodList["items"]> => (await cluster.json<PodList>(["--namespace", namespace.name, "get", "pods"])).items;
 
   async function request(path: string, body?: object): Promise<unknown> {
     const { "gateway.GATEWAY_TOKEN": token } = await cluster.secret(namespace.name, `${release.name}-credentials`);
-    return (await gatewayClient(`http://127.0.0.1:${gateway.port}`, token).request(path, body === undefined ? {} : { body })).body;
+    const options = { headers: { "rockbot-session": "monday" }, ...(body === undefined ? {} : { body }) };
+    return (await gatewayClient(`http://127.0.0.1:${gateway.port}`, token).request(path, options)).body;
   }
 
   test("every pod is ready, under the restricted profile", async () => {
@@ -68,6 +74,14 @@ describe("the whole system by values-dev.yaml", () => {
     expect(await request("/v1/tools/execute_python_script/invoke", { script: "print(6 * 7)" })).toMatchObject({ content: "42\n", isError: false });
     expect(await request("/v1/tools/list_scheduled_tasks/invoke", {})).toMatchObject({ isError: false });
     expect(await request("/v1/tools/system-info__system_info/invoke", {})).toMatchObject({ isError: false });
+  });
+
+  test("the agent answers a question over HTTP after a search, a guide, a page in parts, a script in a pod and a schedule", async () => {
+    const messages = [{ role: "user", content: QUESTION }];
+    expect(await request("/v1/chat/completions", { model: "rockbot", messages })).toMatchObject({
+      choices: [{ finish_reason: "stop", message: { content: ANSWER } }],
+    });
+    expect(await world.calledTools()).toEqual(STEPS);
   });
 
   test("connections that the table of who talks to whom has are made, and all others are refused", async () => {
