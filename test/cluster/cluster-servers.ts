@@ -30,17 +30,27 @@ export interface ClusterServers extends AsyncDisposable {
   readonly brokerAddresses: readonly string[];
 }
 
-export async function startClusterServers(cluster: Cluster, prefix: string): Promise<ClusterServers> {
+interface ClusterServersOptions {
+  /** Rules of Redis's users by their names. Nobody else gets in. @default everybody does */
+  readonly redisUsers?: Readonly<Record<string, string>>;
+}
+
+export async function startClusterServers(cluster: Cluster, prefix: string, { redisUsers }: ClusterServersOptions = {}): Promise<ClusterServers> {
   await using starting = new AsyncDisposableStack();
   const { name: namespace }: OwnNamespace = starting.use(await cluster.namespace(`${prefix}-servers`));
   await cluster.apply(
     ...server(namespace, {
       name: "rabbitmq",
       image: "rabbitmq:4-management",
-      port: 5672,
+      ports: [5672, 15672],
       env: { RABBITMQ_DEFAULT_USER: USER, RABBITMQ_DEFAULT_PASS: PASSWORD },
     }),
-    ...server(namespace, { name: "redis", image: "redis:8", port: 6379 }),
+    ...server(namespace, {
+      name: "redis",
+      image: "redis:8",
+      ports: [6379],
+      command: ["redis-server", "--protected-mode", "no", ...redisArguments(redisUsers)],
+    }),
     ...server(namespace, { name: "control", image: "python:3.12-slim", command: ["python3", "-c", "import time; time.sleep(100000)"] }),
   );
   const wait = ["wait", "--for=condition=Ready", `--timeout=${READY_S}s`, "pod/rabbitmq", "pod/redis", "pod/control"];
@@ -62,15 +72,19 @@ export async function startClusterServers(cluster: Cluster, prefix: string): Pro
   };
 }
 
+const redisArguments = (users: Readonly<Record<string, string>> | undefined): readonly string[] =>
+  users === undefined ? [] : ["--user", "default", "off", ...Object.entries(users).flatMap(([name, rules]) => ["--user", name, "on", ...rules.split(" ")])];
+
 interface ServerOptions {
   readonly name: string;
   readonly image: string;
-  readonly port?: number;
+  /** The first is open when it is ready. @default none, and no Service */
+  readonly ports?: readonly number[];
   readonly env?: Readonly<Record<string, string>>;
   readonly command?: readonly string[];
 }
 
-function server(namespace: string, { name, image, port, env = {}, command }: ServerOptions): KubeObject[] {
+function server(namespace: string, { name, image, ports = [], env = {}, command }: ServerOptions): KubeObject[] {
   const metadata = { name, namespace, labels: { app: name } };
   const container = {
     name,
@@ -78,12 +92,17 @@ function server(namespace: string, { name, image, port, env = {}, command }: Ser
     imagePullPolicy: "IfNotPresent",
     env: Object.entries(env).map(([key, value]) => ({ name: key, value })),
     ...(command === undefined ? {} : { command }),
-    ...(port === undefined ? {} : { ports: [{ containerPort: port }], readinessProbe: { tcpSocket: { port }, periodSeconds: 2, failureThreshold: 60 } }),
+    ...(ports.length === 0
+      ? {}
+      : {
+          ports: ports.map((containerPort) => ({ containerPort })),
+          readinessProbe: { tcpSocket: { port: ports[0] }, periodSeconds: 2, failureThreshold: 60 },
+        }),
   };
   const objects: (KubeObject & Readonly<Record<string, unknown>>)[] = [
     { apiVersion: "v1", kind: "Pod", metadata, spec: { terminationGracePeriodSeconds: 0, containers: [container] } },
   ];
-  if (port !== undefined)
-    objects.push({ apiVersion: "v1", kind: "Service", metadata: { name, namespace }, spec: { selector: { app: name }, ports: [{ port }] } });
+  const open = ports.map((port) => ({ name: `port-${port}`, port }));
+  if (open.length > 0) objects.push({ apiVersion: "v1", kind: "Service", metadata: { name, namespace }, spec: { selector: { app: name }, ports: open } });
   return objects;
 }

@@ -4,7 +4,7 @@ import { type Cluster, neededTool, uniqueName } from "./cluster.ts";
 
 const UNINSTALL_MS = 120_000;
 /** Of `helm --wait`. */
-const WAIT_S = 240;
+const WAIT_S = 300;
 
 export interface InstallReleaseOptions {
   readonly namespace: string;
