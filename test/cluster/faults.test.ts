@@ -1,17 +1,22 @@
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { silentLogger } from "@rockbot/bus";
 import { defaultSandboxLimits, pooledRunner, type ScriptJob, type ScriptRunner } from "@rockbot/sandbox";
 import { kubernetesMaker } from "@rockbot/sandbox/kubernetes";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { temporaryFolder } from "@rockbot/testing";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Cluster, uniqueName } from "./cluster.ts";
-import { holdProcess, whyNoProcesses } from "./cluster-processes.ts";
+import { clusterFile, holdProcess, killProcess, whyNoKills, whyNoProcesses } from "./cluster-processes.ts";
 import { makeScriptsNamespace, type ScriptsNamespace } from "./scripts-namespace.ts";
 
 const cluster = await Cluster.open();
 const made = new AsyncDisposableStack();
 let scripts: ScriptsNamespace;
 beforeAll(async () => {
+  // What other tests have left on the machine is to be gone before its room is counted.
+  const going = () => cluster.kubectl(["get", "namespaces", "--field-selector", "status.phase=Terminating", "--output", "name"]);
+  await vi.waitUntil(async () => (await going()) === "", { timeout: 120_000, interval: 500 });
   scripts = made.use(await makeScriptsNamespace(cluster));
 });
 afterAll(() => made.disposeAsync());
@@ -20,11 +25,19 @@ const DEADLINE_MS = 120_000;
 /** How long a process of the cluster is held. */
 const HELD_MS = 12_000;
 const PROCESSORS = 0.1;
+/** Of a pod that a full machine has no room for. */
+const BIG = 0.5;
 const { signal } = new AbortController();
 
-function startRunner(options: { readonly ceiling?: number; readonly scheduleMs?: number } = {}): ScriptRunner {
-  const { ceiling = 3, ...rest } = options;
-  const limits = { ...defaultSandboxLimits, processors: PROCESSORS };
+interface RunnerOptions {
+  readonly ceiling?: number;
+  /** Of each pod. */
+  readonly processors?: number;
+  readonly scheduleMs?: number;
+}
+
+function startRunner({ ceiling = 3, processors = PROCESSORS, ...rest }: RunnerOptions = {}): ScriptRunner {
+  const limits = { ...defaultSandboxLimits, processors };
   const maker = kubernetesMaker({ kubeconfigFile: scripts.kubeconfigFile, namespace: scripts.name, limits, ...scripts.podNames, ...rest });
   return pooledRunner(maker, { floor: 0, ceiling, idleMs: 60_000, keepBytes: 10_000, log: silentLogger });
 }
@@ -78,12 +91,20 @@ describe("F31: a script whose pod the cluster ends is told the real reason", () 
   });
 
   test("never scheduled, as no machine has room", async () => {
-    const limits = { ...defaultSandboxLimits, processors: 0.5, memoryBytes: 256 * 1024 * 1024 };
-    await using _full = await fillNode();
-    const maker = kubernetesMaker({ kubeconfigFile: scripts.kubeconfigFile, namespace: scripts.name, limits, ...scripts.podNames, scheduleMs: 4_000 });
-    await using runner = pooledRunner(maker, { floor: 0, ceiling: 1, idleMs: 60_000, keepBytes: 1_000, log: silentLogger });
+    await using full = await idlePod({ processors: await freeProcessors() });
+    await full.bind();
+    await using runner = startRunner({ processors: BIG, scheduleMs: 4_000 });
 
     await expect(run(runner, jobOf("print(1)"))).rejects.toMatchObject({ code: "unavailable", details: { reason: "unschedulable" } });
+  });
+
+  test("preempted by a pod of a higher priority", async () => {
+    await using runner = startRunner({ processors: BIG });
+    const { outcome, pod } = await begin(runner);
+    await expect.poll(() => ask("get", "pods", "--output", "name")).toBe(`pod/${pod}\n`); // no other gives its room instead
+    await using _other = await idlePod({ processors: (await freeProcessors()) + BIG / 2, schedulerName: "default-scheduler" });
+
+    await expect(outcome).rejects.toMatchObject({ code: "execution_failed", details: { reason: "preempted" } });
   });
 });
 
@@ -97,63 +118,134 @@ test("F35: scripts wait for their turn where a quota grants less, and each is an
   expect(outcomes.map(({ stdout }) => stdout)).toEqual(numbers.map((number) => `${number}\n`));
 });
 
-const noProcesses = whyNoProcesses();
-describe.skipIf(noProcesses !== undefined)(
-  `F29, F30, F34: a part of the cluster that stands still${noProcesses === undefined ? "" : ` (skipped: ${noProcesses})`}`,
-  () => {
-    test.each(["kube-apiserver", "etcd", "kubelet"] as const)(
-      "%s: a script that runs is answered, and one that comes meanwhile, too; each has begun once",
-      async (name) => {
-        await using runner = startRunner();
-        const { job, outcome } = await begin(runner, 5);
-        const later = jobOf('print("later")');
-        let answer: ReturnType<typeof run>;
-        {
-          using _held = holdProcess(name);
-          answer = run(runner, later);
-          answer.catch(() => {});
-          await setTimeout(HELD_MS); // the fault itself: both scripts would have ended by now
-        }
-        expect((await outcome).stdout).toBe("through\n");
-        expect((await answer).stdout).toBe("later\n");
-        for (const { id } of [job, later]) {
-          const pods = (await ask("get", "pods", "--selector", `rockbot.dev/job=${id}`, "--output", "name")).split("\n").filter((line) => line !== "");
-          expect(pods.length).toBeLessThanOrEqual(1);
-        }
-      },
-    );
-  },
-);
+const named = (what: string, reason: string | undefined): string => (reason === undefined ? what : `${what} (skipped: ${reason})`);
+const parts = ["kube-apiserver", "etcd", "kubelet"] as const;
 
-/** A pod that asks for all processors that are left of the first machine, and gives way to all but scripts. */
-async function fillNode(): Promise<AsyncDisposable> {
+/** A script runs, and another comes, while something is wrong with the cluster. */
+async function throughFault(fault: () => Promise<void>): Promise<void> {
+  await using runner = startRunner();
+  const { job, outcome } = await begin(runner, 5);
+  const later = jobOf('print("later")');
+  const answer = run(runner, later);
+  answer.catch(() => {});
+  await fault();
+  expect((await outcome).stdout).toBe("through\n");
+  expect((await answer).stdout).toBe("later\n");
+  for (const { id } of [job, later]) {
+    const pods = (await ask("get", "pods", "--selector", `rockbot.dev/job=${id}`, "--output", "name")).split("\n").filter((line) => line !== "");
+    expect(pods.length).toBeLessThanOrEqual(1);
+  }
+}
+
+const noProcesses = whyNoProcesses();
+describe.skipIf(noProcesses !== undefined)(named("F29, F30, F34: a part of the cluster stands still", noProcesses), () => {
+  test.each(parts)("%s: a script that runs is answered, and one that comes meanwhile, too; each has begun once", async (name) => {
+    await throughFault(async () => {
+      using _held = holdProcess(name);
+      await setTimeout(HELD_MS); // the fault itself: both scripts would have ended by now
+    });
+  });
+});
+
+const noKills = whyNoKills();
+describe.skipIf(noKills !== undefined)(named("F29, F30, F31, F34: a part of the cluster is killed, and started again", noKills), () => {
+  test.each(parts)("%s: a script that runs is answered, and one that comes meanwhile, too; each has begun once", async (name) => {
+    await throughFault(async () => {
+      await using _killed = killProcess(name);
+    });
+  });
+
+  test("a script whose pod was sent where by then is no room gets another one once there is room, and begins once", async () => {
+    await using runner = startRunner({ processors: BIG });
+    const job = jobOf("print(1)");
+    let outcome: ReturnType<typeof run>;
+    {
+      // Older than the script's pod, so that a kubelet that finds both admits it first.
+      await using full = await idlePod({ processors: (await freeProcessors()) - BIG / 2 });
+      await using killed = killProcess("kubelet");
+      outcome = run(runner, job);
+      outcome.catch(() => {});
+      await expect.poll(() => ask("get", "pods", "--selector", `rockbot.dev/job=${job.id}`, "--output", "jsonpath={.items[*].spec.nodeName}")).not.toBe("");
+      await full.bind();
+      await killed.startAgain();
+      await expect.poll(() => ask("get", "events", "--output", "jsonpath={.items[*].reason}")).toContain("OutOfcpu");
+    }
+    expect((await outcome).stdout).toBe("1\n");
+  });
+
+  test("a script whose machine is short of process numbers is evicted, and told so", async () => {
+    await using runner = startRunner();
+    const { outcome } = await begin(runner);
+    using folder = temporaryFolder();
+    const [settings, ...lines] = readFileSync(clusterFile("kubelet.yaml") ?? "", "utf8").split(/^evictionHard:.*$/m);
+    // No machine has so many: a kubelet that has this bound reports pressure, and evicts the pods of the lowest priority first.
+    const file = folder.write("kubelet.yaml", [settings, 'evictionHard: { pid.available: "2000000000" }', ...lines].join("\n"));
+    await using kubelet = killProcess("kubelet");
+    kubelet.startWith(file);
+
+    await expect(outcome).rejects.toMatchObject({ code: "execution_failed", details: { reason: "evicted" } });
+    const pressure = 'jsonpath={.items[*].status.conditions[?(@.type=="PIDPressure")].status}';
+    expect(await cluster.kubectl(["get", "nodes", "--output", pressure])).toBe("True");
+  });
+});
+
+interface IdlePod extends AsyncDisposable {
+  /** Puts it on the first machine, whichever room there is. */
+  bind(): Promise<void>;
+}
+
+interface IdlePodOptions {
+  readonly processors: number;
+  /** @default nobody, so that it waits for `bind` */
+  readonly schedulerName?: string;
+}
+
+/** A pod that does nothing, and gives way to all but scripts. */
+async function idlePod({ processors, schedulerName = "nobody" }: IdlePodOptions): Promise<IdlePod> {
   await using making = new AsyncDisposableStack();
   const { name: namespace } = making.use(await cluster.namespace("full"));
   const priorityClassName = uniqueName("full");
   making.defer(async () => void (await cluster.kubectl(["delete", "priorityclass", priorityClassName, "--ignore-not-found"])));
   await cluster.apply({ apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name: priorityClassName }, value: -1 } as never);
-  const cpu = `${Math.max(1, Math.floor((await freeProcessors()) * 1_000))}m`;
-  const container = { name: "wait", image: "python:3.12-slim", command: ["python3", "-c", "import time; time.sleep(1000)"], resources: { requests: { cpu } } };
-  const spec = { priorityClassName, terminationGracePeriodSeconds: 0, containers: [container] };
+  const resources = { requests: { cpu: `${Math.max(1, Math.floor(processors * 1_000))}m` } };
+  const container = { name: "wait", image: "python:3.12-slim", command: ["python3", "-c", "import time; time.sleep(1000)"], resources };
+  const spec = { schedulerName, priorityClassName, terminationGracePeriodSeconds: 0, containers: [container] };
   await cluster.apply({ apiVersion: "v1", kind: "Pod", metadata: { name: "full", namespace }, spec } as never);
   making.defer(async () => void (await cluster.kubectl(["--namespace", namespace, "delete", "pod", "full", "--ignore-not-found"])));
-  await cluster.kubectl(["--namespace", namespace, "wait", "--for=condition=PodScheduled", "--timeout=60s", "pod/full"], { timeoutMs: 70_000 });
-  const filled = making.move();
-  return { [Symbol.asyncDispose]: () => filled.disposeAsync() };
+  const made = making.move();
+  return {
+    async bind() {
+      const target = { apiVersion: "v1", kind: "Node", name: (await firstNode()).metadata.name };
+      const binding = { apiVersion: "v1", kind: "Binding", metadata: { name: "full", namespace }, target };
+      const path = `/api/v1/namespaces/${namespace}/pods/full/binding`;
+      await cluster.kubectl(["create", "--raw", path, "--filename", "-"], { input: JSON.stringify(binding) });
+    },
+    [Symbol.asyncDispose]: () => made.disposeAsync(),
+  };
+}
+
+interface NodeObject {
+  readonly metadata: { readonly name: string };
+  readonly status: { readonly allocatable: { readonly cpu: string } };
 }
 
 interface PodRequests {
-  readonly spec: { readonly containers: readonly { readonly resources?: { readonly requests?: { readonly cpu?: string } } }[] };
+  readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly resources?: { readonly requests?: { readonly cpu?: string } } }[] };
   readonly status: { readonly phase: string };
 }
 
-/** Of a cluster of one machine. */
+async function firstNode(): Promise<NodeObject> {
+  const { items } = await cluster.json<{ readonly items: readonly [NodeObject] }>(["get", "nodes"]);
+  return items[0];
+}
+
+/** Of the first machine. */
 async function freeProcessors(): Promise<number> {
-  const nodes = await cluster.json<{ readonly items: readonly { readonly status: { readonly allocatable: { readonly cpu: string } } }[] }>(["get", "nodes"]);
+  const node = await firstNode();
   const pods = await cluster.json<{ readonly items: readonly PodRequests[] }>(["get", "pods", "--all-namespaces"]);
   const amount = (cpu = "0"): number => (cpu.endsWith("m") ? Number(cpu.slice(0, -1)) / 1_000 : Number(cpu));
   const asked = pods.items
-    .filter(({ status }) => status.phase === "Running" || status.phase === "Pending")
+    .filter(({ spec, status }) => spec.nodeName === node.metadata.name && status.phase !== "Succeeded" && status.phase !== "Failed")
     .flatMap(({ spec }) => spec.containers.map(({ resources }) => amount(resources?.requests?.cpu)));
-  return amount(nodes.items[0]?.status.allocatable.cpu) - asked.reduce((sum, one) => sum + one, 0);
+  return amount(node.status.allocatable.cpu) - asked.reduce((sum, one) => sum + one, 0);
 }
