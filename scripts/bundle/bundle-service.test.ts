@@ -4,10 +4,11 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { services } from "@rockbot/services";
+import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { eagerFiles } from "../measure/eager-files.ts";
 import { measureService } from "../measure/measure-service.ts";
-import { bundleService } from "./bundle-service.ts";
+import { bundleService, CLI } from "./bundle-service.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 
@@ -42,6 +43,22 @@ test("the bundle of web-tools holds the program that converts pages, which runs 
     program.kill("SIGKILL");
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+test("the bundle of the command runs a command from a folder that holds nothing else", async () => {
+  using folder = temporaryFolder();
+  const bundle = await bundleService(root, CLI);
+  await cp(join(root, bundle.folder), join(folder.path, "app"), { recursive: true });
+  const [policy, file, out] = [join(root, "docker/policy.yaml"), join(folder.path, "secrets.env"), join(folder.path, "out")];
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(folder.path, "app/main.mjs"), "compose", "init", "--policy", policy, "--file", file, "--out", out],
+    {
+      encoding: "utf8",
+      timeout: 60_000,
+    },
+  );
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining("users have their secrets") });
 });
 
 test("the bundle of scripts-manager loads the clients of container engines and clusters only when its runner is of that kind", async () => {

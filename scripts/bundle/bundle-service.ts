@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { inlineGrpc } from "./inline-grpc.ts";
+import { leaveOutUnused } from "./leave-out-unused.ts";
 import { onlyService } from "./only-service.ts";
 
 export interface Bundle {
@@ -24,9 +26,9 @@ export const CLI = "cli";
 /**
  * Writes `dist/{service}/main.mjs`, one file with all that the service of the list needs, or the command, and the like beside it for
  * each program that runs in a process of its own: of any `{name}-main.ts` in `src` of the service, or of a package that its manifest names,
- * `{name}-main.mjs`.
+ * `{name}-main.mjs`. The command comes in further files beside these, which they import.
  *
- * @throws {Error} if a module is missing or cannot be bundled; esbuild has said on stderr which
+ * @throws {Error} if a module is missing or cannot be bundled; esbuild has said on stderr which. Also if the command loads a CommonJS library later
  */
 export async function bundleService(root: string, service: string): Promise<Bundle> {
   const folder = `dist/${service}`;
@@ -35,6 +37,7 @@ export async function bundleService(root: string, service: string): Promise<Bund
     foldersOf(root, isCli ? "*" : service).map((owner) => `${owner}/src/**/*-main.ts`),
     { cwd: root },
   );
+  if (isCli) await rm(join(root, folder), { recursive: true, force: true }); // the names of its further files follow from what they hold
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: [
@@ -48,16 +51,20 @@ export async function bundleService(root: string, service: string): Promise<Bund
     target: "node24",
     format: "esm",
     banner: { js: REQUIRE },
-    plugins: isCli ? [inlineGrpc] : [inlineGrpc, onlyService(service)],
+    plugins: [inlineGrpc, leaveOutUnused, ...(isCli ? [] : [onlyService(service)])],
+    splitting: isCli, // a command loads what it runs, and the programs share what they have in common
     mainFields: ["module", "main"],
     sourcemap: false,
     minifySyntax: true,
     minifyWhitespace: true,
+    minifyIdentifiers: true,
     keepNames: true, // error names and class names go into logs
     legalComments: "eof", // the licences that libraries ask to be kept
     metafile: true,
     logLevel: "warning",
   });
+  const lost = Object.values(metafile.outputs).flatMap(({ entryPoint = "" }) => (metafile.inputs[entryPoint]?.format === "cjs" ? entryPoint : []));
+  if (lost.length > 0) throw new Error(`Cannot bundle ${service}: a file of its own gives no names of ${lost.join(", ")}. Import it in a module that you load`);
   const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
   return { folder, file: `${folder}/main.mjs`, bytes, metafile };
 }

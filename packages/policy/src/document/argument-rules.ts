@@ -1,5 +1,4 @@
 import { boundedValidator, referenceFault, type Validator } from "@rockbot/contracts";
-import type { Options } from "ajv";
 import type { PolicyDocument, PolicyRule } from "../generated/policy.ts";
 import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
 
@@ -21,7 +20,8 @@ export const noArgumentRules: ArgumentRules = new Map();
 export async function compileArgumentRules(document: PolicyDocument): Promise<{ readonly rules: ArgumentRules; readonly faults: readonly DocumentFault[] }> {
   const found = rulesOf(document).filter(({ rule }) => rule.arguments !== undefined);
   if (found.length === 0) return { rules: noArgumentRules, faults: [] };
-  const ajv = await createAjv();
+  const { createAjv } = await import("./create-ajv.ts"); // most policies have no such rules, and a process starts faster without
+  const ajv = createAjv();
   const rules = new Map<PolicyRule, ArgumentRule>();
   const faults: DocumentFault[] = [];
   for (const { rule, path } of found) {
@@ -35,25 +35,6 @@ export async function compileArgumentRules(document: PolicyDocument): Promise<{ 
     }
   }
   return { rules, faults };
-}
-
-/** Loaded when a policy has such rules: most have none, and a process starts faster without. */
-async function createAjv() {
-  const [{ Ajv }, formats, { RE2JS }] = await Promise.all([import("ajv"), import("ajv-formats"), import("re2js")]);
-  const linear = (pattern: string) => {
-    const compiled = RE2JS.compile(pattern);
-    return { test: (text: string) => compiled.matcher(text).find() };
-  };
-  // No defaults: a rule that is only to narrow must not write into arguments.
-  const options: Options = {
-    allErrors: true,
-    strict: true,
-    strictRequired: false,
-    strictTypes: false,
-    allowUnionTypes: true,
-    code: { regExp: Object.assign(linear, { code: "linear" }) },
-  };
-  return formats.default.default(new Ajv(options));
 }
 
 function rulesOf({ callers, everyone }: PolicyDocument): { readonly rule: PolicyRule; readonly path: PolicyPath }[] {

@@ -36,7 +36,7 @@ export function defaultPolicySource(): PolicySource {
 export async function readPolicy(text: string, name: string): Promise<PolicySource> {
   const failed = (faults: readonly string[]) => new ConfigError(faults, `the policy ${name}`);
   if (Buffer.byteLength(text) > MAX_POLICY_BYTES) throw failed([`it is larger than ${MAX_POLICY_BYTES} bytes`]);
-  const { isNode, LineCounter, parseDocument } = await import("yaml"); // a process without a policy file starts faster
+  const { isNode, LineCounter, parseDocument } = await import("./policy-yaml.ts"); // a process without a policy file starts faster
   const lines = new LineCounter();
   const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
   if (yaml.errors.length > 0) {
