@@ -19,6 +19,7 @@ interface Compose {
         readonly command?: readonly string[];
         readonly volumes?: readonly unknown[];
         readonly networks?: readonly string[];
+        readonly depends_on?: Readonly<Record<string, object>>;
       }
     >
   >;
@@ -51,10 +52,14 @@ test("no password and no token stands in docker-compose.yml, neither as a value 
   }
 });
 
-test("the collector and Prometheus meet each service in its own network", () => {
-  const watchers = parse(readFileSync(join(root, "docker/observability/compose.yaml"), "utf8"), { merge: true }) as Compose;
-  for (const watcher of ["otel-collector", "prometheus"]) {
-    for (const { name } of services) expect(watchers.services[watcher]?.networks).toContain(name);
+test("what watches comes with the profile alone, and every service sends its traces to the collector if it finds one", () => {
+  const watchers = ["otel-collector", "tempo", "prometheus", "grafana"];
+  for (const watcher of watchers) expect(compose.services[watcher]).toMatchObject({ profiles: ["observability"], read_only: true, cap_drop: ["ALL"] });
+  for (const { name } of services) {
+    for (const watcher of ["otel-collector", "prometheus"]) expect(compose.services[watcher]?.networks).toContain(name);
+    const { environment, depends_on: first } = compose.services[name] ?? {};
+    expect(environment).toMatchObject({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://otel-collector:4318", OTLP_IF_FOUND: "true" });
+    expect(first?.["otel-collector"]).toEqual({ condition: "service_started", required: false });
   }
 });
 

@@ -41,7 +41,7 @@ test("a service that compose lacks is added with its secrets, network and volume
   });
   expect(compose.volumes).toMatchObject({ "helper-data": null, "helper-secrets": null });
   expect(compose.networks.helper).toEqual({ internal: true });
-  for (const server of ["rabbitmq", "redis"]) expect(compose.services[server].networks).toContain("helper");
+  for (const server of ["rabbitmq", "redis", "otel-collector", "prometheus"]) expect(compose.services[server].networks).toContain("helper");
   expect(compose.services.init.volumes).toContain("helper-secrets:/secrets/helper");
   expect(composeFile(text, all, secrets)).toBe(text);
 });

@@ -14,6 +14,8 @@ const KEPT = "/var/lib/rockbot";
 
 const SECRET_VOLUMES = /(?:^ {6}- [a-z-]+-secrets:\/secrets\/[a-z-]+\n)+/m;
 const BUS_NETWORKS = /(?<=^ {4}networks: \[(?:broker, )?)web-tools, [a-z, -]*(?=\] # of all services on the bus$)/gm;
+/** Of those that watch. */
+const ALL_NETWORKS = /(?<=^ {4}networks: \[watch, )[a-z, -]*(?=\] # of all services$)/gm;
 
 /**
  * The compose file with the secrets' volumes and the networks that follow from the list, and with each service that it lacks. What it says of the others
@@ -25,10 +27,12 @@ export function composeFile(text: string, services: readonly (BusService | Serve
   const folders = services.map(({ name }) => `      - ${name}-secrets:/secrets/${name}\n`);
   const onBus = services.flatMap(({ name, onBus: is }) => (is ? name : []));
   const volumes = missing.flatMap((service) => [...keptVolumes(service).map((name) => `  ${name}:\n`), `  ${service.name}-secrets:\n`]);
-  const networks = missing.filter((service) => networksOf(service, services)[0] === service.name).map(({ name }) => `  ${name}: { internal: true }\n`);
+  const hasNetwork = (service: BusService | Server): boolean => networksOf(service, services)[0] === service.name;
+  const networks = missing.filter(hasNetwork).map(({ name }) => `  ${name}: { internal: true }\n`);
   return text
     .replace(SECRET_VOLUMES, () => folders.join(""))
     .replaceAll(BUS_NETWORKS, () => onBus.join(", "))
+    .replaceAll(ALL_NETWORKS, () => services.flatMap((service) => (hasNetwork(service) ? service.name : [])).join(", "))
     .replace(/\n((?:#.*\n)*networks:\n)/, (_, head: string) => `${stanzas.map((lines) => `\n${lines}`).join("")}\n${head}${networks.join("")}`)
     .replace(/\nvolumes:\n/, () => `\nvolumes:\n${volumes.join("")}`);
 }

@@ -253,6 +253,15 @@ test("what a collector learns of the process does not hold its command line", as
   expect(names.filter((name) => name.startsWith("process."))).toEqual([]);
 });
 
+test("OTLP_IF_FOUND exports to a collector whose name has an address", async () => {
+  await using collector = await startOtlpCollector();
+  {
+    await using _telemetry = await startWith({ ...collector.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url.replace("127.0.0.1", "localhost"), OTLP_IF_FOUND: "true" });
+    trace.getTracer("test").startSpan("sent").end();
+  }
+  expect(spanNames(collector)).toEqual(["sent"]);
+});
+
 test("OTEL_SDK_DISABLED leaves the process's metrics, and nothing is sent", async () => {
   await using collector = await startOtlpCollector();
   {
@@ -341,7 +350,10 @@ test("a reader that does not keep up costs log lines, which are counted, not the
   expect(String(stderr)).toMatch(/^rockbot_log_dropped_total [1-9]\d+$/m);
 });
 
-test("a collector that is away is one warning, not one for each export", { timeout: 20_000 }, async () => {
+test.for([
+  ["a collector that is away is one warning, not one for each export", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" }, 1],
+  ["a collector that OTLP_IF_FOUND does not find is no warning", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://no-such-collector.invalid:4318", OTLP_IF_FOUND: "true" }, 0],
+] as const)("%s", { timeout: 20_000 }, async ([, env, warnings]) => {
   const { code, stdout } = await runMain(
     `const telemetry = await startTelemetry({ service: "example" });
     for (let i = 0; i < 5; i += 1) {
@@ -349,15 +361,11 @@ test("a collector that is away is one warning, not one for each export", { timeo
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     await telemetry[Symbol.asyncDispose]();`,
-    {
-      OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
-      OTEL_BSP_SCHEDULE_DELAY: "10",
-      OTEL_EXPORTER_OTLP_TIMEOUT: "100",
-    },
+    { ...env, OTEL_BSP_SCHEDULE_DELAY: "10", OTEL_EXPORTER_OTLP_TIMEOUT: "100" },
   );
 
   expect(code).toBe(0);
-  expect(stdout.filter(({ msg }) => msg === "telemetry is incomplete")).toHaveLength(1);
+  expect(stdout.filter(({ msg }) => msg === "telemetry is incomplete")).toHaveLength(warnings);
 });
 
 test("a secret of the process is in no span, and what shows the collector who we are is such a secret", async () => {

@@ -3,6 +3,7 @@ import { getStringListFromEnv } from "@opentelemetry/core";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { within } from "@rockbot/base";
 import { registerSecret } from "@rockbot/base/redaction";
+import { isCollectorFound } from "./is-collector-found.ts";
 import { isExported } from "./is-exported.ts";
 import { createLog, type Log, type LogLevel } from "./log/create-log.ts";
 import { logDestination } from "./log/log-destination.ts";
@@ -40,7 +41,7 @@ const FLUSH_MS = 2000;
 
 /**
  * Connects `@opentelemetry/api` to the SDK for the whole process, and makes the log. Everything has trace ids. Spans and metrics are exported
- * if the standard `OTEL_EXPORTER_OTLP_*` variables say where to. The SDK reads them and all other `OTEL_*` variables from the environment.
+ * if the standard `OTEL_EXPORTER_OTLP_*` variables say where to, and with `OTLP_IF_FOUND=true` only if that is found at the start. The SDK reads them and all other `OTEL_*` variables from the environment.
  * `OTEL_SDK_DISABLED=true` leaves the log and the process's metrics. A process starts one at a time, before the code that it observes: an
  * instrument that is made earlier records nothing.
  */
@@ -52,7 +53,7 @@ export async function startTelemetry({ service, version, logLevel, logTo = "stdo
   const producers = [processMetrics(), durations];
   const reader = new PrometheusExporter({ preventServerStart: true, metricProducers: producers });
   const outgoing = traceOutgoingRequests();
-  const isAnythingExported = isExported("TRACES") || isExported("METRICS");
+  const isAnythingExported = (isExported("TRACES") || isExported("METRICS")) && (await isCollectorFound());
   const sdk = isAnythingExported
     ? (await import("./start-export.ts")).startExport({ service, version, reader, producers, durations, outgoing })
     : startLocal({ reader, durations, outgoing });
