@@ -5,9 +5,15 @@ import { leaveOutUnused } from "./leave-out-unused.ts";
 
 /** Bundles a module as a file of packages/mcp would import what it names, and runs it. */
 async function bundled(contents: string) {
-  const resolveDir = join(import.meta.dirname, "../../packages/mcp");
-  const options = { bundle: true, platform: "node", format: "esm", write: false, metafile: true, plugins: [leaveOutUnused] } as const;
-  const { outputFiles, metafile } = await build({ ...options, stdin: { contents, resolveDir } });
+  const { outputFiles, metafile } = await build({
+    stdin: { contents, resolveDir: join(import.meta.dirname, "../../packages/mcp") },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    write: false,
+    metafile: true,
+    plugins: [leaveOutUnused],
+  });
   const exports: unknown = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0]?.text ?? "")}`);
   return { exports, files: Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)) };
 }

@@ -17,4 +17,5 @@ export const leaveOutUnused: Plugin = {
 };
 
 const AJV = /^import \{ \w+ as AjvJsonSchemaValidator \} from "[^"]+";$/m;
-const NO_AJV = 'class AjvJsonSchemaValidator { constructor() { throw new Error("Cannot check by a JSON Schema: pass a jsonSchemaValidator, as there is no Ajv"); } }';
+const NO_AJV =
+  'class AjvJsonSchemaValidator { constructor() { throw new Error("Cannot check by a JSON Schema: pass a jsonSchemaValidator, as there is no Ajv"); } }';

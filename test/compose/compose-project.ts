@@ -22,36 +22,50 @@ export interface ComposeProject extends AsyncDisposable {
   node(service: string, ...args: readonly string[]): Promise<string>;
   /** What the gateway answers to JSON; rejects if that takes five minutes. */
   post(path: string, body: object): Promise<unknown>;
-  /** A tool's answer, or the error's words. */
-  call(tool: string, args: object): Promise<{ readonly isError?: boolean; readonly content?: string; readonly structured?: unknown }>;
+  /** A tool's answer, or the error, as the gateway says it. */
+  call(tool: string, args: object, headers?: Readonly<Record<string, string>>): Promise<CallAnswer>;
 }
+
+export interface CallAnswer {
+  readonly isError?: boolean;
+  readonly content?: string;
+  readonly structured?: unknown;
+  /** Of an error. */
+  readonly code?: string;
+  readonly message?: string;
+  readonly details?: { readonly mayHaveRun?: boolean };
+}
+
+/** Debian's, which a test makes: no other can be had everywhere. */
+export const PROMETHEUS_IMAGE = "rockbot-test/prometheus";
 
 const UP_MS = 1_500_000;
 const CALL_MS = 120_000;
 
-/** Starts everything but scripts from a clone of the last commit, on free ports and under a name of its own. */
+/** Starts everything but openrouter-mcp and what watches, from a clone of the last commit, on free ports and under a name of its own. */
 export async function startComposeProject(): Promise<ComposeProject> {
   const folder = temporaryFolder();
-  const clone = join(folder.path, "clone");
-  await exec("git", ["clone", "--quiet", "--no-hardlinks", root, clone]);
+  const clone = await cloneInto(folder.path);
   const name = `rockbot-test-${randomBytes(4).toString("hex")}`;
   const [gateway, amqp, ui] = [await freePort(), await freePort(), await freePort()];
   const variables = {
     COMPOSE_PROJECT_NAME: name,
-    COMPOSE_PROFILES: "agent",
+    COMPOSE_PROFILES: "agent,scripts",
     ROCKBOT_TEST_REPOSITORY: root,
+    ROCKBOT_MCP_CONFIG: join(root, "test/compose/mcp.json"),
+    ROCKBOT_PROMETHEUS_IMAGE: PROMETHEUS_IMAGE,
     ROCKBOT_GATEWAY_PORT: String(gateway),
     ROCKBOT_AMQP_PORT: String(amqp),
     ROCKBOT_RABBITMQ_UI_PORT: String(ui),
   };
   const compose = async (...args: readonly string[]): Promise<string> => {
-    const files = ["-f", "docker-compose.yml", "-f", join(root, "test/compose/model.yaml")];
+    const files = ["-f", "docker-compose.yml", "-f", join(root, "test/compose/stand-ins.yaml")];
     const options = { cwd: clone, env: { ...process.env, ...variables }, timeout: UP_MS, maxBuffer: 64 * 1024 * 1024 };
     return (await exec("docker", ["compose", "--progress", "quiet", ...files, ...args], options)).stdout;
   };
   const secret = async (secretName: string) => (await compose("run", "--rm", "init", "compose", "secret", secretName)).trim();
   const remove = async () => {
-    await compose("down", "--volumes", "--timeout", "30");
+    await compose("--profile", "*", "down", "--volumes", "--timeout", "30");
     folder[Symbol.dispose]();
   };
   try {
@@ -69,11 +83,18 @@ export async function startComposeProject(): Promise<ComposeProject> {
       container,
       node: (service, ...args) => docker(["exec", container(service), "node", ...args], CALL_MS),
       post: async (path, body) => (await client.request(path, { body })).body,
-      call: async (tool, args) => (await client.call(tool, args)).body as Awaited<ReturnType<ComposeProject["call"]>>,
+      call: async (tool, args, headers) => (await client.call(tool, args, headers)).body as CallAnswer,
       [Symbol.asyncDispose]: remove,
     };
   } catch (error) {
     await remove();
     throw error;
   }
+}
+
+/** Clones the last commit into a folder. @returns the clone's folder */
+export async function cloneInto(folder: string): Promise<string> {
+  const clone = join(folder, "clone");
+  await exec("git", ["clone", "--quiet", "--no-hardlinks", root, clone]);
+  return clone;
 }

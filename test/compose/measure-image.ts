@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { docker } from "@rockbot/testing";
 import { MEASUREMENT_ENV } from "../../scripts/measure/measure-service.ts";
@@ -18,17 +19,25 @@ const READY_DEADLINE_MS = 180_000;
 const POLL_MS = 20;
 const IDLE_AFTER_MS = 1_000;
 /** What each image must run with. */
-const HARDENED = ["--read-only", "--cap-drop", "ALL", "--user", "65534:65534", "--security-opt", "no-new-privileges"];
+export const HARDENED = ["--read-only", "--cap-drop", "ALL", "--user", "65534:65534", "--security-opt", "no-new-privileges"];
+
+const SOCKET = "/var/run/docker.sock";
+
+/** Lets a container that runs as nobody use the engine: it is in the socket's group. */
+export async function engineOptions(): Promise<readonly string[]> {
+  return ["--volume", `${SOCKET}:${SOCKET}`, "--group-add", String((await stat(SOCKET)).gid), "--env", "RUNNER=container", "--env", "CONTAINER_OWNER=measured"];
+}
 
 /**
  * Runs the image of a service as nobody, with a root that cannot be written to, without capabilities and over the in-memory bus, until it is ready and
  * idle, and stops it.
+ * @param options of `docker run`, which it needs besides
  * @throws {Error} with its last words, if it is not ready within three minutes, or does not end by SIGTERM with exit code 0
  */
-export async function measureImage(image: string): Promise<ImageFigures> {
+export async function measureImage(image: string, options: readonly string[] = []): Promise<ImageFigures> {
   const startedAt = performance.now();
   const env = Object.entries({ ...MEASUREMENT_ENV, BUS_URL: "memory:" }).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
-  const id = (await docker(["run", "--detach", "--no-healthcheck", "--publish", "127.0.0.1::8481", ...HARDENED, ...env, image])).trim();
+  const id = (await docker(["run", "--detach", "--no-healthcheck", "--publish", "127.0.0.1::8481", ...HARDENED, ...env, ...options, image])).trim();
   try {
     await untilReady(id);
     const readyMs = performance.now() - startedAt;

@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { services } from "@rockbot/services";
 import { docker } from "@rockbot/testing";
 import { median } from "../../scripts/measure/median.ts";
-import { type ImageFigures, imageSizes, measureImage } from "./measure-image.ts";
+import { engineOptions, type ImageFigures, imageSizes, measureImage } from "./measure-image.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 const { values } = parseArgs({ options: { runs: { type: "string", default: "5" }, tag: { type: "string", default: "dev" } } });
@@ -19,13 +19,9 @@ if (!Number.isInteger(runs) || runs < 1) throw new RangeError(`Cannot measure: -
 const load = loadavg()[0] ?? 0;
 const rows: string[] = [];
 for (const { name, egress } of services) {
-  if (egress.includes("containers")) {
-    const { sizeMB, appMB } = await imageSizes(`rockbot/${name}:${values.tag}`); // ready only where it has sandboxes
-    rows.push(`| ${name} | ${sizeMB.toFixed(0)} | ${appMB.toFixed(1)} | | | |`);
-    continue;
-  }
+  const options = egress.includes("containers") ? await engineOptions() : []; // ready only where it has sandboxes
   const measured: ImageFigures[] = [];
-  for (let run = 0; run < runs; run++) measured.push(await measureImage(`rockbot/${name}:${values.tag}`));
+  for (let run = 0; run < runs; run++) measured.push(await measureImage(`rockbot/${name}:${values.tag}`, options));
   const of = (key: "sizeMB" | "appMB" | "readyMs" | "idleMiB" | "stopMs", digits: number) => median(measured.map((figures) => figures[key])).toFixed(digits);
   rows.push(`| ${name} | ${of("sizeMB", 0)} | ${of("appMB", 1)} | ${of("readyMs", 0)} | ${of("idleMiB", 0)} | ${of("stopMs", 0)} |`);
   console.error(rows.at(-1));
@@ -43,7 +39,7 @@ Each figure is the median of ${runs}. Each container has a read-only root, no ca
 
 - Size is that of the uncompressed image. All images share one layer with Node and its libraries; the app is the layer that only one image has.
 - Ready is the time from \`docker run\` to the first 200 of \`/readyz\`. Stop is the time from SIGTERM to the end.
-- scripts-manager is ready only where it has sandboxes, and the command ends by itself.
+- scripts-manager has the socket of the engine, and is ready when a container for a script is. The command ends by itself.
 - Memory is what the engine counts one second after that.
 
 | image | size, MB | app, MB | ready, ms | idle, MiB | stop, ms |

@@ -256,7 +256,11 @@ test("what a collector learns of the process does not hold its command line", as
 test("OTLP_IF_FOUND exports to a collector whose name has an address", async () => {
   await using collector = await startOtlpCollector();
   {
-    await using _telemetry = await startWith({ ...collector.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url.replace("127.0.0.1", "localhost"), OTLP_IF_FOUND: "true" });
+    await using _telemetry = await startWith({
+      ...collector.env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url.replace("127.0.0.1", "localhost"),
+      OTLP_IF_FOUND: "true",
+    });
     trace.getTracer("test").startSpan("sent").end();
   }
   expect(spanNames(collector)).toEqual(["sent"]);
@@ -352,7 +356,11 @@ test("a reader that does not keep up costs log lines, which are counted, not the
 
 test.for([
   ["a collector that is away is one warning, not one for each export", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" }, 1],
-  ["a collector that OTLP_IF_FOUND does not find is no warning", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://no-such-collector.invalid:4318", OTLP_IF_FOUND: "true" }, 0],
+  [
+    "a collector that OTLP_IF_FOUND does not find is no warning",
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "http://no-such-collector.invalid:4318", OTLP_IF_FOUND: "true" },
+    0,
+  ],
 ] as const)("%s", { timeout: 20_000 }, async ([, env, warnings]) => {
   const { code, stdout } = await runMain(
     `const telemetry = await startTelemetry({ service: "example" });
