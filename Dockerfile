@@ -67,7 +67,7 @@ COPY --from=build /image/ /
 # By number, so that a cluster sees that it is not root.
 USER 1000:1000
 WORKDIR /app
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --start-interval=1s --retries=3 \
+HEALTHCHECK --interval=10s --timeout=20s --start-period=30s --start-interval=1s --retries=3 \
   CMD ["node", "-e", "require('node:http').get(`http://127.0.0.1:${process.env.HEALTH_PORT}/readyz`, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 # Without a shell in between, so that SIGTERM reaches the service. What outlives a few collections while many calls are out V8 would make among its old
 # objects from then on; there it keeps from being collected with the young whatever it points to, once it is garbage itself.
