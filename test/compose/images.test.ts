@@ -42,8 +42,11 @@ describe("an image that a clone of the last commit builds", () => {
     } catch (error) {
       return skip(`it cannot be built here: ${(error as Error).message.slice(-200)}`);
     }
-    const script = "import numpy, pandas, matplotlib; print(int(numpy.array([6, 7]).prod()))";
-    expect(await docker(["run", "--rm", "--network", "none", ...HARDENED, image("sandbox"), "python3", "-c", script], 120_000)).toBe("42\n");
+    const python = (script: string, ...options: string[]) =>
+      docker(["run", "--rm", "--network", "none", ...HARDENED, ...options, image("sandbox"), "python3", "-c", script], 120_000);
+    expect(await python("import numpy, pandas; print(int(numpy.array([6, 7]).prod()))")).toBe("42\n");
+    // It wants a folder for its cache, and scripts have one.
+    expect(await python("from matplotlib import pyplot; pyplot.plot([6, 7]); pyplot.savefig('/tmp/a.png'); print(42)", "--tmpfs", "/tmp")).toBe("42\n");
   });
 
   test("has neither a shell nor a package manager nor a compiler nor sources", async () => {

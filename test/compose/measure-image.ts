@@ -25,7 +25,11 @@ const SOCKET = "/var/run/docker.sock";
 
 /** Lets a container that runs as nobody use the engine: it is in the socket's group. */
 export async function engineOptions(): Promise<readonly string[]> {
-  return ["--volume", `${SOCKET}:${SOCKET}`, "--group-add", String((await stat(SOCKET)).gid), "--env", "RUNNER=container", "--env", "CONTAINER_OWNER=measured"];
+  const env = { RUNNER: "container", CONTAINER_OWNER: "measured", UNSAFE_LOCAL_SCRIPTS: "false" };
+  return [
+    ...["--volume", `${SOCKET}:${SOCKET}`, "--group-add", String((await stat(SOCKET)).gid)],
+    ...Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
+  ];
 }
 
 /**
