@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { inlineGrpc } from "./inline-grpc.ts";
 import { leaveOutUnused } from "./leave-out-unused.ts";
@@ -71,7 +71,7 @@ export async function bundleService(root: string, service: string): Promise<Bund
 
 /** The folders of the services that `glob` finds, and of the packages that they name. */
 function foldersOf(root: string, glob: string): string[] {
-  const folders = globSync(`services/${glob}/`, { cwd: root });
+  const folders = globSync(`services/${glob}/package.json`, { cwd: root }).map(dirname);
   const packages = folders.flatMap((folder) => {
     const { dependencies = {} } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as { readonly dependencies?: object };
     return Object.keys(dependencies).flatMap((name) => (name.startsWith("@rockbot/") ? `packages/${name.slice("@rockbot/".length)}` : []));

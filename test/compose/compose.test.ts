@@ -225,7 +225,8 @@ ENTRYPOINT ["/usr/bin/prometheus"]`;
     readonly activeTargets: readonly { readonly health: string; readonly labels: { readonly job: string } }[];
     readonly groups: readonly { readonly rules: readonly { readonly lastError?: string }[] }[];
   }
-  const running = services.flatMap(({ name }) => (name === "openrouter-mcp" ? [] : name));
+  const started = (await project.compose("ps", "--services")).trim().split("\n");
+  const running = services.flatMap(({ name }) => (started.includes(name) ? name : []));
   await expect
     .poll(async () => (await ask("targets")).data.activeTargets.flatMap(({ health, labels }) => (health === "up" ? labels.job : [])).sort(), {
       interval: 2_000,
