@@ -15,7 +15,9 @@ const TIMEOUT_MS = 60_000;
 const CALLS_OF_JOB = 2.1;
 /** Under way at a time: a caller may have 256 calls without an answer. */
 const MAX_JOBS = 200;
-/** How often a call that was not begun is made again, and after which time. */
+/** Of calls that were not begun, or may have run: both tools may be called again. */
+const REFUSALS_CODES: ReadonlySet<string> = new Set(["unavailable", "outcome_unknown"]);
+/** How often such a call is made again, and after which time. */
 const [REFUSALS, REFUSED_PAUSE_MS] = [60, 1_000];
 /** What is answered after each disturbance, before the next. */
 const UNDISTURBED_ANSWERS = 300;
@@ -189,7 +191,7 @@ interface LoadReport {
   readonly again: number;
   /** Cancelled tasks that were not there. That may be so, too, where a service died. */
   readonly unmade: number;
-  /** Calls that were not begun, in words, and made again. */
+  /** Calls that ended in one of REFUSALS_CODES, and were made again. */
   readonly refused: number;
 }
 
@@ -214,7 +216,7 @@ function startLoad(caller: ToolCaller) {
       counts.answered++;
       return structured as Record<string, unknown>;
     } catch (error) {
-      if (error instanceof ToolError && error.code === "unavailable" && refusalsLeft > 0) {
+      if (error instanceof ToolError && REFUSALS_CODES.has(error.code) && refusalsLeft > 0) {
         counts.refused++;
         await sleep(REFUSED_PAUSE_MS);
         return await call(tool, input, refusalsLeft - 1);
