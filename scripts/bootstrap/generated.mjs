@@ -71,7 +71,12 @@ async function fingerprint(root) {
     "scripts/generate.ts",
     "services/index.ts",
     "services/settings.yaml",
-    ...services.flatMap((name) => [`services/${name}/config.schema.yaml`, `services/${name}/servers.schema.yaml`, `services/${name}/behaviors.schema.yaml`]),
+    ...services.flatMap((name) => [
+      `services/${name}/config.schema.yaml`,
+      `services/${name}/servers.schema.yaml`,
+      `services/${name}/behaviors.schema.yaml`,
+      `services/${name}/endpoints.schema.yaml`,
+    ]),
     ...inFolders.flat(),
   ];
   const texts = await Promise.all(files.map((file) => readFile(join(root, file)).catch(() => "")));

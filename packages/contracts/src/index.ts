@@ -76,6 +76,7 @@ export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./m
 export { type McpCall, mcpCallEnvelope } from "./mcp/mcp-call-envelope.ts";
 export { mcpServerSummary } from "./mcp/mcp-server-summary.ts";
 export { MCP_BRIDGE, MCP_MANAGE_SUBSCRIPTION, mcpTopics } from "./mcp/mcp-topics.ts";
+export { reservedPrefixOf } from "./mcp/reserved-prefixes.ts";
 export type { ToolDefinition } from "./tool-definition.ts";
 
 // JSON Schemas that refer to themselves.

@@ -1,3 +1,4 @@
+import { reservedPrefixOf } from "@rockbot/contracts";
 import { delegatesOf } from "./delegates.ts";
 import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
@@ -32,6 +33,12 @@ export function peersOf(document: PolicyDocument): Peers {
   return peers;
 }
 
+/** A reserved prefix belongs to the service whose entry says it: `*__*`, as for MCP servers, does not mean it. */
+function globsFor(tools: readonly string[], name: string): readonly string[] {
+  const reserved = reservedPrefixOf(name);
+  return reserved === undefined ? tools : tools.filter((glob) => glob === "*" || reservedPrefixOf(glob) === reserved);
+}
+
 function createPeers(document: PolicyDocument): Peers {
   const callers = new Map<string, string>();
   for (const [name, { user = name }] of entries(document.callers)) if (user !== null) callers.set(user, name);
@@ -39,7 +46,7 @@ function createPeers(document: PolicyDocument): Peers {
   const delegates = Map.groupBy(delegatesOf(document), ({ user }) => user);
   const legacy = new Set(document.legacyPeers);
   const services = new Map(entries(document.services));
-  const hasTool = ({ tools }: PolicyService, name: string) => tools === undefined || findGlob(tools, name) !== undefined;
+  const hasTool = ({ tools }: PolicyService, name: string) => tools === undefined || findGlob(globsFor(tools, name), name) !== undefined;
 
   return {
     callerOf: (user) => callers.get(user) ?? (callerNames.has(user) ? undefined : user),

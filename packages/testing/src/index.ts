@@ -39,11 +39,12 @@ export { type GatewayAnswer, type GatewayClient, gatewayClient } from "./gateway
 
 export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type OtlpCollector, startOtlpCollector } from "./otlp-collector.ts";
 
-// The web: pages that behave or not, and the Brave Search API.
+// The web: pages that behave or not, the Brave Search API, and a service that keeps what it is sent.
 
 export { type AnthropicAdminServer, startAnthropicAdminServer } from "./anthropic/admin-server.ts";
 export { type BraveFault, type BraveResult, type FakeBrave, startFakeBrave } from "./fake-brave.ts";
 export { badPages, type Page, type PageAnswer, type PageRequest, type PageServer, startPageServer } from "./page-server.ts";
+export { type RecordedRequest, type RecordingServer, startRecordingServer } from "./recording-server.ts";
 
 // Strangers who open connections and do nothing good with them.
 

@@ -9,12 +9,14 @@ import { startTelemetry } from "@rockbot/process/telemetry";
 import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot/records/audit";
 import { createMemoryBlobStore } from "@rockbot/records/blobs";
 import { SharedRecords } from "@rockbot/records/shared";
+import type { RunningRestTools } from "@rockbot/rest-tools";
 import { openState } from "@rockbot/services/state";
 import { createToolCaller } from "@rockbot/tools";
 import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { type RunningOrOff, startOrOff } from "../client/start-or-off.ts";
 import { untilHeard } from "../client/until-heard.ts";
 import { CommandError } from "../command-error.ts";
+import { mergeApprovals } from "../runtime/merge-approvals.ts";
 import { operatorApp } from "../runtime/operator-app.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
 import { refuseSecondUp, serveSocket } from "../runtime/serve-socket.ts";
@@ -53,13 +55,12 @@ export async function up(options: UpOptions): Promise<void> {
   await using caller = socket === undefined ? undefined : await createToolCaller(bus, { ...cli, blobs: inProcess ?? (await records.blobs()) });
   await using started = new AsyncDisposableStack();
   const running = new Map<string, RunningOrOff>();
-  const runningBridge = () => running.get("mcp-bridge") as McpBridge | undefined; // undefined, too, if it cannot run here
   for (const { service, config } of chosen) {
-    const parts = { bus, config, env: process.env, audit, log, policy, signal: shutdown.signal, operator: operatorOf(runningBridge()?.approvals, log) };
+    const parts = { bus, config, env: process.env, audit, log, policy, signal: shutdown.signal, operator: operatorOf(approvalsIn(running), log) };
     const remembered = await remember({ service, config }, { records, started, log });
     running.set(service.name, started.use(await startOrOff(service, { ...parts, ...remembered, blobs: inProcess ?? remembered.blobs })));
   }
-  const bridge = runningBridge();
+  const bridge = running.get("mcp-bridge") as McpBridge | undefined; // undefined, too, if it cannot run here
   const gateway = running.get("gateway") as Gateway | undefined;
   await using _mcpTools =
     caller === undefined || bridge === undefined
@@ -74,7 +75,7 @@ export async function up(options: UpOptions): Promise<void> {
             bus,
             caller,
             mcpServers: () => bridge?.servers,
-            approvals: bridge?.approvals,
+            approvals: approvalsIn(running),
             journals: [caller, ...running.values()].flatMap(({ journal }) => journal ?? []),
             policy,
             audit,
@@ -88,6 +89,9 @@ export async function up(options: UpOptions): Promise<void> {
   console.error(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
+
+const approvalsIn = (running: ReadonlyMap<string, RunningOrOff>): BridgeApprovals | undefined =>
+  mergeApprovals((running.get("mcp-bridge") as McpBridge | undefined)?.approvals, (running.get("rest-tools") as RunningRestTools | undefined)?.approvals);
 
 /** The services here that offer tools. */
 const servingOf = (chosen: readonly ChosenService[], running: ReadonlyMap<string, RunningOrOff>): string[] =>

@@ -14,6 +14,7 @@ import { addComposeCommand } from "./compose-command.ts";
 import { addConformanceCommand } from "./conformance-command.ts";
 import { addMcpCommand, MCP_CONFIG } from "./mcp-command.ts";
 import { addPolicyCommand } from "./policy-command.ts";
+import { addRestCommand } from "./rest-command.ts";
 
 const DLQ_POLICY = "the policy file, for a broker that verifies senders; default POLICY_FILE";
 
@@ -134,6 +135,7 @@ starts in this process. Ctrl-C cancels the call, wherever it runs.`,
   addAuditCommand(program);
   addDlq(program);
   addPolicyCommand(program);
+  addRestCommand(program);
   addBrokerCommand(program);
   addComposeCommand(program);
   addConformanceCommand(program);

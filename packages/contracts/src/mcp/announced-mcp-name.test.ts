@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { announcedMcpName } from "./announced-mcp-name.ts";
+import { announcedMcpName, announcedMcpPrefix } from "./announced-mcp-name.ts";
 
 test("a server and a tool with plain names are joined", () => {
   expect(announcedMcpName("system-info", "disk_info")).toBe("system-info__disk_info");
@@ -14,8 +14,17 @@ test.each([
   expect(announcedMcpName(server, tool)).toMatch(expected);
 });
 
-test("a tool of an MCP server called agent is not announced as a tool of the agent", () => {
-  expect(announcedMcpName("agent", "chat")).toMatch(/^agent__chat_[0-9a-f]{8}$/);
+test.each(["agent", "rest", "Router", "subagent", "rest_", "rest__x", "rest..", "agent__rest"])(
+  "an MCP server called %s has a prefix of its own, which no rule on our tools means",
+  (server) => {
+    expect(announcedMcpName(server, "chat")).toMatch(/^(?:agent|rest|router|subagent)_[0-9a-f]{8}__chat$/);
+    expect(announcedMcpName(server, "chat").startsWith(announcedMcpPrefix(server))).toBe(true);
+  },
+);
+
+test("a server that is called as such a prefix is not taken for it", () => {
+  const [prefix = ""] = announcedMcpName("rest", "x").split("__");
+  expect(announcedMcpName(prefix, "x")).not.toBe(announcedMcpName("rest", "x"));
 });
 
 test("no two pairs share a name, and each fits a model's API", () => {

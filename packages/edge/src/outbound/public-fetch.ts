@@ -57,6 +57,8 @@ export interface PublicResponse extends AsyncDisposable {
   readonly retryAfterMs: number | undefined;
   /** The whole body, decompressed. Call it once. @throws {ToolError} also `too_large` */
   body(): Promise<Body>;
+  /** The body as it comes, in place of `body`; compressed as it was sent. Call it once. @throws {ToolError} also `too_large`, from the iteration */
+  chunks(): AsyncIterable<Uint8Array>;
 }
 
 type Sent = Pick<FetchOptions, "body"> & Required<Pick<FetchOptions, "method" | "headers">>;
@@ -151,6 +153,18 @@ function publicResponse(
       try {
         if (Number(header("content-length") ?? 0) > maxBytes) throw new BodyTooLargeError(`it says that it has more than ${maxBytes} bytes`);
         return await readBody(body, { encoding: header("content-encoding"), maxBytes });
+      } catch (error) {
+        throw fail(error);
+      }
+    },
+    async *chunks() {
+      try {
+        let bytes = 0;
+        for await (const chunk of body as AsyncIterable<Uint8Array>) {
+          bytes += chunk.byteLength;
+          if (bytes > maxBytes) throw new BodyTooLargeError(`it has more than ${maxBytes} bytes`);
+          yield chunk;
+        }
       } catch (error) {
         throw fail(error);
       }

@@ -6,7 +6,7 @@ export type { TrustStore } from "./trust-store.ts";
 
 // Definitions of tools: pinned, or held.
 
-export type { HeldTool } from "./pins/pin.ts";
+export { type HeldTool, REST_PINS, type SeenTool } from "./pins/pin.ts";
 export { PinBook, type PinBookOptions, type Screened } from "./pins/pin-book.ts";
 export type { PinMode } from "./pins/screen-tools.ts";
 

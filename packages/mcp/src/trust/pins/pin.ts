@@ -8,6 +8,8 @@ export interface SeenTool {
   readonly inputSchema: object;
   readonly outputSchema?: object | undefined;
   readonly annotations: object;
+  /** What code that knows more of it finds suspicious, each a sentence that goes on after "it". It is not pinned. */
+  readonly concerns?: readonly string[] | undefined;
 }
 
 /** A definition that is approved. */
@@ -74,3 +76,5 @@ const sha256 = (value: object): string => createHash("sha256").update(canonicalJ
 /** The record that pins of a server are kept in. */
 export const pinRecordName = (server: string): string => `${PIN_RECORDS}${server.toLowerCase()}`;
 export const PIN_RECORDS = "pins/";
+/** How the names begin under which operations of OpenAPI documents are pinned. No MCP server has such a name. */
+export const REST_PINS = "rest:";

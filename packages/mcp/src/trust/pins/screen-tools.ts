@@ -54,7 +54,7 @@ export function screenTools<Tool extends SeenTool>(record: PinRecord | undefined
       held.push(known);
       continue;
     }
-    const [shape, suspicions] = [shapeOf(tool), suspicionsOf(tool)];
+    const [shape, suspicions] = [shapeOf(tool), [...(tool.concerns ?? []), ...suspicionsOf(tool)]];
     const definition = keep(tool, room);
     if (isFirstSight && suspicions.length === 0) {
       pins.set(name, { name, hash, shape, definition, by: "first sight", at: now });

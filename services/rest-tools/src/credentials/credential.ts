@@ -1,0 +1,76 @@
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { ANY, type PolicyHolder } from "@rockbot/policy";
+import type { PreparedRequest } from "../request/prepared-request.ts";
+
+/** Where in a request a credential stands. */
+export type CredentialPlace =
+  | { readonly in: "header"; readonly name: string; readonly scheme?: "Bearer" | "Basic" | undefined }
+  | { readonly in: "query" | "cookie"; readonly name: string; readonly scheme?: undefined };
+
+/** A secret for some places on the network. Its values are read when they are used, and leave this process for those places only. */
+export interface Credential {
+  /** What the policy calls it. */
+  readonly kind: string;
+  readonly origins: ReadonlySet<string>;
+  /** Of callers to whom the policy gives no account. */
+  readonly own: (() => string | undefined) | undefined;
+  readonly accounts: ReadonlyMap<string, () => string | undefined>;
+  readonly place: CredentialPlace;
+  /** What an operator has to set, if there is no value at all. */
+  readonly missing: string | undefined;
+}
+
+/** A credential, where the tool has it stand. */
+export interface CredentialUse {
+  readonly credential: Credential;
+  readonly place: CredentialPlace;
+}
+
+/**
+ * Puts the caller's credentials into a request. One that is not for the request's origin stays here.
+ * @throws {ToolError} `denied` if this caller has none, in words for an operator
+ */
+export function applyCredentials(
+  request: PreparedRequest,
+  uses: readonly CredentialUse[],
+  { caller, policy }: { readonly caller: string; readonly policy: PolicyHolder | undefined },
+): void {
+  for (const { credential, place } of uses) {
+    if (!credential.origins.has(request.url.origin)) continue;
+    put(request, place, valueFor(credential, caller, policy?.current().credentialOf(caller, credential.kind) ?? (policy === undefined ? ANY : undefined)));
+  }
+}
+
+function valueFor({ kind, own, accounts }: Credential, caller: string, account: string | undefined): string {
+  if (account === undefined)
+    throw denied(`the policy gives "${caller}" no credential of the kind "${kind}". An operator adds it under callers.${caller}.credentials`);
+  const read = account === ANY ? own : (accounts.get(account) ?? (account === kind ? own : undefined));
+  if (read === undefined)
+    throw denied(
+      account === ANY
+        ? `the credential "${kind}" has accounts only, and the policy gives "${caller}" none of them`
+        : `the credential "${kind}" has no account "${account}", which the policy gives to "${caller}". An operator adds it to the file of REST tools`,
+    );
+  const value = read();
+  if (value === undefined) throw denied(`the variable with the credential "${kind}" for "${caller}" is not set. An operator sets it`);
+  if (!/^[\x21-\x7e][\x20-\x7e]*$/.test(value))
+    throw denied(`the credential "${kind}" for "${caller}" has characters that no header takes. An operator mends it`);
+  return value;
+}
+
+const denied = (why: string): ToolError =>
+  new ToolError(ToolErrorCode.Denied, `Nothing was sent: ${why}.`, { details: { mayHaveRun: false, reason: "no_credential" } });
+
+function put(request: PreparedRequest, place: CredentialPlace, value: string): void {
+  if (place.in === "query") {
+    request.url.searchParams.delete(place.name);
+    const pair = `${encodeURIComponent(place.name)}=${encodeURIComponent(value)}`;
+    request.url.search = request.url.search === "" ? pair : `${request.url.search.slice(1)}&${pair}`;
+  } else if (place.in === "cookie") {
+    request.headers["cookie"] = [request.headers["cookie"], `${place.name}=${encodeURIComponent(value)}`].filter(Boolean).join("; ");
+  } else {
+    const { scheme } = place;
+    const text = scheme === "Basic" ? Buffer.from(value).toString("base64") : value;
+    request.headers[place.name.toLowerCase()] = scheme === undefined ? text : `${scheme} ${text}`;
+  }
+}

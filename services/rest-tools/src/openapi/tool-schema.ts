@@ -1,0 +1,130 @@
+import { isRecord } from "@rockbot/base";
+import { cleanText } from "@rockbot/mcp/schema";
+import { type Json, type OpenApiDocument, referred } from "./open-api-document.ts";
+
+/** All parts that a tool's schema refers to, together, in characters: what is beyond is left open. A model has to read it. */
+const MAX_PARTS = 60_000;
+const MAX_DEPTH = 30;
+const MAX_DESCRIPTION = 1_000;
+const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
+const COUNTS = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
+const NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
+
+/** A file in a multipart form, as a model gives it. */
+const FILE = {
+  type: "object",
+  additionalProperties: false,
+  required: ["base64"],
+  properties: { filename: { type: "string" }, contentType: { type: "string" }, base64: { type: "string", description: "The file's bytes." } },
+};
+
+/**
+ * Makes schemas of the document into schemas of tools, which hold all that they refer to. What is not understood is left out, so that the schema
+ * compiles: it may allow more than the document does, not less.
+ */
+export class ToolSchemas {
+  /** By the names that references have. */
+  readonly parts: Record<string, unknown> = {};
+  readonly #document: OpenApiDocument;
+  readonly #names = new Map<string, string>();
+  #room = MAX_PARTS;
+
+  constructor(document: OpenApiDocument) {
+    this.#document = document;
+  }
+
+  /** @param hasFiles whether bytes in it are files of a form */
+  schema(given: unknown, { hasFiles = false }: { readonly hasFiles?: boolean } = {}, depth = 0): unknown {
+    if (typeof given === "boolean") return given;
+    if (!isRecord(given) || depth > MAX_DEPTH) return {};
+    if (hasFiles && isBytes(given)) return { ...FILE, ...described(given) };
+    const { $ref } = given;
+    const below = (value: unknown): unknown => this.schema(value, { hasFiles }, depth + 1);
+    const schema: Record<string, unknown> = {
+      ...(typeof $ref === "string" ? this.#reference($ref, hasFiles, depth) : {}),
+      ...plainRules(given),
+      ...described(given),
+    };
+    const { properties, required } = given;
+    const isOurs = (name: string): boolean => !(isRecord(properties) && isRecord(properties[name]) && properties[name]["readOnly"] === true);
+    if (isRecord(properties))
+      schema["properties"] = Object.fromEntries(
+        Object.entries(properties)
+          .filter(([name]) => isOurs(name))
+          .map(([name, value]) => [name, below(value)]),
+      );
+    if (Array.isArray(required)) schema["required"] = [...new Set(required.filter((name) => typeof name === "string" && isOurs(name)))];
+    for (const keyword of ["allOf", "anyOf", "oneOf", "prefixItems"]) {
+      const list = given[keyword];
+      if (Array.isArray(list) && list.length > 0) schema[keyword] = list.map(below);
+    }
+    for (const keyword of ["items", "additionalProperties", "not", "propertyNames"]) {
+      const value = given[keyword];
+      if (typeof value === "boolean" || isRecord(value)) schema[keyword] = below(value);
+    }
+    return schema;
+  }
+
+  /** A part once, however often it is referred to; nothing of it, once there is no room. */
+  #reference(reference: string, hasFiles: boolean, depth: number): Json {
+    const key = `${reference}${hasFiles ? " with files" : ""}`;
+    const known = this.#names.get(key);
+    if (known !== undefined) return { $ref: `#/$defs/${known}` };
+    let target: unknown;
+    try {
+      target = referred(this.#document.root, reference);
+    } catch {
+      return {};
+    }
+    const size = JSON.stringify(target).length;
+    if (size > this.#room) return {};
+    this.#room -= size;
+    const base =
+      reference
+        .slice(reference.lastIndexOf("/") + 1)
+        .replaceAll(/[^A-Za-z0-9_.-]/g, "_")
+        .slice(0, 64) || "part";
+    const name = Object.hasOwn(this.parts, base) ? `${base}_${Object.keys(this.parts).length}` : base;
+    this.#names.set(key, name);
+    this.parts[name] = {};
+    this.parts[name] = this.schema(target, { hasFiles }, Math.min(depth, MAX_DEPTH / 2) + 1);
+    return { $ref: `#/$defs/${name}` };
+  }
+}
+
+const isBytes = ({ format, contentMediaType, type }: Json): boolean =>
+  format === "binary" || (type === "string" && typeof contentMediaType === "string" && contentMediaType.startsWith("application/octet-stream"));
+
+function described({ description, title, default: preset }: Json): Json {
+  return {
+    ...(typeof title === "string" && description === undefined ? { title: cleanText(title, 200) } : {}),
+    ...(typeof description === "string" ? { description: cleanText(description, MAX_DESCRIPTION) } : {}),
+    ...(preset === undefined || typeof preset === "object" ? {} : { default: preset }),
+  };
+}
+
+function plainRules(given: Json): Record<string, unknown> {
+  const rules: Record<string, unknown> = {};
+  const types = [given["type"]].flat().filter((type) => TYPES.has(type));
+  if (types.length === 1) rules["type"] = types[0];
+  else if (types.length > 1) rules["type"] = [...new Set(types)];
+  const { enum: values, pattern, format, multipleOf, uniqueItems } = given;
+  if (Array.isArray(values) && values.length > 0) rules["enum"] = [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
+  if ("const" in given) rules["const"] = given["const"];
+  for (const name of COUNTS) if (Number.isSafeInteger(given[name]) && Number(given[name]) >= 0) rules[name] = given[name];
+  for (const name of NUMBERS) if (Number.isFinite(given[name])) rules[name] = given[name];
+  if (typeof multipleOf === "number" && multipleOf > 0) rules["multipleOf"] = multipleOf;
+  if (uniqueItems === true) rules["uniqueItems"] = true;
+  if (typeof format === "string") rules["format"] = format.slice(0, 64);
+  if (typeof pattern === "string" && isPattern(pattern)) rules["pattern"] = pattern;
+  return rules;
+}
+
+function isPattern(text: string): boolean {
+  try {
+    new RegExp(text, "u");
+    return text.length <= 1_000;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,45 @@
+import { createMemoryBus } from "@rockbot/bus";
+import type { TrustStore } from "@rockbot/mcp/trust";
+import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
+import { loadConfig } from "@rockbot/process/config";
+import { temporaryFolder } from "@rockbot/testing";
+import { createToolCaller } from "@rockbot/tools";
+import { configSchema, type RestToolsConfig } from "./generated/config.ts";
+import { startRestTools } from "./rest-tools.ts";
+
+export interface TestRestToolsOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** As YAML. */
+  readonly policy?: string;
+  readonly config?: Partial<RestToolsConfig>;
+  readonly trustStore?: TrustStore;
+  readonly agent?: string;
+  /** Of local servers that may be reached. */
+  readonly ports?: readonly number[];
+}
+
+/** For tests: the whole service in memory, with a file of this content, and a caller. */
+export async function startTestRestTools(
+  content: object | string,
+  { env = {}, policy: yaml, config: settings = {}, trustStore, agent = "tester", ports = [] }: TestRestToolsOptions = {},
+) {
+  await using started = new AsyncDisposableStack();
+  const folder = started.use(temporaryFolder());
+  const restConfig = folder.write("rest.json", content);
+  const allowAddresses = ports.map((port) => `127.0.0.1:${port}`);
+  const config = loadConfig(configSchema, { env: {}, overrides: { restConfig, allowAddresses, shutdownGraceMs: 5_000, ...settings } });
+  const policy = yaml === undefined ? undefined : holdPolicy(createPolicy(await readPolicy(yaml, "of the test")));
+  const bus = started.use(createMemoryBus());
+  const rest = started.use(await startRestTools(bus, config, { service: "rest-tools", topic: "tool.invoke.rest", env, policy, trustStore }));
+  const caller = started.use(await createToolCaller(bus, { agent, policy }));
+  await caller.discovered();
+  const open = started.move();
+  return {
+    rest,
+    bus,
+    caller,
+    folder,
+    tools: () => caller.tools.getTools().flatMap(({ name, source }) => (source === "rest-tools" ? [name] : [])),
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
