@@ -100,7 +100,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
 
   addProbes(app, notReady);
   const authenticate = createAuthenticator({ token, policy, isOpen });
-  const toolsOf = (by: string | undefined) => listTools(by === undefined ? caller.tools.getTools() : caller.toolsOf(by));
+  const toolsOf = (by: string | undefined) => listTools(caller.toolsOf(by ?? caller.agent));
   if (operator !== undefined && policy !== undefined) {
     const operators = new Admission({ maxRunning: OPERATOR_PLACES, waiting: new WaitingRoom(OPERATOR_PLACES), answerMs: ANSWER_MS });
     app.all(`${OPERATOR_PATH}*`, operatorDoor(operator, { policy, allowedHosts, allowedOrigins, admit: admission(() => operators), refusals, log }));

@@ -19,7 +19,7 @@ export function callerClient(caller: ToolCaller, { where, bus, policy }: CallerC
     where,
     async listTools() {
       await caller.discovered();
-      return listTools(caller.tools.getTools());
+      return listTools(caller.toolsOf(caller.agent));
     },
     listMissing: async () => (await caller.discovered()).missing,
     getGuides: () => caller.getGuides(),

@@ -29,7 +29,7 @@ export function gatewayToolSource(
     maxTimeoutMs,
     async listTools() {
       await caller.discovered();
-      return listTools(by === undefined ? caller.tools.getTools() : caller.toolsOf(by));
+      return listTools(caller.toolsOf(by ?? caller.agent));
     },
     getGuides: () => caller.getGuides(by),
     toolCallIdOf: (key) => (key === undefined ? newId() : callIdOf(key, by)),

@@ -10,7 +10,8 @@ import type { Identity } from "../../messages/identity.ts";
 import { type RemoteExecutorOptions, remoteExecutor } from "../remote/remote-executor.ts";
 import { guideFor } from "./guide-for.ts";
 import { guideTools } from "./guide-tools.ts";
-import { usableBy, usableTools } from "./usable-tools.ts";
+import { withOpenEnums } from "./open-enums.ts";
+import { decide, usableBy, usableTools } from "./usable-tools.ts";
 
 export interface CallableToolsOptions {
   readonly agent: string;
@@ -67,10 +68,11 @@ export class CallableTools implements AsyncDisposable {
     return executor !== undefined && executor === this.registry.getExecutor(name) ? executor : undefined;
   }
 
-  /** Those that the caller may use on whose behalf a call is made. */
+  /** Those that the caller may use on whose behalf a call is made, with the values of arguments that may be shown to it. */
   of(caller: string): readonly ToolRegistration[] {
     const { policy, self } = this.#options;
-    return caller === self || policy === undefined ? this.usable.getTools() : usableBy(caller, policy.current(), this.registry.getTools());
+    const usable = caller === self || policy === undefined ? this.usable.getTools() : usableBy(caller, policy.current(), this.registry.getTools());
+    return usable.map((tool) => withOpenEnums(tool, decide(caller, policy, this.registry, tool.name, false)?.argumentRules));
   }
 
   mayUse(tool: string, caller: string): boolean {

@@ -10,7 +10,14 @@ export function usableBy(caller: string, policy: Policy, tools: readonly ToolReg
  * The policy's answer on a caller's use of a tool. It is undefined for tools of this process. Of a tool that nobody has announced yet it is not known
  * whether it is read-only: only its service decides what untrusted content means for it.
  */
-export function decide(caller: string, policy: PolicyHolder, registry: ToolRegistry, tool: string, hasReadUntrusted: boolean): Decision | undefined {
+export function decide(
+  caller: string,
+  policy: PolicyHolder | undefined,
+  registry: ToolRegistry,
+  tool: string,
+  hasReadUntrusted: boolean,
+): Decision | undefined {
+  if (policy === undefined) return undefined;
   const registration = registry.get(tool);
   if (registration === undefined) return policy.current().decide({ caller, tool });
   const { source, dangerous: isDangerous, readOnly: isReadOnly } = registration;
