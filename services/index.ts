@@ -1,6 +1,7 @@
 import { type BusService, type BusStartParts, defineServer, defineService, type Server } from "./define-service.ts";
 import type { StartGatewayOptions } from "./gateway/src/gateway.ts";
 import type { GatewayConfig } from "./gateway/src/generated/config.ts";
+import type { ConnectStore } from "./knowledge-tools/src/store/knowledge-store.ts";
 
 export {
   type BusService,
@@ -15,6 +16,8 @@ export {
   settingsKey,
   stateKeys,
 } from "./define-service.ts";
+
+const connectKnowledge: ConnectStore = async (...to) => (await import("./knowledge-tools/src/store/postgres/index.ts")).connectPostgresStore(...to);
 
 /** Every service, those on the bus in the order in which `rockbot up` starts them. A new one is an entry here. */
 const listed = [
@@ -78,8 +81,9 @@ const listed = [
     egress: ["configured"],
     deployment: { enabled: false, requests: { cpu: "100m", memory: "128Mi" }, memoryLimit: "512Mi" },
     settings: () => import("./knowledge-tools/src/generated/config.ts"),
-    examine: async (config) => (await import("./knowledge-tools/src/examine.ts")).examine(config),
-    start: async ({ bus, config, ...parts }) => (await import("./knowledge-tools/src/knowledge-tools.ts")).startKnowledgeTools(bus, config, parts),
+    examine: async (config) => (await import("./knowledge-tools/src/examine.ts")).examine(config, connectKnowledge),
+    start: async ({ bus, config, ...parts }) =>
+      (await import("./knowledge-tools/src/knowledge-tools.ts")).startKnowledgeTools(bus, config, { ...parts, connect: connectKnowledge }),
   }),
   defineService({
     name: "anthropic-tools",

@@ -30,6 +30,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
     owners: ["packages/edge/src/outbound", "packages/sandbox/src/container", "packages/cli", "packages/testing", "test/bench"],
   },
   { modules: "cheerio|domhandler|turndown", owners: ["packages/page"] },
+  { modules: "pg", owners: ["services/knowledge-tools/src/store/postgres"] },
   { modules: "croner", owners: ["services/scheduler"] },
   { modules: "commander", owners: ["packages/cli"] },
   { modules: "ajv|ajv-formats", owners: ["packages/policy", "packages/rockbot", "packages/testing", "scripts", "test"] },
@@ -43,7 +44,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
 /** The list of services, and what runs one of it: above them all, below the CLI. */
 const LIST = "^services/[^/]+\\.ts$";
 const ADAPTERS =
-  "^(packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|shared)|records/src/[a-z]+/redis|mcp/src/trust/redis|memory/src/redis|agent/src/store/redis|search/src/summaries/redis)|services/scheduler/src/store/redis)/";
+  "^(packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|shared)|records/src/[a-z]+/redis|mcp/src/trust/redis|memory/src/redis|agent/src/store/redis|search/src/summaries/redis)|services/scheduler/src/store/redis|services/knowledge-tools/src/store/postgres)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
 /** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */

@@ -7,6 +7,7 @@ export type { TestBroker } from "./rabbitmq/test-broker.ts";
 
 // A real Redis, likewise.
 
+export { postgresMissing, startOwnPostgres, type TestPostgres } from "./postgres/start-own-postgres.ts";
 export { offerSharedRedis, sharedRedisUrl } from "./redis/shared-redis.ts";
 export { startOwnRedis } from "./redis/start-own-redis.ts";
 export type { StartOwnRedisOptions, TestRedis } from "./redis/test-redis.ts";

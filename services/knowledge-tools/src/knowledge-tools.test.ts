@@ -12,6 +12,8 @@ interface SceneOptions {
   readonly policy?: string;
 }
 
+const connect = () => Promise.reject(new Error("no test here has a shared database"));
+
 /** The service with a folder of its own, and somebody who calls on behalf of others. */
 async function startScene({ settings = {}, policy: text = "everyone: { allow: ['*'] }" }: SceneOptions = {}) {
   await using stack = new AsyncDisposableStack();
@@ -19,7 +21,7 @@ async function startScene({ settings = {}, policy: text = "everyone: { allow: ['
   const bus = stack.use(createMemoryBus());
   const policy = holdPolicy(createPolicy(await readPolicy(`delegates: [gateway]\n${text}`, "of the test")));
   const config = loadConfig(configSchema, { env: {}, overrides: { dataDirectory: folder.path, ...settings } });
-  const service = stack.use(await startKnowledgeTools(bus, config, { service: "knowledge-tools", topic: "tool.invoke.knowledge", policy }));
+  const service = stack.use(await startKnowledgeTools(bus, config, { service: "knowledge-tools", topic: "tool.invoke.knowledge", policy, connect }));
   const caller = stack.use(await createToolCaller(bus, { agent: "gateway", policy }));
   await caller.discovered();
   const call = (by: string, name: string, args: object, options: CallOptions = {}) => caller.call(name, args, { onBehalfOf: by, ...options });

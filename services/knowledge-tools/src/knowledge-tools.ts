@@ -6,13 +6,15 @@ import { makeDataDirectory } from "@rockbot/records";
 import { type StartServiceOptions, serveTools } from "@rockbot/tools";
 import type { KnowledgeToolsConfig } from "./generated/config.ts";
 import { commonScopes, Reader } from "./item/reader.ts";
-import type { KnowledgeStore } from "./store/knowledge-store.ts";
-import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
+import type { ConnectStore, KnowledgeStore } from "./store/knowledge-store.ts";
 import type { KnowledgeDesk } from "./tools/knowledge-desk.ts";
 import { type Advice, KnowledgeProvider } from "./tools/knowledge-provider.ts";
 
 /** The parts of the process that the service uses. */
-export type StartKnowledgeToolsOptions = StartServiceOptions;
+export interface StartKnowledgeToolsOptions extends StartServiceOptions {
+  /** For the setting `databaseUrl`. */
+  readonly connect: ConnectStore;
+}
 
 /** The tools, served. */
 export interface RunningKnowledgeTools extends AsyncDisposable {
@@ -31,11 +33,11 @@ const LOOK_MS = 30_000;
 export async function startKnowledgeTools(
   bus: Bus,
   config: Readonly<KnowledgeToolsConfig>,
-  { log = silentLogger, signal, policy, ...options }: StartKnowledgeToolsOptions,
+  { log = silentLogger, signal, policy, connect, ...options }: StartKnowledgeToolsOptions,
 ): Promise<RunningKnowledgeTools> {
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
-  const store = started.use(await openStore(config));
+  const store = started.use(await openStore(config, connect));
   const adviser = new Adviser({ store, kinds: config.kinds, policy, log });
   const desk: KnowledgeDesk = {
     store,
@@ -66,9 +68,16 @@ export async function startKnowledgeTools(
   return { off, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** The store that the settings name. @throws {StoreUnavailableError} if it cannot be opened */
-export function openStore({ dataDirectory, busyTimeoutMs }: Readonly<Pick<KnowledgeToolsConfig, "dataDirectory" | "busyTimeoutMs">>): Promise<KnowledgeStore> {
-  return openSqliteStore(makeDataDirectory(dataDirectory), { busyTimeoutMs });
+type StoreSettings = Pick<KnowledgeToolsConfig, "databaseUrl" | "dataDirectory" | "busyTimeoutMs">;
+
+/**
+ * The store that the settings name.
+ * @param connect for a database that several machines share
+ * @throws {StoreUnavailableError} if it cannot be opened
+ */
+export async function openStore({ databaseUrl, dataDirectory, busyTimeoutMs }: Readonly<StoreSettings>, connect: ConnectStore): Promise<KnowledgeStore> {
+  if (databaseUrl !== undefined) return connect(databaseUrl, { timeoutMs: busyTimeoutMs });
+  return (await import("./store/sqlite/sqlite-store.ts")).openSqliteStore(makeDataDirectory(dataDirectory), { busyTimeoutMs });
 }
 
 interface AdviserParts {

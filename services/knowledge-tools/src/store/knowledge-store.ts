@@ -71,3 +71,13 @@ export class OtherOwnerError extends Error {
     this.id = id;
   }
 }
+
+export interface ConnectStoreOptions {
+  /** Connections at most. @default 8 */
+  readonly maxConnections?: number | undefined;
+  /** How long a connection, or a question to the database, may take. @default 10_000 */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Connects to a database that several machines share. @throws {StoreUnavailableError} */
+export type ConnectStore = (url: string, options?: ConnectStoreOptions) => Promise<KnowledgeStore>;

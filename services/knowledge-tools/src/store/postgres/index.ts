@@ -1,0 +1,1 @@
+export { connectPostgresStore } from "./postgres-store.ts";

@@ -1,0 +1,32 @@
+/** What makes each version of the tables of the one before. A step that was released never changes. */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE knowledge_item (
+    seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+    id text PRIMARY KEY,
+    kind text NOT NULL,
+    title text NOT NULL,
+    body text NOT NULL,
+    author text NOT NULL,
+    categories text[] NOT NULL,
+    tags text[] NOT NULL,
+    owner text NOT NULL,
+    space text,
+    origin text,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    words tsvector NOT NULL,
+    facets text[] NOT NULL
+  );
+  CREATE INDEX knowledge_item_owner ON knowledge_item (owner);
+  CREATE INDEX knowledge_item_words ON knowledge_item USING gin (words, facets) WITH (fastupdate = off);
+  CREATE TABLE knowledge_label (
+    scope text NOT NULL,
+    kind text NOT NULL,
+    folded text NOT NULL,
+    name text NOT NULL,
+    items bigint NOT NULL,
+    PRIMARY KEY (scope, kind, folded)
+  );
+  `,
+];

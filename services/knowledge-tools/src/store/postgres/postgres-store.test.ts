@@ -1,0 +1,45 @@
+import { StoreUnavailableError } from "@rockbot/records";
+import { postgresMissing, startOwnPostgres } from "@rockbot/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { testItem, testKnowledgeStore } from "../conformance.ts";
+import { connectPostgresStore } from "./postgres-store.ts";
+
+const missing = await postgresMissing();
+
+describe.skipIf(missing !== undefined)(`with a PostgreSQL${missing === undefined ? "" : `: skipped, as ${missing}`}`, () => {
+  let postgres: Awaited<ReturnType<typeof startOwnPostgres>>;
+  beforeAll(async () => {
+    postgres = await startOwnPostgres();
+  }, 600_000);
+  afterAll(() => postgres?.[Symbol.asyncDispose]());
+
+  testKnowledgeStore("PostgresStore", async () => {
+    const url = await postgres.ownDatabase();
+    const store = await connectPostgresStore(url);
+    return { store, again: () => connectPostgresStore(url), [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+  });
+
+  test("ten that open an empty database at once make its tables once", async () => {
+    const url = await postgres.ownDatabase();
+    const stores = await Promise.all(Array.from({ length: 10 }, () => connectPostgresStore(url, { maxConnections: 1 })));
+    await Promise.all(stores.map((store, i) => store.save([testItem(`i${i}`, { categories: ["News"] })])));
+    expect(await stores[0]?.countOf("alice")).toBe(10);
+    await Promise.all(stores.map((store) => store[Symbol.asyncDispose]()));
+  });
+
+  test("a database that is away or refuses is said to be, without its password", async () => {
+    const url = new URL(await postgres.ownDatabase());
+    await using store = await connectPostgresStore(url.href);
+    await store.save([testItem("a")]);
+    await postgres.kill();
+    await expect(store.get(["a"])).rejects.toThrow(StoreUnavailableError);
+    const gone = await connectPostgresStore(url.href).catch((error: Error) => error.message);
+    expect(gone).toMatch(/^Cannot make its tables in the database \w+ of 127\.0\.0\.1:\d+: ECONNREFUSED$/);
+    await postgres.restart();
+    await expect.poll(() => store.get(["a"]).catch(() => [])).toHaveLength(1);
+    url.password = "wrong-password";
+    const refused = await connectPostgresStore(url.href).catch((error: Error) => error.message);
+    expect(refused).toMatch(/password authentication failed/);
+    expect(refused).not.toContain("wrong-password");
+  });
+});

@@ -1,0 +1,256 @@
+import { StoreUnavailableError } from "@rockbot/records";
+import { DatabaseError, Pool, type PoolClient } from "pg";
+import { facetsOf } from "../../item/facets.ts";
+import type { KnowledgeItem } from "../../item/knowledge-item.ts";
+import {
+  type ConnectStoreOptions,
+  type KnowledgeStore,
+  type Label,
+  type LabelQuery,
+  MAX_RANKED,
+  type MatchQuery,
+  OtherOwnerError,
+  type Saved,
+} from "../knowledge-store.ts";
+import { type LabelChange, LabelChanges, mergeItem } from "../merge-item.ts";
+import { migrations } from "./migrations.ts";
+import { queryOf, vectorOf } from "./text-vectors.ts";
+
+/** Items that are read or written at once. */
+const PAGE = 200;
+/** Whoever changes the tables holds this lock: its number is of no meaning, and the same in all versions. */
+const MIGRATION_LOCK = 7_206_113;
+const WEIGHTS = "{0.1, 0.1, 0.1, 1.0}";
+
+/**
+ * Keeps items in a PostgreSQL database, for any number of instances. Words are ranked by `ts_rank_cd`.
+ * @param url `postgres://user:password@host/database`
+ * @throws {StoreUnavailableError} if the database cannot be reached, or newer code made its tables
+ */
+export async function connectPostgresStore(url: string, { maxConnections = 8, timeoutMs = 10_000 }: ConnectStoreOptions = {}): Promise<KnowledgeStore> {
+  const pool = new Pool({
+    connectionString: url,
+    max: maxConnections,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+    statement_timeout: timeoutMs,
+    application_name: "rockbot",
+  });
+  pool.on("error", () => {}); // an idle connection broke; the next question makes another
+  const store = new PostgresStore(pool, placeOf(url));
+  try {
+    await store.migrate();
+    return store;
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+class PostgresStore implements KnowledgeStore {
+  readonly where: string;
+  readonly #pool: Pool;
+  #closing: Promise<void> | undefined;
+
+  constructor(pool: Pool, where: string) {
+    this.#pool = pool;
+    this.where = where;
+  }
+
+  migrate(): Promise<void> {
+    return this.#inTransaction("make its tables", async (client) => {
+      await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+      await client.query("CREATE TABLE IF NOT EXISTS knowledge_version (version integer NOT NULL)");
+      const { rows } = await client.query("SELECT version FROM knowledge_version");
+      const version = Number(rows[0]?.version ?? 0);
+      if (version > migrations.length) {
+        throw new StoreUnavailableError(
+          `Cannot open the knowledge of ${this.where}: a newer RockBot made it (version ${version}, this one knows ${migrations.length}). Update this one`,
+        );
+      }
+      if (version === migrations.length) return;
+      for (const step of migrations.slice(version)) await client.query(step);
+      await client.query("DELETE FROM knowledge_version");
+      await client.query("INSERT INTO knowledge_version VALUES ($1)", [migrations.length]);
+    });
+  }
+
+  async match({ terms, atLeast, facets, limit }: MatchQuery): Promise<readonly string[]> {
+    const groups = facets.map((_, i) => `AND facets && $${i + 2}`).join(" ");
+    const rows = await this.#query(
+      "search",
+      `SELECT id FROM (
+         SELECT seq, id, words FROM knowledge_item WHERE words @@ $1::tsquery ${groups} ORDER BY seq DESC LIMIT ${MAX_RANKED}
+       ) AS newest ORDER BY ts_rank_cd('${WEIGHTS}', words, $1::tsquery) DESC, seq DESC LIMIT $${facets.length + 2}`,
+      [queryOf(terms, atLeast), ...facets, limit],
+    );
+    return rows.map(({ id }) => String(id));
+  }
+
+  async get(ids: readonly string[]): Promise<readonly KnowledgeItem[]> {
+    const rows = await this.#query("read", "SELECT * FROM knowledge_item WHERE id = ANY($1)", [ids.slice(0, MAX_RANKED)]);
+    const items = new Map(rows.map((row) => [String(row["id"]), itemOf(row)]));
+    return ids.flatMap((id) => items.get(id) ?? []);
+  }
+
+  save(items: AsyncIterable<KnowledgeItem> | Iterable<KnowledgeItem>): Promise<Saved> {
+    return this.#inTransaction("save", async (client) => {
+      const labels = new LabelChanges();
+      const saved = { created: 0, changed: 0, unchanged: 0 };
+      for await (const page of pagesOf(items)) await savePage(client, page, { labels, saved });
+      await saveLabels(client, labels.take());
+      return saved;
+    });
+  }
+
+  async labels({
+    kind,
+    scopes,
+    folded = null,
+    limit,
+  }: { readonly folded?: LabelQuery["folded"] | null } & Omit<LabelQuery, "folded">): Promise<readonly Label[]> {
+    const rows = await this.#query(
+      "read",
+      `SELECT folded, min(name) AS name FROM knowledge_label WHERE kind = $1 AND scope = ANY($2) AND ($3::text[] IS NULL OR folded = ANY($3))
+       GROUP BY folded ORDER BY sum(items) DESC, folded COLLATE "C" LIMIT $4`,
+      [kind, scopes, folded, limit],
+    );
+    return rows.map((row) => ({ name: String(row["name"]), folded: String(row["folded"]) }));
+  }
+
+  async countOf(owner: string): Promise<number> {
+    const [row] = await this.#query("read", "SELECT count(*) AS items FROM knowledge_item WHERE owner = $1", [owner]);
+    return Number(row?.["items"]);
+  }
+
+  async *all(): AsyncIterable<KnowledgeItem> {
+    for (let last = ""; ; ) {
+      const rows = await this.#query("read", `SELECT * FROM knowledge_item WHERE id COLLATE "C" > $1 ORDER BY id COLLATE "C" LIMIT $2`, [last, PAGE]);
+      yield* rows.map(itemOf);
+      if (rows.length < PAGE) return;
+      last = String(rows.at(-1)?.["id"]);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#pool.end();
+    await this.#closing;
+  }
+
+  async #query(what: string, sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    try {
+      return (await this.#pool.query(sql, values as unknown[])).rows;
+    } catch (error) {
+      throw this.#unavailable(what, error);
+    }
+  }
+
+  /** Runs `change` in a transaction: it is there in full or not at all. */
+  async #inTransaction<T>(what: string, change: (client: PoolClient) => Promise<T>): Promise<T> {
+    let client: PoolClient | undefined;
+    try {
+      client = await this.#pool.connect();
+      await client.query("BEGIN");
+      const result = await change(client);
+      await client.query("COMMIT");
+      client.release();
+      return result;
+    } catch (error) {
+      await client?.query("ROLLBACK").then(
+        () => client?.release(),
+        () => client?.release(true),
+      );
+      throw this.#unavailable(what, error);
+    }
+  }
+
+  /** Errors of ours and of the caller's source stay as they are. */
+  #unavailable(what: string, error: unknown): unknown {
+    if (error instanceof StoreUnavailableError || error instanceof OtherOwnerError) return error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (!(error instanceof DatabaseError) && code === undefined && !/timeout|Connection terminated|pool/i.test(message)) return error;
+    return new StoreUnavailableError(`Cannot ${what} in ${this.where}: ${error instanceof DatabaseError ? `${message} (${code})` : (code ?? message)}`, {
+      cause: error,
+    });
+  }
+}
+
+interface Saving {
+  readonly labels: LabelChanges;
+  readonly saved: { created: number; changed: number; unchanged: number };
+}
+
+const COLUMNS = "id, kind, title, body, author, categories, tags, owner, space, origin, created_at, updated_at, words, facets";
+const PLACES = COLUMNS.split(", ").map((name, i) => (name === "words" ? `$${i + 1}::tsvector` : `$${i + 1}`));
+
+async function savePage(client: PoolClient, page: readonly KnowledgeItem[], { labels, saved }: Saving): Promise<void> {
+  const ids = [...new Set(page.map(({ id }) => id))].sort();
+  const { rows } = await client.query('SELECT * FROM knowledge_item WHERE id = ANY($1) ORDER BY id COLLATE "C" FOR UPDATE', [ids]);
+  const known = new Map(rows.map((row) => [String(row.id), itemOf(row)]));
+  const kept = new Map<string, KnowledgeItem>();
+  for (const item of page) {
+    const before = kept.get(item.id) ?? known.get(item.id);
+    const merged = mergeItem(before, item);
+    if (merged !== undefined) {
+      labels.replace(before, merged);
+      kept.set(item.id, merged);
+    }
+    saved[merged === undefined ? "unchanged" : before === undefined ? "created" : "changed"]++;
+  }
+  if (kept.size === 0) return;
+  // A changed item is the newest one.
+  await client.query("DELETE FROM knowledge_item WHERE id = ANY($1)", [[...kept.keys()].filter((id) => known.has(id))]);
+  for (const item of kept.values()) {
+    const { id, kind, title, body, author, categories, tags, owner, space = null, origin = null, createdAt, updatedAt } = item;
+    const values = [id, kind, title, body, author, categories, tags, owner, space, origin, createdAt, updatedAt, vectorOf(item), facetsOf(item)];
+    await client.query({ name: "insert-item", text: `INSERT INTO knowledge_item (${COLUMNS}) VALUES (${PLACES.join(", ")})`, values });
+  }
+}
+
+/** Last of all, as others that save items of the same labels wait from here on. */
+async function saveLabels(client: PoolClient, changes: readonly LabelChange[]): Promise<void> {
+  const columns = (["scope", "kind", "folded", "name", "by"] as const).map((name) => changes.map((change) => change[name]));
+  await client.query(
+    `INSERT INTO knowledge_label (scope, kind, folded, name, items) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
+     ON CONFLICT (scope, kind, folded) DO UPDATE SET items = knowledge_label.items + excluded.items`,
+    columns,
+  );
+  if (changes.some(({ by }) => by < 0)) await client.query("DELETE FROM knowledge_label WHERE items <= 0 AND scope = ANY($1)", [[...new Set(columns[0])]]);
+}
+
+async function* pagesOf(items: AsyncIterable<KnowledgeItem> | Iterable<KnowledgeItem>): AsyncGenerator<readonly KnowledgeItem[]> {
+  let page: KnowledgeItem[] = [];
+  for await (const item of items) {
+    page.push(item);
+    if (page.length < PAGE) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
+function itemOf(row: Row): KnowledgeItem {
+  const text = (name: string): string => row[name] as string;
+  return {
+    id: text("id"),
+    kind: text("kind"),
+    title: text("title"),
+    body: text("body"),
+    author: text("author"),
+    categories: row["categories"] as string[],
+    tags: row["tags"] as string[],
+    owner: text("owner"),
+    space: (row["space"] as string | null) ?? undefined,
+    origin: (row["origin"] as string | null) ?? undefined,
+    createdAt: Number(row["created_at"]),
+    updatedAt: Number(row["updated_at"]),
+  };
+}
+
+/** The database without its user and password. */
+function placeOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `the database ${pathname.slice(1)} of ${host}`;
+}
