@@ -38,7 +38,7 @@ export interface Saved {
 export const MAX_RANKED = 1_000;
 
 /**
- * Keeps items and finds them. What is saved is there for all instances. Whatever becomes of a process, a change is there in full or not at all.
+ * Keeps items and finds them. All instances see a change once it is saved. A change is there in full or not at all, also if its process is killed.
  * Every method throws StoreUnavailableError if the database is away.
  */
 export interface KnowledgeStore extends AsyncDisposable {
