@@ -11,7 +11,7 @@ import { restartCases } from "./cases/restarts.ts";
 import { robustnessCases } from "./cases/robustness.ts";
 import { quickTimeCases, slowTimeCases } from "./cases/time.ts";
 import { trafficCases } from "./cases/traffic.ts";
-import { Examiner, type ExaminerOptions, START_MS } from "./examiner.ts";
+import { ANSWER_MS, Examiner, type ExaminerOptions, START_MS } from "./examiner.ts";
 
 /** Between two looks whether the command still runs. */
 const LOOK_MS = 200;
@@ -63,6 +63,8 @@ async function waitUntilThere(examiner: Examiner): Promise<void> {
   if (await examiner.until(async () => (await examiner.isConsumed(LOOK_MS)) || howEnded() !== undefined, START_MS)) {
     const how = howEnded();
     must(how === undefined, `the command ${how}, and nobody consumes "rockbot.${service}.v1". Its output is on stderr; it gets the bus as BUS_URL`);
+    // It may take requests before it hears probes: it hears them once it says that it is there.
+    await examiner.until(() => examiner.hearing.heartbeats.length > 0, ANSWER_MS);
   } else throw new Breach(`nobody consumes "rockbot.${service}.v1" after ${START_MS} ms`);
 }
 
