@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { run } from "@rockbot/testing";
 
 const FOLDER = "ROCKBOT_TEST_CLUSTER_RUN";
@@ -54,9 +55,11 @@ export function killProcess(name: ClusterProcess): KilledProcess {
   process.kill(pid, "SIGKILL");
   let end = (): void => {};
   let started: Promise<unknown> | undefined;
+  const late = AbortSignal.timeout(START_MS);
   const startAgain = async (): Promise<void> => {
     process.off("exit", end);
     end();
+    while (existsSync(`/proc/${pid}`)) await setTimeout(50, undefined, { signal: late }); // who looks sooner takes it to be there
     started ??= run("sh", ["-c", process.env[START] ?? ""], { timeoutMs: START_MS });
     await started;
   };
