@@ -4,8 +4,6 @@ import type { KnowledgeItem } from "../item/knowledge-item.ts";
 export interface MatchQuery {
   /** Different from each other, at least one. */
   readonly terms: readonly string[];
-  /** How many of the terms an item has: all of them, all but one, or one. */
-  readonly atLeast: number;
   /** An item has one facet of each group. */
   readonly facets: readonly (readonly string[])[];
   readonly limit: number;
@@ -37,6 +35,9 @@ export interface Saved {
 /** Of more items that match, the newest are ranked: so a question of common words takes no longer than others. */
 export const MAX_RANKED = 1_000;
 
+/** How many of so many terms items have that come first, second and third. */
+export const levelsOf = (terms: number): readonly number[] => [...new Set([terms, Math.max(terms - 1, 1), 1])];
+
 /**
  * Keeps items and finds them. All instances see a change once it is saved. A change is there in full or not at all, also if its process is killed.
  * Every method throws StoreUnavailableError if the database is away.
@@ -44,7 +45,7 @@ export const MAX_RANKED = 1_000;
 export interface KnowledgeStore extends AsyncDisposable {
   /** In words for an operator, without secrets. */
   readonly where: string;
-  /** The ids of items that match, best first; of equal ones the newest first. */
+  /** The ids of items that match: those with all terms first, then those with all but one, then those with any. Each of these goes best first, and newest first. */
   match(query: MatchQuery): Promise<readonly string[]>;
   /** Those that there are, in the order asked for. At most a thousand. */
   get(ids: readonly string[]): Promise<readonly KnowledgeItem[]>;

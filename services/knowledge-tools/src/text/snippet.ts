@@ -1,4 +1,4 @@
-import { termsOf } from "./terms.ts";
+import { wordTerms } from "./terms.ts";
 
 const LENGTH = 240;
 /** Of a longer text, the beginning is looked through. */
@@ -23,7 +23,7 @@ export function snippetOf(body: string, terms: readonly string[]): string {
 function placesOf(text: string, terms: ReadonlySet<string>): Place[] {
   const places: Place[] = [];
   for (const { 0: word, index } of text.matchAll(/[\p{L}\p{M}\p{N}]+/gu))
-    for (const term of termsOf(word)) if (terms.has(term)) places.push({ at: index, end: index + word.length, term });
+    for (const term of wordTerms(word)) if (terms.has(term)) places.push({ at: index, end: index + word.length, term });
   return places;
 }
 

@@ -1,3 +1,4 @@
+import { remembered } from "@rockbot/base";
 import { stem, tokenize } from "@rockbot/search/words";
 
 /** A longer run of letters is no word. */
@@ -14,6 +15,12 @@ const FILLERS: ReadonlySet<string> = new Set(
 
 /** A word as indexes hold it: without accents, case and English endings. */
 const termOf = (token: string): string => (/^[a-z]{3,}$/.test(token) ? stem(token) : token);
+
+/** Words of texts are few, and looked up again and again. */
+const termsOfWord = remembered((word) => termsOf(word), 50_000);
+
+/** The terms of one word, which is one but for scripts without blanks. */
+export const wordTerms = (word: string): readonly string[] => termsOfWord(word);
 
 /** The terms of a text, in their order. */
 export const termsOf = (text: string): string[] =>

@@ -1,7 +1,6 @@
 import { type KnowledgeHit, type ToolKnowledgeSearchInput, type ToolKnowledgeSearchOutput, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { resolveFilters } from "../find/filters.ts";
-import { findItems } from "../find/find-items.ts";
 import type { KnowledgeItem } from "../item/knowledge-item.ts";
 import { snippetOf } from "../text/snippet.ts";
 import { queryTerms } from "../text/terms.ts";
@@ -17,7 +16,8 @@ export function knowledgeSearch({ store, kinds, readerOf }: KnowledgeDesk, defin
       const named = { kinds: input.kinds ?? [], authors: input.authors ?? [], categories: input.categories ?? [], tags: input.tags ?? [] };
       const { facets, errors } = await resolveFilters(named, { store, kinds, scopes });
       const terms = queryTerms(input.query);
-      const found = await findItems(store, { terms, facets: [scopes, ...facets], limit: input.max_results ?? DEFAULT_RESULTS });
+      const limit = input.max_results ?? DEFAULT_RESULTS;
+      const found = terms.length === 0 ? [] : await store.get(await store.match({ terms, facets: [scopes, ...facets], limit }));
       const items = found.map((item) => hitOf(item, terms));
       return { content: textOf(items, errors), structured: { items, errors: [...errors] }, ...trustOf(found) };
     }),

@@ -7,6 +7,7 @@ import {
   type KnowledgeStore,
   type Label,
   type LabelQuery,
+  levelsOf,
   MAX_RANKED,
   type MatchQuery,
   OtherOwnerError,
@@ -77,16 +78,17 @@ class PostgresStore implements KnowledgeStore {
     });
   }
 
-  async match({ terms, atLeast, facets, limit }: MatchQuery): Promise<readonly string[]> {
+  async match({ terms, facets, limit }: MatchQuery): Promise<readonly string[]> {
     const groups = facets.map((_, i) => `AND facets && $${i + 2}`).join(" ");
-    const rows = await this.#query(
-      "search",
-      `SELECT id FROM (
-         SELECT seq, id, words FROM knowledge_item WHERE words @@ $1::tsquery ${groups} ORDER BY seq DESC LIMIT ${MAX_RANKED}
-       ) AS newest ORDER BY ts_rank_cd('${WEIGHTS}', words, $1::tsquery) DESC, seq DESC LIMIT $${facets.length + 2}`,
-      [queryOf(terms, atLeast), ...facets, limit],
-    );
-    return rows.map(({ id }) => String(id));
+    const sql = `SELECT id FROM (
+      SELECT seq, id, words FROM knowledge_item WHERE words @@ $1::tsquery ${groups} ORDER BY seq DESC LIMIT ${MAX_RANKED}
+    ) AS newest ORDER BY ts_rank_cd('${WEIGHTS}', words, $1::tsquery) DESC, seq DESC LIMIT $${facets.length + 2}`;
+    const ids = new Set<string>();
+    for (const atLeast of levelsOf(terms.length)) {
+      if (ids.size >= limit) break;
+      for (const { id } of await this.#query("search", sql, [queryOf(terms, atLeast), ...facets, limit])) ids.add(String(id));
+    }
+    return [...ids].slice(0, limit);
   }
 
   async get(ids: readonly string[]): Promise<readonly KnowledgeItem[]> {

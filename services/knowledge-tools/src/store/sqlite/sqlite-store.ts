@@ -4,7 +4,7 @@ import { StoreUnavailableError } from "@rockbot/records";
 import { facetsOf } from "../../item/facets.ts";
 import type { KnowledgeItem } from "../../item/knowledge-item.ts";
 import { termsOf } from "../../text/terms.ts";
-import { type KnowledgeStore, type Label, type LabelQuery, MAX_RANKED, type MatchQuery, type Saved } from "../knowledge-store.ts";
+import { type KnowledgeStore, type Label, type LabelQuery, levelsOf, MAX_RANKED, type MatchQuery, type Saved } from "../knowledge-store.ts";
 import { LabelChanges, mergeItem } from "../merge-item.ts";
 import { inTransaction, openDatabase, unavailable } from "./open-database.ts";
 
@@ -53,22 +53,22 @@ class SqliteStore implements KnowledgeStore {
     this.#busyTimeoutMs = busyTimeoutMs;
   }
 
-  async match({ terms, atLeast, facets, limit }: MatchQuery): Promise<readonly string[]> {
+  async match({ terms, facets, limit }: MatchQuery): Promise<readonly string[]> {
     return this.#read("search", () => {
-      const words = `{title body} : (${termExpression(terms, atLeast)})`;
-      const expression = [words, ...facets.map((group) => `{facets} : (${group.map(facetToken).join(" OR ")})`)].join(" AND ");
-      const found = this.#prepared("SELECT rowid AS seq FROM item_words WHERE item_words MATCH ? ORDER BY rowid DESC LIMIT ?").all(expression, MAX_RANKED);
-      const [newest, oldest] = [found[0]?.["seq"], found.at(-1)?.["seq"]];
-      if (newest === undefined || oldest === undefined) return [];
-      // Words alone are ranked, without the facets, whose frequencies BM25 would count anew for each question.
-      const ranked = this.#prepared(
-        `SELECT item.id AS id FROM (
-           SELECT rowid AS seq, bm25(item_words, ${WEIGHTS}) AS score FROM item_words
-           WHERE item_words MATCH ? AND rowid BETWEEN ? AND ? AND +rowid IN (SELECT value FROM json_each(?))
-           ORDER BY score, rowid DESC LIMIT ?
-         ) JOIN item USING (seq) ORDER BY score, seq DESC`,
-      ).all(words, oldest, newest, JSON.stringify(found.map(({ seq }) => seq)), limit);
-      return ranked.map(({ id }) => String(id));
+      const filter = facets.map((group) => ` AND {facets} : (${group.map(facetToken).join(" OR ")})`).join("");
+      const newest = this.#prepared("SELECT rowid AS seq FROM item_words WHERE item_words MATCH ? ORDER BY rowid DESC LIMIT ?");
+      const levels = new Map<number, number>();
+      for (const atLeast of levelsOf(terms.length)) {
+        if (levels.size >= limit) break;
+        for (const { seq } of newest.all(`${wordsExpression(terms, atLeast)}${filter}`, MAX_RANKED))
+          if (!levels.has(Number(seq))) levels.set(Number(seq), atLeast);
+      }
+      const ranked = this.#ranked(terms, [...levels.keys()]).map(({ seq, score }) => ({ seq, score, level: levels.get(seq) ?? 0 }));
+      ranked.sort((one, other) => other.level - one.level || one.score - other.score || other.seq - one.seq);
+      const best = JSON.stringify(ranked.slice(0, limit).map(({ seq }) => seq));
+      return this.#prepared("SELECT item.id AS id FROM json_each(?) AS best JOIN item ON item.seq = best.value ORDER BY best.key")
+        .all(best)
+        .map(({ id }) => String(id));
     });
   }
 
@@ -167,6 +167,19 @@ class SqliteStore implements KnowledgeStore {
     return saved;
   }
 
+  /**
+   * The scores of items, the best is the least. All are ranked at once and by words alone, as BM25 counts the frequency of each word anew for each question, and
+   * would count that of each facet.
+   */
+  #ranked(terms: readonly string[], found: readonly number[]): { readonly seq: number; readonly score: number }[] {
+    if (found.length === 0) return [];
+    const rows = this.#prepared(
+      `SELECT rowid AS seq, bm25(item_words, ${WEIGHTS}) AS score FROM item_words
+       WHERE item_words MATCH ? AND rowid BETWEEN ? AND ? AND +rowid IN (SELECT value FROM json_each(?))`,
+    ).all(wordsExpression(terms, 1), Math.min(...found), Math.max(...found), JSON.stringify(found));
+    return rows.map(({ seq, score }) => ({ seq: Number(seq), score: Number(score) }));
+  }
+
   /** @throws {StoreUnavailableError} */
   #read<T>(what: string, look: () => T): T {
     try {
@@ -191,6 +204,8 @@ class SqliteStore implements KnowledgeStore {
 }
 
 /** All of the terms, all but one, or any. */
+const wordsExpression = (terms: readonly string[], atLeast: number): string => `{title body} : (${termExpression(terms, atLeast)})`;
+
 function termExpression(terms: readonly string[], atLeast: number): string {
   const tokens = terms.map(termToken);
   if (atLeast >= tokens.length) return tokens.join(" AND ");
