@@ -36,7 +36,7 @@ test("the bundle of web-tools holds the program that converts pages, which runs 
   try {
     expect(await once(program, "message")).toEqual(["ready", undefined]);
     program.send({ html: "<title>T</title><p>some <b>text</b>", url: "https://example.test/", form: "markdown", maxLength: 1000 });
-    expect(await once(program, "message")).toEqual([{ page: { title: "T", markdown: "some **text**" } }, undefined]);
+    expect(await once(program, "message")).toEqual([{ result: { title: "T", markdown: "some **text**" } }, undefined]);
     program.disconnect();
     expect(await ended).toEqual([0, null]);
   } finally {

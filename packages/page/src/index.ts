@@ -1,6 +1,7 @@
 // What strangers' bodies are, and pages as markdown. Loads no parser: that is in the processes of the converter.
 
 export { decodeText } from "./decode-text.ts";
+export type { ExtractedRecord, ExtractRule, FieldRule } from "./extract/extract.ts";
 export { fence } from "./fence.ts";
 export { type BodyKind, kindByBytes, kindByType, mediaTypeOf } from "./media-type.ts";
 export { createPageConverter, PageConversionError, type PageConverter, type PageConverterOptions } from "./page-converter.ts";

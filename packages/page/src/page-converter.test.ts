@@ -163,7 +163,7 @@ test("a process ends when its parent is gone, and not at Ctrl-C, which is for th
   await once(program, "message");
   program.kill("SIGINT");
   program.send({ html: "<body><p>x", url, form: "markdown", maxLength: 10 });
-  expect(await once(program, "message")).toMatchObject([{ page: { markdown: "x" } }, undefined]);
+  expect(await once(program, "message")).toMatchObject([{ result: { markdown: "x" } }, undefined]);
   program.disconnect();
 
   expect(await ended).toEqual([0, null]);

@@ -1,6 +1,7 @@
 import { createSemaphore, type Semaphore, within } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { PageJob, PageOutcome } from "./page-job.ts";
+import type { ExtractedRecord, ExtractRule } from "./extract/extract.ts";
+import type { PageJob, PageOutcome, PageResult } from "./page-job.ts";
 import { type PageProcess, PageProcessEndedError, startPageProcess } from "./start-page-process.ts";
 import type { MarkdownPage } from "./to-markdown.ts";
 
@@ -36,7 +37,16 @@ export interface PageConverter extends AsyncDisposable {
    */
   convert(html: string, url: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<MarkdownPage>;
   /** As `htmlToText` has it: `url` resolves its links. @throws as `convert` does */
-  text(html: string, options?: { readonly url?: string | undefined; readonly signal?: AbortSignal | undefined }): Promise<string>;
+  text(html: string, options?: PieceOptions): Promise<string>;
+  /** The records that `rule` finds in the page. @throws as `convert` does */
+  extract(html: string, rule: ExtractRule, options?: PieceOptions): Promise<readonly ExtractedRecord[]>;
+}
+
+/** Of a page or a piece of one. */
+export interface PieceOptions {
+  /** Its links are resolved against it. */
+  readonly url?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Starts no process yet. Throws nothing: a process that cannot start fails the conversion that needs it. */
@@ -58,11 +68,19 @@ class ProcessConverter implements PageConverter {
   }
 
   async convert(html: string, url: string, { signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<MarkdownPage> {
-    return await this.#track(this.#run({ html, url, form: "markdown", maxLength: this.#limits.maxLength }, signal));
+    return (await this.#do(html, "markdown", { url, signal })) as MarkdownPage;
   }
 
-  async text(html: string, { url, signal }: { readonly url?: string | undefined; readonly signal?: AbortSignal | undefined } = {}): Promise<string> {
-    return (await this.#track(this.#run({ html, url, form: "text", maxLength: this.#limits.maxLength }, signal))).markdown;
+  async text(html: string, options: PieceOptions = {}): Promise<string> {
+    return (await this.#do(html, "text", options)) as string;
+  }
+
+  async extract(html: string, rule: ExtractRule, options: PieceOptions = {}): Promise<readonly ExtractedRecord[]> {
+    return (await this.#do(html, rule, options)) as readonly ExtractedRecord[];
+  }
+
+  #do(html: string, form: PageJob["form"], { url, signal }: PieceOptions): Promise<PageResult> {
+    return this.#track(this.#run({ html, url, form, maxLength: this.#limits.maxLength }, signal));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -96,7 +114,7 @@ class ProcessConverter implements PageConverter {
     this.#idle.push(entry);
   }
 
-  async #run(job: PageJob, given: AbortSignal | undefined): Promise<MarkdownPage> {
+  async #run(job: PageJob, given: AbortSignal | undefined): Promise<PageResult> {
     const closing = this.#closing.signal;
     const signal = given === undefined ? closing : AbortSignal.any([closing, given]);
     using _permit = await this.#permits.acquire(signal);
@@ -116,7 +134,7 @@ class ProcessConverter implements PageConverter {
   }
 
   /** @throws {PageConversionError} @throws {PageProcessEndedError} */
-  async #convertIn(pageProcess: PageProcess, job: PageJob, signal: AbortSignal): Promise<MarkdownPage> {
+  async #convertIn(pageProcess: PageProcess, job: PageJob, signal: AbortSignal): Promise<PageResult> {
     let outcome: PageOutcome;
     try {
       outcome = await withinCpuTime(pageProcess, this.#limits.timeoutMs, () => pageProcess.convert(job, signal));
@@ -126,7 +144,7 @@ class ProcessConverter implements PageConverter {
     }
     await this.#putBack(pageProcess);
     if ("failure" in outcome) throw new PageConversionError(outcome.failure);
-    return outcome.page;
+    return outcome.result;
   }
 }
 

@@ -44,6 +44,7 @@ export { type CollectedMetric, type CollectedRequest, type CollectedSpan, type O
 
 export { type AnthropicAdminServer, startAnthropicAdminServer } from "./anthropic/admin-server.ts";
 export { type BraveFault, type BraveResult, type FakeBrave, startFakeBrave } from "./fake-brave.ts";
+export { type LinkedinJobsSite, type SitePosting, startLinkedinJobsSite } from "./linkedin/jobs-site.ts";
 export { badPages, type Page, type PageAnswer, type PageRequest, type PageServer, startPageServer } from "./page-server.ts";
 export { type RecordedRequest, type RecordingServer, startRecordingServer } from "./recording-server.ts";
 

@@ -173,6 +173,30 @@ export const tools = {
     validateInput: validators.validateToolKnowledgeSearchInput,
     validateOutput: validators.validateToolKnowledgeSearchOutput,
   } as ToolDefinition<types.ToolKnowledgeSearchInput, types.ToolKnowledgeSearchOutput>,
+  linkedinJobDetail: {
+    name: "linkedin_job_detail",
+    description: "Read one public job posting of LinkedIn in full, by its address or its number.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","minLength":6,"maxLength":2048,"description":"The posting's address, as linkedin_jobs gives it."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["id","title","url"],"properties":{"id":{"type":"string"},"title":{"type":"string"},"company":{"type":"string"},"location":{"type":"string"},"posted":{"type":"string"},"applicants":{"type":"string"},"salary":{"type":"string"},"criteria":{"type":"object","additionalProperties":{"type":"string"},"description":"Such as Seniority level and Employment type."},"url":{"type":"string"}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 300,
+    validateInput: validators.validateToolLinkedinJobDetailInput,
+    validateOutput: validators.validateToolLinkedinJobDetailOutput,
+  } as ToolDefinition<types.ToolLinkedinJobDetailInput, types.ToolLinkedinJobDetailOutput>,
+  linkedinJobs: {
+    name: "linkedin_jobs",
+    description: "Search the public job postings of LinkedIn. Returns a page of titles, companies, places, dates and links. Read one in full with linkedin_job_detail.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["keywords"],"properties":{"keywords":{"type":"string","minLength":1,"maxLength":300,"description":"Words of the posting, such as a title or a skill."},"location":{"type":"string","minLength":1,"maxLength":200,"description":"A city, region or country."},"date_posted":{"type":"string","enum":["past_24_hours","past_week","past_month","any"],"description":"How old a posting may be. Any when left out."},"job_type":{"type":"array","uniqueItems":true,"maxItems":7,"items":{"type":"string","enum":["full_time","part_time","contract","temporary","internship","volunteer","other"]},"description":"One of these."},"experience":{"type":"array","uniqueItems":true,"maxItems":6,"items":{"type":"string","enum":["internship","entry","associate","mid_senior","director","executive"]},"description":"One of these levels."},"remote":{"type":"array","uniqueItems":true,"maxItems":3,"items":{"type":"string","enum":["on_site","remote","hybrid"]},"description":"One of these ways to work."},"page":{"type":"integer","minimum":1,"maximum":40,"description":"Which page of results, from 1."},"sort":{"type":"string","enum":["relevant","recent"],"description":"The most relevant first when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["jobs","page"],"properties":{"jobs":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","title","url"],"properties":{"id":{"type":"string"},"title":{"type":"string"},"company":{"type":"string"},"location":{"type":"string"},"posted":{"type":"string","description":"A date, such as 2025-08-01."},"salary":{"type":"string"},"url":{"type":"string"}}}},"page":{"type":"integer"}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 300,
+    validateInput: validators.validateToolLinkedinJobsInput,
+    validateOutput: validators.validateToolLinkedinJobsOutput,
+  } as ToolDefinition<types.ToolLinkedinJobsInput, types.ToolLinkedinJobsOutput>,
   listScheduledTasks: {
     name: "list_scheduled_tasks",
     description: "List the scheduled tasks of this conversation with their next and last run, and the present time with its zone.",
@@ -356,7 +380,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__chat","agent__events","anthropic_usage","cancel_scheduled_task","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","schedule_task","search","search_known_services","search_working_memory","web_browse","web_search"];
+export const allToolNames: readonly string[] = ["agent__chat","agent__events","anthropic_usage","cancel_scheduled_task","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","schedule_task","search","search_known_services","search_working_memory","web_browse","web_search"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["mcp_register_server"];

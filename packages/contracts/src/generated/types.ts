@@ -908,6 +908,98 @@ created: boolean
 space: (string | null)
 }
 /**
+ * Search the public job postings of LinkedIn. Returns a page of titles, companies, places, dates and links. Read one in full with linkedin_job_detail.
+ */
+export interface ToolLinkedinJobs {
+input: ToolLinkedinJobsInput
+output: ToolLinkedinJobsOutput
+}
+export interface ToolLinkedinJobsInput {
+/**
+ * Words of the posting, such as a title or a skill.
+ */
+keywords: string
+/**
+ * A city, region or country.
+ */
+location?: string
+/**
+ * How old a posting may be. Any when left out.
+ */
+date_posted?: ("past_24_hours" | "past_week" | "past_month" | "any")
+/**
+ * One of these.
+ * 
+ * @maxItems 7
+ */
+job_type?: []|[("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other")]|[("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other")]|[("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other")]|[("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other")]|[("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other")]|[("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other")]|[("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other"), ("full_time" | "part_time" | "contract" | "temporary" | "internship" | "volunteer" | "other")]
+/**
+ * One of these levels.
+ * 
+ * @maxItems 6
+ */
+experience?: []|[("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive")]|[("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive")]|[("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive")]|[("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive")]|[("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive")]|[("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive"), ("internship" | "entry" | "associate" | "mid_senior" | "director" | "executive")]
+/**
+ * One of these ways to work.
+ * 
+ * @maxItems 3
+ */
+remote?: []|[("on_site" | "remote" | "hybrid")]|[("on_site" | "remote" | "hybrid"), ("on_site" | "remote" | "hybrid")]|[("on_site" | "remote" | "hybrid"), ("on_site" | "remote" | "hybrid"), ("on_site" | "remote" | "hybrid")]
+/**
+ * Which page of results, from 1.
+ */
+page?: number
+/**
+ * The most relevant first when left out.
+ */
+sort?: ("relevant" | "recent")
+}
+export interface ToolLinkedinJobsOutput {
+jobs: LinkedinJob[]
+page: number
+}
+export interface LinkedinJob {
+id: string
+title: string
+company?: string
+location?: string
+/**
+ * A date, such as 2025-08-01.
+ */
+posted?: string
+salary?: string
+url: string
+}
+/**
+ * Read one public job posting of LinkedIn in full, by its address or its number.
+ */
+export interface ToolLinkedinJobDetail {
+input: ToolLinkedinJobDetailInput
+output: ToolLinkedinJobDetailOutput
+}
+export interface ToolLinkedinJobDetailInput {
+/**
+ * The posting's address, as linkedin_jobs gives it.
+ */
+url: string
+}
+export interface ToolLinkedinJobDetailOutput {
+id: string
+title: string
+company?: string
+location?: string
+posted?: string
+applicants?: string
+salary?: string
+/**
+ * Such as Seniority level and Employment type.
+ */
+criteria?: {
+[k: string]: string | undefined
+}
+url: string
+}
+/**
  * List the MCP servers that are connected, each with a summary and the names of its tools. Costs no call. Read the tools' arguments with mcp_get_service_details.
  */
 export interface ToolMcpListServices {

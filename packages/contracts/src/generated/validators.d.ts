@@ -54,6 +54,10 @@ export declare const validateToolKnowledgeSaveInput: Validator<types.ToolKnowled
 export declare const validateToolKnowledgeSaveOutput: Validator<types.ToolKnowledgeSaveOutput>;
 export declare const validateToolKnowledgeSearchInput: Validator<types.ToolKnowledgeSearchInput>;
 export declare const validateToolKnowledgeSearchOutput: Validator<types.ToolKnowledgeSearchOutput>;
+export declare const validateToolLinkedinJobDetailInput: Validator<types.ToolLinkedinJobDetailInput>;
+export declare const validateToolLinkedinJobDetailOutput: Validator<types.ToolLinkedinJobDetailOutput>;
+export declare const validateToolLinkedinJobsInput: Validator<types.ToolLinkedinJobsInput>;
+export declare const validateToolLinkedinJobsOutput: Validator<types.ToolLinkedinJobsOutput>;
 export declare const validateToolListScheduledTasksInput: Validator<types.ToolListScheduledTasksInput>;
 export declare const validateToolListScheduledTasksOutput: Validator<types.ToolListScheduledTasksOutput>;
 export declare const validateToolListToolGuidesInput: Validator<types.ToolListToolGuidesInput>;

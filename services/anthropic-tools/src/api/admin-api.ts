@@ -1,3 +1,4 @@
+import { isRecord } from "@rockbot/base";
 import { parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PublicFetch, PublicResponse } from "@rockbot/edge/outbound";
 
@@ -30,7 +31,7 @@ export async function readReport(path: string, query: Query, api: AdminApiOption
     const body = await ask(urlOf(path, { ...query, page }, api.baseUrl), api, signal);
     const { data, has_more: hasMore, next_page: nextPage } = body;
     if (!Array.isArray(data)) throw unreadable();
-    for (const entry of data) if (isEntry(entry)) entries.push(entry);
+    for (const entry of data) if (isRecord(entry)) entries.push(entry);
     if (hasMore !== true) return entries;
     // A page that leads to itself would be read for ever.
     if (typeof nextPage !== "string" || nextPage === page) throw unreadable();
@@ -41,8 +42,6 @@ export async function readReport(path: string, query: Query, api: AdminApiOption
     `Cannot read the report: it has more than ${MAX_PAGES} pages. Ask for a shorter time, longer rows or fewer groups.`,
   );
 }
-
-const isEntry = (value: unknown): value is Entry => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function urlOf(path: string, query: Query, baseUrl: string): string {
   const url = new URL(path, baseUrl);
@@ -59,7 +58,7 @@ async function ask(url: string, { apiKey, fetch }: AdminApiOptions, signal: Abor
   const text = response.status >= 300 && response.status < 400 ? "" : new TextDecoder().decode((await response.body()).bytes);
   const body = parseJson(text);
   if (response.status !== 200) throw statusFault(response, body.ok ? body.value : undefined, apiKey);
-  if (!body.ok || !isEntry(body.value)) throw unreadable();
+  if (!body.ok || !isRecord(body.value)) throw unreadable();
   return body.value;
 }
 
@@ -68,8 +67,8 @@ const unreadable = (): ToolError =>
 
 /** The documented statuses: 401 and 403 for keys, 400 and 404 for parameters, 429 for limits, 529 for overload. */
 function statusFault({ status, retryAfterMs }: PublicResponse, body: unknown, apiKey: string): ToolError {
-  const error = isEntry(body) ? body["error"] : undefined;
-  const said = isEntry(error) && typeof error["message"] === "string" ? error["message"].replaceAll(apiKey, "[key]").slice(0, 300) : "";
+  const error = isRecord(body) ? body["error"] : undefined;
+  const said = isRecord(error) && typeof error["message"] === "string" ? error["message"].replaceAll(apiKey, "[key]").slice(0, 300) : "";
   const details = { status };
   if (status === 401 || status === 403) {
     return new ToolError(

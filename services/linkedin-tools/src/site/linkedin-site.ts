@@ -1,0 +1,87 @@
+import { createSemaphore, pause } from "@rockbot/base";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { describeUrl, type PublicFetch, statusError } from "@rockbot/edge/outbound";
+import { decodeText } from "@rockbot/page";
+import robots from "robots-parser";
+
+/** How LinkedIn is asked. */
+export interface LinkedinSiteOptions {
+  /** Scheme, host and port. */
+  readonly baseUrl: string;
+  readonly fetch: PublicFetch;
+  readonly robots: "obey" | "ignore";
+  /** Between the beginnings of two requests. */
+  readonly intervalMs: number;
+}
+
+/** LinkedIn's public pages, read one after the other. */
+export interface LinkedinSite {
+  /**
+   * The HTML under a path; an empty text if there is no such page of results.
+   * @throws {ToolError} `denied` if robots.txt forbids it, `rate_limited`, `unavailable`, `execution_failed`
+   */
+  read(pathAndQuery: string, signal: AbortSignal): Promise<string>;
+  readonly baseUrl: string;
+}
+
+/** The product of the User-Agent header, by which rules of robots.txt name us. */
+const PRODUCT = "RockBot";
+const ROBOTS_MS = 3_600_000;
+
+/** Its types are those of an ES module, and it is none. */
+const readRobots = robots as unknown as typeof robots.default;
+
+/** Asks nothing yet. */
+export function createLinkedinSite({ baseUrl, fetch, robots: policy, intervalMs }: LinkedinSiteOptions): LinkedinSite {
+  const oneAtATime = createSemaphore(1);
+  let nextAt = 0;
+  let rules: { readonly until: number; readonly isAllowed: (url: string) => boolean } | undefined;
+
+  async function get(url: string, signal: AbortSignal) {
+    const waitMs = nextAt - performance.now();
+    if (waitMs > 0) await pause(waitMs, signal);
+    signal.throwIfAborted();
+    nextAt = performance.now() + intervalMs;
+    await using response = await fetch(url, { signal, maxRedirects: 0, headers: { accept: "text/html, text/plain;q=0.5" } });
+    const { status, retryAfterMs } = response;
+    const isRead = status === 200 || status === 404;
+    return { status, retryAfterMs, text: isRead ? (decodeText((await response.body()).bytes, response.header("content-type")) ?? "") : "" };
+  }
+
+  /** As RFC 9309 has it: without the file all is allowed, and if it cannot be read nothing is. */
+  async function isAllowed(url: string, signal: AbortSignal): Promise<boolean> {
+    if (rules === undefined || rules.until < performance.now()) {
+      const address = new URL("/robots.txt", baseUrl).href;
+      const { status, retryAfterMs, text } = await get(address, signal);
+      if (status >= 500 || status === 429) throw statusError(describeUrl(new URL(address)), status, retryAfterMs);
+      const parsed = readRobots(address, status === 200 ? text : "");
+      rules = { until: performance.now() + ROBOTS_MS, isAllowed: (page) => parsed.isAllowed(page, PRODUCT) !== false };
+    }
+    return rules.isAllowed(url);
+  }
+
+  return {
+    baseUrl,
+    async read(pathAndQuery, signal) {
+      const url = new URL(pathAndQuery, baseUrl);
+      using _turn = await oneAtATime.acquire(signal);
+      if (policy === "obey" && !(await isAllowed(url.href, signal))) {
+        throw new ToolError(
+          ToolErrorCode.Denied,
+          `Cannot read ${describeUrl(url)}: the site's robots.txt forbids it to programs such as this one. The operator decides whether it is obeyed (LINKEDIN_ROBOTS).`,
+          { details: { reason: "robots" } },
+        );
+      }
+      const { status, retryAfterMs, text } = await get(url.href, signal);
+      if (status === 200) return text;
+      // LinkedIn's own status for clients that it does not want now.
+      if (status === 999) throw statusError(describeUrl(url), 429, retryAfterMs);
+      if (status >= 300 && status < 400) {
+        throw new ToolError(ToolErrorCode.Unavailable, `Cannot read ${describeUrl(url)}: LinkedIn asks for a login now. Try again later.`, {
+          details: { status },
+        });
+      }
+      throw statusError(describeUrl(url), status, retryAfterMs);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { type ToolLinkedinJobsInput, type ToolLinkedinJobsOutput, tools } from "@rockbot/contracts";
+import type { ExtractedRecord, PageConverter } from "@rockbot/page";
+import { defineTool, type Tool } from "@rockbot/tools";
+import { jobIdOf, jobUrl } from "../site/job-id.ts";
+import type { LinkedinSite } from "../site/linkedin-site.ts";
+import { pageChanged } from "../site/page-changed.ts";
+import { selectors } from "../site/selectors.ts";
+
+type Job = ToolLinkedinJobsOutput["jobs"][number];
+
+/** The guest pages give so many at a time. */
+const PER_PAGE = 10;
+
+/** `linkedin_jobs`: one page of what LinkedIn's public job search finds. */
+export function linkedinJobs({ site, converter }: { readonly site: LinkedinSite; readonly converter: PageConverter }): Tool {
+  return defineTool(tools.linkedinJobs, async (input, { signal, progress }) => {
+    progress({ message: "Searching for jobs" });
+    const { page = 1 } = input;
+    const html = await site.read(`/jobs-guest/jobs/api/seeMoreJobPostings/search?${queryOf(input, page)}`, signal);
+    const records = html.trim() === "" ? [] : await converter.extract(html, selectors.results, { url: site.baseUrl, signal });
+    const jobs = records.flatMap((record) => jobOf(record, site.baseUrl));
+    // Where a list has items, or a page has text, and no job of them can be read, it is the reader that is wrong.
+    if (jobs.length === 0 && (records.length > 0 || (await converter.text(html, { signal })).length > MAX_EMPTY))
+      throw pageChanged("the search", ["title", "link"]);
+    return {
+      content: contentOf(jobs, page),
+      structured: { jobs, page },
+      trust: { level: "untrusted", origin: site.baseUrl },
+    };
+  });
+}
+
+/** A page without jobs says no more than this. */
+const MAX_EMPTY = 300;
+
+const DATE_POSTED: Readonly<Record<string, string | undefined>> = { past_24_hours: "r86400", past_week: "r604800", past_month: "r2592000" };
+const JOB_TYPES = { full_time: "F", part_time: "P", contract: "C", temporary: "T", internship: "I", volunteer: "V", other: "O" } as const;
+const LEVELS = { internship: "1", entry: "2", associate: "3", mid_senior: "4", director: "5", executive: "6" } as const;
+const WAYS = { on_site: "1", remote: "2", hybrid: "3" } as const;
+
+/** The search page's own parameters. */
+function queryOf(input: ToolLinkedinJobsInput, page: number): URLSearchParams {
+  const { keywords, location, date_posted = "any", job_type = [], experience = [], remote = [], sort } = input;
+  const wanted: Readonly<Record<string, string | undefined>> = {
+    keywords,
+    location,
+    f_TPR: DATE_POSTED[date_posted],
+    f_JT: job_type.map((type) => JOB_TYPES[type]).join(","),
+    f_E: experience.map((level) => LEVELS[level]).join(","),
+    f_WT: remote.map((way) => WAYS[way]).join(","),
+    sortBy: sort === undefined ? undefined : sort === "recent" ? "DD" : "R",
+    start: String((page - 1) * PER_PAGE),
+  };
+  return new URLSearchParams(Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ""));
+}
+
+function jobOf({ urn = "", link = "", title, company, location, posted, salary }: ExtractedRecord, baseUrl: string): Job[] {
+  const id = jobIdOf(urn) ?? jobIdOf(link);
+  if (id === undefined || title === undefined) return [];
+  return [{ id, title, ...given({ company, location, posted, salary }), url: jobUrl(id, baseUrl) }];
+}
+
+/** Without what is undefined. */
+const given = <T extends object>(record: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
+
+function contentOf(jobs: readonly Job[], page: number): string {
+  if (jobs.length === 0) return page === 1 ? "No jobs found." : `No jobs found on page ${page}.`;
+  const lines = jobs.map(({ title, company, location, posted, salary, url }, i) => {
+    const facts = [company, location, posted, salary].filter((fact) => fact !== undefined);
+    return `${(page - 1) * PER_PAGE + i + 1}. ${[title, ...facts].join(" · ")}\n   ${url}`;
+  });
+  return lines.join("\n");
+}
