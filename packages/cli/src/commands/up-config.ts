@@ -122,10 +122,17 @@ function overridesOf(service: string, options: UpOptions, env: Readonly<Record<s
 
 const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
 
-/** Approvals of MCP servers are to outlive this process. */
+/** Where approvals are kept without Redis, beside the file of what is approved. */
+const LOCK_FILES = [
+  { file: "mcpConfig", setting: "mcpLockFile", name: "mcp.lock.json" },
+  { file: "restConfig", setting: "restLockFile", name: "rest.lock.json" },
+];
+
+/** Approvals are to outlive this process. */
 function withLockFile(chosen: ChosenService): ChosenService {
-  const { mcpConfig, mcpLockFile, redisUrl } = chosen.config as { readonly mcpConfig?: string; readonly mcpLockFile?: string; readonly redisUrl?: string };
-  if (mcpConfig === undefined || redisUrl !== undefined || mcpLockFile !== undefined) return chosen;
-  const beside = lockFileBeside(mcpConfig);
-  return beside === undefined ? chosen : { ...chosen, config: { ...chosen.config, mcpLockFile: beside } as Config };
+  const config = chosen.config as unknown as Readonly<Record<string, string | undefined>>;
+  const kind = LOCK_FILES.find(({ file }) => config[file] !== undefined);
+  if (kind === undefined || config["redisUrl"] !== undefined || config[kind.setting] !== undefined) return chosen;
+  const beside = lockFileBeside(config[kind.file] ?? "", kind.name);
+  return beside === undefined ? chosen : { ...chosen, config: { ...chosen.config, [kind.setting]: beside } as Config };
 }

@@ -272,7 +272,9 @@ class OperationReader {
     const { type, contentType } = found;
     const media = isRecord(content[contentType]) ? content[contentType] : {};
     const schema =
-      type === "binary" ? { type: "string", description: "The bytes, in base64." } : this.#schemas.schema(media["schema"], { hasFiles: type === "multipart" });
+      type === "binary"
+        ? { type: "string", contentEncoding: "base64", description: "The bytes, in base64." }
+        : this.#schemas.schema(media["schema"], { hasFiles: type === "multipart" });
     const words = typeof description === "string" ? cleanText(description, 1_000) : undefined;
     const argument = this.#argument("body", "request", {
       ...(isRecord(schema) ? schema : {}),

@@ -16,7 +16,8 @@ const MAX_ALIASES = 1_000;
 const MAX_REFERENCES = 20;
 
 /** Reads JSON or YAML. @throws {SyntaxError} that says why it is no OpenAPI document */
-export function readOpenApiDocument(text: string): OpenApiDocument {
+export function readOpenApiDocument(marked: string): OpenApiDocument {
+  const text = marked.replace(/^\ufeff/, "");
   let value: unknown;
   try {
     value = /^\s*\{/.test(text) ? JSON.parse(text) : parse(text, { maxAliasCount: MAX_ALIASES, logLevel: "silent" });

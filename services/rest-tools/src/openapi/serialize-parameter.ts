@@ -80,7 +80,7 @@ function deepPairs(argument: string, key: string, value: object, depth = 0): str
 }
 
 /** Reserved characters as they are, but for those that would end the value. */
-const withReserved = (encoded: string): string => encoded.replaceAll(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/g, (it) => decodeURIComponent(it));
+const withReserved = (encoded: string): string => encoded.replaceAll(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B|3D)/g, (it) => decodeURIComponent(it));
 
 /** @throws {ToolError} */
 export function headerText({ argument, explode, isJson }: Parameter, value: unknown): string {

@@ -15,7 +15,11 @@ const FILE = {
   type: "object",
   additionalProperties: false,
   required: ["base64"],
-  properties: { filename: { type: "string" }, contentType: { type: "string" }, base64: { type: "string", description: "The file's bytes." } },
+  properties: {
+    filename: { type: "string" },
+    contentType: { type: "string" },
+    base64: { type: "string", contentEncoding: "base64", description: "The file's bytes." },
+  },
 };
 
 /**

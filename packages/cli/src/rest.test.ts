@@ -1,0 +1,58 @@
+import { startRecordingServer, temporaryFolder } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { runHere, startUp } from "./test-cli.ts";
+
+const document = (url: string) => ({
+  openapi: "3.1.0",
+  info: { title: "Shop", version: "1" },
+  servers: [{ url }],
+  paths: { "/items": { get: { operationId: "listItems" } } },
+});
+
+test("rest check lists every fault with its line, or the tools", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  folder.write("shop.json", document("https://shop.example"));
+  const good = folder.write("rest.yaml", "tools:\n  weather: { url: 'https://weather.example/' }\nopenapi:\n  shop: { document: shop.json }\n");
+  const bad = folder.write("bad.yaml", "tools:\n  a: { url: nonsense }\n  b: { urll: x }\n");
+
+  expect(await runHere(["rest", "check", good], options)).toMatchObject({
+    code: 0,
+    stdout: "rest__weather\nrest__shop_listItems\n",
+    stderr: expect.stringMatching(/has to be approved: it calls https:\/\/shop\.example.*\n.*2 tools, of 1 endpoints and 1 OpenAPI documents/s),
+  });
+  expect(await runHere(["rest", "check", bad], options)).toMatchObject({ code: 2, stderr: expect.stringMatching(/tools\.b, line 3: unknown property/) });
+});
+
+test("rest try calls one tool from here, and says what is wrong with its arguments", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  await using server = await startRecordingServer();
+  const at = [
+    "--file",
+    folder.write("rest.json", { tools: { find: { url: `${server.url}/find`, parametersSchema: { properties: { q: { type: "string" } } } } } }),
+  ];
+  const allow = ["--allow-address", `127.0.0.1:${server.port}`];
+  const options = { folder: folder.path };
+
+  expect(await runHere(["rest", "try", "find", '{"q":"a b"}', ...at, ...allow], options)).toMatchObject({ code: 0, stdout: "{}\n" });
+  expect(server.take()[0]?.target).toBe("/find?q=a%20b");
+  expect(await runHere(["rest", "try", "find", '{"q":1}', ...at, ...allow], options)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("q: expected string"),
+  });
+  expect(await runHere(["rest", "try", "find", ...at], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("denied") });
+  expect(await runHere(["rest", "try", "fnd", ...at], options)).toMatchObject({ code: 2, stderr: expect.stringContaining("rest__find") });
+});
+
+test("mcp approve approves operations of documents in a running system", { timeout: 120_000 }, async () => {
+  using folder = temporaryFolder();
+  await using server = await startRecordingServer();
+  folder.write("shop.json", document(server.url));
+  const options = { folder: folder.path };
+  const REST_CONFIG = folder.write("rest.json", { openapi: { shop: { document: "shop.json" } } });
+  await using _up = await startUp({ ...options, env: { REST_CONFIG, ALLOW_ADDRESSES: `127.0.0.1:${server.port}` } }, []);
+
+  expect(await runHere(["mcp", "approve"], options)).toMatchObject({ stdout: expect.stringMatching(/rest:shop.*listItems/s) });
+  expect(await runHere(["mcp", "approve", "rest:shop", "--yes"], options)).toMatchObject({ code: 0 });
+  await expect.poll(async () => (await runHere(["call", "rest__shop_listItems"], options)).stdout, { timeout: 20_000, interval: 200 }).toBe("{}\n");
+});
