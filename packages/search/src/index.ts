@@ -2,7 +2,7 @@
 
 export { type Ranked, rank, rankWithScores } from "@rockbot/base/ranking";
 export { allExtras, type Extras, noExtras } from "./rank/extras.ts";
-export type { Embed } from "./rank/meanings.ts";
+export { type Embed, fuseRanks, Meanings } from "./rank/meanings.ts";
 export { type Field, type Fields, type Match, SearchIndex } from "./rank/search-index.ts";
 
 // To find services.

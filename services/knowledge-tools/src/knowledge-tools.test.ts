@@ -1,6 +1,7 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
+import type { Embed } from "@rockbot/search";
 import { temporaryFolder } from "@rockbot/testing";
 import { type CallOptions, createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
@@ -10,18 +11,19 @@ import { startKnowledgeTools } from "./knowledge-tools.ts";
 interface SceneOptions {
   readonly settings?: Partial<KnowledgeToolsConfig>;
   readonly policy?: string;
+  readonly embed?: Embed;
 }
 
 const connect = () => Promise.reject(new Error("no test here has a shared database"));
 
 /** The service with a folder of its own, and somebody who calls on behalf of others. */
-async function startScene({ settings = {}, policy: text = "everyone: { allow: ['*'] }" }: SceneOptions = {}) {
+async function startScene({ settings = {}, policy: text = "everyone: { allow: ['*'] }", embed }: SceneOptions = {}) {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(temporaryFolder());
   const bus = stack.use(createMemoryBus());
   const policy = holdPolicy(createPolicy(await readPolicy(`delegates: [gateway]\n${text}`, "of the test")));
   const config = loadConfig(configSchema, { env: {}, overrides: { dataDirectory: folder.path, ...settings } });
-  const service = stack.use(await startKnowledgeTools(bus, config, { service: "knowledge-tools", topic: "tool.invoke.knowledge", policy, connect }));
+  const service = stack.use(await startKnowledgeTools(bus, config, { service: "knowledge-tools", topic: "tool.invoke.knowledge", policy, connect, embed }));
   const caller = stack.use(await createToolCaller(bus, { agent: "gateway", policy }));
   await caller.discovered();
   const call = (by: string, name: string, args: object, options: CallOptions = {}) => caller.call(name, args, { onBehalfOf: by, ...options });
@@ -145,4 +147,13 @@ test("schemas are announced with the kinds and categories of what all may read, 
   await scene.call("alice", "knowledge_save", { title: "x", body: "x", categories: ["Seen"], space: "shared" });
   await expect.poll(announced).toContain('"Seen"');
   expect(announced()).not.toContain("Hidden");
+});
+
+test("with vectors, what means the same comes before what has no more than the same words", async () => {
+  const embed: Embed = async (texts) => texts.map((text) => (/boat|ship/.test(text) ? [1, 0] : [0, 1]));
+  await using scene = await startScene({ embed });
+  for (const title of ["boat", "second", "first"]) await scene.call("a", "knowledge_save", { title, body: "about the harbour" });
+  const search = async () => titlesOf(await scene.call("a", "knowledge_search", { query: "harbour ship" }));
+  expect(await search()).toEqual(["first", "second", "boat"]); // and the vectors are made
+  await expect.poll(search).toEqual(["first", "boat", "second"]);
 });

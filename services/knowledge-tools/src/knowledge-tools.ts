@@ -3,6 +3,7 @@ import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { tools } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { makeDataDirectory } from "@rockbot/records";
+import { type Embed, Meanings } from "@rockbot/search";
 import { type StartServiceOptions, serveTools } from "@rockbot/tools";
 import type { KnowledgeToolsConfig } from "./generated/config.ts";
 import { commonScopes, Reader } from "./item/reader.ts";
@@ -14,6 +15,8 @@ import { type Advice, KnowledgeProvider } from "./tools/knowledge-provider.ts";
 export interface StartKnowledgeToolsOptions extends StartServiceOptions {
   /** For the setting `databaseUrl`. */
   readonly connect: ConnectStore;
+  /** Makes vectors of texts, by which the items that words have found are ranked, too. @default words alone rank */
+  readonly embed?: Embed | undefined;
 }
 
 /** The tools, served. */
@@ -33,7 +36,7 @@ const LOOK_MS = 30_000;
 export async function startKnowledgeTools(
   bus: Bus,
   config: Readonly<KnowledgeToolsConfig>,
-  { log = silentLogger, signal, policy, connect, ...options }: StartKnowledgeToolsOptions,
+  { log = silentLogger, signal, policy, connect, embed, ...options }: StartKnowledgeToolsOptions,
 ): Promise<RunningKnowledgeTools> {
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
@@ -42,6 +45,7 @@ export async function startKnowledgeTools(
   const desk: KnowledgeDesk = {
     store,
     kinds: config.kinds,
+    meanings: embed === undefined ? undefined : new Meanings(embed),
     maxItemsPerCaller: config.maxItemsPerCaller,
     readerOf: (caller) => new Reader(caller, policy?.current()),
     onSaved: () => void adviser.look(),

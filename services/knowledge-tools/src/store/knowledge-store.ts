@@ -33,7 +33,7 @@ export interface Saved {
 }
 
 /** Of more items that match, the newest are ranked: so a question of common words takes no longer than others. */
-export const MAX_RANKED = 1_000;
+export const MAX_RANKED = 500;
 
 /** How many of so many terms items have that come first, second and third. */
 export const levelsOf = (terms: number): readonly number[] => [...new Set([terms, Math.max(terms - 1, 1), 1])];
@@ -47,7 +47,7 @@ export interface KnowledgeStore extends AsyncDisposable {
   readonly where: string;
   /** The ids of items that match: those with all terms first, then those with all but one, then those with any. Each of these goes best first, and newest first. */
   match(query: MatchQuery): Promise<readonly string[]>;
-  /** Those that there are, in the order asked for. At most a thousand. */
+  /** Those that there are, in the order asked for: of the first 500 ids. */
   get(ids: readonly string[]): Promise<readonly KnowledgeItem[]>;
   /**
    * Saves all of them at once, or none. An item that there is keeps the time when it was made, and the place that it was read at.

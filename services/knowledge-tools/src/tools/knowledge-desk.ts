@@ -1,5 +1,6 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
+import type { Meanings } from "@rockbot/search";
 import type { Reader } from "../item/reader.ts";
 import type { KnowledgeStore } from "../store/knowledge-store.ts";
 
@@ -8,6 +9,8 @@ export interface KnowledgeDesk {
   readonly store: KnowledgeStore;
   /** That items may have; the first is that of an item that names none. */
   readonly kinds: readonly string[];
+  /** What ranks the items that words have found by their meaning, too. */
+  readonly meanings: Meanings | undefined;
   readonly maxItemsPerCaller: number;
   /** What a caller may read by the policy in force. */
   readonly readerOf: (caller: string) => Reader;

@@ -19,7 +19,8 @@ export const migrations: readonly string[] = [
     facets text[] NOT NULL
   );
   CREATE INDEX knowledge_item_owner ON knowledge_item (owner);
-  CREATE INDEX knowledge_item_words ON knowledge_item USING gin (words, facets) WITH (fastupdate = off);
+  CREATE INDEX knowledge_item_words ON knowledge_item USING gin (words) WITH (fastupdate = off);
+  CREATE INDEX knowledge_item_facets ON knowledge_item USING gin (facets) WITH (fastupdate = off);
   CREATE TABLE knowledge_label (
     scope text NOT NULL,
     kind text NOT NULL,

@@ -17,10 +17,14 @@ import { type LabelChange, LabelChanges, mergeItem } from "../merge-item.ts";
 import { migrations } from "./migrations.ts";
 import { queryOf, vectorOf } from "./text-vectors.ts";
 
+/** After so many changes the planner is told what there is now; after fewer the database does that by itself. */
+const MANY = 1_000;
 /** Items that are read or written at once. */
 const PAGE = 200;
 /** Whoever changes the tables holds this lock: its number is of no meaning, and the same in all versions. */
 const MIGRATION_LOCK = 7_206_113;
+/** The planner takes reading words for as cheap as reading numbers, and would go through all items where an index tells. */
+const PLANNER = "-c enable_seqscan=off -c jit=off";
 const WEIGHTS = "{0.1, 0.1, 0.1, 1.0}";
 
 /**
@@ -36,6 +40,7 @@ export async function connectPostgresStore(url: string, { maxConnections = 8, ti
     query_timeout: timeoutMs,
     statement_timeout: timeoutMs,
     application_name: "rockbot",
+    options: PLANNER,
   });
   pool.on("error", () => {}); // an idle connection broke; the next question makes another
   const store = new PostgresStore(pool, placeOf(url));
@@ -80,9 +85,10 @@ class PostgresStore implements KnowledgeStore {
 
   async match({ terms, facets, limit }: MatchQuery): Promise<readonly string[]> {
     const groups = facets.map((_, i) => `AND facets && $${i + 2}`).join(" ");
-    const sql = `SELECT id FROM (
-      SELECT seq, id, words FROM knowledge_item WHERE words @@ $1::tsquery ${groups} ORDER BY seq DESC LIMIT ${MAX_RANKED}
-    ) AS newest ORDER BY ts_rank_cd('${WEIGHTS}', words, $1::tsquery) DESC, seq DESC LIMIT $${facets.length + 2}`;
+    // What matches comes of the indexes alone: the words themselves lie apart from the rows, and are read of the newest only.
+    const sql = `WITH found AS MATERIALIZED (SELECT seq FROM knowledge_item WHERE words @@ $1::tsquery ${groups}),
+      newest AS (SELECT seq FROM found ORDER BY seq DESC LIMIT ${MAX_RANKED})
+      SELECT id FROM newest JOIN knowledge_item USING (seq) ORDER BY ts_rank_cd('${WEIGHTS}', words, $1::tsquery) DESC, seq DESC LIMIT $${facets.length + 2}`;
     const ids = new Set<string>();
     for (const atLeast of levelsOf(terms.length)) {
       if (ids.size >= limit) break;
@@ -103,6 +109,7 @@ class PostgresStore implements KnowledgeStore {
       const saved = { created: 0, changed: 0, unchanged: 0 };
       for await (const page of pagesOf(items)) await savePage(client, page, { labels, saved });
       await saveLabels(client, labels.take());
+      if (saved.created + saved.changed >= MANY) await client.query("ANALYZE knowledge_item");
       return saved;
     });
   }
