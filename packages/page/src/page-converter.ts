@@ -1,7 +1,9 @@
 import { createSemaphore, type Semaphore, within } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { DocumentKind } from "./document/document-kind.ts";
+import type { ImageFacts } from "./document/image-facts.ts";
 import type { ExtractedRecord, ExtractRule } from "./extract/extract.ts";
-import type { PageJob, PageOutcome, PageResult } from "./page-job.ts";
+import type { HtmlJob, PageJob, PageOutcome, PageResult } from "./page-job.ts";
 import { type PageProcess, PageProcessEndedError, startPageProcess } from "./start-page-process.ts";
 import type { MarkdownPage } from "./to-markdown.ts";
 
@@ -35,18 +37,25 @@ export interface PageConverter extends AsyncDisposable {
    * @throws {ToolError} `unavailable` if no process can be started or the machine is too busy, `cancelled` after disposal
    * @throws the signal's reason once it aborts
    */
-  convert(html: string, url: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<MarkdownPage>;
+  convert(html: string, url: string, options?: ConvertOptions): Promise<MarkdownPage>;
+  /** A document that is no page, with the same bounds. @throws as `convert` does */
+  convertDocument(kind: DocumentKind, bytes: Uint8Array, options?: ConvertOptions): Promise<MarkdownPage>;
+  /** The type and size of an image. @throws as `convert` does */
+  imageFacts(bytes: Uint8Array, options?: ConvertOptions): Promise<ImageFacts>;
   /** As `htmlToText` has it: `url` resolves its links. @throws as `convert` does */
   text(html: string, options?: PieceOptions): Promise<string>;
   /** The records that `rule` finds in the page. @throws as `convert` does */
   extract(html: string, rule: ExtractRule, options?: PieceOptions): Promise<readonly ExtractedRecord[]>;
 }
 
+interface ConvertOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Of a page or a piece of one. */
-export interface PieceOptions {
+export interface PieceOptions extends ConvertOptions {
   /** Its links are resolved against it. */
   readonly url?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Starts no process yet. Throws nothing: a process that cannot start fails the conversion that needs it. */
@@ -67,20 +76,32 @@ class ProcessConverter implements PageConverter {
     this.#permits = createSemaphore(processes);
   }
 
-  async convert(html: string, url: string, { signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<MarkdownPage> {
-    return (await this.#do(html, "markdown", { url, signal })) as MarkdownPage;
+  async convert(html: string, url: string, { signal }: ConvertOptions = {}): Promise<MarkdownPage> {
+    return (await this.#doHtml(html, "markdown", { url, signal })) as MarkdownPage;
+  }
+
+  async convertDocument(document: DocumentKind, bytes: Uint8Array, options: ConvertOptions = {}): Promise<MarkdownPage> {
+    return (await this.#do({ document, bytes, maxLength: this.#limits.maxLength }, options)) as MarkdownPage;
+  }
+
+  async imageFacts(image: Uint8Array, options: ConvertOptions = {}): Promise<ImageFacts> {
+    return (await this.#do({ image }, options)) as ImageFacts;
   }
 
   async text(html: string, options: PieceOptions = {}): Promise<string> {
-    return (await this.#do(html, "text", options)) as string;
+    return (await this.#doHtml(html, "text", options)) as string;
   }
 
   async extract(html: string, rule: ExtractRule, options: PieceOptions = {}): Promise<readonly ExtractedRecord[]> {
-    return (await this.#do(html, rule, options)) as readonly ExtractedRecord[];
+    return (await this.#doHtml(html, rule, options)) as readonly ExtractedRecord[];
   }
 
-  #do(html: string, form: PageJob["form"], { url, signal }: PieceOptions): Promise<PageResult> {
-    return this.#track(this.#run({ html, url, form, maxLength: this.#limits.maxLength }, signal));
+  #doHtml(html: string, form: HtmlJob["form"], { url, signal }: PieceOptions): Promise<PageResult> {
+    return this.#do({ html, url, form, maxLength: this.#limits.maxLength }, { signal });
+  }
+
+  #do(job: PageJob, { signal }: ConvertOptions): Promise<PageResult> {
+    return this.#track(this.#run(job, signal));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,8 +1,12 @@
+import type { DocumentKind } from "./document/document-kind.ts";
+import type { ImageFacts } from "./document/image-facts.ts";
 import type { ExtractedRecord, ExtractRule } from "./extract/extract.ts";
 import type { MarkdownPage } from "./to-markdown.ts";
 
 /** The message to a process that converts pages. */
-export interface PageJob {
+export type PageJob = HtmlJob | DocumentJob | ImageJob;
+
+export interface HtmlJob {
   readonly html: string;
   /** Where the page came from. Text of a page that came from nowhere keeps its links as they are. */
   readonly url: string | undefined;
@@ -12,7 +16,18 @@ export interface PageJob {
   readonly maxLength: number;
 }
 
+interface DocumentJob {
+  readonly document: DocumentKind;
+  readonly bytes: Uint8Array;
+  /** Of what it becomes, in UTF-16 code units. */
+  readonly maxLength: number;
+}
+
+interface ImageJob {
+  readonly image: Uint8Array;
+}
+
 /** The answer: the page in the form that was asked for, or why it cannot be converted, as the end of a sentence. */
 export type PageOutcome = { readonly result: PageResult } | { readonly failure: string };
 
-export type PageResult = MarkdownPage | string | readonly ExtractedRecord[];
+export type PageResult = MarkdownPage | string | readonly ExtractedRecord[] | ImageFacts;

@@ -3,7 +3,7 @@
  * Its first message says that it is ready; then each PageJob is answered by a PageOutcome.
  */
 import { extract } from "./extract/extract.ts";
-import type { PageJob, PageOutcome } from "./page-job.ts";
+import type { HtmlJob, PageJob, PageOutcome, PageResult } from "./page-job.ts";
 import { PageTooComplexError } from "./page-too-complex-error.ts";
 import { htmlToText } from "./text/html-to-text.ts";
 import { toMarkdown } from "./to-markdown.ts";
@@ -13,16 +13,32 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {
 // Without a parent there is nobody to convert for.
 process.once("disconnect", () => process.exit());
 
-process.on("message", (job: PageJob) => process.send?.(convert(job)));
+process.on("message", (job: PageJob) => void convert(job).then((outcome) => process.send?.(outcome)));
 process.send?.("ready");
 
-function convert({ html, url, form, maxLength }: PageJob): PageOutcome {
+async function convert(job: PageJob): Promise<PageOutcome> {
   try {
-    if (form === "markdown") return { result: toMarkdown(html, url ?? "", { maxLength }) };
-    if (form !== "text") return { result: extract(html, form, { url, maxLength }) };
-    const text = htmlToText(html, { url });
-    return text.length > maxLength ? { failure: `it has more than ${maxLength} characters once it is converted` } : { result: text };
+    if ("html" in job) return { result: ofHtml(job) };
+    // What reads documents is loaded once there is one.
+    if ("image" in job) return { result: (await import("./document/image-facts.ts")).imageFacts(job.image) };
+    if (job.document === "pdf") return { result: await (await import("./document/pdf-to-text.ts")).pdfToText(job.bytes, job) };
+    return { result: await (await import("./document/docx-to-markdown.ts")).docxToMarkdown(job.bytes, job) };
   } catch (error) {
-    return { failure: error instanceof PageTooComplexError ? `it has ${error.message}` : "its structure is too complex" };
+    if (error instanceof PageTooComplexError) return { failure: `it has ${error.message}` };
+    return { failure: "html" in job ? "its structure is too complex" : `it is damaged, or not what it says (${wordsOf(error)})` };
   }
 }
+
+function ofHtml({ html, url, form, maxLength }: HtmlJob): PageResult {
+  if (form === "markdown") return toMarkdown(html, url ?? "", { maxLength });
+  if (form !== "text") return extract(html, form, { url, maxLength });
+  const text = htmlToText(html, { url });
+  if (text.length > maxLength) throw new PageTooComplexError(`more than ${maxLength} characters once it is converted`);
+  return text;
+}
+
+/** What a library says of a document, on one line. */
+const wordsOf = (error: unknown): string =>
+  String(error instanceof Error ? error.message : error)
+    .replaceAll(/\s+/g, " ")
+    .slice(0, 200);

@@ -93,8 +93,8 @@ export const ANY = "*";
 const DEFAULT_IN_FLIGHT = 256;
 const DEFAULT_DEPTH = 8;
 
-/** These are dangerous, whatever an announcement says of them: it may add the flag, and not take it away. `bash` is reserved for a tool that is to come. */
-const DANGEROUS: ReadonlySet<string> = new Set([...dangerousToolNames, "bash"]);
+/** These are dangerous, whatever an announcement says of them: it may add the flag, and not take it away. */
+const DANGEROUS: ReadonlySet<string> = new Set(dangerousToolNames);
 /** Their effects are those of the calls that they make, which are marked as they are, and decided one by one. */
 const ONLY_CALLS: ReadonlySet<string> = new Set([tools.agentChat.name, tools.mcpInvokeTool.name]);
 /** Decisions that are remembered; callers and tools are few, names that peers make up are not. */

@@ -11,12 +11,14 @@ export { type CanaryReport, CanaryVerdict, type CheckNetworkOptions, checkNetwor
 // Sandboxes that are processes of this machine. Those of engines and clusters are subpaths, as their clients take long to load.
 
 export { engineSocket } from "./container/engine-socket.ts";
-export { type LocalMakerOptions, localWays, openLocalMaker } from "./local/local-maker.ts";
+export { type LocalMakerOptions, type LocalSandboxMaker, localWays, openLocalMaker } from "./local/local-maker.ts";
+export type { SandboxFolder } from "./local/sandbox-tree.ts";
 export type { Way } from "./local/way.ts";
 
 // To make sandboxes of another kind, or to run something else in them.
 
 export { type Frame, MAX_FRAME_BYTES } from "./job/frames.ts";
+export { programScript } from "./job/program-script.ts";
 export { type JobOutcome, type RunJobOptions, runJob } from "./job/run-job.ts";
 export { writeTo } from "./job/write-to.ts";
 export { PACKAGES_FOLDER, type PackageLayer } from "./layer/package-layer.ts";

@@ -41,6 +41,18 @@ export const tools = {
     validateInput: validators.validateToolAnthropicUsageInput,
     validateOutput: validators.validateToolAnthropicUsageOutput,
   } as ToolDefinition<types.ToolAnthropicUsageInput, types.ToolAnthropicUsageOutput>,
+  bash: {
+    name: "bash",
+    description: "Run a command in a new bash, in a sandbox that sees the roots of the workspace, and no network. The folder that it starts in holds the roots. Files in the workspace stay; variables, processes and all other files end with the command.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["command"],"properties":{"command":{"type":"string","minLength":1,"maxLength":100000,"description":"What bash -c is given."},"timeout_seconds":{"type":"number","minimum":1,"maximum":86400,"description":"How long it may run, 120 when left out, and no longer than the service allows."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["text","exit_code","signal","limit","duration_ms","timeout_seconds","dropped_bytes"],"properties":{"text":{"type":"string","description":"Of stdout and stderr, in the order in which it was written. Of much output the middle is left out."},"exit_code":{"type":["integer","null"],"description":"Null if a signal or a limit ended the command."},"signal":{"type":["string","null"],"description":"The signal that ended it, such as SIGSEGV."},"limit":{"type":["string","null"],"description":"The limit that ended it: time, memory or processes."},"duration_ms":{"type":"number"},"timeout_seconds":{"type":"number","description":"How long it was allowed to run."},"dropped_bytes":{"type":"integer","minimum":0,"description":"Of the output that is not here."}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: true,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolBashInput,
+    validateOutput: validators.validateToolBashOutput,
+  } as ToolDefinition<types.ToolBashInput, types.ToolBashOutput>,
   cancelScheduledTask: {
     name: "cancel_scheduled_task",
     description: "Remove a scheduled task of this conversation by its name.",
@@ -65,6 +77,18 @@ export const tools = {
     validateInput: validators.validateToolDeleteFromWorkingMemoryInput,
     validateOutput: validators.validateToolDeleteFromWorkingMemoryOutput,
   } as ToolDefinition<types.ToolDeleteFromWorkingMemoryInput, types.ToolDeleteFromWorkingMemoryOutput>,
+  editFile: {
+    name: "edit_file",
+    description: "Replace an exact text in a file of the workspace. The old text must be in the file once; give more of its surroundings if it is there more often. Returns what changed.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["path","old_text","new_text"],"properties":{"path":{"type":"string","maxLength":4096,"description":"The name of a root, then the way in it: notes/2026/plan.md. The root may be left out where there is one only."},"old_text":{"type":"string","minLength":1,"maxLength":1000000,"description":"What is replaced, letter by letter, white space and line ends too."},"new_text":{"type":"string","maxLength":1000000,"description":"What stands there instead."},"replace_all":{"type":"boolean","description":"Whether every place is replaced. Without it the old text must be in the file once."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["path","created","added","removed","bytes"],"properties":{"path":{"type":"string","description":"With the root's name first."},"created":{"type":"boolean","description":"Whether there was no such file."},"added":{"type":["integer","null"],"minimum":0,"description":"Lines that are new; null if the file was no text before, or too much changed to compare."},"removed":{"type":["integer","null"],"minimum":0},"bytes":{"type":"integer","minimum":0,"description":"Of the file as it is now."}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: true,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolEditFileInput,
+    validateOutput: validators.validateToolEditFileOutput,
+  } as ToolDefinition<types.ToolEditFileInput, types.ToolEditFileOutput>,
   executePythonScript: {
     name: "execute_python_script",
     description: "Run a Python script in a sandbox of its own, without network, credentials or anything of earlier scripts, and get what it prints. Use it to calculate, and to parse or transform data. Print the result: only stdout comes back.",
@@ -197,6 +221,18 @@ export const tools = {
     validateInput: validators.validateToolLinkedinJobsInput,
     validateOutput: validators.validateToolLinkedinJobsOutput,
   } as ToolDefinition<types.ToolLinkedinJobsInput, types.ToolLinkedinJobsOutput>,
+  listFiles: {
+    name: "list_files",
+    description: "List the files and folders of a folder of the workspace, with their sizes. Without a path: the roots of the workspace.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{"path":{"type":"string","maxLength":4096,"description":"The name of a root, then the way in it: notes/2026/plan.md. The root may be left out where there is one only."},"depth":{"type":"integer","minimum":1,"maximum":10,"description":"How many levels of folders are gone into. 1 when left out: what lies in the folder itself."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["entries","is_cut"],"properties":{"entries":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["path","type","bytes"],"properties":{"path":{"type":"string","description":"With the root's name first."},"type":{"type":"string","enum":["file","folder","link","other"]},"bytes":{"type":["integer","null"],"minimum":0,"description":"Of a file."}}}},"is_cut":{"type":"boolean","description":"There are more than are here."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolListFilesInput,
+    validateOutput: validators.validateToolListFilesOutput,
+  } as ToolDefinition<types.ToolListFilesInput, types.ToolListFilesOutput>,
   listScheduledTasks: {
     name: "list_scheduled_tasks",
     description: "List the scheduled tasks of this conversation with their next and last run, and the present time with its zone.",
@@ -293,6 +329,18 @@ export const tools = {
     validateInput: validators.validateToolMcpUnregisterServerInput,
     validateOutput: validators.validateToolMcpUnregisterServerOutput,
   } as ToolDefinition<types.ToolMcpUnregisterServerInput, types.ToolMcpUnregisterServerOutput>,
+  readFile: {
+    name: "read_file",
+    description: "Read a file of the workspace: text by lines, a .docx or PDF document as text, an image by its type and size. Long files come in parts; offset and limit say which lines.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["path"],"properties":{"path":{"type":"string","maxLength":4096,"description":"The name of a root, then the way in it: notes/2026/plan.md. The root may be left out where there is one only."},"offset":{"type":"integer","minimum":1,"maximum":1000000000,"description":"The first line to read, counted from 1. 1 when left out."},"limit":{"type":"integer","minimum":1,"maximum":100000,"description":"How many lines at most. 2000 when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["path","kind","bytes"],"properties":{"path":{"type":"string","description":"With the root's name first."},"kind":{"type":"string","enum":["text","docx","pdf","image"]},"bytes":{"type":"integer","minimum":0,"description":"Of the file."},"first_line":{"type":"integer","minimum":0,"description":"The first line that is here; 0 if none is."},"last_line":{"type":"integer","minimum":0},"lines":{"type":"integer","minimum":0,"description":"Of the whole text."},"media_type":{"type":"string","description":"Of an image."},"width":{"type":"integer","minimum":0,"description":"Of an image, in pixels."},"height":{"type":"integer","minimum":0}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolReadFileInput,
+    validateOutput: validators.validateToolReadFileOutput,
+  } as ToolDefinition<types.ToolReadFileInput, types.ToolReadFileOutput>,
   saveToWorkingMemory: {
     name: "save_to_working_memory",
     description: "Keep a text in working memory for a while, for later steps of this session. Give it a short key, and for search a category and tags. A key that is in use gets the new text. Answers with the whole key.",
@@ -329,6 +377,18 @@ export const tools = {
     validateInput: validators.validateToolSearchInput,
     validateOutput: validators.validateToolSearchOutput,
   } as ToolDefinition<types.ToolSearchInput, types.ToolSearchOutput>,
+  searchFiles: {
+    name: "search_files",
+    description: "Search the files of the workspace by a regular expression, line by line, as ripgrep does. Hidden files, and those that a .gitignore names, are left out. Returns path:line:text.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["pattern"],"properties":{"pattern":{"type":"string","minLength":1,"maxLength":4000,"description":"A regular expression of Rust's regex library: no look-around, no back-references."},"path":{"type":"string","maxLength":4096,"description":"The name of a root, then the way in it: notes/2026/plan.md. The root may be left out where there is one only."},"glob":{"type":"string","minLength":1,"maxLength":500,"description":"Which files: *.ts, or !*.test.ts for all others."},"literal":{"type":"boolean","description":"Whether the pattern is a text, with no character that means anything else."},"ignore_case":{"type":"boolean"},"hidden":{"type":"boolean","description":"Whether hidden files, and those that a .gitignore names, are searched, too."},"limit":{"type":"integer","minimum":1,"maximum":1000,"description":"How many lines at most. 100 when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["matches","is_cut"],"properties":{"matches":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["path","line","text"],"properties":{"path":{"type":"string","description":"With the root's name first."},"line":{"type":"integer","minimum":1},"text":{"type":"string"}}}},"is_cut":{"type":"boolean","description":"There are more than are here."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolSearchFilesInput,
+    validateOutput: validators.validateToolSearchFilesOutput,
+  } as ToolDefinition<types.ToolSearchFilesInput, types.ToolSearchFilesOutput>,
   searchKnownServices: {
     name: "search_known_services",
     description: "Find MCP servers, agents, groups of tools and guides for a task, best first. A relevance_score below 0.3 is a guess. Ask again in other words before you give up.",
@@ -377,10 +437,22 @@ export const tools = {
     validateInput: validators.validateToolWebSearchInput,
     validateOutput: validators.validateToolWebSearchOutput,
   } as ToolDefinition<types.ToolWebSearchInput, types.ToolWebSearchOutput>,
+  writeFile: {
+    name: "write_file",
+    description: "Write a text file of the workspace, new or instead of the one that is there, as UTF-8. Folders that are missing are made. Returns what changed. Use edit_file to change a part.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["path","content"],"properties":{"path":{"type":"string","maxLength":4096,"description":"The name of a root, then the way in it: notes/2026/plan.md. The root may be left out where there is one only."},"content":{"type":"string","maxLength":4000000,"description":"All of the new text."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["path","created","added","removed","bytes"],"properties":{"path":{"type":"string","description":"With the root's name first."},"created":{"type":"boolean","description":"Whether there was no such file."},"added":{"type":["integer","null"],"minimum":0,"description":"Lines that are new; null if the file was no text before, or too much changed to compare."},"removed":{"type":["integer","null"],"minimum":0},"bytes":{"type":"integer","minimum":0,"description":"Of the file as it is now."}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: true,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolWriteFileInput,
+    validateOutput: validators.validateToolWriteFileOutput,
+  } as ToolDefinition<types.ToolWriteFileInput, types.ToolWriteFileOutput>,
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__chat","agent__events","anthropic_usage","cancel_scheduled_task","delete_from_working_memory","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","save_to_working_memory","schedule_task","search","search_known_services","search_working_memory","web_browse","web_search"];
+export const allToolNames: readonly string[] = ["agent__chat","agent__events","anthropic_usage","bash","cancel_scheduled_task","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","web_browse","web_search","write_file"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
-export const dangerousToolNames: readonly string[] = ["mcp_register_server"];
+export const dangerousToolNames: readonly string[] = ["bash","edit_file","mcp_register_server","write_file"];

@@ -37,6 +37,10 @@ export type SessionId = string
  * How a turn ended: stop, the model has answered; tool_calls, it calls tools of the asking program; limit, the turn's iterations, time or tokens are used up; length, the answer was too long for the model; refused, the model declined; failed, there is no answer.
  */
 export type TurnFinish = ("stop" | "tool_calls" | "limit" | "length" | "refused" | "failed")
+/**
+ * The name of a root, then the way in it: notes/2026/plan.md. The root may be left out where there is one only.
+ */
+export type WorkspacePath = string
 
 export interface Contracts {
 
@@ -1674,4 +1678,245 @@ title: string
 url: string
 snippet: string
 }[]
+}
+/**
+ * Read a file of the workspace: text by lines, a .docx or PDF document as text, an image by its type and size. Long files come in parts; offset and limit say which lines.
+ */
+export interface ToolReadFile {
+input: ToolReadFileInput
+output: ToolReadFileOutput
+}
+export interface ToolReadFileInput {
+path: WorkspacePath
+/**
+ * The first line to read, counted from 1. 1 when left out.
+ */
+offset?: number
+/**
+ * How many lines at most. 2000 when left out.
+ */
+limit?: number
+}
+export interface ToolReadFileOutput {
+/**
+ * With the root's name first.
+ */
+path: string
+kind: ("text" | "docx" | "pdf" | "image")
+/**
+ * Of the file.
+ */
+bytes: number
+/**
+ * The first line that is here; 0 if none is.
+ */
+first_line?: number
+last_line?: number
+/**
+ * Of the whole text.
+ */
+lines?: number
+/**
+ * Of an image.
+ */
+media_type?: string
+/**
+ * Of an image, in pixels.
+ */
+width?: number
+height?: number
+}
+/**
+ * Write a text file of the workspace, new or instead of the one that is there, as UTF-8. Folders that are missing are made. Returns what changed. Use edit_file to change a part.
+ */
+export interface ToolWriteFile {
+input: ToolWriteFileInput
+output: ToolWriteFileOutput
+}
+export interface ToolWriteFileInput {
+path: WorkspacePath
+/**
+ * All of the new text.
+ */
+content: string
+}
+export interface ToolWriteFileOutput {
+/**
+ * With the root's name first.
+ */
+path: string
+/**
+ * Whether there was no such file.
+ */
+created: boolean
+/**
+ * Lines that are new; null if the file was no text before, or too much changed to compare.
+ */
+added: (number | null)
+removed: (number | null)
+/**
+ * Of the file as it is now.
+ */
+bytes: number
+}
+/**
+ * Replace an exact text in a file of the workspace. The old text must be in the file once; give more of its surroundings if it is there more often. Returns what changed.
+ */
+export interface ToolEditFile {
+input: ToolEditFileInput
+output: ToolEditFileOutput
+}
+export interface ToolEditFileInput {
+path: WorkspacePath
+/**
+ * What is replaced, letter by letter, white space and line ends too.
+ */
+old_text: string
+/**
+ * What stands there instead.
+ */
+new_text: string
+/**
+ * Whether every place is replaced. Without it the old text must be in the file once.
+ */
+replace_all?: boolean
+}
+export interface ToolEditFileOutput {
+/**
+ * With the root's name first.
+ */
+path: string
+/**
+ * Whether there was no such file.
+ */
+created: boolean
+/**
+ * Lines that are new; null if the file was no text before, or too much changed to compare.
+ */
+added: (number | null)
+removed: (number | null)
+/**
+ * Of the file as it is now.
+ */
+bytes: number
+}
+/**
+ * List the files and folders of a folder of the workspace, with their sizes. Without a path: the roots of the workspace.
+ */
+export interface ToolListFiles {
+input: ToolListFilesInput
+output: ToolListFilesOutput
+}
+export interface ToolListFilesInput {
+path?: WorkspacePath
+/**
+ * How many levels of folders are gone into. 1 when left out: what lies in the folder itself.
+ */
+depth?: number
+}
+export interface ToolListFilesOutput {
+entries: {
+/**
+ * With the root's name first.
+ */
+path: string
+type: ("file" | "folder" | "link" | "other")
+/**
+ * Of a file.
+ */
+bytes: (number | null)
+}[]
+/**
+ * There are more than are here.
+ */
+is_cut: boolean
+}
+/**
+ * Search the files of the workspace by a regular expression, line by line, as ripgrep does. Hidden files, and those that a .gitignore names, are left out. Returns path:line:text.
+ */
+export interface ToolSearchFiles {
+input: ToolSearchFilesInput
+output: ToolSearchFilesOutput
+}
+export interface ToolSearchFilesInput {
+/**
+ * A regular expression of Rust's regex library: no look-around, no back-references.
+ */
+pattern: string
+path?: WorkspacePath
+/**
+ * Which files: *.ts, or !*.test.ts for all others.
+ */
+glob?: string
+/**
+ * Whether the pattern is a text, with no character that means anything else.
+ */
+literal?: boolean
+ignore_case?: boolean
+/**
+ * Whether hidden files, and those that a .gitignore names, are searched, too.
+ */
+hidden?: boolean
+/**
+ * How many lines at most. 100 when left out.
+ */
+limit?: number
+}
+export interface ToolSearchFilesOutput {
+matches: {
+/**
+ * With the root's name first.
+ */
+path: string
+line: number
+text: string
+}[]
+/**
+ * There are more than are here.
+ */
+is_cut: boolean
+}
+/**
+ * Run a command in a new bash, in a sandbox that sees the roots of the workspace, and no network. The folder that it starts in holds the roots. Files in the workspace stay; variables, processes and all other files end with the command.
+ */
+export interface ToolBash {
+input: ToolBashInput
+output: ToolBashOutput
+}
+export interface ToolBashInput {
+/**
+ * What bash -c is given.
+ */
+command: string
+/**
+ * How long it may run, 120 when left out, and no longer than the service allows.
+ */
+timeout_seconds?: number
+}
+export interface ToolBashOutput {
+/**
+ * Of stdout and stderr, in the order in which it was written. Of much output the middle is left out.
+ */
+text: string
+/**
+ * Null if a signal or a limit ended the command.
+ */
+exit_code: (number | null)
+/**
+ * The signal that ended it, such as SIGSEGV.
+ */
+signal: (string | null)
+/**
+ * The limit that ended it: time, memory or processes.
+ */
+limit: (string | null)
+duration_ms: number
+/**
+ * How long it was allowed to run.
+ */
+timeout_seconds: number
+/**
+ * Of the output that is not here.
+ */
+dropped_bytes: number
 }

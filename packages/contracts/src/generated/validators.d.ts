@@ -32,10 +32,14 @@ export declare const validateToolAgentEventsInput: Validator<types.ToolAgentEven
 export declare const validateToolAgentEventsOutput: Validator<types.ToolAgentEventsOutput>;
 export declare const validateToolAnthropicUsageInput: Validator<types.ToolAnthropicUsageInput>;
 export declare const validateToolAnthropicUsageOutput: Validator<types.ToolAnthropicUsageOutput>;
+export declare const validateToolBashInput: Validator<types.ToolBashInput>;
+export declare const validateToolBashOutput: Validator<types.ToolBashOutput>;
 export declare const validateToolCancelScheduledTaskInput: Validator<types.ToolCancelScheduledTaskInput>;
 export declare const validateToolCancelScheduledTaskOutput: Validator<types.ToolCancelScheduledTaskOutput>;
 export declare const validateToolDeleteFromWorkingMemoryInput: Validator<types.ToolDeleteFromWorkingMemoryInput>;
 export declare const validateToolDeleteFromWorkingMemoryOutput: Validator<types.ToolDeleteFromWorkingMemoryOutput>;
+export declare const validateToolEditFileInput: Validator<types.ToolEditFileInput>;
+export declare const validateToolEditFileOutput: Validator<types.ToolEditFileOutput>;
 export declare const validateToolExecutePythonScriptInput: Validator<types.ToolExecutePythonScriptInput>;
 export declare const validateToolExecutePythonScriptOutput: Validator<types.ToolExecutePythonScriptOutput>;
 export declare const validateToolGetFromWorkingMemoryInput: Validator<types.ToolGetFromWorkingMemoryInput>;
@@ -58,6 +62,8 @@ export declare const validateToolLinkedinJobDetailInput: Validator<types.ToolLin
 export declare const validateToolLinkedinJobDetailOutput: Validator<types.ToolLinkedinJobDetailOutput>;
 export declare const validateToolLinkedinJobsInput: Validator<types.ToolLinkedinJobsInput>;
 export declare const validateToolLinkedinJobsOutput: Validator<types.ToolLinkedinJobsOutput>;
+export declare const validateToolListFilesInput: Validator<types.ToolListFilesInput>;
+export declare const validateToolListFilesOutput: Validator<types.ToolListFilesOutput>;
 export declare const validateToolListScheduledTasksInput: Validator<types.ToolListScheduledTasksInput>;
 export declare const validateToolListScheduledTasksOutput: Validator<types.ToolListScheduledTasksOutput>;
 export declare const validateToolListToolGuidesInput: Validator<types.ToolListToolGuidesInput>;
@@ -74,12 +80,16 @@ export declare const validateToolMcpRegisterServerInput: Validator<types.ToolMcp
 export declare const validateToolMcpRegisterServerOutput: Validator<types.ToolMcpRegisterServerOutput>;
 export declare const validateToolMcpUnregisterServerInput: Validator<types.ToolMcpUnregisterServerInput>;
 export declare const validateToolMcpUnregisterServerOutput: Validator<types.ToolMcpUnregisterServerOutput>;
+export declare const validateToolReadFileInput: Validator<types.ToolReadFileInput>;
+export declare const validateToolReadFileOutput: Validator<types.ToolReadFileOutput>;
 export declare const validateToolSaveToWorkingMemoryInput: Validator<types.ToolSaveToWorkingMemoryInput>;
 export declare const validateToolSaveToWorkingMemoryOutput: Validator<types.ToolSaveToWorkingMemoryOutput>;
 export declare const validateToolScheduleTaskInput: Validator<types.ToolScheduleTaskInput>;
 export declare const validateToolScheduleTaskOutput: Validator<types.ToolScheduleTaskOutput>;
 export declare const validateToolSearchInput: Validator<types.ToolSearchInput>;
 export declare const validateToolSearchOutput: Validator<types.ToolSearchOutput>;
+export declare const validateToolSearchFilesInput: Validator<types.ToolSearchFilesInput>;
+export declare const validateToolSearchFilesOutput: Validator<types.ToolSearchFilesOutput>;
 export declare const validateToolSearchKnownServicesInput: Validator<types.ToolSearchKnownServicesInput>;
 export declare const validateToolSearchKnownServicesOutput: Validator<types.ToolSearchKnownServicesOutput>;
 export declare const validateToolSearchWorkingMemoryInput: Validator<types.ToolSearchWorkingMemoryInput>;
@@ -88,3 +98,5 @@ export declare const validateToolWebBrowseInput: Validator<types.ToolWebBrowseIn
 export declare const validateToolWebBrowseOutput: Validator<types.ToolWebBrowseOutput>;
 export declare const validateToolWebSearchInput: Validator<types.ToolWebSearchInput>;
 export declare const validateToolWebSearchOutput: Validator<types.ToolWebSearchOutput>;
+export declare const validateToolWriteFileInput: Validator<types.ToolWriteFileInput>;
+export declare const validateToolWriteFileOutput: Validator<types.ToolWriteFileOutput>;

@@ -6,6 +6,8 @@ import { whole } from "./whole.ts";
 export interface EncodeJobOptions {
   /** Of stdout and of stderr, each. */
   readonly keepBytes: number;
+  /** Of the end of what is more than that. @default 0 */
+  readonly tailBytes?: number | undefined;
   /** When the script has to have ended, on the clock of `performance.now()`; it is told how long that is from when it is sent on. @default never */
   readonly endBy?: number | undefined;
   /** What was installed for it, where the sandbox has to be sent that. */
@@ -32,7 +34,10 @@ export async function* encodeJob(job: ScriptJob, options: EncodeJobOptions): Asy
   yield Buffer.concat([...held, Buffer.from(hash.digest("hex"))]);
 }
 
-async function* partsOf({ id, script, input, timeoutMs, packages }: ScriptJob, { keepBytes, endBy, layer }: EncodeJobOptions): AsyncGenerator<Buffer> {
+async function* partsOf(
+  { id, script, input, timeoutMs, packages }: ScriptJob,
+  { keepBytes, tailBytes = 0, endBy, layer }: EncodeJobOptions,
+): AsyncGenerator<Buffer> {
   const scriptBytes = Buffer.from(script);
   const inputBytes = input === undefined ? undefined : Buffer.from(input);
   const header = {
@@ -44,6 +49,7 @@ async function* partsOf({ id, script, input, timeoutMs, packages }: ScriptJob, {
     scriptBytes: scriptBytes.length,
     inputBytes: inputBytes?.length ?? null,
     keepBytes: whole(keepBytes),
+    tailBytes: whole(tailBytes),
   };
   yield Buffer.from(`${JSON.stringify(header)}\n`);
   yield scriptBytes;

@@ -49,6 +49,9 @@ const checks: Readonly<Record<string, ((frame: Record<string, unknown>) => boole
   started: ({ job, timeoutMs }) => isText(job) && (timeoutMs === undefined || isCount(timeoutMs)),
   out: ({ data }) => isText(data),
   err: ({ data }) => isText(data),
+  now: ({ data }) => isText(data),
+  outTail: ({ data }) => isText(data),
+  errTail: ({ data }) => isText(data),
   ended: ({ exitCode, signal, limit, droppedOut, droppedErr, runMs }) =>
     isCountOrNull(exitCode) && isCountOrNull(signal) && limits.has(limit) && isCount(droppedOut) && isCount(droppedErr) && isCount(runMs),
   failed: ({ reason }) => isText(reason),

@@ -15,12 +15,18 @@ export interface RunJobOptions {
   readonly signal: AbortSignal;
   /** Of stdout and of stderr, each. */
   readonly keepBytes: number;
+  /** How much more of the end of each, where there is more. @default 0 */
+  readonly tailBytes?: number | undefined;
+  /** Is told of output while it is written: all that is kept, and of what is more its end at the moment, now and then (`isLater`). Must not throw. */
+  readonly onOutput?: ((bytes: Buffer, isLater: boolean) => void) | undefined;
   /** When the script has to have ended, whatever time it was given, on the clock of `performance.now()`. @default never */
   readonly endBy?: number | undefined;
 }
 
 /** The outcome of a job, as far as the sandbox knows it. */
 export interface JobOutcome extends Omit<ScriptOutcome, "durations" | "isWarm"> {
+  /** The end of the output, where something is missing between what is kept and it. */
+  readonly tail: { readonly stdout: string; readonly stderr: string };
   /** From the script's first line to its end. */
   readonly runMs: number;
 }
@@ -66,18 +72,19 @@ export async function runJob(sandbox: Sandbox, job: ScriptJob, options: RunJobOp
  * Resolves once the job is written, or nobody takes it any more: why is told by what the sandbox says.
  * @throws {ToolError} if what it needs cannot be sent; the signal's reason
  */
-async function sendJob(sandbox: Sandbox, job: ScriptJob, { signal, keepBytes, endBy }: RunJobOptions): Promise<void> {
+async function sendJob(sandbox: Sandbox, job: ScriptJob, { signal, ...options }: RunJobOptions): Promise<void> {
   const layer = job.packages === undefined ? undefined : await sandbox.packLayer?.(job.packages.key);
-  for await (const chunk of encodeJob(job, { keepBytes, endBy, layer })) if (!(await writeTo(sandbox.input, chunk, signal))) return;
+  for await (const chunk of encodeJob(job, { ...options, layer })) if (!(await writeTo(sandbox.input, chunk, signal))) return;
 }
 
 interface FollowOptions extends RunJobOptions {
   readonly send: () => void;
 }
 
-async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes, endBy = Number.POSITIVE_INFINITY }: FollowOptions): Promise<JobOutcome> {
-  const out = new KeptText(keepBytes);
-  const err = new KeptText(keepBytes);
+async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions): Promise<JobOutcome> {
+  const { send, keepBytes, tailBytes, onOutput, endBy = Number.POSITIVE_INFINITY } = options;
+  const out = new KeptText(keepBytes, tailBytes);
+  const err = new KeptText(keepBytes, tailBytes);
   let isSent = false;
   let timeoutMs: number | undefined;
   let startedAt = 0;
@@ -102,9 +109,14 @@ async function follow(sandbox: Sandbox, job: ScriptJob, { send, keepBytes, endBy
         timeoutMs = frame.timeoutMs ?? job.timeoutMs;
         startedAt = performance.now();
         timer ??= setTimeout(readFirst, Math.min(timeoutMs + OVERDUE_MS, Math.max(0, endBy - startedAt) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS));
-      } else if (frame.frame === "out") out.add(Buffer.from(frame.data, "base64"));
-      else if (frame.frame === "err") err.add(Buffer.from(frame.data, "base64"));
-      else if (frame.frame === "ended") return outcome(await withKernelsWord(frame, sandbox), timeoutMs ?? job.timeoutMs, out, err);
+      } else if ("data" in frame) {
+        const bytes = Buffer.from(frame.data, "base64");
+        if (frame.frame === "out") out.add(bytes);
+        else if (frame.frame === "err") err.add(bytes);
+        else if (frame.frame === "outTail") out.addTail(bytes);
+        else if (frame.frame === "errTail") err.addTail(bytes);
+        if (!frame.frame.endsWith("Tail")) onOutput?.(bytes, frame.frame === "now");
+      } else if (frame.frame === "ended") return outcome(await withKernelsWord(frame, sandbox), timeoutMs ?? job.timeoutMs, out, err);
       else if (frame.frame === "failed") throw failed(frame.reason);
     }
   } catch (error) {
@@ -133,6 +145,7 @@ function outcome({ exitCode, signal, limit, droppedOut, droppedErr, runMs }: End
   return {
     stdout: stdout.text,
     stderr: stderr.text,
+    tail: { stdout: stdout.tail, stderr: stderr.tail },
     droppedBytes: { stdout: stdout.droppedBytes, stderr: stderr.droppedBytes },
     exitCode,
     signal: signal === null ? null : signalName(signal),

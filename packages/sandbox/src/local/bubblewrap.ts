@@ -10,14 +10,15 @@ const STREAMS = { fd: "fd", stdin: "fd/0", stdout: "fd/1", stderr: "fd/2" };
 export const bubblewrap: Way = {
   name: "bwrap",
   command(inside, isRoot) {
-    const { binds, links } = inside.tree;
+    const { binds, links, writable } = inside.tree;
     return [
       "bwrap",
       ...["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
       ...(isRoot ? [] : ["--unshare-user"]),
       ...["--die-with-parent", "--new-session", "--as-pid-1", "--clearenv", "--hostname", "sandbox"],
-      ...ancestors(binds.map(([, path]) => path)).flatMap((folder) => ["--perms", "0755", "--dir", folder]),
+      ...ancestors([...binds, ...writable].map(([, path]) => path)).flatMap((folder) => ["--perms", "0755", "--dir", folder]),
       ...binds.flatMap(([outside, path]) => ["--ro-bind", outside, path]),
+      ...writable.flatMap(([outside, path]) => ["--bind", outside, path]),
       ...links.flatMap(([target, path]) => ["--symlink", target, path]),
       ...["--proc", "/proc", "--dir", "/tmp", "--chdir", "/"],
       // Not --dev: terminals need a second user namespace, which could not mount anything any more.

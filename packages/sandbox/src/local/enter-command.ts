@@ -6,7 +6,7 @@ const UNPRIVILEGED_USER = 65_534;
 
 /** The command that finishes a sandbox from within and becomes the supervisor. `tree`: what is left to build, if anything. */
 export function enterCommand(
-  { python, enter, limits, hasSharedZero, command }: Inside,
+  { python, enter, limits, hasSharedZero, command, user = UNPRIVILEGED_USER }: Inside,
   { tree, isRoot }: { readonly tree: SandboxTree | null; readonly isRoot: boolean },
 ): string[] {
   const plan = {
@@ -15,7 +15,7 @@ export function enterCommand(
     storageBytes: limits.storageBytes,
     storageFiles: limits.storageFiles,
     sharedBytes: sharedMemoryBytes(limits.storageBytes),
-    user: isRoot ? UNPRIVILEGED_USER : null,
+    user: isRoot ? user : null,
     command,
   };
   return [python.executable, "-I", "-S", ...enter, JSON.stringify(plan)];

@@ -1,7 +1,7 @@
 """
 The first program in new namespaces: builds what a sandbox sees, becomes a user without rights, and becomes the supervisor.
 
-Its one argument is JSON: `tree` (null where somebody has built it: `binds` of [outside, inside], read-only, and `links` of [target, path]), `devices`,
+Its one argument is JSON: `tree` (null where somebody has built it: `binds` of [outside, inside], read-only, `writable` of the same, and `links` of [target, path]), `devices`,
 `storageBytes`, `storageFiles`, `sharedBytes` (of /tmp, and of /dev/shm), `user` (whose rights to have; null: those that it has, as it is not root) and
 `command` (what to become). It needs the rights to mount in its namespaces, and keeps none. Each sandbox waits for it, so it imports only what it must.
 """
@@ -16,7 +16,7 @@ MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND, MS_REC = 1, 2, 4
 MNT_DETACH = 2
 CLONE_NEWUSER = 0x10000000
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_READ, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 1, 4, 23, 24, 38, 47, 4
-MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_READ_ONLY_NOSUID_NODEV = 442, -100, 0x8000, 7
+MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_READ_ONLY, MOUNT_ATTR_NOSUID_NODEV = 442, -100, 0x8000, 1, 6
 PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 AF_INET, SOCK_DGRAM, SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 2, 2, 0x8913, 0x8914, 1
 SIGKILL = 9
@@ -35,7 +35,7 @@ def main():
     os.execve(plan["command"][0], plan["command"], {"LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"})
 
 
-def build_tree(binds, links, devices):
+def build_tree(binds, writable, links, devices):
     """A root of its own: of the machine's, there is what is bound into it. The old root is out of reach in the end."""
     mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m,nr_inodes=1k")
     os.mkdir("/tmp/old")
@@ -45,7 +45,10 @@ def build_tree(binds, links, devices):
     mount("tmpfs", "/new", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m,nr_inodes=1k")
     for source, target in binds:
         bind("/old" + source, "/new" + target)
-        read_only("/new" + target)
+        restrict("/new" + target, MOUNT_ATTR_READ_ONLY | MOUNT_ATTR_NOSUID_NODEV)
+    for source, target in writable:
+        bind("/old" + source, "/new" + target)
+        restrict("/new" + target, MOUNT_ATTR_NOSUID_NODEV)
     build_devices(devices)
     make_folder("/new/proc")
     mount("proc", "/new/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
@@ -123,8 +126,8 @@ def bind(source, target):
     mount(source, target, None, MS_BIND | MS_REC, None)
 
 
-def read_only(path):
-    attributes = MOUNT_ATTR_READ_ONLY_NOSUID_NODEV.to_bytes(8, sys.byteorder) + bytes(24)
+def restrict(path, what):
+    attributes = what.to_bytes(8, sys.byteorder) + bytes(24)
     result = libc.syscall(MOUNT_SETATTR, AT_FDCWD, os.fsencode(path), AT_RECURSIVE, attributes, ctypes.c_size_t(len(attributes)))
     check("mount_setattr", result)
 

@@ -14,7 +14,7 @@ import { type Cgroups, findCgroups } from "./cgroup.ts";
 import { compilePrograms } from "./compile-programs.ts";
 import { findPython, type Python } from "./find-python.ts";
 import { startLocalSandbox } from "./local-sandbox.ts";
-import { sandboxTree } from "./sandbox-tree.ts";
+import { type SandboxFolder, sandboxTree, withFolders } from "./sandbox-tree.ts";
 import { unshare } from "./unshare.ts";
 import type { Way } from "./way.ts";
 
@@ -44,6 +44,19 @@ export interface LocalMakerOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What one sandbox of this machine has that others have not. */
+export interface MakeLocalSandboxOptions extends MakeSandboxOptions {
+  /** What it sees besides programs. It may have other mounts in it, which the sandbox sees, too. @default nothing */
+  readonly folders?: readonly SandboxFolder[] | undefined;
+  /** Whose rights it has where this process is root: the owner of what it writes to. @default nobody's */
+  readonly user?: number | undefined;
+}
+
+/** Makes sandboxes of processes of this machine. */
+export interface LocalSandboxMaker extends SandboxMaker {
+  make(options: MakeLocalSandboxOptions): Promise<Sandbox>;
+}
+
 /** The ways in which processes are isolated on this machine, by name. */
 export const localWays = { bubblewrap, unshare } satisfies Record<string, Way>;
 
@@ -52,7 +65,7 @@ export const localWays = { bubblewrap, unshare } satisfies Record<string, Way>;
  * script that looks for a gap is not used.
  * @throws {ToolError} `unavailable`, if this machine has no Python or gives no walls; it says what is missing, and what to do
  */
-export async function openLocalMaker(options: LocalMakerOptions): Promise<SandboxMaker> {
+export async function openLocalMaker(options: LocalMakerOptions): Promise<LocalSandboxMaker> {
   const { log, isUnsafe = false, isInCluster = false, path = "/usr/local/bin:/usr/bin:/bin" } = options;
   if (isUnsafe && isInCluster) throw cannot("scripts without a sandbox are never run in a cluster. Leave --unsafe-local-scripts out");
   const python = await findPython({ python: options.python, path });
@@ -85,8 +98,12 @@ async function walledMaker(way: Way, python: Python, options: LocalMakerOptions 
   const inside = options.command?.(python.executable) ?? supervisorCommand(python.executable, limits, { preload, isMemoryHeld, program });
   const isRoot = process.getuid?.() === 0;
   const tree = await sandboxTree(python, packagesFolder);
-  const command = way.command({ python, enter, tree, limits, command: inside, hasSharedZero: isMemoryHeld }, isRoot);
-  const start = async ({ signal }: MakeSandboxOptions) => await startLocalSandbox(command, { signal, path, cgroup: await cgroups.make() });
+  const walls = { python, enter, limits, command: inside, hasSharedZero: isMemoryHeld };
+  const start = async ({ signal, folders = [], user }: MakeLocalSandboxOptions) => {
+    if (user === 0) throw new RangeError("no sandbox has root's rights");
+    const command = way.command({ ...walls, user, tree: withFolders(tree, folders) }, isRoot);
+    return await startLocalSandbox(command, { signal, path, cgroup: await cgroups.make() });
+  };
   return new LocalMaker("local", start, notHeldBy(cgroups));
 }
 
@@ -102,8 +119,9 @@ function notHeldBy({ held }: Cgroups): readonly string[] {
 function unsafeMaker(
   python: Python,
   { limits = defaultSandboxLimits, preload, packagesFolder, command, path }: LocalMakerOptions & { readonly path: string },
-): SandboxMaker {
-  return new LocalMaker("unsafe", async ({ signal }) => {
+): LocalSandboxMaker {
+  return new LocalMaker("unsafe", async ({ signal, folders = [] }) => {
+    if (folders.length > 0) throw new RangeError("without walls there is nothing to see a folder through");
     const folder = await mkdtemp(join(tmpdir(), "rockbot-script-"));
     const clean = (): Promise<void> => rm(folder, { recursive: true, force: true });
     const inside = command?.(python.executable) ?? supervisorCommand(python.executable, limits, { preload, folder, packagesFolder });
@@ -111,19 +129,19 @@ function unsafeMaker(
   });
 }
 
-class LocalMaker implements SandboxMaker {
+class LocalMaker implements LocalSandboxMaker {
   readonly kind: string;
   readonly notHeld: readonly string[];
-  readonly #start: (options: MakeSandboxOptions) => Promise<Sandbox>;
+  readonly #start: (options: MakeLocalSandboxOptions) => Promise<Sandbox>;
   readonly #sandboxes = new Set<Sandbox>();
 
-  constructor(kind: string, start: (options: MakeSandboxOptions) => Promise<Sandbox>, notHeld: readonly string[] = []) {
+  constructor(kind: string, start: (options: MakeLocalSandboxOptions) => Promise<Sandbox>, notHeld: readonly string[] = []) {
     this.kind = kind;
     this.notHeld = notHeld;
     this.#start = start;
   }
 
-  async make(options: MakeSandboxOptions): Promise<Sandbox> {
+  async make(options: MakeLocalSandboxOptions): Promise<Sandbox> {
     options.signal.throwIfAborted();
     const sandbox = await this.#start(options).catch((error: Error) => {
       options.signal.throwIfAborted();

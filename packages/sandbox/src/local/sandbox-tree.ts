@@ -7,6 +7,16 @@ import type { Python } from "./find-python.ts";
 export interface SandboxTree {
   readonly binds: readonly (readonly [outside: string, inside: string])[];
   readonly links: readonly (readonly [target: string, path: string])[];
+  /** The same as `binds`, to be written to. */
+  readonly writable: readonly (readonly [outside: string, inside: string])[];
+}
+
+/** A folder, or a file, of the machine that one sandbox sees. */
+export interface SandboxFolder {
+  readonly outside: string;
+  /** Below a folder at the root that the machine's programs do not have. */
+  readonly inside: string;
+  readonly isWritable: boolean;
 }
 
 /** Programs and libraries, and nothing that is anybody's: no home, no settings, no state. */
@@ -26,5 +36,12 @@ export async function sandboxTree({ prefixes }: Python, packagesFolder: string |
     else if (found !== undefined) folders.push(path);
   }
   const packages: [string, string][] = packagesFolder === undefined ? [] : [[packagesFolder, PACKAGES_FOLDER]];
-  return { binds: [...folders.map((folder): [string, string] => [folder, folder]), ...packages], links };
+  return { binds: [...folders.map((folder): [string, string] => [folder, folder]), ...packages], links, writable: [] };
+}
+
+/** What a sandbox sees that has further folders. */
+export function withFolders({ binds, links, writable }: SandboxTree, folders: readonly SandboxFolder[]): SandboxTree {
+  const further = (isWritten: boolean) =>
+    folders.filter(({ isWritable }) => isWritable === isWritten).map(({ outside, inside }): [string, string] => [outside, inside]);
+  return { binds: [...binds, ...further(false)], links, writable: [...writable, ...further(true)] };
 }

@@ -14,6 +14,8 @@ export interface Inside {
   readonly hasSharedZero: boolean;
   /** The supervisor's. */
   readonly command: readonly string[];
+  /** Whose rights it has where this process is root: never root's. @default nobody's */
+  readonly user?: number | undefined;
 }
 
 /** A program of the machine that makes namespaces. */

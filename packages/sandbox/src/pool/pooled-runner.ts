@@ -109,7 +109,7 @@ class PooledRunner implements ScriptRunner {
       taken = mayHaveBegun ? await this.#pool.find(job.id, signal) : undefined;
       taken ??= await this.#takeNew(job, signal, endBy - LEAST_RUN_MS);
       const waitMs = performance.now() - arrived;
-      const { runMs, ...outcome } = await this.#follow(taken.sandbox, job, { signal, endBy });
+      const { runMs, tail: _, ...outcome } = await this.#follow(taken.sandbox, job, { signal, endBy });
       void taken.discard(); // its caller need not wait for that
       return { ...outcome, durations: { waitMs, runMs }, isWarm: taken.isWarm };
     } catch (error) {

@@ -56,6 +56,9 @@ HOLD_S = 0.05
 WATCH_S = 0.025
 # Of many processes less often, so that looking at them takes a small part of the time.
 WATCH_PAUSES = 4
+# How often is told what the output ends with while it is more than is kept from its begin, and how much of it.
+NEWS_S = 1
+NEWS_BYTES = 2_000
 # How long frames may wait for their reader once the script has ended.
 FLUSH_S = 10
 # The longest variable that the kernel takes, its name included.
@@ -303,7 +306,8 @@ class Script:
     def __init__(self, job, time_ms):
         self.notes = mmap.mmap(-1, NOTES_BYTES)
         keep_bytes = whole(job["keepBytes"], 0)
-        self.outputs = [Output("out", keep_bytes), Output("err", keep_bytes)]
+        tail_bytes = whole(job.get("tailBytes", 0), 0)  # of which managers before this one did not know
+        self.outputs = [Output("out", keep_bytes, tail_bytes), Output("err", keep_bytes, tail_bytes)]
         self.input = job["input"] or b""
         self.input_fed = 0
         self.started_at = time.monotonic()
@@ -453,11 +457,17 @@ class Script:
 
 
 class Output:
-    """One stream of the script. The first bytes of it become frames, the others are counted: it is read on, so that no script waits for its reader."""
+    """
+    One stream of the script. The first bytes of it become frames, and the last ones in the end; those between are counted: it is read on, so that no
+    script waits for its reader.
+    """
 
-    def __init__(self, name, keep_bytes):
+    def __init__(self, name, keep_bytes, tail_bytes):
         self.name = name
         self.left = keep_bytes
+        self.tail_bytes = tail_bytes
+        self.tail = bytearray()
+        self.news_at = None
         self.dropped = 0
         self.held = bytearray()
         self.held_since = 0
@@ -476,10 +486,16 @@ class Output:
             return False
         kept = data[: self.left]
         self.left -= len(kept)
-        self.dropped += len(data) - len(kept)
         if not self.held:
             self.held_since = time.monotonic()
         self.held += kept
+        if len(kept) < len(data):
+            self.tail += data[len(kept) :]
+            over = max(0, len(self.tail) - self.tail_bytes)
+            del self.tail[:over]
+            self.dropped += over
+            if self.news_at is None:
+                self.news_at = time.monotonic() + NEWS_S
         return True
 
     def release(self, now):
@@ -487,13 +503,19 @@ class Output:
         while len(self.held) >= CHUNK_BYTES or (self.held and is_due):
             say(frame=self.name, data=binascii.b2a_base64(self.held[:CHUNK_BYTES], newline=False).decode())
             del self.held[:CHUNK_BYTES]
+        if self.tail and self.news_at is not None and now >= self.news_at and not pending:
+            self.news_at = None
+            say(frame="now", data=binascii.b2a_base64(self.tail[-NEWS_BYTES:], newline=False).decode())
 
     def drain(self):
         """What was written before the end. Bounded by what a pipe holds, should there still be a writer."""
         for _ in range(64):
             if not self.read():
                 break
+        self.news_at = None
         self.release(float("inf"))
+        for at in range(0, len(self.tail), CHUNK_BYTES):
+            say(frame=self.name + "Tail", data=binascii.b2a_base64(self.tail[at : at + CHUNK_BYTES], newline=False).decode())
 
 
 def open_process(pid):

@@ -1,0 +1,24 @@
+export interface ProgramScriptOptions {
+  /** Where it starts. */
+  readonly folder: string;
+  /** Whether what it writes to stderr goes to stdout, in the order in which it is written. @default false */
+  readonly isOneStream?: boolean | undefined;
+}
+
+/**
+ * A script that becomes another program of the sandbox. The bounds and the filter of the script's process stay; signals that Python ignores are as programs
+ * expect them.
+ * @param command the path of the program and its arguments, well-formed and without NUL
+ */
+export function programScript(command: readonly string[], { folder, isOneStream = false }: ProgramScriptOptions): string {
+  return [
+    "import os, signal",
+    "os.unlink(__file__)",
+    `os.chdir(${JSON.stringify(folder)})`,
+    'for name in ("ROCKBOT_INPUT", "PYTHONDONTWRITEBYTECODE"): os.environ.pop(name, None)',
+    "for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGXCPU): signal.signal(number, signal.SIG_DFL)",
+    ...(isOneStream ? ["os.dup2(1, 2)"] : []),
+    `command = ${JSON.stringify(command)}`, // strings of JSON are strings of Python
+    "os.execv(command[0], command)",
+  ].join("\n");
+}
