@@ -62,6 +62,7 @@ export async function call(
   const trust = { level: "untrusted", origin: what } as const;
   if (first.content.kind === "text") return { content: first.content.text, trust };
   if (paging === undefined) return { content: jsonText(selected(first.content.value, select)), trust };
+  const inQuery = credentials.filter(({ place }) => place.in === "query");
   const items: unknown[] = [];
   let page: Answer | undefined = first;
   let next: URL | undefined;
@@ -73,7 +74,9 @@ export async function call(
     next = nextPage(paging, { url: page.url, link: page.link, value, index, count: list.length });
     if (next === undefined || index + 1 >= paging.maxPages) break;
     context.progress({ message: `Read ${index + 1} pages`, progress: index + 1 });
-    page = await send({ ...request, url: next }, operation, context, fetch);
+    const following = { ...request, url: next };
+    applyCredentials(following, inQuery, { caller: context.caller, policy }); // the server's address of a page does not have it
+    page = await send(following, operation, context, fetch);
   }
   return { content: `${jsonText(selected(items, select))}${next === undefined ? "" : `\n\n(There are more pages: ${paging.maxPages} were read.)`}`, trust };
 }

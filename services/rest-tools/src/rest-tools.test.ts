@@ -180,7 +180,9 @@ test("several pages are read, by a cursor, a number or a link, and only from the
     link: tool("/link", { link: true }),
     foreign: tool("/foreign", { link: true }),
   };
-  await using rest = await startTestRestTools({ tools }, { ports: [server.port] });
+  const credentials = { key: { type: "api_key", origins: [server.url], env: "KEY", query: "key" } };
+  const signed = Object.fromEntries(Object.entries(tools).map(([name, each]) => [name, { ...each, credential: "key" }]));
+  await using rest = await startTestRestTools({ credentials, tools: signed }, { env: { KEY: "k-0123456789" }, ports: [server.port] });
   const content = async (name: string) => (await rest.caller.call(`rest__${name}`, {})).content?.replaceAll(/\s+/g, " ");
 
   expect(await Promise.all(Object.keys(tools).map(content))).toEqual([
@@ -189,6 +191,7 @@ test("several pages are read, by a cursor, a number or a link, and only from the
     "[ 0, 1, 2, 3 ]",
     "[ 0 ]",
   ]);
+  expect(server.take().filter(({ target }) => !/[?&]key=k-0123456789(?:&|$)/.test(target))).toEqual([]);
 });
 
 test.each([

@@ -145,3 +145,7 @@ test("what is likely a secret becomes one of the process, and a folder does not"
   expect(redact("env-canary-1 header-canary-2 oauth-canary-3 argument-canary-4")).toBe(Array(4).fill("[redacted]").join(" "));
   expect(redact("production application/json /srv/files")).toBe("production application/json /srv/files");
 });
+
+test("no server has a name under which operations of OpenAPI documents are pinned", () => {
+  expect(faultsOf({ mcpServers: { "Rest:shop": { command: "x" } } })).toEqual([expect.stringContaining('begin with "rest:" are those of OpenAPI documents')]);
+});
