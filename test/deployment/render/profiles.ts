@@ -46,6 +46,22 @@ const production = {
   redis: { existing: { to: somewhere(places.redis) } },
 };
 
+const toModel = [{ to: somewhere(places.model), ports: [{ protocol: "TCP", port: 443 }] }];
+
+/** Services that a release has to ask for. */
+const askedFor = Object.fromEntries(
+  services
+    .filter(({ values }) => values["enabled"] === false)
+    .map(({ key, egress, state }) => [
+      key,
+      {
+        enabled: true,
+        ...(egress.includes("configured") ? { egress: toModel } : {}),
+        ...(state.includes("data") ? { data: { kind: "claim", existingClaim: "data" } } : {}),
+      },
+    ]),
+);
+
 /** The whole of what the chart can render, and what people install. */
 export const profiles = {
   default: { args: [], values: {} },
@@ -58,6 +74,7 @@ export const profiles = {
     args: [],
     values: {
       ...production,
+      ...askedFor,
       policy: {},
       broker: { replicas: 3 },
       redis: { kind: "sentinel" },
@@ -83,14 +100,10 @@ export const profiles = {
         settings: { kubernetesImage: scriptsImage },
         secrets: { keys: ["PIP_INDEX_URL"] },
         packages: { certificatesConfigMap: "authorities" },
-        egress: [{ to: somewhere(places.model), ports: [{ protocol: "TCP", port: 443 }] }],
+        egress: toModel,
       },
-      agent: {
-        enabled: true,
-        settings: { modelUrl: "https://models.example/v1", model: "one" },
-        egress: [{ to: somewhere(places.model), ports: [{ protocol: "TCP", port: 443 }] }],
-      },
-      openrouterMcp: { enabled: true, internet: false, egress: [{ to: somewhere(places.model), ports: [{ protocol: "TCP", port: 443 }] }] },
+      agent: { ...askedFor["agent"], settings: { modelUrl: "https://models.example/v1", model: "one" } },
+      openrouterMcp: { ...askedFor["openrouterMcp"], internet: false },
       networkPolicy: { apiServer: { cidrs: [places.apiServer] }, clients: [peers.clients], monitoring: [peers.readers] },
       tls: { caBundle: { configMap: "authorities" } },
       ingress: { enabled: true, host: "rockbot.example", tlsSecret: "tls", className: "nginx" },
