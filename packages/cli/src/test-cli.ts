@@ -25,7 +25,11 @@ export interface CliOptions {
 /** How the command is started, for who starts it by itself. */
 export function cliCommand(args: readonly string[], { folder, env = {} }: CliOptions) {
   const { PATH = "", HOME = "", NODE_COMPILE_CACHE = "" } = process.env;
-  return { command: process.execPath, args: [main, ...args], env: { PATH, HOME, NODE_COMPILE_CACHE, ROCKBOT_RUNTIME_DIR: join(folder, "run"), ...env } };
+  return {
+    command: process.execPath,
+    args: [main, ...args],
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ROCKBOT_RUNTIME_DIR: join(folder, "run"), DATA_DIRECTORY: join(folder, "data"), ...env },
+  };
 }
 
 /** The command as a real process. */
