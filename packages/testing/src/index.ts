@@ -48,6 +48,11 @@ export { type LinkedinJobsSite, type SitePosting, startLinkedinJobsSite } from "
 export { badPages, type Page, type PageAnswer, type PageRequest, type PageServer, startPageServer } from "./page-server.ts";
 export { type RecordedRequest, type RecordingServer, startRecordingServer } from "./recording-server.ts";
 
+// Google: OAuth, Gmail and Calendar.
+
+export type { GmailMessage, GmailPart } from "./google/google-account.ts";
+export { type GoogleServer, startGoogleServer } from "./google/google-server.ts";
+
 // Strangers who open connections and do nothing good with them.
 
 export { floodKinds, floodSockets, type SocketFlood } from "./socket-flood.ts";

@@ -137,6 +137,42 @@ export const tools = {
     validateInput: validators.validateToolGetToolGuideInput,
     validateOutput: validators.validateToolGetToolGuideOutput,
   } as ToolDefinition<types.ToolGetToolGuideInput, types.ToolGetToolGuideOutput>,
+  gmailRead: {
+    name: "gmail_read",
+    description: "Read one mail of the user's Gmail account. Its text comes as markdown, and its attachments are listed by name, type and size.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["message_id"],"properties":{"message_id":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,100}$","description":"The id of the mail, as gmail_search gives it."},"raw_html":{"type":"boolean","default":false,"description":"Whether the HTML comes as it was sent, in place of markdown."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["account","id","thread_id","from","to","cc","reply_to","subject","date","labels","format","attachments"],"properties":{"account":{"type":"string"},"id":{"type":"string"},"thread_id":{"type":"string"},"from":{"type":"string"},"to":{"type":"string"},"cc":{"type":"string"},"reply_to":{"type":"string"},"subject":{"type":"string"},"date":{"type":"string","description":"When it came, as RFC 3339 in UTC."},"labels":{"type":"array","items":{"type":"string"}},"format":{"type":"string","enum":["markdown","html","text","none"],"description":"What the content is: HTML as markdown or as it was sent, the mail's plain text, or nothing."},"attachments":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["name","type","bytes"],"properties":{"name":{"type":"string"},"type":{"type":"string"},"bytes":{"type":"integer"}}}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolGmailReadInput,
+    validateOutput: validators.validateToolGmailReadOutput,
+  } as ToolDefinition<types.ToolGmailReadInput, types.ToolGmailReadOutput>,
+  gmailSearch: {
+    name: "gmail_search",
+    description: "Search the mail of the user's Gmail account. Returns sender, subject, date, the beginning of the text and the id of each mail, newest first.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["query"],"properties":{"query":{"type":"string","maxLength":2000,"description":"In Gmail's own search syntax, such as from:, to:, subject:, has:attachment, after:2025/08/01. Empty for the newest mails."},"max_results":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"How many mails at most."},"page_token":{"type":"string","minLength":1,"maxLength":200,"description":"next_page_token of the answer before, for more mails."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["account","messages"],"properties":{"account":{"type":"string"},"messages":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","thread_id","from","to","subject","date","snippet","labels"],"properties":{"id":{"type":"string"},"thread_id":{"type":"string"},"from":{"type":"string"},"to":{"type":"string"},"subject":{"type":"string"},"date":{"type":"string","description":"When it came, as RFC 3339 in UTC."},"snippet":{"type":"string"},"labels":{"type":"array","items":{"type":"string"}}}}},"next_page_token":{"type":"string","description":"There are more mails."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolGmailSearchInput,
+    validateOutput: validators.validateToolGmailSearchOutput,
+  } as ToolDefinition<types.ToolGmailSearchInput, types.ToolGmailSearchOutput>,
+  gmailSend: {
+    name: "gmail_send",
+    description: "Send a plain-text mail from the user's Gmail account. With reply_to_message_id it answers that mail, in its thread. Sent mail cannot be taken back.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["body"],"properties":{"to":{"type":"array","maxItems":100,"uniqueItems":true,"items":{"type":"string","maxLength":320,"pattern":"^[^\\s@<>,;:\"()\\[\\]\\\\\\x00-\\x1f]+@[^\\s@<>,;:\"()\\[\\]\\\\\\x00-\\x1f]+$","description":"An address alone, such as alice@example.com."},"description":"The receivers. An answer goes to the sender of the mail when left out."},"cc":{"type":"array","maxItems":100,"uniqueItems":true,"items":{"type":"string","maxLength":320,"pattern":"^[^\\s@<>,;:\"()\\[\\]\\\\\\x00-\\x1f]+@[^\\s@<>,;:\"()\\[\\]\\\\\\x00-\\x1f]+$","description":"An address alone, such as alice@example.com."}},"bcc":{"type":"array","maxItems":100,"uniqueItems":true,"items":{"type":"string","maxLength":320,"pattern":"^[^\\s@<>,;:\"()\\[\\]\\\\\\x00-\\x1f]+@[^\\s@<>,;:\"()\\[\\]\\\\\\x00-\\x1f]+$","description":"An address alone, such as alice@example.com."}},"subject":{"type":"string","minLength":1,"maxLength":900,"description":"One line. That of the mail, with Re:, when an answer leaves it out."},"body":{"type":"string","minLength":1,"maxLength":1000000,"description":"Plain text."},"reply_to_message_id":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,100}$","description":"The id of the mail that this answers, as gmail_search gives it."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["account","id","thread_id"],"properties":{"account":{"type":"string"},"id":{"type":"string"},"thread_id":{"type":"string"}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolGmailSendInput,
+    validateOutput: validators.validateToolGmailSendOutput,
+  } as ToolDefinition<types.ToolGmailSendInput, types.ToolGmailSendOutput>,
   htmlToText: {
     name: "html_to_text",
     description: "Turn HTML into readable plain text. A link becomes its text and its address, list items get markers, and the cells of a table row stand between tabs. To read a web page use web_browse.",
@@ -452,7 +488,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__chat","agent__events","anthropic_usage","bash","cancel_scheduled_task","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","web_browse","web_search","write_file"];
+export const allToolNames: readonly string[] = ["agent__chat","agent__events","anthropic_usage","bash","cancel_scheduled_task","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","web_browse","web_search","write_file"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["bash","edit_file","mcp_register_server","write_file"];

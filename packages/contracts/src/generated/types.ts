@@ -38,6 +38,10 @@ export type SessionId = string
  */
 export type TurnFinish = ("stop" | "tool_calls" | "limit" | "length" | "refused" | "failed")
 /**
+ * An address alone, such as alice@example.com.
+ */
+export type MailAddress = string
+/**
  * The name of a root, then the way in it: notes/2026/plan.md. The root may be left out where there is one only.
  */
 export type WorkspacePath = string
@@ -684,6 +688,129 @@ rows: {
 totals: {
 [k: string]: number | undefined
 }
+}
+/**
+ * Search the mail of the user's Gmail account. Returns sender, subject, date, the beginning of the text and the id of each mail, newest first.
+ */
+export interface ToolGmailSearch {
+input: ToolGmailSearchInput
+output: ToolGmailSearchOutput
+}
+export interface ToolGmailSearchInput {
+/**
+ * In Gmail's own search syntax, such as from:, to:, subject:, has:attachment, after:2025/08/01. Empty for the newest mails.
+ */
+query: string
+/**
+ * How many mails at most.
+ */
+max_results?: number
+/**
+ * next_page_token of the answer before, for more mails.
+ */
+page_token?: string
+}
+export interface ToolGmailSearchOutput {
+account: string
+messages: GmailSummary[]
+/**
+ * There are more mails.
+ */
+next_page_token?: string
+}
+export interface GmailSummary {
+id: string
+thread_id: string
+from: string
+to: string
+subject: string
+/**
+ * When it came, as RFC 3339 in UTC.
+ */
+date: string
+snippet: string
+labels: string[]
+}
+/**
+ * Read one mail of the user's Gmail account. Its text comes as markdown, and its attachments are listed by name, type and size.
+ */
+export interface ToolGmailRead {
+input: ToolGmailReadInput
+output: ToolGmailReadOutput
+}
+export interface ToolGmailReadInput {
+/**
+ * The id of the mail, as gmail_search gives it.
+ */
+message_id: string
+/**
+ * Whether the HTML comes as it was sent, in place of markdown.
+ */
+raw_html?: boolean
+}
+export interface ToolGmailReadOutput {
+account: string
+id: string
+thread_id: string
+from: string
+to: string
+cc: string
+reply_to: string
+subject: string
+/**
+ * When it came, as RFC 3339 in UTC.
+ */
+date: string
+labels: string[]
+/**
+ * What the content is: HTML as markdown or as it was sent, the mail's plain text, or nothing.
+ */
+format: ("markdown" | "html" | "text" | "none")
+attachments: {
+name: string
+type: string
+bytes: number
+}[]
+}
+/**
+ * Send a plain-text mail from the user's Gmail account. With reply_to_message_id it answers that mail, in its thread. Sent mail cannot be taken back.
+ */
+export interface ToolGmailSend {
+input: ToolGmailSendInput
+output: ToolGmailSendOutput
+}
+export interface ToolGmailSendInput {
+/**
+ * The receivers. An answer goes to the sender of the mail when left out.
+ * 
+ * @maxItems 100
+ */
+to?: MailAddress[]
+/**
+ * @maxItems 100
+ */
+cc?: MailAddress[]
+/**
+ * @maxItems 100
+ */
+bcc?: MailAddress[]
+/**
+ * One line. That of the mail, with Re:, when an answer leaves it out.
+ */
+subject?: string
+/**
+ * Plain text.
+ */
+body: string
+/**
+ * The id of the mail that this answers, as gmail_search gives it.
+ */
+reply_to_message_id?: string
+}
+export interface ToolGmailSendOutput {
+account: string
+id: string
+thread_id: string
 }
 /**
  * List the guides that teach how to use groups of tools, each with a one-line summary. Read one with get_tool_guide.

@@ -48,6 +48,12 @@ export declare const validateToolGetToolDetailsInput: Validator<types.ToolGetToo
 export declare const validateToolGetToolDetailsOutput: Validator<types.ToolGetToolDetailsOutput>;
 export declare const validateToolGetToolGuideInput: Validator<types.ToolGetToolGuideInput>;
 export declare const validateToolGetToolGuideOutput: Validator<types.ToolGetToolGuideOutput>;
+export declare const validateToolGmailReadInput: Validator<types.ToolGmailReadInput>;
+export declare const validateToolGmailReadOutput: Validator<types.ToolGmailReadOutput>;
+export declare const validateToolGmailSearchInput: Validator<types.ToolGmailSearchInput>;
+export declare const validateToolGmailSearchOutput: Validator<types.ToolGmailSearchOutput>;
+export declare const validateToolGmailSendInput: Validator<types.ToolGmailSendInput>;
+export declare const validateToolGmailSendOutput: Validator<types.ToolGmailSendOutput>;
 export declare const validateToolHtmlToTextInput: Validator<types.ToolHtmlToTextInput>;
 export declare const validateToolHtmlToTextOutput: Validator<types.ToolHtmlToTextOutput>;
 export declare const validateToolInvokeToolInput: Validator<types.ToolInvokeToolInput>;
