@@ -117,7 +117,7 @@ const listed = [
     name: "google-tools",
     summary: "Searches, reads and sends Gmail, and keeps Google Calendar.",
     topic: "tool.invoke.google",
-    tools: ["gmail_*"],
+    tools: ["gmail_*", "calendar_*"],
     state: ["audit", "blobs", "rates", "claims", "leases", "data"],
     egress: ["configured"],
     needs: "googleClientId",

@@ -27,6 +27,7 @@ export type {
   ToolAnnouncement,
   ToolAnthropicUsageInput,
   ToolBashOutput,
+  ToolCalendarCreateEventInput,
   ToolError as ToolErrorMessage,
   ToolExecutePythonScriptInput,
   ToolExecutePythonScriptOutput,

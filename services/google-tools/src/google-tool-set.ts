@@ -10,6 +10,9 @@ import { GoogleApi } from "./api/google-api.ts";
 import type { GoogleToolsConfig } from "./generated/config.ts";
 import { googleGuide } from "./google-guide.ts";
 import { openOAuth } from "./open-oauth.ts";
+import { calendarCreateEvent } from "./tools/calendar-create-event.ts";
+import { calendarGetEvent } from "./tools/calendar-get-event.ts";
+import { calendarListEvents } from "./tools/calendar-list-events.ts";
 import { gmailRead } from "./tools/gmail-read.ts";
 import { gmailSearch } from "./tools/gmail-search.ts";
 import { gmailSend } from "./tools/gmail-send.ts";
@@ -50,7 +53,7 @@ export function googleToolSet(config: Readonly<GoogleToolsConfig>, { policy, lea
   const baseUrls = { gmail: gmailBaseUrl, calendar: calendarBaseUrl };
   const api = new GoogleApi({ tokens, store, policy, account: config.googleAccount, fetch, baseUrls });
   return {
-    tools: [gmailSearch(api), gmailRead({ api, converter }), gmailSend(api)],
+    tools: [gmailSearch(api), gmailRead({ api, converter }), gmailSend(api), calendarListEvents(api), calendarGetEvent(api), calendarCreateEvent(api)],
     guides: [googleGuide],
     off: googleToolsOff(config),
     [Symbol.asyncDispose]: () => open.disposeAsync(),

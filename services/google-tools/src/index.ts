@@ -1,3 +1,10 @@
+// To log accounts in.
+
+export { type Product, products } from "./accounts/products.ts";
+export { TokenStore } from "./accounts/token-store.ts";
+export { LoginError, logIn } from "./login/log-in.ts";
+export { openOAuth } from "./open-oauth.ts";
+
 // To run the service.
 
 export { configSchema } from "./generated/config.ts";

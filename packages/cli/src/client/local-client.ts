@@ -49,11 +49,14 @@ export async function openLocalClient({ tool, policyFile, ...options }: LocalCli
   };
 }
 
-/** The services that serve tools: of one that is known, its own; and those of MCP servers where somebody names a file of them. */
+/** The services that serve tools: of one that is known, its own, which says what it lacks; and those of MCP servers where somebody names a file of them. */
 function mayHave(tool: string | undefined, mcpConfig: string | undefined): readonly BusService[] {
   const serving = busServices.filter(({ topic, needs }) => topic !== undefined && (needs === undefined || mcpConfig !== undefined));
-  const owners = tool === undefined || !allToolNames.includes(tool) ? [] : serving.filter(({ tools = [] }) => findGlob(tools, tool) !== undefined);
-  return owners.length === 0 ? serving : serving.filter((service) => owners.includes(service) || service.needs !== undefined);
+  if (tool === undefined || !allToolNames.includes(tool)) return serving;
+  const isOwner = ({ topic, needs, tools = [] }: BusService): boolean =>
+    topic !== undefined && (needs !== "mcpConfig" || mcpConfig !== undefined) && findGlob(tools, tool) !== undefined;
+  const owners = busServices.filter(isOwner);
+  return owners.length === 0 ? serving : [...owners, ...serving.filter((service) => service.needs !== undefined && !owners.includes(service))];
 }
 
 interface LocalParts extends Omit<LocalClientOptions, "tool" | "policyFile"> {

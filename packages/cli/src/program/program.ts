@@ -12,6 +12,7 @@ import { ALLOW, BUS, collect, POLICY } from "./common-options.ts";
 import { addCompletionCommand } from "./completion-command.ts";
 import { addComposeCommand } from "./compose-command.ts";
 import { addConformanceCommand } from "./conformance-command.ts";
+import { addGoogleCommand } from "./google-command.ts";
 import { addKnowledgeCommand } from "./knowledge-command.ts";
 import { addMcpCommand, MCP_CONFIG } from "./mcp-command.ts";
 import { addPolicyCommand } from "./policy-command.ts";
@@ -134,6 +135,7 @@ starts in this process. Ctrl-C cancels the call, wherever it runs.`,
   addCallsCommand(program);
   addMcpCommand(program);
   addKnowledgeCommand(program);
+  addGoogleCommand(program);
   addAuditCommand(program);
   addDlq(program);
   addPolicyCommand(program);

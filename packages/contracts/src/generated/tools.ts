@@ -53,6 +53,42 @@ export const tools = {
     validateInput: validators.validateToolBashInput,
     validateOutput: validators.validateToolBashOutput,
   } as ToolDefinition<types.ToolBashInput, types.ToolBashOutput>,
+  calendarCreateEvent: {
+    name: "calendar_create_event",
+    description: "Create an event in the user's Google Calendar. Attendees get an invitation by mail unless send_updates says otherwise.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["title","start","end"],"properties":{"title":{"type":"string","minLength":1,"maxLength":1000},"start":{"type":"string","minLength":10,"maxLength":40,"description":"A date for whole days, else a time: with an offset, or of time_zone."},"end":{"type":"string","minLength":10,"maxLength":40,"description":"Likewise. It is not included: of whole days it is the day after the last."},"time_zone":{"type":"string","minLength":1,"maxLength":60,"description":"Such as Europe/Berlin. An event with times that comes again needs one."},"description":{"type":"string","maxLength":8000},"location":{"type":"string","maxLength":1000},"attendees":{"type":"array","maxItems":100,"uniqueItems":true,"items":{"type":"string","maxLength":320,"pattern":"^[^\\s@<>,;:\"()\\[\\]\\\\\\x00-\\x1f]+@[^\\s@<>,;:\"()\\[\\]\\\\\\x00-\\x1f]+$","description":"An address alone, such as alice@example.com."}},"reminders":{"type":"array","maxItems":5,"description":"In place of the calendar's own reminders; none for an empty list.","items":{"type":"object","additionalProperties":false,"required":["method","minutes"],"properties":{"method":{"type":"string","enum":["email","popup"]},"minutes":{"type":"integer","minimum":0,"maximum":40320,"description":"Before the start."}}}},"recurrence":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":1000,"pattern":"^(RRULE|EXRULE|RDATE|EXDATE)[:;][\\x21-\\x7e]+$"},"description":"Lines of RFC 5545, such as RRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=10."},"calendar_id":{"type":"string","minLength":1,"maxLength":320,"default":"primary"},"send_updates":{"type":"string","enum":["all","externalOnly","none"],"default":"all","description":"Which attendees get an invitation by mail."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["account","event"],"properties":{"account":{"type":"string"},"event":{"type":"object","additionalProperties":false,"required":["calendar_id","id","title","start","end","all_day","status","location","description","organizer","attendees","recurrence","link"],"properties":{"calendar_id":{"type":"string"},"id":{"type":"string"},"title":{"type":"string"},"start":{"type":"string"},"end":{"type":"string","description":"Not included."},"all_day":{"type":"boolean"},"status":{"type":"string"},"location":{"type":"string"},"description":{"type":"string"},"organizer":{"type":"string"},"attendees":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["email","response"],"properties":{"email":{"type":"string"},"response":{"type":"string"}}}},"recurrence":{"type":"array","items":{"type":"string"}},"link":{"type":"string"}}}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolCalendarCreateEventInput,
+    validateOutput: validators.validateToolCalendarCreateEventOutput,
+  } as ToolDefinition<types.ToolCalendarCreateEventInput, types.ToolCalendarCreateEventOutput>,
+  calendarGetEvent: {
+    name: "calendar_get_event",
+    description: "Read one event of the user's Google Calendar with its place, description, attendees and their answers.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["event_id"],"properties":{"event_id":{"type":"string","minLength":1,"maxLength":1024,"description":"The id of the event, as calendar_list_events gives it."},"calendar_id":{"type":"string","minLength":1,"maxLength":320,"default":"primary"},"time_zone":{"type":"string","minLength":1,"maxLength":60,"description":"The zone of the answer, such as Europe/Berlin."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["account","event"],"properties":{"account":{"type":"string"},"event":{"type":"object","additionalProperties":false,"required":["calendar_id","id","title","start","end","all_day","status","location","description","organizer","attendees","recurrence","link"],"properties":{"calendar_id":{"type":"string"},"id":{"type":"string"},"title":{"type":"string"},"start":{"type":"string"},"end":{"type":"string","description":"Not included."},"all_day":{"type":"boolean"},"status":{"type":"string"},"location":{"type":"string"},"description":{"type":"string"},"organizer":{"type":"string"},"attendees":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["email","response"],"properties":{"email":{"type":"string"},"response":{"type":"string"}}}},"recurrence":{"type":"array","items":{"type":"string"}},"link":{"type":"string"}}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolCalendarGetEventInput,
+    validateOutput: validators.validateToolCalendarGetEventOutput,
+  } as ToolDefinition<types.ToolCalendarGetEventInput, types.ToolCalendarGetEventOutput>,
+  calendarListEvents: {
+    name: "calendar_list_events",
+    description: "List the events of the user's Google Calendar in a time, in their order. Recurring events are listed each time that they take place.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{"time_min":{"type":"string","minLength":10,"maxLength":40,"description":"Events that end after it, as a date or a time. Now when left out."},"time_max":{"type":"string","minLength":10,"maxLength":40,"description":"Events that start before it, likewise."},"query":{"type":"string","minLength":1,"maxLength":1000,"description":"Words that stand in title, description, place or people."},"calendar_ids":{"type":"array","minItems":1,"maxItems":10,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":320},"description":"The calendars, by their ids. The user's own, primary, when left out."},"time_zone":{"type":"string","minLength":1,"maxLength":60,"description":"The zone of dates, of times without an offset and of the answer, such as Europe/Berlin. UTC for the first two when left out, and the calendar's own for the answer."},"max_results":{"type":"integer","minimum":1,"maximum":250,"default":50,"description":"How many events at most."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["account","events","has_more"],"properties":{"account":{"type":"string"},"events":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["calendar_id","id","title","start","end","all_day","status","location","description","organizer","attendees","recurrence","link"],"properties":{"calendar_id":{"type":"string"},"id":{"type":"string"},"title":{"type":"string"},"start":{"type":"string"},"end":{"type":"string","description":"Not included."},"all_day":{"type":"boolean"},"status":{"type":"string"},"location":{"type":"string"},"description":{"type":"string"},"organizer":{"type":"string"},"attendees":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["email","response"],"properties":{"email":{"type":"string"},"response":{"type":"string"}}}},"recurrence":{"type":"array","items":{"type":"string"}},"link":{"type":"string"}}}},"has_more":{"type":"boolean"}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolCalendarListEventsInput,
+    validateOutput: validators.validateToolCalendarListEventsOutput,
+  } as ToolDefinition<types.ToolCalendarListEventsInput, types.ToolCalendarListEventsOutput>,
   cancelScheduledTask: {
     name: "cancel_scheduled_task",
     description: "Remove a scheduled task of this conversation by its name.",
@@ -488,7 +524,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__chat","agent__events","anthropic_usage","bash","cancel_scheduled_task","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","web_browse","web_search","write_file"];
+export const allToolNames: readonly string[] = ["agent__chat","agent__events","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","web_browse","web_search","write_file"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["bash","edit_file","mcp_register_server","write_file"];

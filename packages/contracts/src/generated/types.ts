@@ -813,6 +813,230 @@ id: string
 thread_id: string
 }
 /**
+ * List the events of the user's Google Calendar in a time, in their order. Recurring events are listed each time that they take place.
+ */
+export interface ToolCalendarListEvents {
+input: ToolCalendarListEventsInput
+output: ToolCalendarListEventsOutput
+}
+export interface ToolCalendarListEventsInput {
+/**
+ * Events that end after it, as a date or a time. Now when left out.
+ */
+time_min?: string
+/**
+ * Events that start before it, likewise.
+ */
+time_max?: string
+/**
+ * Words that stand in title, description, place or people.
+ */
+query?: string
+/**
+ * The calendars, by their ids. The user's own, primary, when left out.
+ * 
+ * @minItems 1
+ * @maxItems 10
+ */
+calendar_ids?: [string]|[string, string]|[string, string, string]|[string, string, string, string]|[string, string, string, string, string]|[string, string, string, string, string, string]|[string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string]
+/**
+ * The zone of dates, of times without an offset and of the answer, such as Europe/Berlin. UTC for the first two when left out, and the calendar's own for the answer.
+ */
+time_zone?: string
+/**
+ * How many events at most.
+ */
+max_results?: number
+}
+export interface ToolCalendarListEventsOutput {
+account: string
+events: CalendarEvent[]
+has_more: boolean
+}
+export interface CalendarEvent {
+calendar_id: string
+id: string
+title: string
+start: string
+/**
+ * Not included.
+ */
+end: string
+all_day: boolean
+status: string
+location: string
+description: string
+organizer: string
+attendees: {
+email: string
+response: string
+}[]
+recurrence: string[]
+link: string
+}
+/**
+ * Read one event of the user's Google Calendar with its place, description, attendees and their answers.
+ */
+export interface ToolCalendarGetEvent {
+input: ToolCalendarGetEventInput
+output: ToolCalendarGetEventOutput
+}
+export interface ToolCalendarGetEventInput {
+/**
+ * The id of the event, as calendar_list_events gives it.
+ */
+event_id: string
+calendar_id?: string
+/**
+ * The zone of the answer, such as Europe/Berlin.
+ */
+time_zone?: string
+}
+export interface ToolCalendarGetEventOutput {
+account: string
+event: CalendarEvent
+}
+/**
+ * Create an event in the user's Google Calendar. Attendees get an invitation by mail unless send_updates says otherwise.
+ */
+export interface ToolCalendarCreateEvent {
+input: ToolCalendarCreateEventInput
+output: ToolCalendarCreateEventOutput
+}
+export interface ToolCalendarCreateEventInput {
+title: string
+/**
+ * A date for whole days, else a time: with an offset, or of time_zone.
+ */
+start: string
+/**
+ * Likewise. It is not included: of whole days it is the day after the last.
+ */
+end: string
+/**
+ * Such as Europe/Berlin. An event with times that comes again needs one.
+ */
+time_zone?: string
+description?: string
+location?: string
+/**
+ * @maxItems 100
+ */
+attendees?: MailAddress[]
+/**
+ * In place of the calendar's own reminders; none for an empty list.
+ * 
+ * @maxItems 5
+ */
+reminders?: []|[{
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}]|[{
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}, {
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}]|[{
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}, {
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}, {
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}]|[{
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}, {
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}, {
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}, {
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}]|[{
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}, {
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}, {
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}, {
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}, {
+method: ("email" | "popup")
+/**
+ * Before the start.
+ */
+minutes: number
+}]
+/**
+ * Lines of RFC 5545, such as RRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=10.
+ * 
+ * @minItems 1
+ * @maxItems 20
+ */
+recurrence?: [string]|[string, string]|[string, string, string]|[string, string, string, string]|[string, string, string, string, string]|[string, string, string, string, string, string]|[string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]|[string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string, string]
+calendar_id?: string
+/**
+ * Which attendees get an invitation by mail.
+ */
+send_updates?: ("all" | "externalOnly" | "none")
+}
+export interface ToolCalendarCreateEventOutput {
+account: string
+event: CalendarEvent
+}
+/**
  * List the guides that teach how to use groups of tools, each with a one-line summary. Read one with get_tool_guide.
  */
 export interface ToolListToolGuides {

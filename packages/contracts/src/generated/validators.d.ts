@@ -34,6 +34,12 @@ export declare const validateToolAnthropicUsageInput: Validator<types.ToolAnthro
 export declare const validateToolAnthropicUsageOutput: Validator<types.ToolAnthropicUsageOutput>;
 export declare const validateToolBashInput: Validator<types.ToolBashInput>;
 export declare const validateToolBashOutput: Validator<types.ToolBashOutput>;
+export declare const validateToolCalendarCreateEventInput: Validator<types.ToolCalendarCreateEventInput>;
+export declare const validateToolCalendarCreateEventOutput: Validator<types.ToolCalendarCreateEventOutput>;
+export declare const validateToolCalendarGetEventInput: Validator<types.ToolCalendarGetEventInput>;
+export declare const validateToolCalendarGetEventOutput: Validator<types.ToolCalendarGetEventOutput>;
+export declare const validateToolCalendarListEventsInput: Validator<types.ToolCalendarListEventsInput>;
+export declare const validateToolCalendarListEventsOutput: Validator<types.ToolCalendarListEventsOutput>;
 export declare const validateToolCancelScheduledTaskInput: Validator<types.ToolCancelScheduledTaskInput>;
 export declare const validateToolCancelScheduledTaskOutput: Validator<types.ToolCancelScheduledTaskOutput>;
 export declare const validateToolDeleteFromWorkingMemoryInput: Validator<types.ToolDeleteFromWorkingMemoryInput>;

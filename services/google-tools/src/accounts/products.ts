@@ -12,6 +12,7 @@ interface ProductFacts {
 
 const AUTH = "https://www.googleapis.com/auth";
 
+/** By the name that a person enters. */
 export const products = {
   gmail: {
     title: "Gmail",
