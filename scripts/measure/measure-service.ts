@@ -17,13 +17,14 @@ export interface ServiceRun {
 const POLL_MS = 5;
 const READY_DEADLINE_MS = 20_000;
 const STOP_DEADLINE_MS = 10_000;
-/** What some services do not start without: scripts, which nobody sends here, have no sandbox on every machine, and nobody asks the model. */
+/** What some services do not start without: scripts, which nobody sends here, have no sandbox on every machine, nobody asks the model, and nobody opens the folder. */
 export const MEASUREMENT_ENV = {
   MCP_TOKEN: "token-of-a-measurement",
   OPENROUTER_API_KEY: "key-of-a-measurement",
   UNSAFE_LOCAL_SCRIPTS: "true",
   MODEL_URL: "http://127.0.0.1:1/v1",
   MODEL: "model-of-a-measurement",
+  WORKSPACE_ROOTS: JSON.stringify({ temporary: { folder: "/tmp" } }),
 };
 const IDLE_AFTER_MS = 1_000;
 
