@@ -83,12 +83,16 @@ export async function up(options: UpOptions): Promise<void> {
           { drainMs: graceMs, signal: shutdown.signal, log },
         );
 
+  await bridge?.settled?.(MCP_SERVERS_MS); // one that cannot run here has none
   await (caller && untilHeard(caller, servingOf(chosen, running)));
   const tools = caller?.tools.getTools();
   console.error(describe(config, { running, gateway, tools, socket: socket?.path, policy: policy.current(), verifiesSender: bus.traits.verifiesSender }));
   console.error(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
+
+/** How long the start waits for MCP servers that neither are there nor have failed. Their tools come later, too. */
+const MCP_SERVERS_MS = 5_000;
 
 const approvalsIn = (running: ReadonlyMap<string, RunningOrOff>): BridgeApprovals | undefined =>
   mergeApprovals((running.get("mcp-bridge") as McpBridge | undefined)?.approvals, (running.get("rest-tools") as RunningRestTools | undefined)?.approvals);

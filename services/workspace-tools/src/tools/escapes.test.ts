@@ -123,8 +123,8 @@ let swaps = 0;
 /** In the place of what is there, a folder that a write has made meanwhile, too. */
 function put(name) {
   for (;;) {
-    rmSync(work + "/way", { recursive: true, force: true });
     try {
+      rmSync(work + "/way", { recursive: true, force: true }); // a tool may put something into it meanwhile
       return renameSync(work + name, work + "/way");
     } catch {}
   }
