@@ -1,7 +1,7 @@
 import type { Logger } from "@rockbot/bus";
 import { ToolError } from "@rockbot/contracts";
 import { createPageConverter } from "@rockbot/page";
-import type { ToolSet } from "@rockbot/tools";
+import type { OwnedToolSet } from "@rockbot/process/tool-set";
 import type { WorkspaceToolsConfig } from "./generated/config.ts";
 import { findRipgrep } from "./programs/find-ripgrep.ts";
 import { Programs } from "./programs/programs.ts";
@@ -15,9 +15,7 @@ import { writeFile } from "./tools/write-file.ts";
 import { workspaceGuide } from "./workspace-guide.ts";
 
 /** Tools with what they hold open: processes and sandboxes. */
-export interface WorkspaceToolSet extends ToolSet, AsyncDisposable {
-  /** The tools that are left out, and what is missing for each. */
-  readonly off: readonly { readonly tool: string; readonly reason: string }[];
+export interface WorkspaceToolSet extends OwnedToolSet {
   /** What an operator should know of them. */
   readonly notes: readonly string[];
 }

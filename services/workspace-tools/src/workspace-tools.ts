@@ -1,13 +1,13 @@
 import { type Bus, silentLogger } from "@rockbot/bus";
 import { createPolicy, defaultPolicySource, holdPolicy } from "@rockbot/policy";
-import { type StartServiceOptions, serveTools } from "@rockbot/tools";
+import { type RunningToolSet, startToolSet } from "@rockbot/process/tool-set";
+import type { StartServiceOptions } from "@rockbot/tools";
 import type { WorkspaceToolsConfig } from "./generated/config.ts";
 import { workspaceRoots } from "./roots/workspace-roots.ts";
 import { type WorkspaceToolSet, workspaceToolSet } from "./workspace-tool-set.ts";
 
 /** The workspace tools, served. */
-export interface RunningWorkspaceTools extends AsyncDisposable {
-  readonly off: WorkspaceToolSet["off"];
+export interface RunningWorkspaceTools extends RunningToolSet {
   readonly notes: WorkspaceToolSet["notes"];
 }
 
@@ -28,20 +28,8 @@ export async function startWorkspaceTools(
   { log = silentLogger, signal, policy = holdPolicy(createPolicy(defaultPolicySource())), env = {}, ...options }: StartWorkspaceToolsOptions,
 ): Promise<RunningWorkspaceTools> {
   signal?.throwIfAborted();
-  await using started = new AsyncDisposableStack();
   const roots = await workspaceRoots(config, policy);
-  const set = started.use(await workspaceToolSet(config, { roots, log, path: env["PATH"], signal }));
-  for (const { tool, reason } of set.off) log.info({ tool, reason }, "a tool is off");
-  started.use(
-    await serveTools(bus, set, {
-      ...options,
-      policy,
-      concurrency: config.concurrency,
-      drainMs: config.shutdownGraceMs,
-      isAuditRequired: config.auditRequired,
-      log,
-    }),
-  );
-  const running = started.move();
-  return { off: set.off, notes: set.notes, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  const set = await workspaceToolSet(config, { roots, log, path: env["PATH"], signal });
+  const running = await startToolSet(bus, set, config, { ...options, policy, log, signal });
+  return { ...running, notes: set.notes };
 }
