@@ -1,4 +1,4 @@
-import type { ToolAnthropicUsageInput } from "@rockbot/contracts";
+import { type ToolAnthropicUsageInput, valueAt } from "@rockbot/contracts";
 import { type AdminApiOptions, type Entry, type Query, readReport } from "./admin-api.ts";
 
 /** One line of a report: texts, and amounts, which can be added up. */
@@ -19,10 +19,10 @@ export const reports: Readonly<Record<ToolAnthropicUsageInput["report"], Read>> 
     return bucketRows(await readReport("/v1/organizations/usage_report/messages", query, api, signal), groups, (result) => ({
       uncached_input_tokens: amount(result["uncached_input_tokens"]),
       cache_creation_tokens:
-        amount(at(result, "cache_creation", "ephemeral_1h_input_tokens")) + amount(at(result, "cache_creation", "ephemeral_5m_input_tokens")),
+        amount(valueAt(result, "/cache_creation/ephemeral_1h_input_tokens")) + amount(valueAt(result, "/cache_creation/ephemeral_5m_input_tokens")),
       cache_read_tokens: amount(result["cache_read_input_tokens"]),
       output_tokens: amount(result["output_tokens"]),
-      web_searches: amount(at(result, "server_tool_use", "web_search_requests")),
+      web_searches: amount(valueAt(result, "/server_tool_use/web_search_requests")),
     }));
   },
   async cost({ group_by: groups = [] }, span, api, signal) {
@@ -60,21 +60,21 @@ function bucketRows(buckets: readonly Entry[], groups: readonly string[], amount
 }
 
 function claudeCodeRow(entry: Entry): Row {
-  const models = at(entry, "model_breakdown");
+  const models = valueAt(entry, "/model_breakdown");
   const perModel = Array.isArray(models) ? (models as readonly unknown[]) : [];
-  const sum = (...path: readonly string[]): number => perModel.reduce<number>((total, model) => total + amount(at(model, ...path)), 0);
+  const sum = (pointer: string): number => perModel.reduce<number>((total, model) => total + amount(valueAt(model, pointer)), 0);
   return {
     date: text(entry["date"]).slice(0, 10),
-    actor: text(at(entry, "actor", "email_address")) || text(at(entry, "actor", "api_key_name")),
+    actor: text(valueAt(entry, "/actor/email_address")) || text(valueAt(entry, "/actor/api_key_name")),
     terminal: text(entry["terminal_type"]),
-    sessions: amount(at(entry, "core_metrics", "num_sessions")),
-    lines_added: amount(at(entry, "core_metrics", "lines_of_code", "added")),
-    lines_removed: amount(at(entry, "core_metrics", "lines_of_code", "removed")),
-    commits: amount(at(entry, "core_metrics", "commits_by_claude_code")),
-    pull_requests: amount(at(entry, "core_metrics", "pull_requests_by_claude_code")),
-    input_tokens: sum("tokens", "input"),
-    output_tokens: sum("tokens", "output"),
-    usd: rounded(sum("estimated_cost", "amount") / CENTS),
+    sessions: amount(valueAt(entry, "/core_metrics/num_sessions")),
+    lines_added: amount(valueAt(entry, "/core_metrics/lines_of_code/added")),
+    lines_removed: amount(valueAt(entry, "/core_metrics/lines_of_code/removed")),
+    commits: amount(valueAt(entry, "/core_metrics/commits_by_claude_code")),
+    pull_requests: amount(valueAt(entry, "/core_metrics/pull_requests_by_claude_code")),
+    input_tokens: sum("/tokens/input"),
+    output_tokens: sum("/tokens/output"),
+    usd: rounded(sum("/estimated_cost/amount") / CENTS),
   };
 }
 
@@ -92,9 +92,3 @@ function amount(value: unknown): number {
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? value.slice(0, 200) : "");
-
-function at(value: unknown, ...path: readonly string[]): unknown {
-  let found = value;
-  for (const name of path) found = typeof found === "object" && found !== null && Object.hasOwn(found, name) ? (found as Entry)[name] : undefined;
-  return found;
-}
