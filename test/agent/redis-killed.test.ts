@@ -1,7 +1,7 @@
 import type { Bus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
-import { type ModelServerRequest, ownVirtualHost, startModelServer, startOwnRedis } from "@rockbot/testing";
+import { type ModelServerRequest, type ModelStep, ownVirtualHost, startModelServer, startOwnRedis } from "@rockbot/testing";
 import { createToolCaller, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { startService } from "../services/start-service.ts";
@@ -58,11 +58,13 @@ test("a Redis that is killed and comes back in the middle of turns costs no turn
     .not.toMatch(/running|meanwhile/);
 });
 
-/** A model that makes the call that the last message names, then says so. */
-function step({ messages }: ModelServerRequest) {
+/** A model that makes the call that the last message names, says so when it was made, and repeats it while the tool's service has no Redis yet. */
+function step({ messages }: ModelServerRequest): ModelStep {
   const at = messages.findLastIndex(({ role }) => role === "user");
   const [, what = ""] = /Do task (\w+)/.exec(messages[at]?.text ?? "") ?? [];
-  return messages.length > at + 1 ? { text: `Did ${what}.` } : { toolCalls: [{ name: "effect", arguments: { what } }] };
+  const result = messages.slice(at + 1).at(-1)?.text;
+  if (result?.includes(`did ${what}`)) return { text: `Did ${what}.` };
+  return { toolCalls: [{ name: "effect", arguments: { what } }], delayMs: result === undefined ? 0 : 500 };
 }
 
 function cronOf(at: number): string {

@@ -99,7 +99,7 @@ const report = `<!-- Written by \`npm run bench:scale\`. Do not edit. -->
 Measured by \`npm run bench:scale\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, ${versions}. The load was ${load.toFixed(1)} at
 its beginning, and ${(loadavg()[0] ?? 0).toFixed(1)} with its own at its end. All processes share the machine: the callers', too.${values.note === undefined ? "" : ` ${values.note}`}
 
-A service, a gateway, one RabbitMQ and one Redis run as docker compose sets them up: verified senders, a policy, an audit log, traces and metrics. Callers call by HTTP.
+A service, a gateway, one RabbitMQ and one Redis run as docker compose sets them up. Senders are verified, and there are a policy, an audit log, traces and metrics. Callers call by HTTP.
 Each tool has effects, so each call is a claim in Redis. Texts have 200 characters.
 
 ## One thing at a time
