@@ -1,6 +1,8 @@
 import { StoreUnavailableError } from "@rockbot/records";
 import { postgresMissing, startOwnPostgres } from "@rockbot/testing";
+import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { queryTerms } from "../../text/terms.ts";
 import { testItem, testKnowledgeStore } from "../conformance.ts";
 import { connectPostgresStore } from "./postgres-store.ts";
 
@@ -25,6 +27,25 @@ describe.skipIf(missing !== undefined)(`with a PostgreSQL${missing === undefined
     await Promise.all(stores.map((store, i) => store.save([testItem(`i${i}`, { categories: ["News"] })])));
     expect(await stores[0]?.countOf("alice")).toBe(10);
     await Promise.all(stores.map((store) => store[Symbol.asyncDispose]()));
+  });
+
+  test("items are found in whichever window of numbers they are, those with all words first, and then the newest", async () => {
+    const url = await postgres.ownDatabase();
+    await using store = await connectPostgresStore(url);
+    const client = new Pool({ connectionString: url, max: 1 });
+    await using _client = { [Symbol.asyncDispose]: () => client.end() };
+    for (const [id, title, next] of [
+      ["oldest", "red apple", 100_000],
+      ["older", "apple", 200_000],
+      ["old", "apple", 230_000],
+      ["new", "red apple", 233_900],
+      ["newest", "apple", 233_901],
+    ] as const) {
+      await store.save([testItem(id, { title, body: "" })]);
+      await client.query(`ALTER TABLE knowledge_item ALTER seq RESTART WITH ${next}`);
+    }
+    expect(await store.match({ terms: queryTerms("apple"), facets: [], limit: 10 })).toEqual(["newest", "new", "old", "older", "oldest"]);
+    expect(await store.match({ terms: queryTerms("red apple"), facets: [], limit: 3 })).toEqual(["new", "oldest", "newest"]);
   });
 
   test("a database that is away or refuses is said to be, without its password", async () => {

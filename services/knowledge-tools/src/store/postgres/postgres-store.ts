@@ -84,15 +84,15 @@ class PostgresStore implements KnowledgeStore {
   }
 
   async match({ terms, facets, limit }: MatchQuery): Promise<readonly string[]> {
-    const groups = facets.map((_, i) => `AND facets && $${i + 2}`).join(" ");
-    // What matches comes of the indexes alone: the words themselves lie apart from the rows, and are read of the newest only.
-    const sql = `WITH found AS MATERIALIZED (SELECT seq FROM knowledge_item WHERE words @@ $1::tsquery ${groups}),
-      newest AS (SELECT seq FROM found ORDER BY seq DESC LIMIT ${MAX_RANKED})
-      SELECT id FROM newest JOIN knowledge_item USING (seq) ORDER BY ts_rank_cd('${WEIGHTS}', words, $1::tsquery) DESC, seq DESC LIMIT $${facets.length + 2}`;
+    const groups = facets.map((_, i) => `facets && $${i + 4}`);
+    // The words themselves lie apart from the rows, and are read of the newest only.
+    const sql = `WITH newest AS (SELECT seq FROM (${newestFirst(["words @@ $1::tsquery", ...groups])}) AS found LIMIT ${MAX_RANKED})
+      SELECT id FROM newest JOIN knowledge_item USING (seq) ORDER BY ts_rank_cd('${WEIGHTS}', words, $1::tsquery) DESC, seq DESC LIMIT $3`;
+    const [last] = await this.#query("search", "SELECT coalesce(max(seq), 0) AS seq FROM knowledge_item", []);
     const ids = new Set<string>();
     for (const atLeast of levelsOf(terms.length)) {
       if (ids.size >= limit) break;
-      for (const { id } of await this.#query("search", sql, [queryOf(terms, atLeast), ...facets, limit])) ids.add(String(id));
+      for (const { id } of await this.#query("search", sql, [queryOf(terms, atLeast), last?.["seq"], limit, ...facets])) ids.add(String(id));
     }
     return [...ids].slice(0, limit);
   }
@@ -184,6 +184,17 @@ class PostgresStore implements KnowledgeStore {
       cause: error,
     });
   }
+}
+
+/** How many of the newest items are looked through first, and then, before all others. Most questions of common words end there. */
+const WINDOWS = [8 * MAX_RANKED, 64 * MAX_RANKED];
+
+/** Numbers of items, newest first, by one window after the other. $2 is the newest number of all: as a value, the planner counts with it. */
+function newestFirst(conditions: readonly string[]): string {
+  const since = WINDOWS.map((items) => `seq > $2::bigint - ${items}`);
+  const before = WINDOWS.map((items) => `seq <= $2::bigint - ${items}`);
+  const parts = [...WINDOWS, 0].map((_, i) => [...conditions, ...since.slice(i, i + 1), ...before.slice(Math.max(i - 1, 0), i)].join(" AND "));
+  return parts.map((condition) => `(SELECT seq FROM knowledge_item WHERE ${condition} ORDER BY seq DESC)`).join(" UNION ALL ");
 }
 
 interface Saving {
