@@ -12,7 +12,7 @@ import type { PodsApi } from "./api/pods-api.ts";
 import type { PodWatch } from "./pod-watch.ts";
 import { podEnd, unavailable } from "./pods/pod-fault.ts";
 import { checkJobId, deadlineIn, PodLabel, PodState } from "./pods/pod-marks.ts";
-import { isOver, type PodView } from "./pods/pod-view.ts";
+import { isExplained, isOver, type PodView } from "./pods/pod-view.ts";
 
 /** The layers of the manager, of which no pod sees any. */
 export interface PodPackages {
@@ -170,13 +170,13 @@ export class PodSandbox implements Sandbox {
     return pod === undefined ? this.#options.watch.isListed : pod.uid !== this.#pod.uid;
   }
 
-  /** Its log has ended; the watch may be late. */
+  /** Its log has ended; the watch may be late, and the reason comes last. A script that has said its end needs none. */
   async #whenOver(): Promise<SandboxEnd> {
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(GONE_MS)]);
     const end = (pod: PodView | undefined): SandboxEnd | undefined =>
       pod === undefined || pod.uid !== this.#pod.uid
         ? podEnd(this.#options.watch.gone(this.#pod.uid))
-        : isOver(pod) || pod.isNodeLost || pod.isGoing
+        : (isOver(pod) && this.#isFinished) || isExplained(pod) || pod.isNodeLost || pod.isGoing
           ? podEnd(pod)
           : undefined;
     return await this.#options.watch.until(this.name, end, signal).catch(() => podEnd(this.#options.watch.get(this.name)));

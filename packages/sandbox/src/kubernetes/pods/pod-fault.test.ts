@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { podEnd } from "./pod-fault.ts";
+import { podEnd, startFault } from "./pod-fault.ts";
 import { type PodLike, viewPod } from "./pod-view.ts";
 
 const disrupted = (reason: string): PodLike => ({
@@ -34,4 +34,10 @@ test.each<[reason: string, pod: PodLike, code: string, words: RegExp]>([
   const { unbegun } = podEnd(viewPod(pod));
   expect(unbegun).toMatchObject({ code, isRetryable: true, message: expect.stringMatching(words), details: { reason } });
   expect(unbegun.message).toMatch(/was not begun/);
+});
+
+test("a pod whose container has ended is given up once its cluster has said why", () => {
+  const containerStatuses = [{ name: "script", state: { terminated: { exitCode: 137, reason: "Error" } } }];
+  expect(startFault(viewPod({ status: { phase: "Running", containerStatuses } }))).toBeUndefined();
+  expect(startFault(viewPod({ status: { phase: "Failed", reason: "Evicted", containerStatuses } }))).toMatchObject({ details: { reason: "evicted" } });
 });

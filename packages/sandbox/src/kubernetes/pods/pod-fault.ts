@@ -1,7 +1,7 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { SandboxEnd } from "../../sandbox.ts";
 import { unbegunError } from "../../unbegun.ts";
-import { isOver, type PodView } from "./pod-view.ts";
+import { isExplained, type PodView } from "./pod-view.ts";
 
 export const FOR_OPERATOR = "This is for the operator to set right: trying again does not help before that.";
 
@@ -24,7 +24,7 @@ const START_REASONS: ReadonlySet<string> = new Set(["StartError", "ContainerCann
 
 /** Why a pod that is wanted will not run. @returns undefined while it still may */
 export function startFault(pod: PodView): ToolError | undefined {
-  if (pod.isNodeLost || pod.isGoing || isOver(pod)) return podEnd(pod).unbegun;
+  if (pod.isNodeLost || pod.isGoing || isExplained(pod)) return podEnd(pod).unbegun;
   const known = pod.waiting === undefined ? undefined : waitingFaults[pod.waiting];
   return known && forOperator(...known);
 }

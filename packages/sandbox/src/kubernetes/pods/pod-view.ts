@@ -101,6 +101,12 @@ export function viewPod({ metadata = {}, status = {} }: PodLike): PodView {
 /** Nothing runs in the pod any more, nor ever will. */
 export const isOver = ({ phase, terminated }: PodView): boolean => phase === "Succeeded" || phase === "Failed" || terminated !== undefined;
 
+/**
+ * It is over, and its cluster has said why. A kubelet tells that a container has ended before it tells the end of the pod: only with that comes
+ * the reason, such as Evicted.
+ */
+export const isExplained = ({ phase, terminated }: PodView): boolean => phase === "Succeeded" || phase === "Failed" || terminated?.reason === "OOMKilled";
+
 function time(date: Date | string | undefined): number | undefined {
   const ms = date === undefined ? Number.NaN : new Date(date).getTime();
   return Number.isNaN(ms) ? undefined : ms;

@@ -165,8 +165,13 @@ export class PodWorker {
     this.#report();
   }
 
+  /** A kubelet tells that containers have ended before it tells the end of their pod, and why. */
   #report(): void {
-    if (!this.#isSilent) this.#options.report((pod) => statusOf(pod, this.#states, this.#end));
+    if (this.#isSilent) return;
+    const { report, pod } = this.#options;
+    const haveEnded = pod.spec.containers.every(({ name }) => this.#states.get(name)?.terminated !== undefined);
+    if (haveEnded) report((before) => ({ ...statusOf(before, this.#states), phase: before.status?.phase ?? "Pending" }));
+    report((before) => statusOf(before, this.#states, this.#end));
   }
 
   #later(ms: number, act: () => void | Promise<void>): void {
