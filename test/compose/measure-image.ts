@@ -22,7 +22,7 @@ const IDLE_AFTER_MS = 1_000;
 export const HARDENED = ["--read-only", "--cap-drop", "ALL", "--user", "65534:65534", "--security-opt", "no-new-privileges"];
 
 /** The one folder that services may write to, where they keep data. */
-const DATA = { mount: "/data:uid=65534,gid=65534,mode=0700", env: { DATA_DIRECTORY: "/data" } };
+export const DATA = ["--tmpfs", "/data:uid=65534,gid=65534,mode=0700", "--env", "DATA_DIRECTORY=/data"];
 
 const SOCKET = "/var/run/docker.sock";
 
@@ -43,8 +43,8 @@ export async function engineOptions(): Promise<readonly string[]> {
  */
 export async function measureImage(image: string, options: readonly string[] = []): Promise<ImageFigures> {
   const startedAt = performance.now();
-  const env = Object.entries({ ...MEASUREMENT_ENV, ...DATA.env, BUS_URL: "memory:" }).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
-  const started = ["run", "--detach", "--no-healthcheck", "--publish", "127.0.0.1::8481", "--tmpfs", DATA.mount, ...HARDENED, ...env, ...options, image];
+  const env = Object.entries({ ...MEASUREMENT_ENV, BUS_URL: "memory:" }).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+  const started = ["run", "--detach", "--no-healthcheck", "--publish", "127.0.0.1::8481", ...HARDENED, ...DATA, ...env, ...options, image];
   const id = (await docker(started)).trim();
   try {
     await untilReady(id);
@@ -79,7 +79,8 @@ async function untilReady(id: string): Promise<void> {
     await response?.body?.cancel();
     if (response?.status === 200) return;
     // Asking the engine takes processor time from what is measured.
-    if (response === undefined && (polls++ % 200) === 199 && !(await isRunning(id))) throw new Error(`Cannot measure the image: it has ended. ${await lastWords(id)}`);
+    if (response === undefined && polls++ % 200 === 199 && !(await isRunning(id)))
+      throw new Error(`Cannot measure the image: it has ended. ${await lastWords(id)}`);
     await setTimeout(POLL_MS);
   }
   throw new Error(`Cannot measure the image: it is not ready after ${READY_DEADLINE_MS / 1_000} s. ${await lastWords(id)}`);
