@@ -73,7 +73,7 @@ describe.skipIf(whyNot !== undefined)("documents of public services", () => {
           operation,
           args,
           { caller: "tester", toolCallId: id, signal: new AbortController().signal, progress: () => {} },
-          { fetch, policy: undefined },
+          { fetch, policy: undefined, maxBytes: 1_000_000 },
         );
         const [request, ...more] = server.take();
         expect([id, more.length]).toEqual([id, 0]);

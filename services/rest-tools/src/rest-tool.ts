@@ -5,19 +5,21 @@ import { validatorOf } from "@rockbot/mcp/schema";
 import { decodeText } from "@rockbot/page";
 import type { PolicyHolder } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
-import { applyCredentials } from "./credentials/credential.ts";
+import { withCredentials } from "./credentials/credential.ts";
 import type { PreparedRequest } from "./request/prepared-request.ts";
 import { httpError } from "./response/http-error.ts";
-import { nextPage } from "./response/next-page.ts";
+import { readPages } from "./response/read-pages.ts";
 import { jsonText, type ResponseContent, readResponse } from "./response/read-response.ts";
 import type { RestOperation } from "./rest-operation.ts";
 
 export interface RestToolParts {
   readonly fetch: PublicFetch;
   readonly policy: PolicyHolder | undefined;
+  /** Of the items of all pages of one call, about. */
+  readonly maxBytes: number;
 }
 
-/** A page as it was read. */
+/** An answer as it was read. */
 interface Answer {
   readonly content: ResponseContent;
   readonly url: URL;
@@ -51,34 +53,21 @@ export async function call(
   operation: RestOperation,
   input: Readonly<Record<string, unknown>>,
   context: Context,
-  { fetch, policy }: RestToolParts,
+  parts: RestToolParts,
 ): Promise<ToolResult<unknown>> {
-  const { credentials, idempotencyKey, paging, select } = operation;
+  const { idempotencyKey, paging, select } = operation;
   const request = await operation.prepare(input);
   if (idempotencyKey !== undefined) request.headers[idempotencyKey.toLowerCase()] = keyOf(context);
-  const what = describeUrl(request.url);
-  applyCredentials(request, credentials, { caller: context.caller, policy });
-  const first = await send(request, operation, context, fetch);
-  const trust = { level: "untrusted", origin: what } as const;
-  if (first.content.kind === "text") return { content: first.content.text, trust };
-  if (paging === undefined) return { content: jsonText(selected(first.content.value, select)), trust };
-  const inQuery = credentials.filter(({ place }) => place.in === "query");
-  const items: unknown[] = [];
-  let page: Answer | undefined = first;
-  let next: URL | undefined;
-  for (let index = 0; page !== undefined && page.content.kind === "json"; index++) {
-    const { value }: { readonly value: unknown } = page.content;
-    const found: unknown = paging.items === undefined ? value : paging.items(value);
-    const list: readonly unknown[] = Array.isArray(found) ? found : [found];
-    items.push(...list);
-    next = nextPage(paging, { url: page.url, link: page.link, value, index, count: list.length });
-    if (next === undefined || index + 1 >= paging.maxPages) break;
-    context.progress({ message: `Read ${index + 1} pages`, progress: index + 1 });
-    const following = { ...request, url: next };
-    applyCredentials(following, inQuery, { caller: context.caller, policy }); // the server's address of a page does not have it
-    page = await send(following, operation, context, fetch);
-  }
-  return { content: `${jsonText(selected(items, select))}${next === undefined ? "" : `\n\n(There are more pages: ${paging.maxPages} were read.)`}`, trust };
+  const trust = { level: "untrusted", origin: describeUrl(request.url) } as const;
+  const { content, ...first } = await send(request, operation, context, parts);
+  if (content.kind === "text") return { content: content.text, trust };
+  if (paging === undefined) return { content: jsonText(selected(content.value, select)), trust };
+  const { items, pages, isCut } = await readPages(paging, { ...first, value: content.value }, async (url, read) => {
+    context.progress({ message: `Read ${read} pages`, progress: read });
+    const page = await send({ ...request, url }, operation, context, parts);
+    return page.content.kind === "json" ? { ...page, value: page.content.value } : undefined;
+  }, { origin: request.url.origin, maxLength: parts.maxBytes });
+  return { content: `${jsonText(selected(items, select))}${isCut ? `\n\n(There are more pages: ${pages} were read.)` : ""}`, trust };
 }
 
 const selected = (value: unknown, select: RestOperation["select"]): unknown => (select === undefined ? value : (select(value) ?? null));
@@ -86,7 +75,9 @@ const selected = (value: unknown, select: RestOperation["select"]): unknown => (
 /** The same for every attempt of one call, and for no other caller's. */
 const keyOf = ({ caller, toolCallId }: Context): string => createHash("sha256").update(`${caller}\0${toolCallId}`).digest("base64url");
 
-async function send({ method, url, headers, body }: PreparedRequest, { isReadOnly }: RestOperation, context: Context, fetch: PublicFetch): Promise<Answer> {
+/** Signs a request as the caller's, and sends it. */
+async function send(request: PreparedRequest, { isReadOnly, credentials }: RestOperation, context: Context, { fetch, policy }: RestToolParts): Promise<Answer> {
+  const { method, url, headers, body } = withCredentials(request, credentials, { caller: context.caller, policy });
   const what = `${method} ${describeUrl(url)}`;
   context.progress({ message: what });
   await using response = await fetch(url.href, {

@@ -194,6 +194,35 @@ test("several pages are read, by a cursor, a number or a link, and only from the
   expect(server.take().filter(({ target }) => !/[?&]key=k-0123456789(?:&|$)/.test(target))).toEqual([]);
 });
 
+test("a page that a redirect leads to names no further page: no credential follows it there", async () => {
+  await using elsewhere = await startRecordingServer((_, response) => json(response, [1], { link: '</more>; rel="next"' }));
+  await using server = await startRecordingServer((_, response) => response.writeHead(302, { location: `${elsewhere.url}/first` }).end());
+  const paging = { link: true };
+  const headers = { Authorization: `Bearer ${place("TOKEN")}` };
+  const credentials = { key: { origins: [server.url], env: "TOKEN" } };
+  const tools = { bound: { url: `${server.url}/x`, credential: "key", paging }, own: { url: `${server.url}/x`, headers, paging } };
+  await using rest = await startTestRestTools(
+    { environment: ["TOKEN"], credentials, tools },
+    { env: { TOKEN: "t-0123456789" }, ports: [server.port, elsewhere.port] },
+  );
+
+  for (const name of Object.keys(tools)) expect((await rest.caller.call(`rest__${name}`, {})).content).toBe("[\n  1\n]");
+  expect(server.take().map((request) => request.headers.authorization)).toEqual(["Bearer t-0123456789", "Bearer t-0123456789"]);
+  expect(elsewhere.take().map((request) => [request.target, request.headers.authorization])).toEqual([
+    ["/first", undefined],
+    ["/first", undefined],
+  ]);
+});
+
+test("all pages of a call together are as large as one answer may be", async () => {
+  await using server = await startRecordingServer(({ target }, response) => json(response, { text: "x".repeat(400), next: `${target}x` }));
+  const tools = { x: { url: `${server.url}/x`, paging: { next: "/next", maxPages: 100 } } };
+  await using rest = await startTestRestTools({ tools }, { config: { maxResponseBytes: 1_000 }, ports: [server.port] });
+
+  expect((await rest.caller.call("rest__x", {})).content).toMatch(/There are more pages: 3 were read/);
+  expect(server.requests).toHaveLength(3);
+});
+
 test.each([
   [400, { error: { message: "bad city" } }, "invalid_arguments", "bad city"],
   [403, { message: "no scope" }, "denied", "no scope"],

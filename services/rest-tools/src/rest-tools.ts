@@ -74,7 +74,7 @@ export async function startRestTools(
   const documents = started.use(
     new DocumentPool({ fetch: documentFetch, store, filed, pin, refreshMs: refreshSeconds * 1_000, onChange: () => provider.changed(), log }),
   );
-  const provider: RestToolProvider = new RestToolProvider(documents, { fetch, policy: options.policy });
+  const provider: RestToolProvider = new RestToolProvider(documents, { fetch, policy: options.policy, maxBytes: config.maxResponseBytes });
   provider.apply(file?.operations ?? []);
   await documents.apply(file?.imports ?? []);
   started.use(

@@ -57,7 +57,7 @@ async function callSeed(text: string, args: Readonly<Record<string, unknown>>) {
   const [operation] = operations;
   if (operation === undefined) throw new Error("there is no tool");
   const context = { caller: "tester", toolCallId: "one", signal: new AbortController().signal, progress: () => {} };
-  const { content } = await call(operation, args, context, { fetch, policy: undefined });
+  const { content } = await call(operation, args, context, { fetch, policy: undefined, maxBytes: 1_000_000 });
   return { operation, content, requests: server.take().map(({ method, target, headers }) => ({ method, target, headers })) };
 }
 

@@ -79,5 +79,5 @@ export async function tryRestTool(
     signal,
     progress: ({ message }: { readonly message?: string | undefined }) => onProgress(message ?? ""),
   };
-  return await call(found, args, context, { fetch, policy: undefined });
+  return await call(found, args, context, { fetch, policy: undefined, maxBytes: config.maxResponseBytes });
 }

@@ -27,18 +27,20 @@ export interface CredentialUse {
 }
 
 /**
- * Puts the caller's credentials into a request. One that is not for the request's origin stays here.
+ * The request with the caller's credentials. One that is not for the request's origin stays here.
  * @throws {ToolError} `denied` if this caller has none, in words for an operator
  */
-export function applyCredentials(
+export function withCredentials(
   request: PreparedRequest,
   uses: readonly CredentialUse[],
   { caller, policy }: { readonly caller: string; readonly policy: PolicyHolder | undefined },
-): void {
+): PreparedRequest {
+  const signed = { ...request, url: new URL(request.url), headers: { ...request.headers } };
   for (const { credential, place } of uses) {
     if (!credential.origins.has(request.url.origin)) continue;
-    put(request, place, valueFor(credential, caller, policy?.current().credentialOf(caller, credential.kind) ?? (policy === undefined ? ANY : undefined)));
+    put(signed, place, valueFor(credential, caller, policy === undefined ? ANY : policy.current().credentialOf(caller, credential.kind)));
   }
+  return signed;
 }
 
 function valueFor({ kind, own, accounts }: Credential, caller: string, account: string | undefined): string {

@@ -16,6 +16,7 @@ export interface Paging {
 }
 
 export interface ReadPage {
+  /** Where it came from in the end. */
   readonly url: URL;
   readonly link: string | undefined;
   readonly value: unknown;
