@@ -82,6 +82,26 @@ test("operations are called with the parameters, server variables and credential
   await expect(rest.caller.call("rest__shop_getItem", { id: "a", filter: "no object" })).rejects.toMatchObject({ code: "invalid_arguments" });
 });
 
+test("an operation for which the document wants no credential gets none, one of which it says nothing gets that of the file", async () => {
+  const { security: _, ...silent } = documentOf([]) as { readonly security: unknown };
+  await using service = await startService((url) => ({
+    ...silent,
+    servers: [{ url }],
+    paths: { "/open": { get: { operationId: "open", security: [] } }, "/silent": { get: { operationId: "silent" } } },
+  }));
+  const file = {
+    credentials: { shop: { origins: [service.url], env: "KEY" } },
+    openapi: { shop: { document: `${service.url}/openapi.json`, credential: "shop" } },
+  };
+  await using rest = await startTestRestTools(file, { env: { KEY: "k-0123456789" }, ports: [service.port] });
+
+  for (const name of ["open", "silent"]) await rest.caller.call(`rest__shop_${name}`, {});
+  expect(service.calls().map(({ target, headers }) => [target, headers.authorization])).toEqual([
+    ["/open", undefined],
+    ["/silent", "Bearer k-0123456789"],
+  ]);
+});
+
 test("a file filters by tag, id, path and method, and says more of single operations", async () => {
   await using service = await startService((url) => documentOf([{ url }]));
   const tools = async (more: object) => {

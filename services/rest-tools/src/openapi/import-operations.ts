@@ -301,9 +301,9 @@ class OperationReader {
       });
       if (uses.length > 0 && uses.every((use) => use !== undefined)) return { uses, places };
     }
-    // A document that names no scheme: the credential stands where the file has it.
+    // A document that says nothing of it: the credential stands where the file has it. An empty list says that none is sent.
     const { credential } = this.#from;
-    return { uses: credential === undefined || ways.length > 0 ? [] : [{ credential, place: credential.place }], places };
+    return { uses: credential === undefined || required !== undefined ? [] : [{ credential, place: credential.place }], places };
   }
 }
 
