@@ -1,8 +1,10 @@
 // Connections to places that strangers choose: to public addresses only, but for what the operator allows.
 export { type AddressPolicyOptions, addressFault, createAddressPolicy, hostAndPort } from "./address-policy.ts";
+export { askTokenEndpoint, type TokenEndpointAnswer } from "./ask-token-endpoint.ts";
 export { describeUrl } from "./fetch-errors.ts";
 export { BlockedAddressError, ConnectTimeoutError, createGuardedAgent } from "./guarded-agent.ts";
 export { guardedFetch } from "./guarded-fetch.ts";
+export { jsonBody } from "./json-body.ts";
 export type { Lookup } from "./name-lookup.ts";
 export { createPublicFetch, type FetchOptions, type PublicFetch, type PublicFetchOptions, type PublicResponse } from "./public-fetch.ts";
 export { statusError } from "./status-error.ts";

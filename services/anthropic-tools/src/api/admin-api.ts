@@ -1,6 +1,6 @@
 import { isRecord } from "@rockbot/base";
-import { parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { PublicFetch, PublicResponse } from "@rockbot/edge/outbound";
+import { ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
+import { jsonBody, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
 
 /** Where the Admin API is, and with which key it is asked. */
 export interface AdminApiOptions {
@@ -55,20 +55,19 @@ function urlOf(path: string, query: Query, baseUrl: string): string {
 async function ask(url: string, { apiKey, fetch }: AdminApiOptions, signal: AbortSignal): Promise<Entry> {
   const headers = { accept: "application/json", "anthropic-version": "2023-06-01", "x-api-key": apiKey };
   await using response = await fetch(url, { signal, maxRedirects: 0, headers });
-  const text = response.status >= 300 && response.status < 400 ? "" : new TextDecoder().decode((await response.body()).bytes);
-  const body = parseJson(text);
-  if (response.status !== 200) throw statusFault(response, body.ok ? body.value : undefined, apiKey);
-  if (!body.ok || !isRecord(body.value)) throw unreadable();
-  return body.value;
+  const body = await jsonBody(response);
+  if (response.status !== 200) throw statusFault(response, body, apiKey);
+  if (body === undefined) throw unreadable();
+  return body;
 }
 
 const unreadable = (): ToolError =>
   new ToolError(ToolErrorCode.Unavailable, "Cannot read the report: the API's answer is not what it documents. Try again later.");
 
 /** The documented statuses: 401 and 403 for keys, 400 and 404 for parameters, 429 for limits, 529 for overload. */
-function statusFault({ status, retryAfterMs }: PublicResponse, body: unknown, apiKey: string): ToolError {
-  const error = isRecord(body) ? body["error"] : undefined;
-  const said = isRecord(error) && typeof error["message"] === "string" ? error["message"].replaceAll(apiKey, "[key]").slice(0, 300) : "";
+function statusFault({ status, retryAfterMs }: PublicResponse, body: Entry | undefined, apiKey: string): ToolError {
+  const message = valueAt(body, "/error/message");
+  const said = typeof message === "string" ? message.replaceAll(apiKey, "[key]").slice(0, 300) : "";
   const details = { status };
   if (status === 401 || status === 403) {
     return new ToolError(

@@ -1,3 +1,4 @@
+import { isRecord } from "@rockbot/base";
 import { type ToolAnthropicUsageInput, valueAt } from "@rockbot/contracts";
 import { type AdminApiOptions, type Entry, type Query, readReport } from "./admin-api.ts";
 
@@ -49,7 +50,7 @@ const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 /** A row for each result of each bucket: when, the groups it belongs to, its amounts. */
 function bucketRows(buckets: readonly Entry[], groups: readonly string[], amounts: (result: Entry) => Row): Row[] {
   return buckets.flatMap((bucket) => {
-    const results = Array.isArray(bucket["results"]) ? (bucket["results"] as readonly Entry[]) : [];
+    const results = Array.isArray(bucket["results"]) ? bucket["results"].filter(isRecord) : [];
     return results.map((result) => ({
       from: text(bucket["starting_at"]),
       to: text(bucket["ending_at"]),

@@ -1,6 +1,6 @@
 import { isRecord } from "@rockbot/base";
 import { parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { PublicFetch } from "@rockbot/edge/outbound";
+import { askTokenEndpoint, type PublicFetch, type TokenEndpointAnswer } from "@rockbot/edge/outbound";
 
 /** The OAuth client that the operator registered, and where tokens come from. */
 export interface OAuthClientOptions {
@@ -71,18 +71,9 @@ export class OAuthClient {
     throw new ToolError(code, `Cannot get a token: Google answered with status ${status}. Try again later.`, { retryAfterMs, details: { status } });
   }
 
-  async #post(path: string, form: Readonly<Record<string, string>>, signal?: AbortSignal) {
+  #post(path: string, form: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<TokenEndpointAnswer> {
     const { tokenBaseUrl, fetch } = this.#options;
-    const headers = { accept: "application/json", "content-type": "application/x-www-form-urlencoded" };
-    try {
-      await using response = await fetch(new URL(path, tokenBaseUrl).href, { method: "POST", headers, body: new URLSearchParams(form).toString(), signal });
-      const body = parseJson(new TextDecoder().decode((await response.body()).bytes));
-      return { status: response.status, retryAfterMs: response.retryAfterMs, body: body.ok && isRecord(body.value) ? body.value : {} };
-    } catch (error) {
-      // A token that was made and got lost has no effect: the same can be asked again.
-      if (!(error instanceof ToolError) || error.code !== ToolErrorCode.OutcomeUnknown) throw error;
-      throw new ToolError(ToolErrorCode.Unavailable, "Cannot get a token: Google did not answer. Try again later.", { cause: error });
-    }
+    return askTokenEndpoint(fetch, { url: new URL(path, tokenBaseUrl).href, form, signal });
   }
 }
 

@@ -1,6 +1,5 @@
-import { isRecord } from "@rockbot/base";
-import { parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { PublicFetch } from "@rockbot/edge/outbound";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { jsonBody, type PublicFetch } from "@rockbot/edge/outbound";
 import type { AccessTokens } from "../accounts/access-tokens.ts";
 import { type AccountChoice, accountOf } from "../accounts/account-of.ts";
 import { type Product, products } from "../accounts/products.ts";
@@ -68,9 +67,7 @@ export class GoogleApi {
     const headers = { accept: "application/json", authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
     const sent = body === undefined ? {} : ({ method: "POST", body: JSON.stringify(body) } as const);
     await using response = await fetch(url.href, { ...sent, headers, signal, maxRedirects: 0 });
-    const isRedirect = response.status >= 300 && response.status < 400;
-    const answer = isRedirect ? undefined : parseJson(new TextDecoder().decode((await response.body()).bytes));
-    return { status: response.status, retryAfterMs: response.retryAfterMs, body: answer?.ok === true && isRecord(answer.value) ? answer.value : undefined };
+    return { status: response.status, retryAfterMs: response.retryAfterMs, body: await jsonBody(response) };
   }
 }
 

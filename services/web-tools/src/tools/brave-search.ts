@@ -1,5 +1,5 @@
-import { parseJson, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { PublicFetch, PublicResponse } from "@rockbot/edge/outbound";
+import { ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
+import { jsonBody, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
 import { plainText } from "@rockbot/page/text";
 
 export interface BraveSearchOptions {
@@ -33,36 +33,30 @@ export async function braveSearch(
   const url = new URL("/res/v1/web/search", baseUrl);
   url.search = new URLSearchParams({ q: query, count: String(count) }).toString();
   await using response = await fetch(url.href, { signal, maxRedirects: 0, headers: { accept: "application/json", "x-subscription-token": apiKey } });
-  const body = parseJson(new TextDecoder().decode(response.status < 300 || response.status >= 400 ? (await response.body()).bytes : undefined));
-  if (response.status !== 200) throw braveError(response, body.ok ? body.value : undefined, apiKey);
-  if (!body.ok)
-    throw new ToolError(
-      ToolErrorCode.Unavailable,
-      `Cannot search: the search service's answer is not what it documents (${body.fault.message}). Try again later.`,
-    );
-  return listAt(at(at(body.value, "web"), "results"))
-    .slice(0, 100)
-    .flatMap(toResult)
-    .slice(0, count);
+  const body = await jsonBody(response);
+  if (response.status !== 200) throw braveError(response, body, apiKey);
+  if (body === undefined)
+    throw new ToolError(ToolErrorCode.Unavailable, "Cannot search: the search service's answer is not what it documents. Try again later.");
+  const found = valueAt(body, "/web/results");
+  return Array.isArray(found) ? found.slice(0, 100).flatMap(toResult).slice(0, count) : [];
 }
 
 function toResult(value: unknown): SearchResult[] {
-  const title = plainText(textAt(value, "title"), MAX_TITLE);
-  const url = URL.parse(textAt(value, "url").slice(0, MAX_URL + 1));
+  const title = plainText(textAt(value, "/title"), MAX_TITLE);
+  const url = URL.parse(textAt(value, "/url").slice(0, MAX_URL + 1));
   if (title === "" || url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "" || url.href.length > MAX_URL) return [];
-  return [{ title, url: url.href, snippet: plainText(textAt(value, "description"), MAX_SNIPPET) }];
+  return [{ title, url: url.href, snippet: plainText(textAt(value, "/description"), MAX_SNIPPET) }];
 }
 
 /** The documented statuses: 401 and 403 for keys, 422 for keys and parameters, 429 for limits. */
 function braveError({ status, header, retryAfterMs }: PublicResponse, body: unknown, apiKey: string): ToolError {
-  const error = at(body, "error");
-  const code = textAt(error, "code").slice(0, 60);
-  const detail = plainText(textAt(error, "detail").replaceAll(apiKey, "[key]"), 200);
+  const code = textAt(body, "/error/code").slice(0, 60);
+  const detail = plainText(textAt(body, "/error/detail").replaceAll(apiKey, "[key]"), 200);
   const details = { status, ...(/^[A-Z_]+$/.test(code) ? { reason: code } : {}) };
   const aboutKey =
     status === 401 ||
     status === 403 ||
-    (status === 422 && (/TOKEN|SUBSCRIPTION/.test(code) || JSON.stringify(at(error, "meta") ?? "").includes("x-subscription-token")));
+    (status === 422 && (/TOKEN|SUBSCRIPTION/.test(code) || JSON.stringify(valueAt(body, "/error/meta") ?? "").includes("x-subscription-token")));
   if (aboutKey) {
     return new ToolError(
       ToolErrorCode.Unavailable,
@@ -113,10 +107,7 @@ const numbersIn = (header: string | undefined): number[] =>
     .slice(0, 10)
     .flatMap((text) => (/^\s*\d{1,9}\s*$/.test(text) ? [Number(text)] : []));
 
-const at = (value: unknown, key: string): unknown =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
-const listAt = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-function textAt(value: unknown, key: string): string {
-  const text = at(value, key);
+function textAt(value: unknown, pointer: string): string {
+  const text = valueAt(value, pointer);
   return typeof text === "string" ? text : "";
 }

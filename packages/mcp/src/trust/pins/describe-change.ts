@@ -36,8 +36,9 @@ function describeNew({ description, inputSchema, annotations }: SeenTool): strin
 function compare(path: string, before: unknown, after: unknown, changes: string[], depth = 0): void {
   if (changes.length > MAX_CHANGES) return;
   if (depth < MAX_DEPTH && isObject(before) && isObject(after) && Array.isArray(before) === Array.isArray(after)) {
-    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-    for (const key of keys) compareProperty(path === "" ? key : `${path}.${key}`, valueAt(before, key), valueAt(after, key), changes, depth + 1);
+    const [was, is] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+    for (const key of new Set([...was.keys(), ...is.keys()]))
+      compareProperty(path === "" ? key : `${path}.${key}`, was.get(key), is.get(key), changes, depth + 1);
     return;
   }
   if (JSON.stringify(before) === JSON.stringify(after)) return;
@@ -61,8 +62,6 @@ function aroundDifference(before: string, after: string): readonly [string, stri
 }
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
-
-const valueAt = (value: object, key: string): unknown => (Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined);
 
 const shownPath = (path: string): string => (path.length > MAX_SHOWN ? `…${path.slice(-MAX_SHOWN)}` : path);
 
