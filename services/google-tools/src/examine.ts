@@ -21,13 +21,15 @@ export async function examine(config: Readonly<GoogleToolsConfig>): Promise<read
   return [{ what, state: "ok", message: "set" }, ...accounts];
 }
 
-/** Each file is read, so that a wrong key is found here. */
+/** Each file is read, so that a wrong key is found here, and one that others may read. */
 async function accountsOf(product: Product, { dataDirectory, googleTokenKey }: Readonly<GoogleToolsConfig>): Promise<Finding> {
   const what = products[product].title;
   try {
     const store = new TokenStore(dataDirectory, googleTokenKey);
     const accounts = await store.accounts(product);
     for (const account of accounts) await store.read(product, account);
+    const exposed = (await Promise.all(accounts.map((account) => store.exposedFile(product, account)))).filter((path) => path !== undefined);
+    if (exposed.length > 0) return { what, state: "broken", message: `other users of this machine may read tokens. Run chmod 600 ${exposed.join(" ")}` };
     if (accounts.length === 0) return { what, state: "missing", message: `no account has logged in. Run ${loginCommand(product)}` };
     return { what, state: "ok", message: `logged in: ${accounts.join(", ")}` };
   } catch (error) {

@@ -1,3 +1,5 @@
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
 import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/process/config";
 import { expect, test } from "vitest";
@@ -86,4 +88,15 @@ test("without an OAuth client no tool is offered, and the service and doctor say
   expect(await examine(config)).toEqual([{ what: "GOOGLE_CLIENT_ID", state: "missing", message: expect.stringContaining("google login") }]);
   await using system = await startTestGoogle();
   expect(await examine(system.config)).toMatchObject([{ state: "ok" }, { what: "Gmail", state: "ok", message: `logged in: ${ALICE}` }, { state: "ok" }]);
+});
+
+test.skipIf(process.platform === "win32")("doctor names token files that others may read", async () => {
+  await using system = await startTestGoogle();
+  const file = join(system.folder, ".gmail-tokens", `${ALICE}.json`);
+  chmodSync(file, 0o640);
+  expect(await examine(system.config)).toMatchObject([
+    { state: "ok" },
+    { what: "Gmail", state: "broken", message: expect.stringContaining(`chmod 600 ${file}`) },
+    { state: "ok" },
+  ]);
 });

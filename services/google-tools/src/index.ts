@@ -1,9 +1,10 @@
-// To log accounts in.
+// To log accounts in and out.
 
 export { type Product, products } from "./accounts/products.ts";
 export { TokenStore } from "./accounts/token-store.ts";
 export { LoginError, logIn } from "./login/log-in.ts";
-export { openOAuth } from "./open-oauth.ts";
+export { logOut } from "./login/log-out.ts";
+export { type OpenOAuth, openOAuth } from "./open-oauth.ts";
 
 // To run the service.
 

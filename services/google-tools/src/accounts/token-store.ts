@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { registerSecret } from "@rockbot/base/redaction";
 import { parseJson } from "@rockbot/contracts";
@@ -23,6 +23,8 @@ type TokenFile =
 const ACCOUNT = /^[a-z0-9@._+-]{1,128}$/;
 const CIPHER = "aes-256-gcm";
 const IV_BYTES = 12;
+/** Of a file's mode: the rights of its group, and of all. */
+const OTHERS = 0o077;
 
 /** The tokens of accounts, a file of mode 0600 each, in a folder for each product. */
 export class TokenStore {
@@ -74,8 +76,21 @@ export class TokenStore {
     }
   }
 
+  /** Forgets an account's tokens, if there are any. @throws {StoreUnavailableError} */
   async remove(product: Product, account: string): Promise<void> {
-    await rm(this.#path(product, account), { force: true });
+    const path = this.#path(product, account);
+    await rm(path, { force: true }).catch((error: NodeJS.ErrnoException) => {
+      throw new StoreUnavailableError(`Cannot remove tokens in ${path}: ${error.code}`, { cause: error });
+    });
+  }
+
+  /** The file of an account's tokens if other users of this machine have rights to it, as far as its mode says. @throws {StoreUnavailableError} */
+  async exposedFile(product: Product, account: string): Promise<string | undefined> {
+    const path = this.#path(product, account);
+    const { mode } = await stat(path).catch((error: NodeJS.ErrnoException) => {
+      throw unreadable(path, error.code);
+    });
+    return process.platform !== "win32" && (mode & OTHERS) !== 0 ? path : undefined;
   }
 
   #folder(product: Product): string {
