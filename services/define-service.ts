@@ -177,6 +177,10 @@ interface Loading<Config> {
 export type BusService<Name extends string = string, Config = BusServiceConfig, Running = RunningService> = BusServiceDefinition<Name, Config, Running> &
   Loading<Config> & { readonly onBus: true };
 
+/** Whether a service's settings have the one that it needs. */
+export const isConfigured = ({ needs }: Pick<BusService, "needs">, config: object): boolean =>
+  needs === undefined || (config as Readonly<Record<string, unknown>>)[needs] !== undefined;
+
 export type Server<Name extends string = string, Config = ServiceConfig, Running = RunningService> = ServerDefinition<Name, Config, Running> &
   Loading<Config> & { readonly onBus: false };
 

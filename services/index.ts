@@ -9,6 +9,7 @@ export {
   defineService,
   egresses,
   type Finding,
+  isConfigured,
   REDIS_RIGHTS,
   type RunningService,
   redisKeys,

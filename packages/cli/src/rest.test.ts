@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { startRecordingServer, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { runHere, startUp } from "./test-cli.ts";
@@ -42,6 +44,24 @@ test("rest try calls one tool from here, and says what is wrong with its argumen
   });
   expect(await runHere(["rest", "try", "find", ...at], options)).toMatchObject({ code: 1, stderr: expect.stringContaining("denied") });
   expect(await runHere(["rest", "try", "fnd", ...at], options)).toMatchObject({ code: 2, stderr: expect.stringContaining("rest__find") });
+});
+
+test("call and tools start rest-tools when nothing runs and REST_CONFIG names its file, and no other service that lacks its settings", {
+  timeout: 60_000,
+}, async () => {
+  using folder = temporaryFolder();
+  await using server = await startRecordingServer();
+  folder.write("shop.json", document(server.url));
+  const content = { tools: { find: { url: `${server.url}/find` } }, openapi: { shop: { document: "shop.json", origins: [server.url] } } };
+  const env = { REST_CONFIG: folder.write("rest.json", content), ALLOW_ADDRESSES: `127.0.0.1:${server.port}` };
+  const options = { folder: folder.path, env };
+
+  expect(await runHere(["call", "rest__find"], options)).toMatchObject({ code: 0, stdout: "{}\n" });
+  expect(await runHere(["call", "rest__shop_listItems"], options)).toMatchObject({ code: 0, stdout: "{}\n" });
+  expect(existsSync(join(folder.path, "rest.lock.json"))).toBe(true);
+  const { stdout } = await runHere(["tools"], options);
+  expect(stdout).toContain("rest__shop_listItems");
+  expect(stdout).not.toContain("linkedin_jobs");
 });
 
 test("mcp approve approves operations of documents in a running system", { timeout: 120_000 }, async () => {

@@ -3,12 +3,12 @@ import { allToolNames, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { McpBridge } from "@rockbot/mcp-bridge";
 import { findGlob, openPolicy, type PolicyHolder } from "@rockbot/policy";
 import { type BlobStore, createMemoryBlobStore } from "@rockbot/records/blobs";
-import { type BusService, busServices, type RunningService } from "@rockbot/services";
+import { type BusService, busServices, isConfigured, type RunningService } from "@rockbot/services";
 import { createToolCaller } from "@rockbot/tools";
 import { MEMORY_BUS } from "../bus-url.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { callerClient } from "./caller-client.ts";
-import { lockFileBeside } from "./lock-file.ts";
+import { withLockFile } from "./lock-file.ts";
 import { startOrOff } from "./start-or-off.ts";
 import type { ToolClient } from "./tool-client.ts";
 
@@ -27,12 +27,13 @@ const SETTLE_MS = 60_000;
 
 /** Starts the services that may have the tools in this process, over a bus of its own. */
 export async function openLocalClient({ tool, policyFile, ...options }: LocalClientOptions): Promise<ToolClient> {
-  const { mcpConfig } = options;
+  const { mcpConfig, env } = options;
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
   const policy = started.use(await openPolicy(policyFile));
   const blobs = started.use(createMemoryBlobStore());
-  const running = await Promise.all(mayHave(tool, mcpConfig).map((service) => startLocal(service, { ...options, bus, policy, blobs, started })));
+  const parts = { bus, blobs, env, policy };
+  const running = await Promise.all((await mayHave(tool, options)).map((each) => startLocal(each, parts, started)));
   const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy", policy, blobs }));
   if (mcpConfig !== undefined) {
     const { offerMcpTools } = await import("@rockbot/mcp/for-agents");
@@ -49,33 +50,56 @@ export async function openLocalClient({ tool, policyFile, ...options }: LocalCli
   };
 }
 
-/** The services that serve tools: of one that is known, its own, which says what it lacks; and those of MCP servers where somebody names a file of them. */
-function mayHave(tool: string | undefined, mcpConfig: string | undefined): readonly BusService[] {
-  const serving = busServices.filter(({ topic, needs }) => topic !== undefined && (needs === undefined || mcpConfig !== undefined));
-  if (tool === undefined || !allToolNames.includes(tool)) return serving;
-  const isOwner = ({ topic, needs, tools = [] }: BusService): boolean =>
-    topic !== undefined && (needs !== "mcpConfig" || mcpConfig !== undefined) && findGlob(tools, tool) !== undefined;
-  const owners = busServices.filter(isOwner);
-  return owners.length === 0 ? serving : [...owners, ...serving.filter((service) => service.needs !== undefined && !owners.includes(service))];
+type Config = Parameters<BusService["start"]>[0]["config"];
+
+/** A service that is started here. */
+interface LocalService {
+  readonly service: BusService;
+  readonly config: Config;
 }
 
-interface LocalParts extends Omit<LocalClientOptions, "tool" | "policyFile"> {
-  readonly bus: Bus;
-  readonly blobs: BlobStore;
-  readonly policy: PolicyHolder;
-  readonly started: AsyncDisposableStack;
+/**
+ * The services that serve tools and have the settings that they need. Of one tool its owners do, also one that lacks its settings, which says so.
+ * @throws {ConfigError}
+ */
+async function mayHave(tool: string | undefined, options: LocalSettings): Promise<readonly LocalService[]> {
+  const serving = busServices.filter(({ topic }) => topic !== undefined);
+  const owners = tool === undefined ? [] : serving.filter(({ tools = [] }) => findGlob(tools, tool) !== undefined);
+  const isKnown = tool !== undefined && allToolNames.includes(tool);
+  const owning = (await loaded(owners, options)).filter(
+    ({ service, config }) => isConfigured(service, config) || (isKnown && service.tools?.some((glob) => glob.startsWith("*")) === false),
+  );
+  if (owning.length > 0) return owning;
+  return (await loaded(serving, options)).filter(({ service, config }) => isConfigured(service, config));
 }
 
-/** Nothing is kept warm for one command, nor does it wait for silent networks. */
-async function startLocal(service: BusService, { allowAddress, mcpConfig, env, bus, blobs, policy, started }: LocalParts): Promise<RunningService> {
+type LocalSettings = Pick<LocalClientOptions, "allowAddress" | "mcpConfig" | "env">;
+
+/** Nothing is kept warm for one command. */
+async function loaded(wanted: readonly BusService[], { allowAddress, mcpConfig, env }: LocalSettings): Promise<readonly LocalService[]> {
   const settings: Readonly<Record<string, object>> = {
     "web-tools": allowAddress.length > 0 ? { allowAddresses: allowAddress } : {},
     "scripts-manager": { sandboxFloor: 0 },
-    "mcp-bridge": { mcpConfig, mcpLockFile: env["MCP_LOCK_FILE"] || (mcpConfig === undefined ? undefined : lockFileBeside(mcpConfig)) },
+    "mcp-bridge": { mcpConfig },
   };
-  const load = await service.loader();
-  const config = load({ env, overrides: { busUrl: MEMORY_BUS, ...settings[service.name] } });
-  const running = started.use(await startOrOff(service, { bus, blobs, config, env, policy, triesLocal: false }));
+  return await Promise.all(
+    wanted.map(async (service) => {
+      const load = await service.loader();
+      return { service, config: withLockFile(load({ env, overrides: { busUrl: MEMORY_BUS, ...settings[service.name] } })) };
+    }),
+  );
+}
+
+interface LocalParts {
+  readonly bus: Bus;
+  readonly blobs: BlobStore;
+  readonly env: LocalClientOptions["env"];
+  readonly policy: PolicyHolder;
+}
+
+/** It does not wait for silent networks. */
+async function startLocal({ service, config }: LocalService, parts: LocalParts, started: AsyncDisposableStack): Promise<RunningService> {
+  const running = started.use(await startOrOff(service, { ...parts, config, triesLocal: false }));
   if (service.name === "mcp-bridge") await settle(running as McpBridge);
   return running;
 }

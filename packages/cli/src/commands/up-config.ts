@@ -1,7 +1,7 @@
 import { namesHelp } from "@rockbot/contracts";
 import { ConfigError } from "@rockbot/process/config";
-import { type BusService, busServices, type ServiceName, settingsKey } from "@rockbot/services";
-import { lockFileBeside } from "../client/lock-file.ts";
+import { type BusService, busServices, isConfigured, type ServiceName, settingsKey } from "@rockbot/services";
+import { withLockFile } from "../client/lock-file.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface UpOptions {
@@ -87,9 +87,8 @@ export async function readUpConfig(options: UpOptions, env: Readonly<Record<stri
     redisUrl: one("redisUrl", "the sections of the tool services name different ones, and the limits of a caller are counted in one", counting),
   };
   if (faults.length > 0) throw new ConfigError([...new Set(faults)]);
-  const hasWhatItNeeds = ({ service: { needs }, config }: ChosenService) =>
-    needs === undefined || (config as unknown as Record<string, unknown>)[needs] !== undefined;
-  return { ...common, chosen: loaded.filter((each) => options.only !== undefined || hasWhatItNeeds(each)).map(withLockFile) };
+  const chosen = loaded.filter(({ service, config }) => options.only !== undefined || isConfigured(service, config));
+  return { ...common, chosen: chosen.map(({ service, config }) => ({ service, config: config.redisUrl === undefined ? withLockFile(config) : config })) };
 }
 
 /** @throws {UsageError} */
@@ -121,18 +120,3 @@ function overridesOf(service: string, options: UpOptions, env: Readonly<Record<s
 }
 
 const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
-
-/** Where approvals are kept without Redis, beside the file of what is approved. */
-const LOCK_FILES = [
-  { file: "mcpConfig", setting: "mcpLockFile", name: "mcp.lock.json" },
-  { file: "restConfig", setting: "restLockFile", name: "rest.lock.json" },
-];
-
-/** Approvals are to outlive this process. */
-function withLockFile(chosen: ChosenService): ChosenService {
-  const config = chosen.config as unknown as Readonly<Record<string, string | undefined>>;
-  const kind = LOCK_FILES.find(({ file }) => config[file] !== undefined);
-  if (kind === undefined || config["redisUrl"] !== undefined || config[kind.setting] !== undefined) return chosen;
-  const beside = lockFileBeside(config[kind.file] ?? "", kind.name);
-  return beside === undefined ? chosen : { ...chosen, config: { ...chosen.config, [kind.setting]: beside } as Config };
-}
