@@ -7,6 +7,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { installApart } from "../../scripts/apart/install-apart.ts";
+import { ClientTokens } from "../../services/rest-tools/src/credentials/client-tokens.ts";
 import { importOperations } from "../../services/rest-tools/src/openapi/import-operations.ts";
 import { readOpenApiDocument } from "../../services/rest-tools/src/openapi/open-api-document.ts";
 import { call } from "../../services/rest-tools/src/rest-tool.ts";
@@ -73,7 +74,7 @@ describe.skipIf(whyNot !== undefined)("documents of public services", () => {
           operation,
           args,
           { caller: "tester", toolCallId: id, signal: new AbortController().signal, progress: () => {} },
-          { fetch, policy: undefined, maxBytes: 1_000_000 },
+          { fetch, policy: undefined, tokens: new ClientTokens(fetch), maxBytes: 1_000_000 },
         );
         const [request, ...more] = server.take();
         expect([id, more.length]).toEqual([id, 0]);

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import type { ToolDefinition } from "@rockbot/contracts";
-import { describeUrl, type PublicFetch } from "@rockbot/edge/outbound";
+import { describeUrl, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
 import { validatorOf } from "@rockbot/mcp/schema";
 import { decodeText } from "@rockbot/page";
 import type { PolicyHolder } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
-import { withCredentials } from "./credentials/credential.ts";
+import type { ClientTokens } from "./credentials/client-tokens.ts";
+import { type SignedRequest, withCredentials } from "./credentials/credential.ts";
 import type { PreparedRequest } from "./request/prepared-request.ts";
 import { httpError } from "./response/http-error.ts";
 import { readPages } from "./response/read-pages.ts";
@@ -15,6 +16,7 @@ import type { RestOperation } from "./rest-operation.ts";
 export interface RestToolParts {
   readonly fetch: PublicFetch;
   readonly policy: PolicyHolder | undefined;
+  readonly tokens: ClientTokens;
   /** Of the items of all pages of one call, about. */
   readonly maxBytes: number;
 }
@@ -62,11 +64,16 @@ export async function call(
   const { content, ...first } = await send(request, operation, context, parts);
   if (content.kind === "text") return { content: content.text, trust };
   if (paging === undefined) return { content: jsonText(selected(content.value, select)), trust };
-  const { items, pages, isCut } = await readPages(paging, { ...first, value: content.value }, async (url, read) => {
-    context.progress({ message: `Read ${read} pages`, progress: read });
-    const page = await send({ ...request, url }, operation, context, parts);
-    return page.content.kind === "json" ? { ...page, value: page.content.value } : undefined;
-  }, { origin: request.url.origin, maxLength: parts.maxBytes });
+  const { items, pages, isCut } = await readPages(
+    paging,
+    { ...first, value: content.value },
+    async (url, read) => {
+      context.progress({ message: `Read ${read} pages`, progress: read });
+      const page = await send({ ...request, url }, operation, context, parts);
+      return page.content.kind === "json" ? { ...page, value: page.content.value } : undefined;
+    },
+    { origin: request.url.origin, maxLength: parts.maxBytes },
+  );
   return { content: `${jsonText(selected(items, select))}${isCut ? `\n\n(There are more pages: ${pages} were read.)` : ""}`, trust };
 }
 
@@ -76,17 +83,17 @@ const selected = (value: unknown, select: RestOperation["select"]): unknown => (
 const keyOf = ({ caller, toolCallId }: Context): string => createHash("sha256").update(`${caller}\0${toolCallId}`).digest("base64url");
 
 /** Signs a request as the caller's, and sends it. */
-async function send(request: PreparedRequest, { isReadOnly, credentials }: RestOperation, context: Context, { fetch, policy }: RestToolParts): Promise<Answer> {
-  const { method, url, headers, body } = withCredentials(request, credentials, { caller: context.caller, policy });
-  const what = `${method} ${describeUrl(url)}`;
-  context.progress({ message: what });
-  await using response = await fetch(url.href, {
-    signal: context.signal,
-    method: method as "GET",
-    headers: { accept: "application/json, text/*;q=0.9, */*;q=0.5", ...headers },
-    body,
-    maxRedirects: MAX_REDIRECTS,
-  });
+async function send(request: PreparedRequest, { isReadOnly, credentials }: RestOperation, context: Context, parts: RestToolParts): Promise<Answer> {
+  const { caller, progress, signal } = context;
+  const what = `${request.method} ${describeUrl(request.url)}`;
+  progress({ message: what });
+  const sign = (stale?: ReadonlySet<string>): Promise<SignedRequest> => withCredentials(request, credentials, { ...parts, caller, signal, stale });
+  const signed = await sign();
+  const first = await deliver(signed, signal, parts.fetch);
+  // A token may end before its time. What was refused for it was not carried out.
+  const isRenewed = first.status === 401 && signed.tokens.size > 0;
+  if (isRenewed) await first[Symbol.asyncDispose]();
+  await using response = isRenewed ? await deliver(await sign(signed.tokens), signal, parts.fetch) : first;
   const { status, retryAfterMs } = response;
   if (status >= 400) {
     const { bytes } = await response.body().catch(() => ({ bytes: new Uint8Array() }));
@@ -96,6 +103,15 @@ async function send(request: PreparedRequest, { isReadOnly, credentials }: RestO
   const content: ResponseContent =
     status >= 300
       ? { kind: "text", text: `(Status ${status}. The answer names another address, which is not followed.)` }
-      : await readResponse(response, context.progress);
+      : await readResponse(response, progress);
   return { content, url: response.url, link: response.header("link") };
 }
+
+const deliver = ({ method, url, headers, body }: PreparedRequest, signal: AbortSignal, fetch: PublicFetch): Promise<PublicResponse> =>
+  fetch(url.href, {
+    signal,
+    method: method as "GET",
+    headers: { accept: "application/json, text/*;q=0.9, */*;q=0.5", ...headers },
+    body,
+    maxRedirects: MAX_REDIRECTS,
+  });

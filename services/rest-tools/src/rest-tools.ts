@@ -17,6 +17,7 @@ import {
   type WithdrawalOutcome,
 } from "@rockbot/mcp/trust";
 import { type StartServiceOptions, serveTools } from "@rockbot/tools";
+import { ClientTokens } from "./credentials/client-tokens.ts";
 import { type OffTool, readRestFile } from "./file/read-rest-file.ts";
 import { watchRestFile } from "./file/watch-rest-file.ts";
 import type { RestToolsConfig } from "./generated/config.ts";
@@ -74,7 +75,7 @@ export async function startRestTools(
   const documents = started.use(
     new DocumentPool({ fetch: documentFetch, store, filed, pin, refreshMs: refreshSeconds * 1_000, onChange: () => provider.changed(), log }),
   );
-  const provider: RestToolProvider = new RestToolProvider(documents, { fetch, policy: options.policy, maxBytes: config.maxResponseBytes });
+  const provider: RestToolProvider = new RestToolProvider(documents, { fetch, policy: options.policy, tokens: new ClientTokens(fetch), maxBytes: config.maxResponseBytes });
   provider.apply(file?.operations ?? []);
   await documents.apply(file?.imports ?? []);
   started.use(

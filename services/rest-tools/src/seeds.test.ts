@@ -1,6 +1,7 @@
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
 import { startRecordingServer, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { ClientTokens } from "./credentials/client-tokens.ts";
 import { readRestFile } from "./file/read-rest-file.ts";
 import { call } from "./rest-tool.ts";
 
@@ -57,7 +58,7 @@ async function callSeed(text: string, args: Readonly<Record<string, unknown>>) {
   const [operation] = operations;
   if (operation === undefined) throw new Error("there is no tool");
   const context = { caller: "tester", toolCallId: "one", signal: new AbortController().signal, progress: () => {} };
-  const { content } = await call(operation, args, context, { fetch, policy: undefined, maxBytes: 1_000_000 });
+  const { content } = await call(operation, args, context, { fetch, policy: undefined, tokens: new ClientTokens(fetch), maxBytes: 1_000_000 });
   return { operation, content, requests: server.take().map(({ method, target, headers }) => ({ method, target, headers })) };
 }
 

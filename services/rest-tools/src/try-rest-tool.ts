@@ -1,6 +1,7 @@
 import { describeFaults, faultsText, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { validatorOf } from "@rockbot/mcp/schema";
 import type { ToolResult } from "@rockbot/tools";
+import { ClientTokens } from "./credentials/client-tokens.ts";
 import { readRestFile } from "./file/read-rest-file.ts";
 import type { RestToolsConfig } from "./generated/config.ts";
 import { fetchDocument, MAX_DOCUMENT_BYTES } from "./openapi/fetch-document.ts";
@@ -79,5 +80,5 @@ export async function tryRestTool(
     signal,
     progress: ({ message }: { readonly message?: string | undefined }) => onProgress(message ?? ""),
   };
-  return await call(found, args, context, { fetch, policy: undefined, maxBytes: config.maxResponseBytes });
+  return await call(found, args, context, { fetch, policy: undefined, tokens: new ClientTokens(fetch), maxBytes: config.maxResponseBytes });
 }

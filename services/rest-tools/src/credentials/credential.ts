@@ -1,6 +1,7 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { ANY, type PolicyHolder } from "@rockbot/policy";
 import type { PreparedRequest } from "../request/prepared-request.ts";
+import type { ClientGrant, ClientTokens, SaidGrant } from "./client-tokens.ts";
 
 /** Where in a request a credential stands. */
 export type CredentialPlace =
@@ -16,6 +17,8 @@ export interface Credential {
   readonly own: (() => string | undefined) | undefined;
   readonly accounts: ReadonlyMap<string, () => string | undefined>;
   readonly place: CredentialPlace;
+  /** Set if the value is a client's, for which access tokens are got: from where and for what, as far as the file says. */
+  readonly client?: SaidGrant | undefined;
   /** What an operator has to set, if there is no value at all. */
   readonly missing: string | undefined;
 }
@@ -24,26 +27,67 @@ export interface Credential {
 export interface CredentialUse {
   readonly credential: Credential;
   readonly place: CredentialPlace;
+  /** What turns a client's id and secret into the token that stands there. */
+  readonly grant?: ClientGrant | undefined;
+}
+
+/**
+ * What turns a client's id and secret into tokens; undefined of credentials that stand for themselves.
+ * @param document what an OpenAPI document says of it, where the file says nothing
+ * @throws {RangeError} that says why there is no address for tokens. A document's own has to be at one of the credential's origins, as it gets the secret
+ */
+export function grantOf({ kind, client, origins }: Credential, document?: SaidGrant): ClientGrant | undefined {
+  if (client === undefined) return undefined;
+  const tokenUrl = client.tokenUrl ?? document?.tokenUrl;
+  if (tokenUrl === undefined) throw new RangeError(`no "tokenUrl" says where tokens for the credential "${kind}" come from`);
+  if (client.tokenUrl === undefined && !origins.has(URL.parse(tokenUrl)?.origin ?? ""))
+    throw new RangeError(
+      `its tokens come from ${tokenUrl.slice(0, 200)}, which is none of the origins of the credential "${kind}": add it there, or set "tokenUrl"`,
+    );
+  return { tokenUrl, scope: client.scope ?? document?.scope };
+}
+
+/** Who calls, and what credentials are got by. */
+export interface SigningParts {
+  readonly caller: string;
+  readonly policy: PolicyHolder | undefined;
+  readonly tokens: ClientTokens;
+  readonly signal: AbortSignal;
+  /** Access tokens that the API has refused. */
+  readonly stale?: ReadonlySet<string> | undefined;
+}
+
+/** A request as it goes out. */
+export interface SignedRequest extends PreparedRequest {
+  /** The access tokens in it, which can be renewed. */
+  readonly tokens: ReadonlySet<string>;
 }
 
 /**
  * The request with the caller's credentials. One that is not for the request's origin stays here.
- * @throws {ToolError} `denied` if this caller has none, in words for an operator
+ * @throws {ToolError} `denied` if this caller has none, in words for an operator; as `ClientTokens`
  */
-export function withCredentials(
+export async function withCredentials(
   request: PreparedRequest,
   uses: readonly CredentialUse[],
-  { caller, policy }: { readonly caller: string; readonly policy: PolicyHolder | undefined },
-): PreparedRequest {
-  const signed = { ...request, url: new URL(request.url), headers: { ...request.headers } };
-  for (const { credential, place } of uses) {
+  { caller, policy, tokens, signal, stale }: SigningParts,
+): Promise<SignedRequest> {
+  const got = new Set<string>();
+  const signed = { ...request, url: new URL(request.url), headers: { ...request.headers }, tokens: got };
+  for (const { credential, place, grant } of uses) {
     if (!credential.origins.has(request.url.origin)) continue;
-    put(signed, place, valueFor(credential, caller, policy === undefined ? ANY : policy.current().credentialOf(caller, credential.kind)));
+    const value = valueFor(credential, caller, policy === undefined ? ANY : policy.current().credentialOf(caller, credential.kind));
+    if (grant === undefined) put(signed, place, value);
+    else {
+      const token = await tokens.get(grant, value, { signal, stale });
+      got.add(token);
+      put(signed, place, token);
+    }
   }
   return signed;
 }
 
-function valueFor({ kind, own, accounts }: Credential, caller: string, account: string | undefined): string {
+function valueFor({ kind, own, accounts, client }: Credential, caller: string, account: string | undefined): string {
   if (account === undefined)
     throw denied(`the policy gives "${caller}" no credential of the kind "${kind}". An operator adds it under callers.${caller}.credentials`);
   const read = account === ANY ? own : (accounts.get(account) ?? (account === kind ? own : undefined));
@@ -57,6 +101,7 @@ function valueFor({ kind, own, accounts }: Credential, caller: string, account: 
   if (value === undefined) throw denied(`the variable with the credential "${kind}" for "${caller}" is not set. An operator sets it`);
   if (!/^[\x21-\x7e][\x20-\x7e]*$/.test(value))
     throw denied(`the credential "${kind}" for "${caller}" has characters that no header takes. An operator mends it`);
+  if (client !== undefined && !value.includes(":")) throw denied(`the credential "${kind}" for "${caller}" is no id:secret. An operator mends it`);
   return value;
 }
 

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { isRecord } from "@rockbot/base";
 import { ConfigError, describeFaults, parseJson } from "@rockbot/contracts";
-import type { Credential, CredentialPlace, CredentialUse } from "../credentials/credential.ts";
+import { type Credential, type CredentialPlace, type CredentialUse, grantOf } from "../credentials/credential.ts";
 import { type Credential as CredentialEntry, type Endpoint, endpointsSchema, type Import, type RestToolsEndpoints } from "../generated/endpoints.ts";
 import type { DocumentImport } from "../openapi/document-import.ts";
 import { isForbiddenHeader } from "../request/place-value.ts";
@@ -143,12 +143,14 @@ class FileReader {
     this.#names.set(toolName.toLowerCase(), path);
   }
 
-  #credential(name: string, { type = "bearer", origins, env, accounts = {}, header, query, cookie }: CredentialEntry): Credential {
+  #credential(name: string, { type = "bearer", origins, env, accounts = {}, header, query, cookie, tokenUrl, scope }: CredentialEntry): Credential {
     const path = ["credentials", name];
     const variables = [...(env === undefined ? [] : [env]), ...Object.values(accounts).filter((variable) => variable !== undefined)];
     if (variables.length === 0) this.#fault(path, `it needs "env", a variable with its value, or "accounts"`);
     if (type !== "api_key" && (header ?? query ?? cookie) !== undefined) this.#fault(path, `"header", "query" and "cookie" belong to the type api_key`);
     if ([header, query, cookie].filter((place) => place !== undefined).length > 1) this.#fault(path, `"header", "query" and "cookie": give one of them`);
+    if (type !== "client_credentials" && (tokenUrl ?? scope) !== undefined) this.#fault(path, `"tokenUrl" and "scope" belong to the type client_credentials`);
+    if (tokenUrl !== undefined && !isPlainUrl(tokenUrl)) this.#fault([...path, "tokenUrl"], "expected http(s)://HOST/…, without a password and a fragment");
     const read = (variable: string) => () => this.#value(variable);
     return {
       kind: name,
@@ -156,6 +158,7 @@ class FileReader {
       own: env === undefined ? undefined : read(env),
       accounts: new Map(Object.entries(accounts).flatMap(([account, variable]) => (variable === undefined ? [] : [[account, read(variable)] as const]))),
       place: placeOf(type, { header, query, cookie }),
+      client: type === "client_credentials" ? { tokenUrl, scope } : undefined,
       missing: variables.some((variable) => this.#value(variable) !== undefined) ? undefined : `set ${variables.slice(0, 5).join(" or ")}`,
     };
   }
@@ -287,7 +290,11 @@ class FileReader {
       else if (missing.size === 0 && !found.origins.has(origin))
         this.#fault([...path, "credential"], `the credential "${credential}" is not for ${origin}: add it to its origins, or use another`);
       if (authType !== undefined) this.#fault([...path, "authType"], '"credential" and "authType": give one of them');
-      return found === undefined ? [] : [{ credential: found, place: found.place }];
+      if (found?.client !== undefined && found.client.tokenUrl === undefined) {
+        this.#fault([...path, "credential"], `the credential "${credential}" needs "tokenUrl" to be used here: no document says where its tokens come from`);
+        return [];
+      }
+      return found === undefined ? [] : [{ credential: found, place: found.place, grant: grantOf(found) }];
     }
     if (authType === undefined || authType === "none") return [];
     if (authEnvVar === undefined) {
@@ -328,9 +335,14 @@ class FileReader {
   }
 }
 
+function isPlainUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.username === "" && url.password === "" && url.hash === "";
+}
+
 /** Where a credential of the file stands. */
 function placeOf(
-  type: "bearer" | "basic" | "api_key",
+  type: NonNullable<CredentialEntry["type"]>,
   { header, query, cookie }: { readonly header?: string | undefined; readonly query?: string | undefined; readonly cookie?: string | undefined },
 ): CredentialPlace {
   if (type !== "api_key") return { in: "header", name: "authorization", scheme: type === "basic" ? "Basic" : "Bearer" };

@@ -1,5 +1,5 @@
 import { createMemoryTrustStore } from "@rockbot/mcp/trust";
-import { startRecordingServer } from "@rockbot/testing";
+import { startAuthorizationServer, startRecordingServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestRestTools } from "../test-rest-tools.ts";
 
@@ -100,6 +100,81 @@ test("an operation for which the document wants no credential gets none, one of 
     ["/open", undefined],
     ["/silent", "Bearer k-0123456789"],
   ]);
+});
+
+/** An API whose tokens come from a certified authorization server, by the flow that its document names. */
+async function startOAuthService() {
+  const oauth = await startAuthorizationServer();
+  const server = await startRecordingServer(async ({ target, headers }, response) => {
+    response.setHeader("content-type", "application/json");
+    if (target === "/openapi.json") return void response.end(JSON.stringify(document()));
+    const isValid = await oauth.isValid(/^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "", `${oauth.issuer}/nobody`);
+    response.writeHead(isValid ? 200 : 401).end("{}");
+  });
+  const document = () => ({
+    openapi: "3.1.0",
+    info: { title: "Shop", version: "1" },
+    servers: [{ url: server.url }],
+    components: {
+      securitySchemes: {
+        shop: { type: "oauth2", flows: { clientCredentials: { tokenUrl: `${oauth.issuer}/token`, scopes: { tools: "", admin: "" } } } },
+      },
+    },
+    paths: {
+      "/read": { get: { operationId: "read", security: [{ shop: ["tools"] }] } },
+      "/write": { post: { operationId: "write", security: [{ shop: ["admin", "tools"] }] } },
+    },
+  });
+  return {
+    oauth,
+    server,
+    ports: [server.port, Number(new URL(oauth.issuer).port)],
+    async [Symbol.asyncDispose]() {
+      await Promise.all([oauth[Symbol.asyncDispose](), server[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+const oauthFile = (url: string, credential: object) => ({
+  credentials: { shop: { type: "client_credentials", env: "CLIENT", ...credential } },
+  openapi: { shop: { document: `${url}/openapi.json`, credential: "shop" } },
+});
+
+test("a client's tokens are got by the flow of the document, kept for its scopes, and got anew when they are refused", async () => {
+  await using service = await startOAuthService();
+  const { oauth, server, ports } = service;
+  const file = oauthFile(server.url, { origins: [server.url, oauth.issuer] });
+  await using rest = await startTestRestTools(file, { env: { CLIENT: `${oauth.clientId}:${oauth.clientSecret}` }, ports });
+
+  await Promise.all([1, 2, 3].map((n) => rest.caller.call("rest__shop_read", {}, { toolCallId: `read-${n}` })));
+  expect(oauth.scopes).toEqual(["tools"]);
+  await rest.caller.call("rest__shop_write", {});
+  expect(oauth.scopes).toEqual(["tools", "admin tools"]);
+
+  await oauth.revokeAll();
+  await Promise.all([1, 2, 3].map((n) => rest.caller.call("rest__shop_write", {}, { toolCallId: `write-${n}` })));
+  expect(oauth.scopes).toEqual(["tools", "admin tools", "admin tools"]);
+  const seen = JSON.stringify(server.requests.map(({ headers, body }) => [headers, body.toString()]));
+  expect(seen).not.toContain(oauth.clientSecret);
+});
+
+test("a client's secret goes to the origins of the credential only, and a client that is refused is said to an operator", async () => {
+  await using service = await startOAuthService();
+  const { oauth, server, ports } = service;
+  const env = { CLIENT: `${oauth.clientId}:wrong-0123456789` };
+  const tokenUrl = `${oauth.issuer}/token`;
+  {
+    await using rest = await startTestRestTools(oauthFile(server.url, { origins: [server.url] }), { env, ports });
+    expect(rest.tools()).toEqual([]);
+    expect(oauth.refusals).toEqual([]);
+  }
+  await using rest = await startTestRestTools(oauthFile(server.url, { origins: [server.url], tokenUrl, scope: "tools" }), { env, ports });
+  await expect(rest.caller.call("rest__shop_read", {})).rejects.toMatchObject({
+    code: "denied",
+    message: expect.stringMatching(/gives no token, status 401 \(invalid_client\)/),
+  });
+  expect(oauth.refusals).toEqual(["invalid_client"]);
+  expect(server.requests.map(({ target }) => target)).toEqual(["/openapi.json", "/openapi.json"]);
 });
 
 test("a file filters by tag, id, path and method, and says more of single operations", async () => {

@@ -2,7 +2,8 @@ import { isRecord } from "@rockbot/base";
 import { cleanText, isTooDeep } from "@rockbot/mcp/schema";
 import type { SeenTool } from "@rockbot/mcp/trust";
 import { findGlob } from "@rockbot/policy";
-import type { Credential, CredentialPlace, CredentialUse } from "../credentials/credential.ts";
+import type { SaidGrant } from "../credentials/client-tokens.ts";
+import { type Credential, type CredentialPlace, type CredentialUse, grantOf } from "../credentials/credential.ts";
 import { type BodyType, encodeBody, type FormEncoding } from "../request/encode-body.ts";
 import { checkSegments, encodeValue, isForbiddenHeader, refusal } from "../request/place-value.ts";
 import type { PreparedRequest } from "../request/prepared-request.ts";
@@ -291,19 +292,22 @@ class OperationReader {
     const required = this.#one.entry["security"] ?? root["security"];
     const ways = Array.isArray(required) ? required.filter(isRecord) : [];
     const schemes = isRecord(root["components"]) && isRecord(root["components"]["securitySchemes"]) ? root["components"]["securitySchemes"] : {};
-    const placesOf = (way: Json): (readonly [string, CredentialPlace | undefined])[] =>
-      Object.keys(way).map((name) => [name, schemePlace(Object.hasOwn(schemes, name) ? resolve(schemes[name]) : {})]);
-    const places = ways.map((way) => JSON.stringify(placesOf(way)));
+    const schemesOf = (way: Json) =>
+      Object.entries(way).map(([name, scopes]) => {
+        const scheme = Object.hasOwn(schemes, name) ? resolve(schemes[name]) : {};
+        return { name, place: schemePlace(scheme), grant: clientGrant(scheme, scopes, this.#at) };
+      });
+    const places = ways.map((way) => JSON.stringify(schemesOf(way).map(({ name, place, grant }) => [name, place, ...(grant === undefined ? [] : [grant])])));
     for (const way of ways) {
-      const uses = placesOf(way).map(([name, place]) => {
+      const uses = schemesOf(way).map(({ name, place, grant }) => {
         const credential: Credential | undefined = this.#from.credentials.get(name) ?? this.#from.credential;
-        return credential === undefined || place === undefined ? undefined : { credential, place };
+        return credential === undefined || place === undefined ? undefined : { credential, place, grant: grantOf(credential, grant) };
       });
       if (uses.length > 0 && uses.every((use) => use !== undefined)) return { uses, places };
     }
     // A document that says nothing of it: the credential stands where the file has it. An empty list says that none is sent.
     const { credential } = this.#from;
-    return { uses: credential === undefined || required !== undefined ? [] : [{ credential, place: credential.place }], places };
+    return { uses: credential === undefined || required !== undefined ? [] : [{ credential, place: credential.place, grant: grantOf(credential) }], places };
   }
 }
 
@@ -323,6 +327,14 @@ function schemePlace({ type, scheme, in: place, name }: Json): CredentialPlace |
   if (type !== "apiKey" || typeof name !== "string" || !/^[A-Za-z0-9_.-]{1,64}$/.test(name)) return undefined;
   if (place === "query" || place === "cookie") return { in: place, name };
   return place === "header" && (!isForbiddenHeader(name) || /^authorization$/i.test(name)) ? { in: "header", name } : undefined;
+}
+
+/** Where a scheme of OAuth 2 gives tokens to clients, and for which scopes an operation needs one. */
+function clientGrant({ type, flows }: Json, scopes: unknown, at: URL | undefined): SaidGrant | undefined {
+  const flow = type === "oauth2" && isRecord(flows) ? flows["clientCredentials"] : undefined;
+  if (!isRecord(flow) || typeof flow["tokenUrl"] !== "string") return undefined;
+  const names = Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : [];
+  return { tokenUrl: URL.parse(flow["tokenUrl"], at?.href)?.href, scope: names.length === 0 ? undefined : names.join(" ") };
 }
 
 function describe({ summary, description, deprecated }: Json, fallback: string): string {
