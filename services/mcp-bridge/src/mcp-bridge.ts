@@ -2,22 +2,17 @@ import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { MCP_BRIDGE, mcpTopics } from "@rockbot/contracts";
 import { endOrphans, type McpServerHealth } from "@rockbot/mcp";
 import {
-  type Approval,
-  type ApprovalOutcome,
-  approve,
   createMemoryTrustStore,
+  createToolApprovals,
+  followStore,
   openFileTrustStore,
-  type Rejected,
-  type Rejection,
+  REST_PINS,
   readRegistered,
-  readRejected,
-  readWaiting,
-  reject,
   removeServers,
   type ShownServers,
   type StandingServer,
+  type ToolApprovals,
   type TrustStore,
-  type Waiting,
   type WithdrawalOutcome,
 } from "@rockbot/mcp/trust";
 import { Lease, type LeaseStore } from "@rockbot/records/leases";
@@ -37,7 +32,6 @@ import { watchServers } from "./servers/watch-servers.ts";
 import { replicaName } from "./stateful/replica-name.ts";
 import { startStatefulServers } from "./stateful/stateful-servers.ts";
 import { McpToolProvider } from "./tools/mcp-tool-provider.ts";
-import { followStore } from "./trust/follow-store.ts";
 import { ToolTrust } from "./trust/tool-trust.ts";
 
 /** The parts of the process that a bridge uses. Its name and its topic are those of the contract, as callers know them, too. */
@@ -72,15 +66,7 @@ export interface BridgedServerHealth extends McpServerHealth {
 }
 
 /** Decisions of operators about MCP servers and their tools. */
-export interface BridgeApprovals {
-  /** The tools and servers that wait for an operator. @throws {StoreUnavailableError} */
-  waiting(): Promise<Waiting>;
-  /** Approves exactly what was shown, as the operator `by`. @throws {StoreUnavailableError} */
-  approve(approval: Approval, by: string): Promise<ApprovalOutcome>;
-  /** The tools and servers that operators have refused, which can be approved after all. @throws {StoreUnavailableError} */
-  rejected(): Promise<Rejected>;
-  /** Refuses definitions that are held, and servers that agents ask for. @throws {StoreUnavailableError} */
-  reject(rejection: Rejection, by: string): Promise<WithdrawalOutcome>;
+export interface BridgeApprovals extends ToolApprovals {
   /** The servers that agents have registered. @throws {StoreUnavailableError} */
   registered(): Promise<readonly StandingServer[]>;
   /** Takes registered servers away, from all bridges that share the store. @throws {StoreUnavailableError} */
@@ -167,20 +153,7 @@ function serveProvider(
 /** @param takeIn has the bridge go by what has just been decided */
 function bridgeApprovals(store: TrustStore, { takeIn, log }: { readonly takeIn: () => Promise<void>; readonly log: Logger }): BridgeApprovals {
   return {
-    waiting: () => readWaiting(store),
-    async approve(approval, by) {
-      const outcome = await approve(store, approval, by);
-      log.info({ operator: by, ...outcome }, "an operator approved tools or servers");
-      await takeIn();
-      return outcome;
-    },
-    rejected: () => readRejected(store),
-    async reject(rejection, by) {
-      const outcome = await reject(store, rejection, by);
-      log.info({ operator: by, ...outcome }, "an operator rejected tools or servers");
-      await takeIn();
-      return outcome;
-    },
+    ...createToolApprovals(store, { log, takeIn, owns: (server) => !server.startsWith(REST_PINS) }),
     registered: () => readRegistered(store),
     async remove(servers, by) {
       const outcome = await removeServers(store, servers, by);

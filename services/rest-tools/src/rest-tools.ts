@@ -1,21 +1,7 @@
+import { pause } from "@rockbot/base";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
-import {
-  type Approval,
-  type ApprovalOutcome,
-  approve,
-  createMemoryTrustStore,
-  openFileTrustStore,
-  REST_PINS,
-  type Rejected,
-  type Rejection,
-  readRejected,
-  readWaiting,
-  reject,
-  type TrustStore,
-  type Waiting,
-  type WithdrawalOutcome,
-} from "@rockbot/mcp/trust";
+import { createMemoryTrustStore, createToolApprovals, openFileTrustStore, REST_PINS, type ToolApprovals, type TrustStore } from "@rockbot/mcp/trust";
 import { type StartServiceOptions, serveTools } from "@rockbot/tools";
 import { ClientTokens } from "./credentials/client-tokens.ts";
 import { type OffTool, readRestFile } from "./file/read-rest-file.ts";
@@ -31,37 +17,27 @@ export interface StartRestToolsOptions extends StartServiceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where it is kept which operations are approved. @default the file `restLockFile`, or the memory of this process */
   readonly trustStore?: TrustStore | undefined;
+  /** How long the start waits for documents, in milliseconds. @default 10_000 */
+  readonly settleMs?: number | undefined;
 }
 
 /** The REST tools, served. */
 export interface RunningRestTools extends AsyncDisposable {
   readonly off: readonly OffTool[];
   readonly notes: readonly string[];
-  /** For operators, who come by a socket or a token: never for what comes over the bus. */
-  readonly approvals: RestApprovals;
-}
-
-/** Decisions of operators about operations of OpenAPI documents. */
-export interface RestApprovals {
-  /** @throws {StoreUnavailableError} */
-  waiting(): Promise<Waiting>;
-  /** Approves exactly what was shown, as the operator `by`. @throws {StoreUnavailableError} */
-  approve(approval: Approval, by: string): Promise<ApprovalOutcome>;
-  /** @throws {StoreUnavailableError} */
-  rejected(): Promise<Rejected>;
-  /** @throws {StoreUnavailableError} */
-  reject(rejection: Rejection, by: string): Promise<WithdrawalOutcome>;
+  /** Decisions of operators about operations of OpenAPI documents. */
+  readonly approvals: ToolApprovals;
 }
 
 /**
- * Serves the endpoints of a file and the operations of OpenAPI documents as tools. Resolves once calls are taken; the documents have been read by
- * then, or could not be. Disposal waits for running calls, at most `shutdownGraceMs`.
+ * Serves the endpoints of a file and the operations of OpenAPI documents as tools. Resolves once calls are taken. Documents have been read by then, or
+ * could not be; the tools of one that takes longer than `settleMs` come later. Disposal waits for running calls, at most `shutdownGraceMs`.
  * @throws {ConfigError} if the file has faults
  */
 export async function startRestTools(
   bus: Bus,
   config: Readonly<RestToolsConfig>,
-  { env, trustStore, log = silentLogger, signal, ...options }: StartRestToolsOptions,
+  { env, trustStore, settleMs = 10_000, log = silentLogger, signal, ...options }: StartRestToolsOptions,
 ): Promise<RunningRestTools> {
   signal?.throwIfAborted();
   const { restConfig, pin, refreshSeconds } = config;
@@ -75,9 +51,14 @@ export async function startRestTools(
   const documents = started.use(
     new DocumentPool({ fetch: documentFetch, store, filed, pin, refreshMs: refreshSeconds * 1_000, onChange: () => provider.changed(), log }),
   );
-  const provider: RestToolProvider = new RestToolProvider(documents, { fetch, policy: options.policy, tokens: new ClientTokens(fetch), maxBytes: config.maxResponseBytes });
+  const provider: RestToolProvider = new RestToolProvider(documents, {
+    fetch,
+    policy: options.policy,
+    tokens: new ClientTokens(fetch),
+    maxBytes: config.maxResponseBytes,
+  });
   provider.apply(file?.operations ?? []);
-  await documents.apply(file?.imports ?? []);
+  await atMost(settleMs, documents.apply(file?.imports ?? []));
   started.use(
     await serveTools(bus, provider, {
       ...options,
@@ -107,14 +88,24 @@ export async function startRestTools(
       return off;
     },
     get notes() {
-      return [
-        ...documents.faults.map(({ name, why }) => `the OpenAPI document "${name}" could not be read: ${why}`),
-        ...(documents.held.length === 0 ? [] : [`${documents.held.length} operations of OpenAPI documents wait for an approval: rockbot mcp approve`]),
-      ];
+      return notesOf(documents);
     },
-    approvals: approvalsOf(store, log),
+    approvals: createToolApprovals(store, { log, owns: (server) => server.startsWith(REST_PINS) }),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** What an operator should know of them. */
+const notesOf = ({ faults, held }: DocumentPool): string[] => [
+  ...faults.map(({ name, why }) => `the OpenAPI document "${name}" could not be read: ${why}`),
+  ...(held.length === 0 ? [] : [`${held.length} operations of OpenAPI documents wait for an approval: rockbot mcp approve`]),
+];
+
+/** Waits for the end of a work that never rejects, or for so long. */
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  const late = new AbortController();
+  await Promise.race([work, pause(ms, late.signal)]);
+  late.abort();
 }
 
 /** What requests go out by. */
@@ -123,25 +114,6 @@ export function restFetch(
   maxBytes = maxResponseBytes,
 ): PublicFetch & AsyncDisposable {
   return createPublicFetch({ allowAddresses, allowPorts, maxBytes, timeoutMs: requestTimeoutMs, idleTimeoutMs, userAgent });
-}
-
-function approvalsOf(store: TrustStore, log: Logger): RestApprovals {
-  const ofDocuments = <Shown extends { readonly server: string }>(shown: readonly Shown[]): Shown[] =>
-    shown.filter(({ server }) => server.startsWith(REST_PINS));
-  return {
-    waiting: async () => ({ tools: ofDocuments((await readWaiting(store)).tools), servers: [] }),
-    async approve({ tools }, by) {
-      const outcome = await approve(store, { tools: ofDocuments(tools), servers: [] }, by);
-      log.info({ operator: by, ...outcome }, "an operator approved operations of OpenAPI documents");
-      return outcome;
-    },
-    rejected: async () => ({ tools: ofDocuments((await readRejected(store)).tools), servers: [] }),
-    async reject({ tools }, by) {
-      const outcome = await reject(store, { tools: ofDocuments(tools), servers: [] }, by);
-      log.info({ operator: by, ...outcome }, "an operator rejected operations of OpenAPI documents");
-      return outcome;
-    },
-  };
 }
 
 /** Disposal leaves a given store to its owner. */

@@ -13,6 +13,8 @@ export interface TestRestToolsOptions {
   readonly policy?: string;
   readonly config?: Partial<RestToolsConfig>;
   readonly trustStore?: TrustStore;
+  /** How long the start waits for documents. */
+  readonly settleMs?: number;
   readonly agent?: string;
   /** Of local servers that may be reached. */
   readonly ports?: readonly number[];
@@ -21,7 +23,7 @@ export interface TestRestToolsOptions {
 /** For tests: the whole service in memory, with a file of this content, and a caller. */
 export async function startTestRestTools(
   content: object | string,
-  { env = {}, policy: yaml, config: settings = {}, trustStore, agent = "tester", ports = [] }: TestRestToolsOptions = {},
+  { env = {}, policy: yaml, config: settings = {}, trustStore, settleMs, agent = "tester", ports = [] }: TestRestToolsOptions = {},
 ) {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());
@@ -30,7 +32,7 @@ export async function startTestRestTools(
   const config = loadConfig(configSchema, { env: {}, overrides: { restConfig, allowAddresses, shutdownGraceMs: 5_000, ...settings } });
   const policy = yaml === undefined ? undefined : holdPolicy(createPolicy(await readPolicy(yaml, "of the test")));
   const bus = started.use(createMemoryBus());
-  const rest = started.use(await startRestTools(bus, config, { service: "rest-tools", topic: "tool.invoke.rest", env, policy, trustStore }));
+  const rest = started.use(await startRestTools(bus, config, { service: "rest-tools", topic: "tool.invoke.rest", env, policy, trustStore, settleMs }));
   const caller = started.use(await createToolCaller(bus, { agent, policy }));
   await caller.discovered();
   const open = started.move();

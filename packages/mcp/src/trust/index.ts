@@ -1,6 +1,7 @@
 // To keep what is known of MCP servers. A store in Redis comes from ./redis, so that only its users load the client.
 
 export { openFileTrustStore } from "./file-trust-store.ts";
+export { followStore } from "./follow-store.ts";
 export { createMemoryTrustStore } from "./memory-trust-store.ts";
 export type { TrustStore } from "./trust-store.ts";
 
@@ -28,6 +29,7 @@ export {
   type WaitingServer,
   type WaitingTool,
 } from "./approvals.ts";
+export { createToolApprovals, type ToolApprovals } from "./tool-approvals.ts";
 export {
   forgetWaiting,
   type Rejected,

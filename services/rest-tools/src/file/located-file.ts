@@ -7,6 +7,7 @@ export type FilePath = readonly (string | number)[];
 
 /** What a file says, and the lines where it says so. */
 export interface LocatedFile {
+  readonly text: string;
   readonly value: unknown;
   /** None of them leaves a value. */
   readonly faults: readonly string[];
@@ -20,8 +21,8 @@ const MAX_ALIASES = 100;
 
 /** Reads a YAML or JSON file. */
 export function readLocatedFile(file: string): LocatedFile {
-  const failed = (...faults: readonly string[]): LocatedFile => ({ value: undefined, faults, located: (_, message) => message });
-  let text: string;
+  const failed = (...faults: readonly string[]): LocatedFile => ({ text, value: undefined, faults, located: (_, message) => message });
+  let text = "";
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
@@ -56,5 +57,5 @@ export function readLocatedFile(file: string): LocatedFile {
     }
     return steps.length === 0 ? message : `${steps.join(".")}: ${message}`;
   }
-  return { value, faults: [], located };
+  return { text, value, faults: [], located };
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { isRecord } from "@rockbot/base";
 import { ConfigError, describeFaults, parseJson } from "@rockbot/contracts";
@@ -6,13 +7,13 @@ import { type Credential as CredentialEntry, type Endpoint, endpointsSchema, typ
 import type { DocumentImport } from "../openapi/document-import.ts";
 import { isForbiddenHeader } from "../request/place-value.ts";
 import type { BodyTemplate, RequestTemplate } from "../request/template-request.ts";
-import { namesIn, prepareFromTemplate } from "../request/template-request.ts";
+import { prepareFromTemplate, usedBy } from "../request/template-request.ts";
 import type { Paging } from "../response/next-page.ts";
 import { type SelectPart, selectPart } from "../response/select-part.ts";
 import type { RestOperation } from "../rest-operation.ts";
 import { type FilePath, type LocatedFile, readLocatedFile } from "./located-file.ts";
 import { readVariable } from "./read-variable.ts";
-import { parametersIn, parseTextTemplate, type TextTemplate } from "./text-template.ts";
+import { parseTextTemplate, type TextTemplate } from "./text-template.ts";
 import { withSmallNames } from "./with-small-names.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -30,7 +31,15 @@ export interface RestFile {
   readonly off: readonly OffTool[];
   /** The names of the variables that it uses. */
   readonly variables: readonly string[];
+  /** Of its text and of those variables' values. */
+  readonly fingerprint: string;
 }
+
+/** The same for the same text and values. */
+export const fingerprintOf = (text: string, values: readonly (string | undefined)[]): string =>
+  createHash("sha256")
+    .update(JSON.stringify([text, ...values.map((value) => value ?? null)]))
+    .digest("base64url");
 
 /**
  * Reads the operator's file. Listed variables are put in now, so that what is in them is never read as part of the file.
@@ -95,7 +104,8 @@ class FileReader {
       return this.#endpoint(path, toolName, entry, read) ?? [];
     });
     const imports = Object.entries(openapi).flatMap(([name, entry]) => (entry === undefined ? [] : [this.#import(name, entry, read)]));
-    return { operations, imports, off: this.#off, variables: [...this.#values.keys()] };
+    const fingerprint = fingerprintOf(this.#located.text, [...this.#values.values()]);
+    return { operations, imports, off: this.#off, variables: [...this.#values.keys()], fingerprint };
   }
 
   #import(name: string, entry: Import, credentials: ReadonlyMap<string, Credential>): DocumentImport {
@@ -159,7 +169,9 @@ class FileReader {
       accounts: new Map(Object.entries(accounts).flatMap(([account, variable]) => (variable === undefined ? [] : [[account, read(variable)] as const]))),
       place: placeOf(type, { header, query, cookie }),
       client: type === "client_credentials" ? { tokenUrl, scope } : undefined,
-      missing: variables.some((variable) => this.#value(variable) !== undefined) ? undefined : `set ${variables.slice(0, 5).join(" or ")}`,
+      missing: variables.map((variable) => this.#value(variable)).some((value) => value !== undefined)
+        ? undefined
+        : `set ${variables.slice(0, 5).join(" or ")}`,
     };
   }
 
@@ -204,11 +216,7 @@ class FileReader {
       bodyType,
       rest: takesBody && sendBodyAsJson ? (body === undefined ? "body" : "nowhere") : "query",
     };
-    const used = [address.path, ...address.query, ...[...request.namedQuery, ...request.headers].map(([, parts]) => parts)].flatMap(parametersIn);
-    const inputSchema = this.#inputSchema([...path, "parametersSchema"], entry.parametersSchema, [
-      ...used,
-      ...(bodyTemplate === undefined ? [] : namesIn(bodyTemplate)),
-    ]);
+    const inputSchema = this.#inputSchema([...path, "parametersSchema"], entry.parametersSchema, usedBy(request));
     const use = this.#credentialUse(path, entry, { credentials, toolName, origin: address.origin, missing });
     const unset = use.flatMap(({ credential: { kind, missing: toSet } }) => (toSet === undefined ? [] : [`the credential "${kind}": ${toSet}`]));
     const select = this.#select([...path, "select"], entry.select);

@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ConfigError } from "@rockbot/contracts";
-import { type RestFile, readRestFile } from "./read-rest-file.ts";
+import { fingerprintOf, type RestFile, readRestFile } from "./read-rest-file.ts";
 import { readVariable } from "./read-variable.ts";
 
 export interface WatchRestFileOptions {
@@ -24,21 +23,19 @@ export function watchRestFile(
   apply: (content: RestFile) => Promise<void>,
   { env, log, everyMs = 1_000 }: WatchRestFileOptions,
 ): AsyncDisposable {
-  let { variables } = now;
-  let seen: string | undefined;
+  let { variables, fingerprint: seen } = now;
   return startLoop(everyMs, async () => {
     const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => `unreadable: ${error.code}`);
-    const values = variables.map((name) => (env[name] ? undefined : readVariable(name, env)));
-    const hash = createHash("sha256")
-      .update(JSON.stringify([text, ...values]))
-      .digest("base64url");
-    if (hash === seen) return;
-    const isFirst = seen === undefined;
-    seen = hash;
-    if (isFirst) return;
+    const fingerprint = fingerprintOf(
+      text,
+      variables.map((name) => readVariable(name, env)),
+    );
+    if (fingerprint === seen) return;
+    seen = fingerprint;
     try {
       const content = readRestFile(file, env);
       variables = content.variables;
+      seen = content.fingerprint;
       await apply(content);
       log.info({ file, endpoints: content.operations.length, documents: content.imports.length }, "reloaded the file of REST tools");
     } catch (error) {

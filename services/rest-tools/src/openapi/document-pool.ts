@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { startLoop } from "@rockbot/base";
+import { createSemaphore, startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PublicFetch } from "@rockbot/edge/outbound";
-import { type HeldTool, PinBook, type PinMode, REST_PINS, type TrustStore } from "@rockbot/mcp/trust";
+import { followStore, type HeldTool, PinBook, type PinMode, REST_PINS, type TrustStore } from "@rockbot/mcp/trust";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { RestOperation } from "../rest-operation.ts";
 import type { DocumentImport } from "./document-import.ts";
@@ -24,16 +24,21 @@ export interface DocumentPoolOptions {
 
 /** One import as it stands. */
 interface Entry {
-  from: DocumentImport;
+  readonly from: DocumentImport;
   /** Of the last document that could be read, with what the file says of it. */
   hash: string | undefined;
   imported: readonly ImportedOperation[];
   offered: readonly RestOperation[];
   held: readonly HeldTool[];
   fault: string | undefined;
+  /** Whether only the store has kept its operations from being offered. */
+  isBlind: boolean;
+  /** The work on it, one after the other. It never rejects. */
+  working: Promise<void>;
 }
 
-const LOOK_EVERY_MS = 1_000;
+/** Documents that are read at once: each may be large. */
+const AT_ONCE = 4;
 
 /**
  * The operations of all imported documents. Each document is read again from time to time. One that cannot be read leaves the operations of before;
@@ -43,50 +48,63 @@ export class DocumentPool implements AsyncDisposable {
   readonly #options: DocumentPoolOptions;
   readonly #book: PinBook;
   readonly #entries = new Map<string, Entry>();
+  readonly #pending = new Set<Promise<void>>();
+  readonly #places = createSemaphore(AT_ONCE);
   readonly #stop = new AbortController();
   readonly #refreshing: AsyncDisposable;
   readonly #following: AsyncDisposable;
-  #revision: string | undefined;
-  #working: Promise<void> = Promise.resolve();
 
   constructor(options: DocumentPoolOptions) {
     this.#options = options;
     this.#book = new PinBook({ store: options.store, filed: options.filed });
-    this.#refreshing = startLoop(options.refreshMs, () => this.refresh());
-    this.#following = startLoop(LOOK_EVERY_MS, () => this.#follow());
+    this.#refreshing = startLoop(options.refreshMs, () => this.#each((entry) => this.#read(entry)));
+    this.#following = followStore(options.store, {
+      // What was decided of others does not wait for a document that is slow to come.
+      onChange: async () => void this.#each((entry) => this.#screenAgain(entry)),
+      isBehind: () => [...this.#entries.values()].some(({ isBlind }) => isBlind),
+    });
   }
 
-  /** Goes by what the file says now. Resolves once each new document was read, or could not be. */
+  /** Goes by what the file says now. Resolves once each document was read, or could not be. */
   async apply(imports: readonly DocumentImport[]): Promise<void> {
     const names = new Set(imports.map(({ name }) => name));
     for (const name of this.#entries.keys()) if (!names.has(name)) this.#entries.delete(name);
-    for (const from of imports) {
-      const known = this.#entries.get(from.name);
-      if (known === undefined) this.#entries.set(from.name, { from, hash: undefined, imported: [], offered: [], held: [], fault: undefined });
-      else {
-        known.from = from;
-        known.hash = undefined;
-      }
-    }
-    await this.refresh();
+    const none = { imported: [], offered: [], held: [], fault: "it is still being read", isBlind: false, working: Promise.resolve() };
+    // An entry of its own, so that what is read now by the file of before changes nothing.
+    for (const from of imports) this.#entries.set(from.name, { ...none, ...this.#entries.get(from.name), from, hash: undefined });
+    await this.#each((entry) => this.#read(entry));
   }
 
-  /** Reads all documents again, one after the other. */
-  refresh(): Promise<void> {
-    this.#working = this.#working.then(async () => {
-      for (const entry of this.#entries.values()) await this.#read(entry);
-      this.#options.onChange();
-    });
-    return this.#working;
+  /** Works on each document, on one after what is done with it already. */
+  async #each(work: (entry: Entry) => Promise<void>): Promise<void> {
+    await Promise.all([...this.#entries.values()].map((entry) => this.#queue(entry, work)));
+  }
+
+  #queue(entry: Entry, work: (entry: Entry) => Promise<void>): Promise<void> {
+    const working = entry.working
+      .then(async () => {
+        await work(entry);
+        this.#options.onChange();
+      })
+      .catch((error: unknown) => {
+        if (!this.#stop.signal.aborted) this.#options.log.error({ document: entry.from.name, error }, "could not work on an OpenAPI document");
+      })
+      .finally(() => this.#pending.delete(working));
+    entry.working = working;
+    this.#pending.add(working);
+    return working;
   }
 
   get operations(): readonly RestOperation[] {
     return [...this.#entries.values()].flatMap(({ offered }) => offered);
   }
 
-  /** Documents of which nothing could be read yet, and why. */
+  /** Documents that could not be read the last time, or not yet, and why. */
   get faults(): readonly { readonly name: string; readonly why: string }[] {
-    return [...this.#entries.values()].flatMap(({ from: { name }, fault }) => (fault === undefined ? [] : [{ name, why: fault }]));
+    return [...this.#entries.values()].flatMap(({ from: { name }, fault, isBlind }) => {
+      const why = isBlind ? "which of its operations are approved cannot be read" : fault;
+      return why === undefined ? [] : [{ name, why }];
+    });
   }
 
   /** The operations that wait for an operator, by the names that their tools would have. */
@@ -104,6 +122,7 @@ export class DocumentPool implements AsyncDisposable {
     const { fetch, log } = this.#options;
     const { from } = entry;
     try {
+      using _place = await this.#places.acquire(this.#stop.signal);
       const { text, at } = await fetchDocument(from, fetch, this.#stop.signal);
       const hash = createHash("sha256").update(text).digest("hex");
       if (hash !== entry.hash) {
@@ -112,13 +131,24 @@ export class DocumentPool implements AsyncDisposable {
         entry.hash = hash;
         log.info({ document: from.name, operations: operations.length, leftOut: leftOut.slice(0, 20) }, "read an OpenAPI document");
       }
-      await this.#screen(entry);
       entry.fault = undefined;
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      const why = error instanceof StoreUnavailableError ? "which of its operations are approved cannot be read" : (error as Error).message;
-      entry.fault = why;
-      log.warn({ document: from.name, reason: why }, "could not read an OpenAPI document, and keeps what it knows of it");
+      entry.fault = (error as Error).message;
+      log.warn({ document: from.name, reason: entry.fault }, "could not read an OpenAPI document, and keeps what it knows of it");
+    }
+    await this.#screenAgain(entry);
+  }
+
+  /** Offers what may be offered by what is approved now. Where that cannot be read, what was offered before. */
+  async #screenAgain(entry: Entry): Promise<void> {
+    if (entry.hash === undefined) return;
+    try {
+      await this.#screen(entry);
+      entry.isBlind = false;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error; // the store has logged it
+      entry.isBlind = true;
     }
   }
 
@@ -139,28 +169,9 @@ export class DocumentPool implements AsyncDisposable {
       );
   }
 
-  /** What operators, or other instances, have decided since. */
-  async #follow(): Promise<void> {
-    try {
-      const revision = await this.#options.store.revision();
-      if (revision === this.#revision) return;
-      const isFirst = this.#revision === undefined;
-      this.#revision = revision;
-      if (isFirst) return;
-      this.#working = this.#working.then(async () => {
-        for (const entry of this.#entries.values()) if (entry.hash !== undefined) await this.#screen(entry);
-        this.#revision = await this.#options.store.revision();
-        this.#options.onChange();
-      });
-      await this.#working;
-    } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) throw error; // the store has logged it
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    await Promise.all([this.#refreshing[Symbol.asyncDispose](), this.#following[Symbol.asyncDispose](), this.#working]);
+    await Promise.all([this.#refreshing[Symbol.asyncDispose](), this.#following[Symbol.asyncDispose](), ...this.#pending]);
   }
 }
 

@@ -1,4 +1,5 @@
-import { createMemoryTrustStore } from "@rockbot/mcp/trust";
+import { createMemoryTrustStore, type TrustStore } from "@rockbot/mcp/trust";
+import { StoreUnavailableError } from "@rockbot/records";
 import { startAuthorizationServer, startRecordingServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestRestTools } from "../test-rest-tools.ts";
@@ -53,6 +54,8 @@ async function startService(documentAt: (url: string) => object) {
     url: server.url,
     port: server.port,
     calls,
+    /** All of them, those for the document, too. */
+    requests: () => server.requests.length,
     change(to: typeof documentAt): void {
       document = to;
     },
@@ -256,6 +259,44 @@ test("an imported document expands nothing, and looks nothing up outside of it",
   expect(JSON.stringify(rest.caller.tools.getTools())).not.toContain("the-secret-of-the-file");
   await rest.caller.call("rest__shop_expand", { SECRET: "mine", q: text });
   expect(service.calls()[0]?.target).toBe(`/x/$mine?q=${encodeURIComponent(text)}`);
+});
+
+test("a document that is slow to come holds up neither the start nor the other tools, and its own tools come later", async () => {
+  const waiting = Promise.withResolvers<void>();
+  await using slow = await startRecordingServer(async (_, response) => {
+    await waiting.promise;
+    response.setHeader("content-type", "application/json").end(JSON.stringify(documentOf([{ url: slow.url }])));
+  });
+  await using service = await startService((url) => documentOf([{ url }]));
+  const openapi = (path: string) => ({ slow: { document: `${slow.url}/${path}` }, shop: { document: `${service.url}/openapi.json` } });
+  await using rest = await startTestRestTools({ openapi: openapi("first") }, { ports: [service.port, slow.port], settleMs: 1_000 });
+  expect(rest.tools()).toEqual(["rest__shop_deleteItem", "rest__shop_getItem", "rest__shop_resetAll"]);
+  expect(rest.rest.notes).toEqual([expect.stringMatching(/"slow" could not be read: it is still being read/)]);
+
+  // The file changes while it is read by the file of before.
+  rest.folder.write("rest.json", { openapi: { ...openapi("first"), slow: { document: `${slow.url}/first`, prefix: "late_", include: { tags: ["admin"] } } } });
+  await expect.poll(() => service.requests(), { timeout: 10_000 }).toBeGreaterThan(1);
+  waiting.resolve();
+  await expect.poll(rest.tools, { timeout: 10_000 }).toEqual(["rest__late_resetAll", "rest__shop_deleteItem", "rest__shop_getItem", "rest__shop_resetAll"]);
+  expect(rest.rest.notes).toEqual([]);
+});
+
+test("documents whose approvals cannot be read are offered once they can", async () => {
+  await using service = await startService((url) => documentOf([{ url }]));
+  await using memory = createMemoryTrustStore();
+  let isAway = true;
+  const trustStore: TrustStore = {
+    where: "a store that is away at first",
+    read: (name) => (isAway ? Promise.reject(new StoreUnavailableError("it is away")) : memory.read(name)),
+    write: (...change) => memory.write(...change),
+    names: () => memory.names(),
+    revision: () => memory.revision(),
+    [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
+  };
+  await using rest = await startTestRestTools({ openapi: { shop: { document: `${service.url}/openapi.json` } } }, { ports: [service.port], trustStore });
+  expect([rest.tools(), rest.rest.notes]).toEqual([[], [expect.stringContaining("approved cannot be read")]]);
+  isAway = false;
+  await expect.poll(rest.tools, { timeout: 10_000 }).toHaveLength(3);
 });
 
 test("a document that cannot be read leaves the other tools, and the service says so", async () => {

@@ -45,18 +45,18 @@ export async function prepareFromTemplate(from: RequestTemplate, args: Readonly<
     const text = headerText(template, args);
     if (text !== undefined) headers[name.toLowerCase()] = text;
   }
-  const value = from.body !== undefined ? filled(from.body, args) : from.rest === "body" && from.method !== "GET" ? Object.fromEntries(rest) : undefined;
+  const value = from.body !== undefined ? filled(from.body, args) : from.rest === "body" ? Object.fromEntries(rest) : undefined;
   if (value === undefined) return { method: from.method, url, headers };
   const { contentType, body } = await encodeBody(from.bodyType, value);
   return { method: from.method, url, headers: { "content-type": contentType, ...headers }, body };
 }
 
-function usedBy({ path, query, namedQuery, headers, body }: RequestTemplate): string[] {
+/** The arguments that have a place in a request. */
+export function usedBy({ path, query, namedQuery, headers, body }: RequestTemplate): string[] {
   return [path, ...query, ...[...namedQuery, ...headers].map(([, template]) => template)].flatMap(parametersIn).concat(body === undefined ? [] : namesIn(body));
 }
 
-/** The arguments that stand in a body. */
-export function namesIn(body: BodyTemplate): string[] {
+function namesIn(body: BodyTemplate): string[] {
   if ("template" in body) return parametersIn(body.template);
   if ("list" in body) return body.list.flatMap(namesIn);
   return "fields" in body ? body.fields.flatMap(([, inner]) => namesIn(inner)) : [];

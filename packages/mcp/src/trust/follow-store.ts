@@ -1,6 +1,6 @@
 import { startLoop } from "@rockbot/base";
-import type { TrustStore } from "@rockbot/mcp/trust";
 import { StoreUnavailableError } from "@rockbot/records";
+import type { TrustStore } from "./trust-store.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -11,7 +11,7 @@ export interface FollowStoreOptions {
   readonly isBehind: () => boolean;
 }
 
-/** Takes in, each second, what others have written to the store since: other bridges, operators. A store that is away is looked for again. */
+/** Takes in, each second, what others have written to the store since: other instances, operators. A store that is away is looked for again. */
 export function followStore(store: TrustStore, { onChange, isBehind }: FollowStoreOptions): AsyncDisposable {
   let seen: string | undefined;
   return startLoop(LOOK_EVERY_MS, async () => {

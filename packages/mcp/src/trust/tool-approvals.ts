@@ -1,0 +1,54 @@
+import type { Logger } from "@rockbot/bus";
+import { type Approval, type ApprovalOutcome, approve, readWaiting, type Waiting } from "./approvals.ts";
+import type { TrustStore } from "./trust-store.ts";
+import { type Rejected, type Rejection, readRejected, reject, type WithdrawalOutcome } from "./withdrawals.ts";
+
+/** Decisions of operators about what waits for them. For operators, who come by a socket or a token: never for what comes over the bus. */
+export interface ToolApprovals {
+  /** The tools and servers that wait for an operator. @throws {StoreUnavailableError} */
+  waiting(): Promise<Waiting>;
+  /** Approves exactly what was shown, as the operator `by`. @throws {StoreUnavailableError} */
+  approve(approval: Approval, by: string): Promise<ApprovalOutcome>;
+  /** The tools and servers that operators have refused, which can be approved after all. @throws {StoreUnavailableError} */
+  rejected(): Promise<Rejected>;
+  /** Refuses definitions that are held, and servers that agents ask for. @throws {StoreUnavailableError} */
+  reject(rejection: Rejection, by: string): Promise<WithdrawalOutcome>;
+}
+
+export interface ToolApprovalsOptions {
+  readonly log: Logger;
+  /** Whether a name is one of this service's: others may use the same store. */
+  readonly owns: (server: string) => boolean;
+  /** Has the service go by what was decided. @default it looks by itself */
+  readonly takeIn?: (() => Promise<void>) | undefined;
+}
+
+interface Shown {
+  readonly tools: readonly { readonly server: string }[];
+  readonly servers: readonly { readonly server: string }[];
+}
+
+/** The decisions of operators about a service's own part of a store. It leaves to other services what is said of theirs. */
+export function createToolApprovals(store: TrustStore, { log, owns, takeIn = async () => {} }: ToolApprovalsOptions): ToolApprovals {
+  const own = <S extends Shown>(shown: S): S => ({
+    ...shown,
+    tools: shown.tools.filter(({ server }) => owns(server)),
+    servers: shown.servers.filter(({ server }) => owns(server)),
+  });
+  return {
+    waiting: async () => own(await readWaiting(store)),
+    async approve(approval, by) {
+      const outcome = await approve(store, own(approval), by);
+      log.info({ operator: by, ...outcome }, "an operator approved tools or servers");
+      await takeIn();
+      return outcome;
+    },
+    rejected: async () => own(await readRejected(store)),
+    async reject(rejection, by) {
+      const outcome = await reject(store, own(rejection), by);
+      log.info({ operator: by, ...outcome }, "an operator rejected tools or servers");
+      await takeIn();
+      return outcome;
+    },
+  };
+}
