@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { startRecordingServer, temporaryFolder } from "@rockbot/testing";
+import { startOwnRedis, startRecordingServer, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { runHere, startUp } from "./test-cli.ts";
 
@@ -75,4 +75,23 @@ test("mcp approve approves operations of documents in a running system", { timeo
   expect(await runHere(["mcp", "approve"], options)).toMatchObject({ stdout: expect.stringMatching(/rest:shop.*listItems/s) });
   expect(await runHere(["mcp", "approve", "rest:shop", "--yes"], options)).toMatchObject({ code: 0 });
   await expect.poll(async () => (await runHere(["call", "rest__shop_listItems"], options)).stdout, { timeout: 20_000, interval: 200 }).toBe("{}\n");
+});
+
+test("mcp approve and reject decide of operations in the Redis that instances share", { timeout: 120_000 }, async () => {
+  using folder = temporaryFolder();
+  await using server = await startRecordingServer();
+  await using redis = await startOwnRedis();
+  const paths = { "/items": { get: { operationId: "listItems" }, post: { operationId: "addItem" } } };
+  folder.write("shop.json", { ...document(server.url), paths });
+  const REST_CONFIG = folder.write("rest.json", { openapi: { shop: { document: "shop.json" } } });
+  const options = { folder: folder.path };
+  await using _up = await startUp({ ...options, env: { REST_CONFIG, ALLOW_ADDRESSES: `127.0.0.1:${server.port}`, REDIS_URL: redis.url } }, []);
+  const decide = (decision: string, tool: string) => runHere(["mcp", decision, "rest:shop", tool, "--yes", "--redis", redis.url], options);
+
+  expect(await decide("approve", "listItems")).toMatchObject({ code: 0, stderr: expect.stringContaining("approved") });
+  expect(await decide("reject", "addItem")).toMatchObject({ code: 0 });
+  await expect.poll(async () => (await runHere(["call", "rest__shop_listItems"], options)).stdout, { timeout: 20_000, interval: 200 }).toBe("{}\n");
+  await expect
+    .poll(async () => (await runHere(["call", "rest__shop_addItem"], options)).stderr, { timeout: 20_000, interval: 200 })
+    .toContain("an operator has refused it");
 });
