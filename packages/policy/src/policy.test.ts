@@ -248,6 +248,10 @@ test("a caller opens the roots of its list, else everyone's; once a list stands,
   const shared = await policyOf("callers: { a: { roots: [] } }\neveryone: { roots: [docs] }");
   expect([shared.rootsOf("a"), shared.rootsOf("b")]).toEqual([[], ["docs"]]);
   expect((await policyOf("")).rootsOf("a")).toBeUndefined();
+  const hosts = await policyOf("callers: { a: { hosts: ['pypi.org:443'] }, b: {} }");
+  expect([hosts.hostsOf("a"), hosts.hostsOf("b"), (await policyOf("")).hostsOf("a")]).toEqual([["pypi.org:443"], [], []]);
+  expect(hosts.explain({ caller: "a", tool: "bash" })).toContain("reaches pypi.org:443 from commands");
+  await expect(policyOf("everyone: { hosts: ['https://pypi.org'] }")).rejects.toThrow(/hosts/);
 });
 
 test("a caller opens the spaces of its list, else everyone's; those that all open are in every list", async () => {

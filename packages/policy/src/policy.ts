@@ -79,6 +79,8 @@ export interface Policy {
   credentialOf(caller: string, kind: string): string | undefined;
   /** The names of the folders that workspace tools open for this caller. @returns undefined if the policy names none for anybody: all of the service's */
   rootsOf(caller: string): readonly string[] | undefined;
+  /** What this caller's commands may reach over the network, as `host:port`. */
+  hostsOf(caller: string): readonly string[];
   /** The spaces of the knowledge base that this caller opens. @returns undefined if the policy names none for anybody: what is shared */
   spacesOf(caller: string): readonly string[] | undefined;
   /** Those that every caller opens, named or not. @returns undefined likewise */
@@ -137,6 +139,7 @@ export function createPolicy(source: PolicySource): Policy {
     inFlightOf: (caller) => judge.inFlightOf(caller),
     credentialOf: (caller, kind) => (judge.kinds.has(kind) ? judge.credentialsOf(caller).get(kind) : ANY),
     rootsOf: (caller) => judge.listOf("roots", caller),
+    hostsOf: (caller) => judge.listOf("hosts", caller) ?? [],
     spacesOf: (caller) => judge.listOf("spaces", caller),
     commonSpaces: () => judge.commonSpaces(),
     messagesOf(caller) {
@@ -221,6 +224,7 @@ class Judge {
       ...describeMessages(this.messagesOf(use.caller)),
       ...[...this.credentialsOf(use.caller)].map(([kind, name]) => `uses the credential ${kind}: ${name}`),
       ...(this.listOf("roots", use.caller) ?? []).map((root) => `opens the root ${root}`),
+      ...(this.listOf("hosts", use.caller) ?? []).map((host) => `reaches ${host} from commands`),
       ...(this.listOf("spaces", use.caller) ?? []).map((space) => `opens the space ${space} of the knowledge base`),
       ...(queue === undefined
         ? []
@@ -245,7 +249,7 @@ class Judge {
   }
 
   /** The caller's own list, else everyone's; without those none if anybody has one. */
-  listOf(list: "roots" | "spaces", caller: string): readonly string[] | undefined {
+  listOf(list: "roots" | "hosts" | "spaces", caller: string): readonly string[] | undefined {
     return this.#callers.get(caller)?.[list] ?? this.#source.document.everyone[list] ?? (this.#all.some((each) => each[list] !== undefined) ? [] : undefined);
   }
 

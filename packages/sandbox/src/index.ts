@@ -11,6 +11,7 @@ export { type CanaryReport, CanaryVerdict, type CheckNetworkOptions, checkNetwor
 // Sandboxes that are processes of this machine. Those of engines and clusters are subpaths, as their clients take long to load.
 
 export { engineSocket } from "./container/engine-socket.ts";
+export { UNPRIVILEGED_USER } from "./local/enter-command.ts";
 export { type LocalMakerOptions, type LocalSandboxMaker, localWays, openLocalMaker } from "./local/local-maker.ts";
 export type { SandboxFolder } from "./local/sandbox-tree.ts";
 export type { Way } from "./local/way.ts";

@@ -42,7 +42,7 @@ export function workspaceGuide({ maxTimeoutSeconds }: Readonly<WorkspaceToolsCon
         ? [
             "- `bash` starts in a folder that holds your roots, so that paths are the same as in the other tools. Each call is a new shell: `cd`, variables and background processes end with it. Only files in the roots stay; /tmp does not.",
             `- A command may run 120 s, or \`timeout_seconds\` up to ${maxTimeoutSeconds}. stdout and stderr come as one text; of a long one the middle is left out.`,
-            "- There is no network, and nothing of the machine but its programs.",
+            "- There is no network but the hosts that an operator has granted you, by HTTP and HTTPS through the proxy that `http_proxy` and `https_proxy` name. Without these variables there is none.",
           ]
         : ["`bash` is not offered here: the operator's machine lacks what it needs."]),
       "",

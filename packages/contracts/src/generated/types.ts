@@ -2228,7 +2228,7 @@ text: string
 is_cut: boolean
 }
 /**
- * Run a command in a new bash, in a sandbox that sees the roots of the workspace, and no network. The folder that it starts in holds the roots. Files in the workspace stay; variables, processes and all other files end with the command.
+ * Run a command in a new bash, in a sandbox that sees the roots of the workspace. Of the network it reaches the hosts that the policy grants, and nothing else. The folder that it starts in holds the roots. Files in the workspace stay; variables, processes and all other files end with the command.
  */
 export interface ToolBash {
 input: ToolBashInput

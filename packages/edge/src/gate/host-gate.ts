@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage, request as requestHttp, type Server, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { type Duplex, duplexPair, pipeline } from "node:stream";
-import { serveWheelFolder, WHEELS_HOST } from "./wheel-folder.ts";
 
-export interface IndexGateOptions {
+/** Where a gate leads, and its bounds. */
+export interface HostGateOptions {
   /** `host:port`, each of which may be reached. */
   readonly hosts: ReadonlySet<string>;
-  /** A folder with wheels, reached as the host `WHEELS_HOST`. */
-  readonly wheelsFolder?: string | undefined;
+  /** A host that no machine has, for which the gate's owner answers. @default none */
+  readonly own?: { readonly host: string; answer(method: string, path: string, outgoing: ServerResponse): void } | undefined;
+  /** Whether a request that is not encrypted may have effects. @default false */
+  readonly mayHaveEffects?: boolean | undefined;
   /** How long a place has to accept a connection, and the longest silence on one, in milliseconds. */
   readonly idleMs: number;
   /** Of all that is received through it, in bytes. */
@@ -18,10 +20,12 @@ export interface IndexGateOptions {
 export type GateFault = { readonly kind: "refused" | "failed"; readonly host: string } | { readonly kind: "too_large" };
 
 /**
- * A proxy for the connections of one installer: it reaches the hosts of the index and no others, and looks into none that is encrypted.
- * It listens nowhere; its connections are handed to it. Disposal cuts them all.
+ * A proxy for the connections of a program that has no network. It reaches some hosts and no others, and looks into no connection that is encrypted. It
+ * listens nowhere; its connections are handed to it. Disposal cuts them all.
  */
-export interface IndexGate extends Disposable {
+export interface HostGate extends Disposable {
+  /** Takes a connection from its client. */
+  take(connection: Duplex): void;
   /** A new connection, as its client sees it. */
   open(): Duplex;
   /** The first thing that went wrong. */
@@ -40,18 +44,19 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-export function openIndexGate(options: IndexGateOptions): IndexGate {
-  return new HostGate(options);
+/** Opens a gate, which waits for connections. */
+export function openHostGate(options: HostGateOptions): HostGate {
+  return new ProxyGate(options);
 }
 
-class HostGate implements IndexGate {
-  readonly #options: IndexGateOptions;
+class ProxyGate implements HostGate {
+  readonly #options: HostGateOptions;
   readonly #open = new Set<Duplex>();
   readonly #server: Server;
   #fault: GateFault | undefined;
   #received = 0;
 
-  constructor(options: IndexGateOptions) {
+  constructor(options: HostGateOptions) {
     this.#options = options;
     this.#server = createServer((incoming, outgoing) => this.#forward(incoming, outgoing))
       .on("connect", (incoming, client, head) => this.#tunnel(incoming, client, head))
@@ -60,6 +65,12 @@ class HostGate implements IndexGate {
 
   get fault(): GateFault | undefined {
     return this.#fault;
+  }
+
+  take(connection: Duplex): void {
+    this.#open.add(connection);
+    connection.on("error", () => {}).once("close", () => this.#open.delete(connection));
+    this.#server.emit("connection", connection);
   }
 
   open(): Duplex {
@@ -100,31 +111,32 @@ class HostGate implements IndexGate {
   }
 
   #forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const { hosts, wheelsFolder, idleMs } = this.#options;
+    const { hosts, own, mayHaveEffects = false, idleMs } = this.#options;
+    const { method = "" } = incoming;
     const url = URL.canParse(incoming.url ?? "") ? new URL(incoming.url ?? "") : undefined;
-    if (url?.protocol !== "http:" || (incoming.method !== "GET" && incoming.method !== "HEAD")) return void outgoing.writeHead(400).end();
-    if (wheelsFolder !== undefined && url.host === WHEELS_HOST) return void serveWheelFolder(wheelsFolder, incoming.method, url.pathname, outgoing);
+    if (url?.protocol !== "http:" || (!mayHaveEffects && method !== "GET" && method !== "HEAD")) return void outgoing.writeHead(400).end();
+    if (url.host === own?.host) return void own.answer(method, url.pathname, outgoing);
     const host = `${url.hostname}:${url.port || "80"}`;
     if (!hosts.has(host)) {
       this.#refuse(url.hostname, "refused");
       return void outgoing.writeHead(403).end();
     }
     const headers = Object.fromEntries(Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
-    const onward = requestHttp(url, { method: incoming.method, headers, agent: false, timeout: idleMs }, (answer) => {
+    const onward = requestHttp(url, { method, headers, agent: false, timeout: idleMs }, (answer) => {
       if ((answer.statusCode ?? 500) >= 500) this.#refuse(url.hostname, "failed");
       this.#count(answer);
       const passedOn = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
       outgoing.writeHead(answer.statusCode ?? 502, passedOn);
       pipeline(answer, outgoing, () => {});
     });
-    onward.on("timeout", () => onward.destroy(new Error("The index is silent")));
+    onward.on("timeout", () => onward.destroy(new Error("The host is silent")));
     onward.on("error", () => {
       this.#refuse(url.hostname, "failed");
       if (outgoing.headersSent) outgoing.destroy();
       else outgoing.writeHead(502).end();
     });
     outgoing.on("close", () => onward.destroy());
-    onward.end();
+    incoming.pipe(onward);
   }
 
   #tunnel(incoming: IncomingMessage, client: Duplex, head: Buffer): void {
@@ -135,7 +147,7 @@ class HostGate implements IndexGate {
       return void client.end("HTTP/1.1 403 Forbidden\r\n\r\n");
     }
     const onward = connect({ host: hostname, port: Number(port), timeout: idleMs });
-    onward.on("timeout", () => onward.destroy(new Error("The index is silent")));
+    onward.on("timeout", () => onward.destroy(new Error("The host is silent")));
     onward.on("error", () => {
       this.#refuse(hostname, "failed");
       client.destroy();

@@ -2,7 +2,7 @@ import type { SandboxTree } from "./sandbox-tree.ts";
 import type { Inside } from "./way.ts";
 
 /** Nobody's, on most systems; what matters is that it is not root's, and owns nothing. */
-const UNPRIVILEGED_USER = 65_534;
+export const UNPRIVILEGED_USER = 65_534;
 
 /** The command that finishes a sandbox from within and becomes the supervisor. `tree`: what is left to build, if anything. */
 export function enterCommand(

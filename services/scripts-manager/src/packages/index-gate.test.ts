@@ -1,12 +1,13 @@
 import { text } from "node:stream/consumers";
+import type { HostGate } from "@rockbot/edge/gate";
 import { startPackageIndex, temporaryFolder, wheel } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { type IndexGate, openIndexGate } from "./index-gate.ts";
+import { openIndexGate } from "./index-gate.ts";
 
 const BOUNDS = { idleMs: 10_000, maxBytes: 1024 * 1024 };
 
 /** What the gate answers to a request as it stands. */
-async function ask(gate: IndexGate, head: string): Promise<string> {
+async function ask(gate: HostGate, head: string): Promise<string> {
   const connection = gate.open();
   connection.write(`${head}\r\nhost: index\r\nconnection: close\r\n\r\n`);
   return await text(connection);

@@ -1,5 +1,5 @@
 import { ToolError, type ToolErrorOptions } from "@rockbot/contracts";
-import type { GateFault } from "./index-gate.ts";
+import type { GateFault } from "@rockbot/edge/gate";
 
 const MAX_WORDS = 600;
 

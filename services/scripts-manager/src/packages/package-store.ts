@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { createSemaphore } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError } from "@rockbot/contracts";
+import type { HostGate } from "@rockbot/edge/gate";
 import type { PackageLayer, SandboxMaker } from "@rockbot/sandbox";
-import { type IndexGate, openIndexGate } from "./index-gate.ts";
+import { openIndexGate } from "./index-gate.ts";
 import { failure, installError } from "./install-error.ts";
 import type { PinnedPackage, Resolution } from "./installer/installer-frames.ts";
 import { runInstaller } from "./installer/run-installer.ts";
@@ -171,7 +172,7 @@ async function install({ options, source, shelf, requirements, request, signal }
 
 async function reasonOf(
   end: { readonly kind: string; readonly words?: string },
-  gate: IndexGate,
+  gate: HostGate,
   gone: Promise<{ readonly isOutOfMemory: boolean }>,
 ): Promise<ToolError> {
   if (end.kind !== "gone") return installError(end.words ?? "", gate.fault);

@@ -2,7 +2,17 @@ import { randomBytes } from "node:crypto";
 import { createSemaphore, type Semaphore } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { type JobOutcome, type LocalSandboxMaker, openLocalMaker, programScript, runJob, type SandboxFolder, type SandboxLimits } from "@rockbot/sandbox";
+import { GATE_CERTIFICATES, GATE_SOCKET, openGateFolder } from "@rockbot/edge/gate";
+import {
+  type JobOutcome,
+  type LocalSandboxMaker,
+  openLocalMaker,
+  programScript,
+  runJob,
+  type SandboxFolder,
+  type SandboxLimits,
+  UNPRIVILEGED_USER,
+} from "@rockbot/sandbox";
 import type { Workspace } from "../files/workspace.ts";
 import type { WorkspaceToolsConfig } from "../generated/config.ts";
 import { mountsBelow, type Root } from "../roots/workspace-roots.ts";
@@ -14,6 +24,8 @@ export interface ProgramRun {
   readonly workspace: Workspace;
   /** Whether it may write to writable roots. */
   readonly mayWrite: boolean;
+  /** What it may reach over the network, as `host:port`. @default nothing */
+  readonly hosts?: readonly string[] | undefined;
   /** What it sees besides the roots. */
   readonly tools?: readonly SandboxFolder[] | undefined;
   readonly timeoutMs: number;
@@ -29,6 +41,11 @@ export interface ProgramRun {
 
 /** Where roots lie in a sandbox, and where a program starts. */
 export const WORKSPACE_FOLDER = "/workspace";
+
+/** Where the way out of a program that has one lies in its sandbox. */
+const GATE_FOLDER = "/gate";
+/** Bounds of what goes through: connections at a time, and the longest silence and all bytes that come of one command. */
+const GATE = { maxConnections: 32, idleMs: 60_000, maxBytes: 1024 ** 3, mayHaveEffects: true };
 
 /** From a program's end to its answer. */
 const ANSWER_MS = 500;
@@ -69,11 +86,14 @@ export class Programs implements AsyncDisposable {
    * Runs a program to its end. It waits for a place first.
    * @throws {ToolError} if it cannot be run, or is cut off; the signal's reason
    */
-  async run({ command, workspace, mayWrite, tools = [], timeoutMs, deadline, signal, isOneStream, ...options }: ProgramRun): Promise<JobOutcome> {
+  async run({ command, workspace, mayWrite, hosts = [], tools = [], timeoutMs, deadline, signal, isOneStream, ...options }: ProgramRun): Promise<JobOutcome> {
     using _place = await this.#places.acquire(signal);
     const { folders, user } = await foldersOf(workspace, mayWrite);
-    await using sandbox = await this.#maker.make({ signal, folders: [...folders, ...tools], user });
-    const script = programScript(command, { folder: WORKSPACE_FOLDER, isOneStream });
+    await using gate = hosts.length === 0 ? undefined : await openGateFolder({ ...GATE, hosts: new Set(hosts), user: user ?? UNPRIVILEGED_USER });
+    const gates = gate === undefined ? [] : [{ outside: gate.path, inside: GATE_FOLDER, isWritable: false }];
+    await using sandbox = await this.#maker.make({ signal, folders: [...folders, ...tools, ...gates], user });
+    const way = gate === undefined ? undefined : { socket: `${GATE_FOLDER}/${GATE_SOCKET}`, certificates: `${GATE_FOLDER}/${GATE_CERTIFICATES}` };
+    const script = programScript(command, { folder: WORKSPACE_FOLDER, isOneStream, way });
     const endBy = deadline - Math.min(ANSWER_MS, Math.max(0, deadline - performance.now()) / 4);
     return await runJob(sandbox, { id: randomBytes(16).toString("hex"), script, timeoutMs }, { ...options, signal, endBy });
   }

@@ -21,6 +21,8 @@ export interface WorkspaceRoots {
   readonly all: readonly Root[];
   /** Those that the policy lets the caller see. @throws {ToolError} `denied` if there are none */
   of(caller: string): readonly Root[];
+  /** What the policy lets the caller's commands reach over the network, as `host:port`. */
+  hostsOf(caller: string): readonly string[];
   /** Lets one change of files in this process begin once the one before has ended: no edit is lost to another. */
   readonly changes: Semaphore;
   /** Opens a root for the caller: where each has a folder of its own, that one, which is made if it is missing. */
@@ -54,6 +56,7 @@ export async function workspaceRoots(
   return {
     all,
     changes: createSemaphore(1),
+    hostsOf: (caller) => policy.current().hostsOf(caller),
     of(caller) {
       const names = policy.current().rootsOf(caller);
       const own = names === undefined ? all : all.filter(({ name }) => names.includes(name));

@@ -40,6 +40,7 @@ export function bash({ roots, programs, maxTimeoutSeconds, keepBytes }: BashOpti
       command: [...SHELL, command],
       workspace,
       mayWrite: true,
+      hosts: roots.hostsOf(caller),
       timeoutMs: seconds * 1_000,
       isOneStream: true,
       keepBytes: headBytes,

@@ -1,6 +1,6 @@
 import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { missingNamespaces } from "@rockbot/testing";
+import { missingNamespaces, startRecordingServer } from "@rockbot/testing";
 import { describe, expect, test, vi } from "vitest";
 import { pidNamespacesBelow } from "../../../../test/scripts/namespace-census.ts";
 import { OWNER, openPolicyText, startTestWorkspace } from "../test-workspace.ts";
@@ -119,6 +119,24 @@ describe.runIf(missing === undefined)(
 
       expect((await workspace.call("bash", { command: "env; cat /proc/*/environ | tr '\\0' '\\n'" })).content).not.toContain("SECRET");
       vi.unstubAllEnvs();
+    });
+
+    test("a command reaches the hosts that the policy grants its caller, and no other; another caller's has no way out", async () => {
+      await using granted = await startRecordingServer((_, response) => void response.end("from the host"));
+      await using other = await startRecordingServer();
+      const policy = `${openPolicyText}callers:\n  one: { hosts: ["127.0.0.1:${granted.port}"] }\n`;
+      await using workspace = await startTestWorkspace({ policy });
+      const [one, two] = [await workspace.callerOf("one"), await workspace.callerOf("two")];
+      const ask = (url: string) =>
+        `python3 -c 'import urllib.request as u; print(u.urlopen("${url}", data=b"sent", timeout=20).read().decode())' 2>&1 | tail -1`;
+
+      const run = async (caller: typeof one, command: string) => (await caller.call("bash", { command })).content;
+      expect(await run(one, `${ask(`${granted.url}/path`)}; test -s "$SSL_CERT_FILE" && echo trusted`)).toBe("from the host\ntrusted");
+      expect(granted.take().map(({ method, target, body }) => [method, target, body.toString()])).toEqual([["POST", "/path", "sent"]]);
+      expect(await run(one, ask(`${other.url}/path`))).toContain("403");
+      expect(await run(one, `http_proxy= ${ask(`${granted.url}/path`)}`)).toContain("refused");
+      expect(await run(two, `${ask(`${granted.url}/path`)}; echo [$http_proxy]; ls /gate 2>&1`)).toMatch(/refused.*\n\[\]\n.*No such file/);
+      expect([granted.requests, other.requests]).toEqual([[], []]);
     });
 
     test("search_files finds lines as ripgrep does: by expression or text, without what is hidden or ignored", async () => {

@@ -1,11 +1,12 @@
 import type { Duplex, Writable } from "node:stream";
+import type { HostGate } from "@rockbot/edge/gate";
 import { type Sandbox, writeTo } from "@rockbot/sandbox";
-import type { IndexGate } from "../index-gate.ts";
+
 import { type FilePiece, type InstallRequest, type Resolution, readInstallerFrames } from "./installer-frames.ts";
 
 export interface RunInstallerOptions {
   readonly request: InstallRequest;
-  readonly gate: IndexGate;
+  readonly gate: HostGate;
   /** Called once it is known what will be installed. Without a taker, nothing is sent. It throws if this must not be. */
   readonly onResolved: (resolution: Resolution) => Promise<((piece: FilePiece) => Promise<void>) | undefined>;
   readonly signal: AbortSignal;
@@ -48,7 +49,7 @@ export async function runInstaller(sandbox: Sandbox, { request, gate, onResolved
 }
 
 /** Connects one of the installer's connections with the gate. */
-function connection(gate: IndexGate, number: number, input: Writable): Duplex {
+function connection(gate: HostGate, number: number, input: Writable): Duplex {
   const stream = gate.open();
   const send = (message: object): void => {
     if (!input.writable) return;
