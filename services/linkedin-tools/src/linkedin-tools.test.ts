@@ -122,6 +122,15 @@ test("requests go out one after the other, with the time between them that is se
   expect(system.site.requests[0]?.headers["user-agent"]).toContain("RockBot");
 });
 
+test("while LinkedIn wants no request none is made, and callers hear how long", async () => {
+  await using system = await start();
+  system.site.postings = [posting(1)];
+  system.site.faults.push({ status: 429, headers: { "retry-after": "600" } });
+  const wanted = { code: "rate_limited", retryAfterMs: expect.toSatisfy((ms: number) => ms > 500_000 && ms <= 600_000) };
+  for (const _ of [1, 2]) await expect(system.call("linkedin_job_detail", { url: "4000000001" })).rejects.toMatchObject(wanted);
+  expect(system.site.requests).toHaveLength(1);
+});
+
 test("without a decision about robots.txt the tools are not offered, and the service says what to set", async () => {
   await using bus = createMemoryBus();
   await using running = await startLinkedinTools(bus, loadConfig(configSchema, { env: {} }), { service: "linkedin-tools" });

@@ -27,6 +27,8 @@ export interface LinkedinSite {
 /** The product of the User-Agent header, by which rules of robots.txt name us. */
 const PRODUCT = "RockBot";
 const ROBOTS_MS = 3_600_000;
+/** LinkedIn's own status for clients that it does not want now. */
+const NOT_WANTED = 999;
 
 /** Its types are those of an ES module, and it is none. */
 const readRobots = robots as unknown as typeof robots.default;
@@ -35,15 +37,20 @@ const readRobots = robots as unknown as typeof robots.default;
 export function createLinkedinSite({ baseUrl, fetch, robots: policy, intervalMs }: LinkedinSiteOptions): LinkedinSite {
   const oneAtATime = createSemaphore(1);
   let nextAt = 0;
+  /** Until then the site has asked for no request. */
+  let closedUntil = 0;
   let rules: { readonly until: number; readonly isAllowed: (url: string) => boolean } | undefined;
 
   async function get(url: string, signal: AbortSignal) {
+    const closedMs = closedUntil - performance.now();
+    if (closedMs > 0) throw statusError(describeUrl(new URL(url)), 429, Math.ceil(closedMs));
     const waitMs = nextAt - performance.now();
     if (waitMs > 0) await pause(waitMs, signal);
     signal.throwIfAborted();
     nextAt = performance.now() + intervalMs;
     await using response = await fetch(url, { signal, maxRedirects: 0, headers: { accept: "text/html, text/plain;q=0.5" } });
     const { status, retryAfterMs } = response;
+    if (status === 429 || status === NOT_WANTED) closedUntil = performance.now() + (retryAfterMs ?? 0);
     const isRead = status === 200 || status === 404;
     return { status, retryAfterMs, text: isRead ? (decodeText((await response.body()).bytes, response.header("content-type")) ?? "") : "" };
   }
@@ -74,8 +81,7 @@ export function createLinkedinSite({ baseUrl, fetch, robots: policy, intervalMs 
       }
       const { status, retryAfterMs, text } = await get(url.href, signal);
       if (status === 200) return text;
-      // LinkedIn's own status for clients that it does not want now.
-      if (status === 999) throw statusError(describeUrl(url), 429, retryAfterMs);
+      if (status === NOT_WANTED) throw statusError(describeUrl(url), 429, retryAfterMs);
       if (status >= 300 && status < 400) {
         throw new ToolError(ToolErrorCode.Unavailable, `Cannot read ${describeUrl(url)}: LinkedIn asks for a login now. Try again later.`, {
           details: { status },
