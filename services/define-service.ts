@@ -3,6 +3,7 @@ import type { Bus, Logger } from "@rockbot/bus";
 import type { TrustStore } from "@rockbot/mcp/trust";
 import type { WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
+import type { Finding } from "@rockbot/process";
 import type { ConfigSchema, LoadConfigOptions } from "@rockbot/process/config";
 import type { ServiceConfig } from "@rockbot/process/run";
 import type { BusServiceConfig } from "@rockbot/process/run-on-bus";
@@ -101,15 +102,6 @@ export interface BusStartParts<Config> extends StartParts<Config> {
   readonly workingMemory: WorkingMemory | undefined;
   readonly turnStore: TurnStore | undefined;
   readonly summaryStore: SummaryStore | undefined;
-}
-
-/** One thing that `rockbot doctor` has looked at. */
-export interface Finding {
-  readonly what: string;
-  /** `broken` is what RockBot cannot run without; `missing` costs a feature. */
-  readonly state: "ok" | "missing" | "broken";
-  /** What is so, and what it costs. */
-  readonly message: string;
 }
 
 /** What only a deployment has to know of a service: the chart and compose read it. */

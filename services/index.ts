@@ -3,12 +3,12 @@ import type { StartGatewayOptions } from "./gateway/src/gateway.ts";
 import type { GatewayConfig } from "./gateway/src/generated/config.ts";
 import type { ConnectStore } from "./knowledge-tools/src/store/knowledge-store.ts";
 
+export type { Finding } from "@rockbot/process";
 export {
   type BusService,
   type BusStartParts,
   defineService,
   egresses,
-  type Finding,
   isConfigured,
   REDIS_RIGHTS,
   type RunningService,

@@ -1,13 +1,8 @@
+import type { Finding } from "@rockbot/process";
 import { loginCommand, type Product, products } from "./accounts/products.ts";
 import { TokenStore } from "./accounts/token-store.ts";
 import type { GoogleToolsConfig } from "./generated/config.ts";
 import { googleToolsOff } from "./google-tool-set.ts";
-
-interface Finding {
-  readonly what: string;
-  readonly state: "ok" | "missing" | "broken";
-  readonly message: string;
-}
 
 /** For `rockbot doctor`: whether there is an OAuth client, and which accounts have logged in. */
 export async function examine(config: Readonly<GoogleToolsConfig>): Promise<readonly Finding[]> {

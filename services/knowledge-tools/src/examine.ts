@@ -1,12 +1,7 @@
+import type { Finding } from "@rockbot/process";
 import type { KnowledgeToolsConfig } from "./generated/config.ts";
 import { openStore } from "./knowledge-tools.ts";
 import type { ConnectStore } from "./store/knowledge-store.ts";
-
-interface Finding {
-  readonly what: string;
-  readonly state: "ok" | "broken";
-  readonly message: string;
-}
 
 /** For `rockbot doctor`: where knowledge is kept, and whether that can be opened. */
 export async function examine(config: Readonly<KnowledgeToolsConfig>, connect: ConnectStore): Promise<readonly Finding[]> {

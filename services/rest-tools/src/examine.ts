@@ -1,12 +1,7 @@
 import { ConfigError } from "@rockbot/contracts";
+import type { Finding } from "@rockbot/process";
 import { readRestFile } from "./file/read-rest-file.ts";
 import type { RestToolsConfig } from "./generated/config.ts";
-
-interface Finding {
-  readonly what: string;
-  readonly state: "ok" | "missing" | "broken";
-  readonly message: string;
-}
 
 /** For `rockbot doctor`: whether there is a file of REST tools, and what its tools lack. */
 export function examine({ restConfig }: Readonly<RestToolsConfig>, env: Readonly<Record<string, string | undefined>>): readonly Finding[] {

@@ -1,11 +1,6 @@
+import type { Finding } from "@rockbot/process";
 import type { SchedulerConfig } from "./generated/config.ts";
 import { systemTimeZone } from "./time/zoned-time.ts";
-
-interface Finding {
-  readonly what: string;
-  readonly state: "ok";
-  readonly message: string;
-}
 
 /** For `rockbot doctor`: where scheduled tasks are kept, and in which zone their times are. */
 export async function examine({ timezone, redisUrl, schedulesFile }: Readonly<SchedulerConfig>): Promise<readonly Finding[]> {

@@ -1,16 +1,11 @@
 import { silentLogger } from "@rockbot/bus";
+import type { Finding } from "@rockbot/process";
 import { checkNetwork } from "@rockbot/sandbox";
 import { type CreateRunnerOptions, createRunner } from "./create-runner.ts";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 import { readPythonFacts } from "./python-facts.ts";
 
 const SCRIPT_MS = 30_000;
-
-interface Finding {
-  readonly what: string;
-  readonly state: "ok" | "missing";
-  readonly message: string;
-}
 
 /** For `rockbot doctor`: what the sandboxes give that the settings name, found out by a script. */
 export async function examine(config: Readonly<ScriptsManagerConfig>, env: CreateRunnerOptions["env"]): Promise<readonly Finding[]> {

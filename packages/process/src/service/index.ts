@@ -1,6 +1,7 @@
 // The life of a process.
 
 export { exitOnCrash } from "./exit-on-crash.ts";
+export type { Finding } from "./finding.ts";
 export { type OnShutdownOptions, onShutdown, type Shutdown } from "./on-shutdown.ts";
 export { type SignalListeners, takeSignals } from "./take-signals.ts";
 
