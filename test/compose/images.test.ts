@@ -6,7 +6,7 @@ import { services } from "@rockbot/services";
 import { docker, run, temporaryFolder } from "@rockbot/testing";
 import { beforeAll, describe, expect, test } from "vitest";
 import { cloneInto } from "./compose-project.ts";
-import { DATA, engineOptions, HARDENED, imageSizes, measureImage } from "./measure-image.ts";
+import { engineOptions, HARDENED, imageSizes, measureImage } from "./measure-image.ts";
 
 const TAG = "test";
 const image = (name: string): string => `rockbot/${name}:${TAG}`;
@@ -29,7 +29,7 @@ describe("an image that a clone of the last commit builds", () => {
   });
 
   test("of the command runs so, too", async () => {
-    const output = await docker(["run", "--rm", ...HARDENED, ...DATA, image("cli"), "call", "list_tool_guides"], 120_000);
+    const output = await docker(["run", "--rm", ...HARDENED, image("cli"), "call", "list_tool_guides"], 120_000);
     expect(output).toContain("web");
     const { sizeMB, appMB } = await imageSizes(image("cli"));
     expect(appMB).toBeLessThanOrEqual(8);

@@ -22,7 +22,7 @@ const IDLE_AFTER_MS = 1_000;
 export const HARDENED = ["--read-only", "--cap-drop", "ALL", "--user", "65534:65534", "--security-opt", "no-new-privileges"];
 
 /** The one folder that services may write to, where they keep data. */
-export const DATA = ["--tmpfs", "/data:uid=65534,gid=65534,mode=0700", "--env", "DATA_DIRECTORY=/data"];
+const DATA = ["--tmpfs", "/data:uid=65534,gid=65534,mode=0700", "--env", "DATA_DIRECTORY=/data"];
 
 const SOCKET = "/var/run/docker.sock";
 

@@ -86,3 +86,13 @@ test("ten processes that write at once all write", { timeout: 240_000 }, async (
   for (const { code, stderr } of await Promise.all(ended)) expect([code, stderr]).toEqual([0, expect.stringContaining(`${EACH} new`)]);
   expect((await exported()).length).toBe(WRITERS * EACH);
 });
+
+test("a folder that cannot be written to turns off knowledge alone, and a call of it says why", async () => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, "file"), "");
+  const options = { folder: folder.path, env: { DATA_DIRECTORY: join(folder.path, "file/data") } };
+  expect((await runCli(["call", "knowledge_search", '{"query":"x"}'], options)).stderr).toMatch(
+    /"knowledge_search": it is off[.] Cannot keep data .*DATA_DIRECTORY/,
+  );
+  expect((await runCli(["call", "list_tool_guides"], options)).stdout).toContain("scheduling");
+});

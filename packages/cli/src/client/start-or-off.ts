@@ -1,7 +1,9 @@
 import { silentLogger } from "@rockbot/bus";
-import { ToolError } from "@rockbot/contracts";
+import { allToolNames, ToolError } from "@rockbot/contracts";
 import type { StartGatewayOptions } from "@rockbot/gateway";
+import { findGlob } from "@rockbot/policy";
 import type { BusServiceConfig } from "@rockbot/process/run-on-bus";
+import { StoreUnavailableError } from "@rockbot/records";
 import type { BusService, BusStartParts, RunningService } from "@rockbot/services";
 
 type Needed = "bus" | "config" | "env" | "policy";
@@ -29,7 +31,9 @@ export async function startOrOff(service: BusService, parts: ComposedParts): Pro
   try {
     return await service.start({ ...none, log: silentLogger, signal: new AbortController().signal, ...parts, service: name, topic });
   } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-    return { isOff: true, off: tools.map((tool) => ({ tool, reason: error.message })), async [Symbol.asyncDispose]() {} };
+    if (!(error instanceof ToolError || error instanceof StoreUnavailableError)) throw error;
+    const known = allToolNames.filter((tool) => findGlob(tools, tool) !== undefined);
+    const off = (known.length > 0 ? known : tools).map((tool) => ({ tool, reason: error.message }));
+    return { isOff: true, off, async [Symbol.asyncDispose]() {} };
   }
 }
