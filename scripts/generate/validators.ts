@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { Ajv, type Options } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import formatsPlugin from "ajv-formats";
@@ -18,6 +19,7 @@ export async function validatorsModule(schemas: Record<string, JsonSchema>, defi
   const code = standaloneCode.default(ajv, ids);
   // ajv's output still requires its own run-time helpers: bundling takes in the few lines that are used.
   const bundle = await build({
+    absWorkingDir: resolve(import.meta.dirname, "../.."), // names of modules in the output are relative to it
     stdin: { contents: code, resolveDir: import.meta.dirname, loader: "js" },
     bundle: true,
     write: false,
