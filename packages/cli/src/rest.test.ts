@@ -59,9 +59,11 @@ test("call and tools start rest-tools when nothing runs and REST_CONFIG names it
   expect(await runHere(["call", "rest__find"], options)).toMatchObject({ code: 0, stdout: "{}\n" });
   expect(await runHere(["call", "rest__shop_listItems"], options)).toMatchObject({ code: 0, stdout: "{}\n" });
   expect(existsSync(join(folder.path, "rest.lock.json"))).toBe(true);
-  const { stdout } = await runHere(["tools"], options);
+  const { stdout, stderr } = await runHere(["tools"], options);
   expect(stdout).toContain("rest__shop_listItems");
   expect(stdout).not.toContain("linkedin_jobs");
+  expect(stderr).toContain("off       linkedin_*. Set LINKEDIN_ROBOTS.");
+  expect(stderr).toMatch(/off {7}web_search\. It needs a key of the Brave Search API/);
 });
 
 test("mcp approve approves operations of documents in a running system", { timeout: 120_000 }, async () => {
@@ -73,6 +75,9 @@ test("mcp approve approves operations of documents in a running system", { timeo
   await using _up = await startUp({ ...options, env: { REST_CONFIG, ALLOW_ADDRESSES: `127.0.0.1:${server.port}` } }, []);
 
   expect(await runHere(["mcp", "approve"], options)).toMatchObject({ stdout: expect.stringMatching(/rest:shop.*listItems/s) });
+  const { stderr } = await runHere(["tools"], options);
+  expect(stderr).toContain("off       linkedin_*. Set LINKEDIN_ROBOTS.");
+  expect(stderr).not.toContain("rest__");
   expect(await runHere(["mcp", "approve", "rest:shop", "--yes"], options)).toMatchObject({ code: 0 });
   await expect.poll(async () => (await runHere(["call", "rest__shop_listItems"], options)).stdout, { timeout: 20_000, interval: 200 }).toBe("{}\n");
 });

@@ -22,6 +22,7 @@ export function callerClient(caller: ToolCaller, { where, bus, policy }: CallerC
       return listTools(caller.toolsOf(caller.agent));
     },
     listMissing: async () => (await caller.discovered()).missing,
+    listOff: async () => [],
     getGuides: () => caller.getGuides(),
     onChange: (listener) => caller.tools.onChange(listener),
     follow: (sessionId, turnId, signal) => follow(sessions, sessionId, turnId, signal),

@@ -9,6 +9,7 @@ import { MEMORY_BUS } from "../bus-url.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { callerClient } from "./caller-client.ts";
 import { withLockFile } from "./lock-file.ts";
+import { offTools } from "./off-tools.ts";
 import { startOrOff } from "./start-or-off.ts";
 import type { ToolClient } from "./tool-client.ts";
 
@@ -33,7 +34,8 @@ export async function openLocalClient({ tool, policyFile, ...options }: LocalCli
   const policy = started.use(await openPolicy(policyFile));
   const blobs = started.use(createMemoryBlobStore());
   const parts = { bus, blobs, env, policy };
-  const running = await Promise.all((await mayHave(tool, options)).map((each) => startLocal(each, parts, started)));
+  const starting = (await mayHave(tool, options)).map(async (each) => [each.service.name, await startLocal(each, parts, started)] as const);
+  const running = new Map(await Promise.all(starting));
   const caller = started.use(await createToolCaller(bus, { agent: "cli", results: "copy", policy, blobs }));
   if (mcpConfig !== undefined) {
     const { offerMcpTools } = await import("@rockbot/mcp/for-agents");
@@ -42,8 +44,9 @@ export async function openLocalClient({ tool, policyFile, ...options }: LocalCli
   const client = callerClient(caller, { where: "this process", bus, policy }, started.move());
   return {
     ...client,
+    listOff: async () => offTools(running),
     async call(name, args, options) {
-      const off = running.flatMap(({ off = [] }) => off).find(({ tool }) => tool === name);
+      const off = offTools(running).find(({ tool }) => tool === name);
       if (off !== undefined) throw new ToolError(ToolErrorCode.Unavailable, `Cannot call "${name}": it is off. ${off.reason}`, { isRetryable: false });
       return await client.call(name, args, options);
     },

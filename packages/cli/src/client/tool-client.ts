@@ -1,5 +1,6 @@
 import type { AgentEvent, ToolGuide, ToolInvokeResponse } from "@rockbot/contracts";
 import type { CallOptions, ListedTool, MissingList } from "@rockbot/tools";
+import type { OffTool } from "./off-tools.ts";
 
 /** Where a command's calls go: a running `rockbot up`, services behind a broker, or tools in this process. */
 export interface ToolClient extends AsyncDisposable {
@@ -9,6 +10,8 @@ export interface ToolClient extends AsyncDisposable {
   listTools(): Promise<readonly ListedTool[]>;
   /** Services that are there and whose tools are not known, sorted by name. */
   listMissing(): Promise<readonly Pick<MissingList, "service" | "fault">[]>;
+  /** The tools that are not offered, as far as is known there: services behind a broker do not say. */
+  listOff(): Promise<readonly OffTool[]>;
   /** All guides, sorted by name. */
   getGuides(): Promise<readonly ToolGuide[]>;
   /** Calls `listener` when tools have come or gone, until the returned function is called. */

@@ -1,4 +1,5 @@
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
+import { offLines } from "../client/off-tools.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
@@ -25,8 +26,10 @@ export async function listTools({ bus, json = false, mcpConfig, policy }: ListTo
     console.log(JSON.stringify(tools, undefined, 2));
     return;
   }
+  const off = offLines(await client.listOff());
   const width = Math.max(0, ...tools.map(({ name, parameters }) => usage(name, parameters).length));
   for (const { name, description, parameters } of tools) console.log(plainText(`${usage(name, parameters).padEnd(width)}  ${firstSentence(description)}`));
+  for (const line of off) console.error(plainText(line));
   console.error(`${tools.length} tools, run by ${client.where}. Call one: rockbot call NAME '{"argument":"value"}'`);
 }
 

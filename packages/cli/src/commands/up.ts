@@ -1,5 +1,5 @@
 import { version } from "@rockbot/base/version";
-import { createMemoryBus, type Logger } from "@rockbot/bus";
+import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { tools as ownTools } from "@rockbot/contracts";
 import type { Gateway, OperatorParts } from "@rockbot/gateway";
 import type { BridgeApprovals, McpBridge } from "@rockbot/mcp-bridge";
@@ -13,6 +13,7 @@ import type { RunningRestTools } from "@rockbot/rest-tools";
 import { openState } from "@rockbot/services/state";
 import { createToolCaller } from "@rockbot/tools";
 import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
+import { offLines, offTools } from "../client/off-tools.ts";
 import { type RunningOrOff, startOrOff } from "../client/start-or-off.ts";
 import { untilHeard } from "../client/until-heard.ts";
 import { CommandError } from "../command-error.ts";
@@ -75,6 +76,7 @@ export async function up(options: UpOptions): Promise<void> {
             bus,
             caller,
             mcpServers: () => bridge?.servers,
+            off: () => offTools(running),
             approvals: approvalsIn(running),
             journals: [caller, ...running.values()].flatMap(({ journal }) => journal ?? []),
             policy,
@@ -82,11 +84,9 @@ export async function up(options: UpOptions): Promise<void> {
           },
           { drainMs: graceMs, signal: shutdown.signal, log },
         );
-
   await bridge?.settled?.(MCP_SERVERS_MS); // one that cannot run here has none
   await (caller && untilHeard(caller, servingOf(chosen, running)));
-  const tools = caller?.tools.getTools();
-  console.error(describe(config, { running, gateway, tools, socket: socket?.path, policy: policy.current(), verifiesSender: bus.traits.verifiesSender }));
+  console.error(describe(config, { running, gateway, tools: caller?.tools.getTools(), socket: socket?.path, policy: policy.current(), traits: bus.traits }));
   console.error(`ready in ${Math.round(performance.now())} ms`);
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
@@ -137,14 +137,14 @@ function describe(
     tools,
     socket,
     policy: { revision, document },
-    verifiesSender,
+    traits: { verifiesSender },
   }: {
     readonly running: ReadonlyMap<string, RunningOrOff>;
     readonly gateway: Gateway | undefined;
     readonly tools: readonly Named[] | undefined;
     readonly socket: string | undefined;
     readonly policy: Policy;
-    readonly verifiesSender: boolean;
+    readonly traits: Bus["traits"];
   },
 ): string {
   const names = chosen.map(({ service }) => service.name);
@@ -163,13 +163,7 @@ function describe(
     ...(policyFile === undefined ? [] : policyNotes(document).map((words) => `            ${words}`)),
   );
   lines.push(`  identity  ${verifiesSender ? "verified by the broker" : "trusted: every process on this bus can act as any agent"}`);
-  for (const { off = [], notes = [] } of running.values()) {
-    const byReason = Map.groupBy(off, ({ reason }) => reason);
-    lines.push(
-      ...[...byReason].map(([reason, tools]) => `  off       ${tools.map(({ tool }) => tool).join(", ")}. ${reason}`),
-      ...notes.map((words) => `  ${words}`),
-    );
-  }
+  for (const { off = [], notes = [] } of running.values()) lines.push(...[...offLines(off), ...notes].map((words) => `  ${words}`));
   const example = exampleCall(tools, names);
   if (gateway !== undefined && example !== undefined) {
     const auth = gateway.access === "open to this machine" ? "" : ' -H "authorization: Bearer $TOKEN"';

@@ -6,6 +6,8 @@ import type { BridgeApprovals, BridgedServerHealth } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { ToolCaller } from "@rockbot/tools";
+import type { OffTool } from "../client/off-tools.ts";
+import { OFF_PATH } from "../client/socket-client.ts";
 import { CommandError } from "../command-error.ts";
 import { operatorApp } from "./operator-app.ts";
 import { createMcpApp, MCP_PATH } from "./operator-mcp.ts";
@@ -35,6 +37,8 @@ export interface SocketParts {
   readonly mcpServers?: (() => readonly BridgedServerHealth[] | undefined) | undefined;
   /** Likewise. */
   readonly approvals?: BridgeApprovals | undefined;
+  /** The tools that are not offered here. @default none */
+  readonly off?: (() => readonly OffTool[]) | undefined;
   /** Of all callers in this process, for the operator. @default the caller's */
   readonly journals?: readonly ToolCaller["journal"][] | undefined;
   /** Where calls that are refused here leave a line. @default nowhere: they are logged and counted only */
@@ -51,7 +55,7 @@ export interface SocketParts {
  */
 export async function serveSocket(
   socket: OwnSocket,
-  { bus, caller, mcpServers = () => undefined, approvals, journals = [caller.journal], policy, audit }: SocketParts,
+  { bus, caller, mcpServers = () => undefined, off = () => [], approvals, journals = [caller.journal], policy, audit }: SocketParts,
   { drainMs, signal, log = silentLogger, notReady }: ServeSocketOptions,
 ): Promise<AsyncDisposable> {
   const drainOver = new AbortController();
@@ -65,6 +69,7 @@ export async function serveSocket(
   const app: HttpApp = {
     fetch(request, env) {
       const { pathname } = new URL(request.url);
+      if (pathname === OFF_PATH) return Response.json({ off: off() });
       return (pathname === MCP_PATH ? mcp : pathname.startsWith(OPERATOR_PATH) ? operator : gateway).fetch(request, env);
     },
   };
