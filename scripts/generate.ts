@@ -47,7 +47,8 @@ for (const file of globSync("{packages,services}/*/src/**/*.py").sort()) {
   files.set(join(room, owner, "src/generated", `${name}.ts`), programModule(file, name, await readFile(file, "utf8")));
 }
 const charted = chartedServices(services, configs);
-files.set("helm/rockbot/values.schema.json", chartSchema(chartValues, charted, configs));
+const { ServerEntry: mcpServer = {} } = (settings.get("services/mcp-bridge/servers.schema.yaml")?.["definitions"] ?? {}) as Record<string, JsonSchema>;
+files.set("helm/rockbot/values.schema.json", chartSchema(chartValues, charted, configs, mcpServer));
 files.set("helm/rockbot/files/services.json", `${JSON.stringify(charted, null, 2)}\n`);
 await make(ALERTS, async () => {
   for (const [file, text] of await alertFiles(await readFile(ALERTS, "utf8"))) files.set(file, text);

@@ -15,8 +15,9 @@ const DECIDED = new RegExp(
  * The schema of the chart's values, with a property for each service: that of `definitions.service`, with the service's settings, none of which has to be
  * given, and the names of its secrets.
  * @param configs the schema of each service's settings
+ * @param mcpServer that of an entry of mcp.json
  */
-export function chartSchema(schema: JsonSchema, services: readonly ChartedService[], configs: ReadonlyMap<string, JsonSchema>): string {
+export function chartSchema(schema: JsonSchema, services: readonly ChartedService[], configs: ReadonlyMap<string, JsonSchema>, mcpServer: JsonSchema): string {
   const definitions = schema["definitions"] as Record<string, JsonSchema>;
   const shared = Object.keys(definitions["service"]?.properties ?? {});
   const own = (schema.properties ?? {}) as Record<string, JsonSchema>;
@@ -33,7 +34,7 @@ export function chartSchema(schema: JsonSchema, services: readonly ChartedServic
       },
     ];
   });
-  const filledIn = { ...schema, properties: { ...own, ...Object.fromEntries(keys) } };
+  const filledIn = { ...schema, properties: { ...own, ...Object.fromEntries(keys) }, definitions: { ...definitions, mcpServer } };
   return `${JSON.stringify(filledIn, (key, value: unknown) => (key.startsWith("x-") ? undefined : value), 2)}\n`;
 }
 

@@ -28,6 +28,8 @@ export interface ChartedService {
   readonly secrets: readonly string[];
   /** Those of them that it cannot start without in a deployment. */
   readonly required: readonly string[];
+  /** The setting without which it offers no tool. */
+  readonly needs?: string | undefined;
   /** What its values are unless a release says otherwise. */
   readonly values: Readonly<Record<string, unknown>>;
 }
@@ -59,6 +61,7 @@ export function chartedServices(services: readonly (BusService | Server)[], conf
       readsMcp: "mcpConfig" in properties,
       secrets,
       required: needed.filter((variable) => secrets.includes(variable)),
+      needs: onBus ? service.needs : undefined,
       values: {
         enabled: deployment.enabled ?? true,
         replicas: deployment.replicas ?? 1,

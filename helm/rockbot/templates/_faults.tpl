@@ -23,6 +23,21 @@
 {{- $faults = append $faults (printf "%s.secrets.keys: %s: name the Secret that has it, in existingSecret" $part.service.key .) -}}
 {{- end -}}
 {{- end -}}
+{{- $isElsewhere := or .readsMcp (has (.needs | default "" | snakecase | upper) .secrets) -}}
+{{- if and .needs (not $isElsewhere) (not (hasKey $service.settings .needs)) -}}
+{{- $faults = append $faults (printf "%s.settings.%s: needed: without it the service offers no tool" .key .needs) -}}
+{{- end -}}
+{{- if and (eq .name "agent") (not $service.settings.modelUrl) (not $service.settings.ollamaUrl) -}}
+{{- $faults = append $faults (printf "%s.settings.modelUrl: name the API of its model, or an Ollama in settings.ollamaUrl" .key) -}}
+{{- end -}}
+{{- if and (eq .name "agent") $service.settings.modelUrl (not $service.settings.model) -}}
+{{- $faults = append $faults (printf "%s.settings.model: name the model at settings.modelUrl" .key) -}}
+{{- end -}}
+{{- range $service.extraEnv -}}
+{{- if has (trimSuffix "_FILE" .name) $part.service.secrets -}}
+{{- $faults = append $faults (printf "%s.extraEnv: %s: a secret is no variable: name the Secret that has it, in %s.secrets.from" $part.service.key .name $part.service.key) -}}
+{{- end -}}
+{{- end -}}
 {{- if and (has "configured" .egress) $service.settings.modelUrl $values.networkPolicy.enabled (not $service.egress) (ne (include "rockbot.service.internet" $part) "true") -}}
 {{- $faults = append $faults (printf "%s: nothing lets it reach settings.modelUrl: set %s.internet to true if that is a public address, else write a rule into %s.egress" .key .key .key) -}}
 {{- end -}}
@@ -57,6 +72,9 @@
 {{- end -}}
 {{- end -}}
 {{- if has "cluster" .egress -}}
+{{- if gt (int $service.settings.sandboxFloor) (int $service.settings.sandboxCeiling) -}}
+{{- $faults = append $faults (printf "%s.settings: expected sandboxFloor to be at most sandboxCeiling, got %d and %d" .key (int $service.settings.sandboxFloor) (int $service.settings.sandboxCeiling)) -}}
+{{- end -}}
 {{- $admission := $values.scripts.admissionPolicy -}}
 {{- if and $admission.enabled $admission.allowedImages (not (has $service.settings.kubernetesImage $admission.allowedImages)) -}}
 {{- $faults = append $faults (printf "scripts.admissionPolicy.allowedImages: expected %s among them, the image of %s.settings.kubernetesImage: no script would run" $service.settings.kubernetesImage .key) -}}
@@ -96,6 +114,41 @@
 {{- $faults = append $faults "networkPolicy.enabled: must be true in production" -}}
 {{- end -}}
 {{- end -}}
-{{- $faults = concat $faults (include "rockbot.state.faults" . | fromJsonArray) -}}
+{{- $faults = concat $faults (include "rockbot.state.faults" . | fromJsonArray) (include "rockbot.releaseFaults" . | fromJsonArray) -}}
+{{ $faults | toJson }}
+{{- end }}
+
+{{- /* What is wrong with the release's names, and with values that no one service has, as a JSON list. */ -}}
+{{- define "rockbot.releaseFaults" -}}
+{{- $values := .Values -}}
+{{- $faults := list -}}
+{{- if not (regexMatch "^[a-z][-a-z0-9]*$" .Release.Name) -}}
+{{- $faults = append $faults (printf "the release's name: expected a letter, then letters, digits and hyphens, as names of Services have, got %s" .Release.Name) -}}
+{{- end -}}
+{{- if eq $values.scripts.namespace.name .Release.Namespace -}}
+{{- $faults = append $faults (printf "scripts.namespace.name: expected another namespace than %s, that of the services: whoever may make pods there reads their Secrets" .Release.Namespace) -}}
+{{- end -}}
+{{- if and $values.priorityClasses.create $values.scripts.priorityClass.create (ge (int $values.scripts.priorityClass.value) (int $values.priorityClasses.service.value)) -}}
+{{- $faults = append $faults (printf "scripts.priorityClass.value: expected less than priorityClasses.service.value, %d, so that scripts give way, got %d" (int $values.priorityClasses.service.value) (int $values.scripts.priorityClass.value)) -}}
+{{- end -}}
+{{- if and $values.policy.text $values.policy.existingConfigMap -}}
+{{- $faults = append $faults "policy: expected text or existingConfigMap, got both" -}}
+{{- end -}}
+{{- with ($values.policy.text | fromYaml).Error -}}
+{{- $faults = append $faults (printf "policy.text: expected a policy in YAML: %s" .) -}}
+{{- end -}}
+{{- if and $values.mcp.servers $values.mcp.existingConfigMap -}}
+{{- $faults = append $faults "mcp: expected servers or existingConfigMap, got both" -}}
+{{- end -}}
+{{- if and $values.monitoring.otlp.endpoint $values.networkPolicy.enabled (not $values.monitoring.otlp.egress) -}}
+{{- $faults = append $faults "monitoring.otlp.egress: write the rule that lets services reach monitoring.otlp.endpoint" -}}
+{{- end -}}
+{{- $isReached := false -}}
+{{- range (include "rockbot.services" . | fromJson).services -}}{{- if eq (.reachedBy | default "") "outside" -}}{{- $isReached = true -}}{{- end -}}{{- end -}}
+{{- range $name := tuple "ingress" "httpRoute" -}}
+{{- if and (index $values $name).enabled (not $isReached) -}}
+{{- $faults = append $faults (printf "%s.enabled: leads to the gateway, which gateway.enabled turns off" $name) -}}
+{{- end -}}
+{{- end -}}
 {{ $faults | toJson }}
 {{- end }}

@@ -111,6 +111,7 @@ spec:
 {{- if and (not $isMade) (eq (index $.Values $part).kind "existing") -}}{{- $faults = append $faults (printf "%s.secrets.existingSecret: name a Secret with %s, as %s.kind is existing" $service.key $variable $part) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
+{{- if and (ne $broker.kind "existing") (ne $rights.vhost "/") -}}{{- $faults = append $faults (printf "rights.vhost: expected / with broker.kind %s, whose services connect to it, got %s" $broker.kind $rights.vhost) -}}{{- end -}}
 {{- if and (eq $broker.kind "builtin") (gt (int $broker.replicas) 1) (ne $broker.storage.kind "claim") -}}{{- $faults = append $faults "broker.storage.kind: expected claim with several nodes: the others do not let one in that comes back without its data" -}}{{- end -}}
 {{- if .Values.production -}}
 {{- if and $rights.enabled (not $rights.passwordsSecret) -}}{{- $faults = append $faults "rights.passwordsSecret: name a Secret with the password of each user of the policy" -}}{{- end -}}

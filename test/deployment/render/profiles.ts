@@ -48,15 +48,23 @@ const production = {
 
 const toModel = [{ to: somewhere(places.model), ports: [{ protocol: "TCP", port: 443 }] }];
 
+const neededSettings: Readonly<Record<string, unknown>> = {
+  googleClientId: "client",
+  linkedinRobots: "obey",
+  restConfig: "/more/rest.yaml",
+  workspaceRoots: { notes: { folder: "/more" } },
+};
+
 /** Services that a release has to ask for. */
 const askedFor = Object.fromEntries(
   services
     .filter(({ values }) => values["enabled"] === false)
-    .map(({ key, egress, state }) => [
+    .map(({ key, egress, state, needs }) => [
       key,
       {
         enabled: true,
-        ...(egress.includes("configured") ? { egress: toModel } : {}),
+        ...(needs === undefined || neededSettings[needs] === undefined ? {} : { settings: { [needs]: neededSettings[needs] } }),
+        ...(egress.includes("configured") ? { egress: toModel, internet: egress.includes("internet") } : {}),
         ...(state.includes("data") ? { data: { kind: "claim", existingClaim: "data" } } : {}),
       },
     ]),
@@ -103,7 +111,6 @@ export const profiles = {
         egress: toModel,
       },
       agent: { ...askedFor["agent"], settings: { modelUrl: "https://models.example/v1", model: "one" } },
-      openrouterMcp: { ...askedFor["openrouterMcp"], internet: false },
       networkPolicy: { apiServer: { cidrs: [places.apiServer] }, clients: [peers.clients], monitoring: [peers.readers] },
       tls: { caBundle: { configMap: "authorities" } },
       ingress: { enabled: true, host: "rockbot.example", tlsSecret: "tls", className: "nginx" },

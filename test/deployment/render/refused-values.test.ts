@@ -2,11 +2,15 @@ import { join } from "node:path";
 import { CHART, renderChart } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
 import { services } from "../services.ts";
-import { helm, helmProgram, named, profiles } from "./profiles.ts";
+import { helm, helmProgram, named, peers, profiles } from "./profiles.ts";
 
 /** What helm says against values. */
-async function refusal(values: Readonly<Record<string, unknown>>, args: readonly string[] = []): Promise<string> {
-  return renderChart(helmProgram, args, values).then(
+async function refusal(
+  values: Readonly<Record<string, unknown>>,
+  args: readonly string[] = [],
+  place?: { readonly release: string; readonly namespace: string },
+): Promise<string> {
+  return renderChart(helmProgram, args, values, place).then(
     () => "",
     (error: Error) => error.message,
   );
@@ -20,6 +24,13 @@ describe.skipIf("why" in helm)(named("values that the chart refuses"), () => {
       webTools: { replicas: 0, settings: { busUrl: "amqp://host" }, secrets: { keys: ["BRAVE_KEY"] }, image: { digest: "sha256:abc" } },
       gateway: { autoscaling: { kind: "vpa" }, settings: { host: "127.0.0.1" } },
       ingres: { enabled: true },
+      scheduler: { resources: { limits: { memory: "512MB" } }, pdb: { maxUnavailable: "half" } },
+      agent: { resources: { limit: {} } },
+      global: { registry: "https://registry.example/", labels: { "a b": "text" } },
+      mcp: { servers: { one: { uri: "http://one.example/mcp" } } },
+      monitoring: { otlp: { endpoint: "collector:4318" } },
+      networkPolicy: { clients: [{ namespaceSelektor: {} }] },
+      redis: { image: { tag: "a b" }, storage: { size: "4GB" } },
     });
     for (const part of [
       "admisionPolicy",
@@ -33,6 +44,16 @@ describe.skipIf("why" in helm)(named("values that the chart refuses"), () => {
       "kind",
       "host",
       "ingres",
+      "/scheduler/resources/limits/memory",
+      "maxUnavailable",
+      "'limit'",
+      "registry",
+      "a b",
+      "uri",
+      "endpoint",
+      "namespaceSelektor",
+      "/redis/image/tag",
+      "/redis/storage/size",
     ]) {
       expect(said).toContain(part);
     }
@@ -68,6 +89,48 @@ describe.skipIf("why" in helm)(named("values that the chart refuses"), () => {
       "webTools.autoscaling.kind",
       "webTools.secrets.keys",
     ]);
+  });
+
+  test("names, namespaces and texts that cannot be right, and all that a service lacks, are refused at once", async () => {
+    const said = await refusal(
+      {
+        agent: { enabled: true },
+        restTools: { enabled: true },
+        webTools: { extraEnv: [{ name: "BUS_URL", value: "amqp://host" }] },
+        scriptsManager: { settings: { sandboxFloor: 3, sandboxCeiling: 2 } },
+        scripts: { namespace: { name: "own" }, priorityClass: { value: 5000 } },
+        policy: { text: "callers: [ {", existingConfigMap: "policy" },
+        mcp: { servers: { one: { url: "http://one.example/mcp" } }, existingConfigMap: "mcp" },
+        monitoring: { otlp: { endpoint: "http://collector.example:4318" } },
+        rights: { vhost: "other" },
+        gateway: { enabled: false },
+        ingress: { enabled: true, host: "rockbot.example" },
+        networkPolicy: { clients: [peers.clients] },
+      },
+      [],
+      { release: "9.release", namespace: "own" },
+    );
+    expect(
+      said
+        .match(/^ {2}- [^:]+/gm)
+        ?.map((line) => line.slice(4))
+        .sort(),
+    ).toEqual([
+      "agent.settings.modelUrl",
+      "ingress.enabled",
+      "mcp",
+      "monitoring.otlp.egress",
+      "policy",
+      "policy.text",
+      "restTools.settings.restConfig",
+      "rights.vhost",
+      "scripts.namespace.name",
+      "scripts.priorityClass.value",
+      "scriptsManager.settings",
+      "the release's name",
+      "webTools.extraEnv",
+    ]);
+    expect(await refusal({ scripts: { namespace: { name: "kube-system" } } })).toContain("/scripts/namespace/name");
   });
 
   test("production values that are not filled in name all that is missing, and go on once it is there", async () => {
