@@ -78,6 +78,8 @@ export interface RunningService extends AsyncDisposable {
 /** What each service is started with. */
 export interface StartParts<Config> {
   readonly config: Readonly<Config>;
+  /** The settings as they are now: a secret in a file may have changed. @default they stay as they are */
+  readonly current?: (() => Readonly<Config>) | undefined;
   readonly env: Env;
   readonly log: Logger;
   /** Aborts when the grace after the first signal is over. */

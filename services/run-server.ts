@@ -7,6 +7,6 @@ export async function runServer(server: Server, env: Env): Promise<void> {
   return runService({
     service: server.name,
     load: await settingsFor(server, env),
-    start: ({ config, log, signal }) => server.start({ config, env, log, signal }),
+    start: ({ config, current, log, signal }) => server.start({ config, current, env, log, signal }),
   });
 }

@@ -27,7 +27,7 @@ await serveMcpHttp(
     port: 8491,
     allowedHosts: ["ledger"],
     allowedOrigins: [],
-    token: process.env["LEDGER_TOKEN"] ?? "token-of-the-ledger",
+    token: () => process.env["LEDGER_TOKEN"] ?? "token-of-the-ledger",
     maxConcurrent: 1_000,
     drainMs: 1_000,
   },

@@ -22,6 +22,6 @@ if (first === "--stdio") {
   await using server = serveMcpStdio(served(Number(tools)), { input: process.stdin, output: process.stdout });
   await server.ended;
 } else {
-  const options = { host: "127.0.0.1", port: 0, token, allowedHosts: [], allowedOrigins: [], maxConcurrent: 256, drainMs: 1_000 };
+  const options = { host: "127.0.0.1", port: 0, token: () => token, allowedHosts: [], allowedOrigins: [], maxConcurrent: 256, drainMs: 1_000 };
   for (let i = 0; i < Number(first); i++) process.stdout.write(`${(await serveMcpHttp(served(Number(tools)), options)).url}\n`);
 }

@@ -12,6 +12,8 @@ export interface RedisAddress {
   readonly isTls: boolean;
   /** Who says which Redis is the master, and moves that to another where it fails. */
   readonly sentinels?: RedisSentinels;
+  /** Reads the address again: its password may have changed. */
+  readonly again?: () => RedisAddress;
   /** The address without user and password: what logs and errors say. */
   readonly label: string;
 }
@@ -25,6 +27,9 @@ export interface RedisSentinels {
   readonly isOpen: boolean;
 }
 
+/** The address of a Redis, or what reads it anew for each connection. */
+export type RedisUrl = string | (() => string);
+
 const SCHEME = /^redis(s?)(\+sentinel)?:$/;
 /** More Sentinels than this are none that anybody runs. */
 const MAX_SENTINELS = 16;
@@ -36,7 +41,8 @@ const EXPECTED = "expected redis://user:password@host:port/database, redis+senti
  * if `?sentinels=open` stands at the end. The password becomes one of the process's secrets.
  * @throws {RangeError} if the text is no such address; the error never holds the text, which may have a password in it
  */
-export function parseRedisAddress(url: string): RedisAddress {
+export function parseRedisAddress(url: RedisUrl): RedisAddress {
+  if (typeof url === "function") return { ...parseRedisAddress(url()), again: () => parseRedisAddress(url()) };
   const [, before = "", nodes = "", after = ""] = /^([^:/?#]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? [];
   const [first = "", ...others] = nodes.split(",");
   registerUrlSecret(`${before}host`);

@@ -28,8 +28,8 @@ import type { SessionHub } from "./sessions/session-hub.ts";
 
 /** Whom a gateway lets in, and the bounds of requests. */
 export interface GatewayAppOptions {
-  /** When given, every request but health probes must carry it as `Authorization: Bearer …`, unless the policy has tokens. */
-  readonly token?: string | undefined;
+  /** The token of now. When given, every request but health probes must carry it as `Authorization: Bearer …`, unless the policy has tokens. */
+  readonly token?: (() => string | undefined) | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
   readonly policy?: PolicyHolder | undefined;
   /** The handler of `/operator/…` to the policy's operators. @default there is no such path */

@@ -22,6 +22,8 @@ import { SessionHub } from "./sessions/session-hub.ts";
 /** The parts of the process that a gateway uses. */
 export interface StartGatewayOptions {
   readonly log?: Logger | undefined;
+  /** The settings as they are now, for their token. @default they stay as they are */
+  readonly current?: (() => Readonly<GatewayConfig>) | undefined;
   /** Where requests and calls that are refused here leave a line. @default nowhere: they are logged and counted only */
   readonly audit?: AuditLog | undefined;
   /** Where services leave results that are too large for the bus. @default such results are refused */
@@ -68,7 +70,7 @@ type GatewayAccess = "open to this machine" | "by the gateway's token" | "by the
 export async function startGateway(
   bus: Bus,
   config: Readonly<GatewayConfig>,
-  { log = silentLogger, audit, blobs, journals, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
+  { log = silentLogger, current = () => config, audit, blobs, journals, policy, operator = callsAndPolicy, signal }: StartGatewayOptions = {},
 ): Promise<Gateway> {
   const { host, gatewayToken, allowedHosts, allowedOrigins, agentName, instance, callTimeoutMs, maxCallTimeoutMs, maxConcurrent } = config;
   const hostName = isIPv6(host) ? `[${host}]` : host;
@@ -86,7 +88,7 @@ export async function startGateway(
   const ending = new AbortController();
   const app = createGatewayApp(caller, {
     ...calls,
-    token: gatewayToken,
+    token: gatewayToken === undefined ? undefined : () => current().gatewayToken,
     policy,
     operator: policy === undefined ? undefined : operator({ bus, caller, policy, signal: drainOver.signal }),
     isOpen: isLoopback(host),

@@ -1,5 +1,6 @@
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startNodeProgram } from "@rockbot/testing";
+import { startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 
 const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["gateway"], env });
@@ -18,6 +19,19 @@ test("a wrong configuration ends the process with code 2 and every fault", async
   expect(stderr).toMatch(/gatewayToken, from the variable GATEWAY_TOKEN/);
   expect(stderr).toMatch(/allowedOrigins\.0, from the variable ALLOWED_ORIGINS/);
   expect(stderr).not.toContain("canary");
+});
+
+test("a token that has changed in its file holds without a restart, and the old one no more", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  const file = folder.write("token", "the-token-of-before");
+  await using main = startMain({ PORT: "0", GATEWAY_TOKEN_FILE: file });
+  await expect.poll(main.stdout, { timeout: 10_000 }).toContain('"msg":"ready"');
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(main.stdout())?.[0] ?? "";
+  const statusOf = async (token: string) => (await fetch(`${url}/v1/tools`, { headers: { authorization: `Bearer ${token}` } })).status;
+  expect([await statusOf("the-token-of-before"), await statusOf("the-token-of-now")]).toEqual([200, 401]);
+  await writeFile(file, "the-token-of-now");
+  await expect.poll(() => statusOf("the-token-of-now"), { timeout: 30_000, interval: 500 }).toBe(200);
+  expect(await statusOf("the-token-of-before")).toBe(401);
 });
 
 test("it serves until SIGTERM, and ends with code 0", async () => {

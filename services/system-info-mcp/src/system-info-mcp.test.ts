@@ -1,8 +1,9 @@
+import { writeFile } from "node:fs/promises";
 import { networkInterfaces, totalmem } from "node:os";
 import { join } from "node:path";
 import { McpServer, type McpServerAddress, type McpTool } from "@rockbot/mcp";
 import { loadConfig } from "@rockbot/process/config";
-import { freePort, startNodeProgram } from "@rockbot/testing";
+import { freePort, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
 import { configSchema } from "./generated/config.ts";
 import { startSystemInfoMcp } from "./system-info-mcp.ts";
@@ -57,11 +58,16 @@ test("over HTTP it needs a token, says how it is, and serves until SIGTERM", asy
   const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["system-info-mcp"], env });
   const healthPort = await freePort();
   await using bare = startMain({});
-  await using main = startMain({ PORT: "0", HEALTH_PORT: String(healthPort), MCP_TOKEN: TOKEN });
+  using folder = temporaryFolder();
+  const file = folder.write("token", "token-of-before-this-test");
+  await using main = startMain({ PORT: "0", HEALTH_PORT: String(healthPort), MCP_TOKEN_FILE: file });
   expect([await bare.ended, bare.stderr()]).toEqual([2, expect.stringMatching(/MCP_TOKEN/)]);
   await expect.poll(main.stdout, { timeout: 15_000 }).toContain('"msg":"ready"');
   const url = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(main.stdout())?.[0] ?? "";
-  expect((await fetch(url, { method: "POST" })).status).toBe(401);
+  const statusOf = async () => (await fetch(url, { method: "POST", headers: { authorization: `Bearer ${TOKEN}` } })).status;
+  expect(await statusOf()).toBe(401);
+  await writeFile(file, TOKEN); // a change holds without a restart
+  await expect.poll(statusOf, { timeout: 30_000, interval: 500 }).not.toBe(401);
   await using client = new McpServer({ name: "system-info", address: { type: "http", url, headers: { authorization: `Bearer ${TOKEN}` } } });
   await expect.poll(() => client.health.state, { timeout: 15_000 }).toBe("ready");
   await client.callTool(client.tools[0] as McpTool, {}, { timeoutMs: 15_000, signal: new AbortController().signal, onProgress: () => {} });

@@ -9,6 +9,8 @@ export interface StartSystemInfoMcpOptions {
   /** This process. */
   readonly runtime: Runtime;
   readonly log?: Logger | undefined;
+  /** The settings as they are now, for their token. @default they stay as they are */
+  readonly current?: (() => Readonly<SystemInfoMcpConfig>) | undefined;
   /** Aborting ends the waiting of disposal for running requests. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -17,7 +19,10 @@ export interface StartSystemInfoMcpOptions {
  * Serves the facts of this machine as MCP tools, over Streamable HTTP, to clients that have the token. In a container it sees what the
  * container sees. Disposal waits for running requests, at most `shutdownGraceMs`.
  */
-export function startSystemInfoMcp(config: Readonly<SystemInfoMcpConfig>, { runtime, log, signal }: StartSystemInfoMcpOptions): Promise<McpHttpServer> {
-  const { mcpToken, shutdownGraceMs } = config;
-  return serveMcpHttp(systemInfoTools(runtime), { ...config, token: mcpToken, drainMs: shutdownGraceMs, log, signal });
+export function startSystemInfoMcp(
+  config: Readonly<SystemInfoMcpConfig>,
+  { runtime, log, current = () => config, signal }: StartSystemInfoMcpOptions,
+): Promise<McpHttpServer> {
+  const { shutdownGraceMs } = config;
+  return serveMcpHttp(systemInfoTools(runtime), { ...config, token: () => current().mcpToken, drainMs: shutdownGraceMs, log, signal });
 }

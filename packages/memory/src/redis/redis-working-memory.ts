@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
 import { StoreUnavailableError } from "@rockbot/records";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions } from "@rockbot/records/redis";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
 import { bytesOf, isNarrow, namespaceOf } from "../entry-record.ts";
 import type { EntryRecords } from "../entry-records.ts";
 import { type ExceededBound, memoryFullError } from "../memory-full-error.ts";
@@ -34,7 +34,7 @@ const PAGE = 1_000;
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisWorkingMemory(url: string, options: RedisWorkingMemoryOptions = {}): Promise<WorkingMemory> {
+export async function connectRedisWorkingMemory(url: RedisUrl, options: RedisWorkingMemoryOptions = {}): Promise<WorkingMemory> {
   return connectStore(new RedisWorkingMemory(parseRedisAddress(url), options), options);
 }
 

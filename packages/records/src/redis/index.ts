@@ -1,4 +1,4 @@
-export { parseRedisAddress, type RedisAddress } from "../redis-address.ts";
+export { parseRedisAddress, type RedisAddress, type RedisUrl } from "../redis-address.ts";
 export { connectStore, type RedisStoreOptions } from "./connect-store.ts";
 export { leaseCommands } from "./lease-commands.ts";
 export { RedisConnection, type RedisConnectionOptions } from "./redis-connection.ts";

@@ -91,8 +91,8 @@ export class RedisConnection<Scripts extends RedisScripts> {
       disconnectTimeout: DISCONNECT_MS,
       keepAlive: 5_000,
       enableReadyCheck: false, // preparing is that check: a Redis that reads its data from disk refuses it
-      retryStrategy: () => backoffMs(++this.#failures, { maxMs: 2_000 }),
-      sentinelRetryStrategy: () => backoffMs(++this.#failures, { maxMs: 2_000 }),
+      retryStrategy: () => this.#nextAttempt(),
+      sentinelRetryStrategy: () => this.#nextAttempt(),
       // The master has become a replica, or has lost its replicas: find the new one.
       reconnectOnError: ({ message }) => message.startsWith("READONLY") || (address.sentinels !== undefined && message.includes("NOREPLICAS")),
     });
@@ -167,6 +167,17 @@ export class RedisConnection<Scripts extends RedisScripts> {
     const ended = new Promise((resolve) => this.#redis.once("end", resolve));
     this.#redis.disconnect();
     if (status === "connecting" || status === "connect" || status === "ready") await Promise.race([ended, sleep(2 * DISCONNECT_MS, undefined, { ref: false })]);
+  }
+
+  /** When to connect again, as whom the address says by then. One that cannot be read changes nothing. */
+  #nextAttempt(): number {
+    try {
+      const { username, password, sentinelUsername, sentinelPassword } = serverOptions(this.#address.again?.() ?? this.#address, undefined);
+      Object.assign(this.#redis.options, { username, password, sentinelUsername, sentinelPassword });
+    } catch (error) {
+      this.#trouble = `its address cannot be read again: ${reasonOf(error)}`;
+    }
+    return backoffMs(++this.#failures, { maxMs: 2_000 });
   }
 
   #answered(sent: { readonly sentAt: number }): void {

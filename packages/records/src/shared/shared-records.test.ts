@@ -13,7 +13,7 @@ const storeOf = (name: string, closed: string[]) => ({
 test("opens each store once, when it is first asked for, and closes the newest first", async () => {
   const closed: string[] = [];
   const opened: string[] = [];
-  const connect = (name: string) => async (url: string) => {
+  const connect = (name: string) => async (url: string | (() => string)) => {
     opened.push(`${name} at ${url}`);
     return storeOf(name, closed);
   };

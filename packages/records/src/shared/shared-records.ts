@@ -4,12 +4,13 @@ import type { ClaimStore } from "../claims/index.ts";
 import type { JournalStore } from "../journal/index.ts";
 import type { LeaseStore } from "../leases/index.ts";
 import type { RateStore } from "../rates/index.ts";
+import type { RedisUrl } from "../redis-address.ts";
 import { orClientMissing } from "./redis-client-missing-error.ts";
 
 /** Where processes keep what they share. */
 export interface SharedRecordsOptions {
   /** Where Redis is; without it nothing is shared, and each process has its own. */
-  readonly redisUrl: string | undefined;
+  readonly redisUrl: RedisUrl | undefined;
   /** Whether Redis keeps all that it has confirmed, so that claims survive its restart. @default false */
   readonly keepsAll?: boolean | undefined;
   readonly log: Logger;
@@ -59,7 +60,7 @@ export class SharedRecords implements AsyncDisposable {
   /** A further store, of any caller, under a name of its own. */
   async open<Store extends AsyncDisposable>(
     name: string,
-    connect: (url: string, options: { readonly log: Logger }) => Promise<Store>,
+    connect: (url: RedisUrl, options: { readonly log: Logger }) => Promise<Store>,
   ): Promise<Store | undefined> {
     const { redisUrl, log } = this.#options;
     if (redisUrl === undefined) return undefined;

@@ -4,8 +4,8 @@ import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import { HttpErrorCode } from "../http/http-error.ts";
 
 export interface AuthenticateOptions {
-  /** The one token of everybody, as long as the policy has none. A client that shows it is the gateway's own agent. */
-  readonly token: string | undefined;
+  /** The one token of everybody as it is now, as long as the policy has none. A client that shows it is the gateway's own agent. */
+  readonly token: (() => string | undefined) | undefined;
   /** Whose tokens say who calls. */
   readonly policy: Pick<PolicyHolder, "current"> | undefined;
   /** Whether requests are taken without a token if there is none to show. */

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
 import type { AgentEvent } from "@rockbot/contracts";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/records/redis";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
 import type { NewEvent } from "../../turn/new-event.ts";
 import type { HistoryTurn, TurnResult } from "../../turn/turn.ts";
 import {
@@ -33,7 +33,7 @@ export interface RedisTurnStoreOptions extends RedisStoreOptions {
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisTurnStore(url: string, options: RedisTurnStoreOptions = {}): Promise<TurnStore> {
+export async function connectRedisTurnStore(url: RedisUrl, options: RedisTurnStoreOptions = {}): Promise<TurnStore> {
   return connectStore(new RedisTurnStore(parseRedisAddress(url), options), options);
 }
 

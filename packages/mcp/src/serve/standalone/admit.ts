@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { bearerOf, createFrontDoor, createTokenCheck, type FrontDoorOptions } from "@rockbot/edge/inbound";
 
 export interface AdmitOptions extends FrontDoorOptions {
-  /** The bearer token that each request carries. */
-  readonly token: string;
+  /** The bearer token of now, which each request carries. */
+  readonly token: () => string;
 }
 
 /** Why a request is not answered, in words for its client. */

@@ -30,7 +30,7 @@ async function serve(tools: readonly ServedTool[], options: Partial<ServeMcpHttp
   return serveMcpHttp(served(...tools), {
     host: "127.0.0.1",
     port: 0,
-    token: TOKEN,
+    token: () => TOKEN,
     allowedHosts: [],
     allowedOrigins: [],
     maxConcurrent: 16,

@@ -1,5 +1,5 @@
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/records/redis";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
 import { recordOf, textOf } from "../record-text.ts";
 import { MAX_RECORDS, noRoomFor, type TrustRecord, type TrustStore } from "../trust-store.ts";
 import { commands } from "./commands.ts";
@@ -11,7 +11,7 @@ import { commands } from "./commands.ts";
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisTrustStore(url: string, options: RedisStoreOptions = {}): Promise<TrustStore> {
+export async function connectRedisTrustStore(url: RedisUrl, options: RedisStoreOptions = {}): Promise<TrustStore> {
   return connectStore(new RedisTrustStore(parseRedisAddress(url), options), options);
 }
 

@@ -22,6 +22,8 @@ export interface BusServiceConfig extends ServiceConfig {
 export interface BusServiceParts<Config> {
   readonly bus: Bus;
   readonly config: Config;
+  /** The settings as they are now: a secret in a file may have changed. */
+  readonly current: () => Config;
   readonly audit: AuditLog | undefined;
   readonly log: Logger;
   readonly policy: PolicyHolder;
@@ -37,9 +39,9 @@ export function runBusService<Config extends BusServiceConfig>(options: RunServi
   return runService({
     service,
     load,
-    async start({ config, log, signal, stack, unreadyWhile }) {
+    async start({ config, current, log, signal, stack, unreadyWhile }) {
       const { busUrl, busHeartbeatSeconds: heartbeatSeconds, busSilenceMs: silenceMs, policyFile, auditFile, auditKey } = config;
-      const { redisUrl, redisKeepsAll: keepsAll } = config;
+      const { redisUrl: url, redisKeepsAll: keepsAll } = config;
       if (busUrl === "memory:") log.warn({}, "the bus is in this process's memory, and no other process can join it. Set BUS_URL to amqp://…");
       const policy = stack.use(await exitOnConfigError(() => openPolicy(policyFile, { log })));
       const { identity } = policy.current().document;
@@ -51,8 +53,9 @@ export function runBusService<Config extends BusServiceConfig>(options: RunServi
           : await connectBus(() => load().busUrl, { name: service, identity, heartbeatSeconds, silenceMs, log, waitsForRights: true }),
       );
       unreadyWhile(() => (bus.isReady ? undefined : "the bus is away"));
+      const redisUrl = url === undefined ? undefined : () => load().redisUrl ?? url;
       const records = stack.use(new SharedRecords({ redisUrl, keepsAll, log }));
-      return start({ bus, config, audit, log, policy, records, signal });
+      return start({ bus, config, current, audit, log, policy, records, signal });
     },
   });
 }

@@ -5,6 +5,7 @@ import { type Log, type LogFormat, type LogLevel, startTelemetry } from "../../t
 import { exitOnCrash } from "../exit-on-crash.ts";
 import { onShutdown } from "../on-shutdown.ts";
 import { serveHealth } from "../serve-health.ts";
+import { currentSettings } from "./current-settings.ts";
 
 /** Settings of every process. */
 export interface ServiceConfig {
@@ -31,6 +32,8 @@ export interface RunServiceOptions<Config, Parts> {
 /** The parts that a service is started with. */
 export interface ServiceParts<Config> {
   readonly config: Config;
+  /** The settings as they are now: a secret in a file may have changed. */
+  readonly current: () => Config;
   readonly log: Log;
   /** Aborts when the grace after the first signal is over. */
   readonly signal: AbortSignal;
@@ -54,7 +57,8 @@ export async function runService<Config extends ServiceConfig>({ service, load, 
   const reasons = [(): string | undefined => (shutdown.isRequested ? "the process is stopping" : undefined)];
   await using stack = new AsyncDisposableStack();
   try {
-    stack.use(await start({ config, log, signal: shutdown.signal, stack, unreadyWhile: (reason) => reasons.push(reason) }));
+    const current = currentSettings(config, load, { log });
+    stack.use(await start({ config, current, log, signal: shutdown.signal, stack, unreadyWhile: (reason) => reasons.push(reason) }));
   } catch (error) {
     const fields = error instanceof ToolError ? { code: error.code, reason: error.message, details: error.details } : { err: error };
     log.error(fields, "the service cannot start");

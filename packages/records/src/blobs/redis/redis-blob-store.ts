@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions } from "../../redis/index.ts";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions, type RedisUrl } from "../../redis/index.ts";
 import {
   BlobError,
   type BlobStore,
@@ -32,7 +32,7 @@ const PART_MS = 60_000;
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisBlobStore(url: string, options: RedisBlobStoreOptions = {}): Promise<BlobStore> {
+export async function connectRedisBlobStore(url: RedisUrl, options: RedisBlobStoreOptions = {}): Promise<BlobStore> {
   return connectStore(new RedisBlobStore(parseRedisAddress(url), options), options);
 }
 

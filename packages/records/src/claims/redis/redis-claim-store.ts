@@ -1,6 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import { type Logger, silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type ServerFacts } from "../../redis/index.ts";
+import {
+  connectStore,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  type RedisStoreOptions,
+  type RedisUrl,
+  type ServerFacts,
+} from "../../redis/index.ts";
 import { checkLeaseMs } from "../check-lease-ms.ts";
 import { claimKeyText } from "../claim-key-text.ts";
 import { type Claim, type ClaimKey, type ClaimOptions, type ClaimOutcome, type ClaimStore, type ClaimView, MAX_REPLY_BYTES } from "../claim-store.ts";
@@ -16,7 +24,7 @@ import { TurnBatch } from "./turn-batch.ts";
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisClaimStore(url: string, options: RedisClaimStoreOptions = {}): Promise<ClaimStore> {
+export async function connectRedisClaimStore(url: RedisUrl, options: RedisClaimStoreOptions = {}): Promise<ClaimStore> {
   return connectStore(new RedisClaimStore(parseRedisAddress(url), options), options);
 }
 

@@ -229,6 +229,19 @@ test.each([
   expect(said).not.toContain(new URL(redis.url).password);
 });
 
+test("a password that has changed at Redis and in the address's file holds from the next connection on", async () => {
+  await using redis = await startOwnRedis();
+  const url = new URL(redis.url);
+  await redis.ctl("acl", "setuser", "claims", "on", `>${url.password}`, "~*", "+@all");
+  url.username = "claims";
+  await using store = await connectRedisClaimStore(() => url.href);
+  await take(store);
+  await redis.ctl("acl", "setuser", "claims", "resetpass", ">another-password");
+  url.password = "another-password";
+  await redis.ctl("client", "kill", "user", "claims");
+  await expect.poll(() => take(store).then(() => "works", String), BACK).toBe("works");
+});
+
 test("a user with no more rights than the store needs can use it", async () => {
   await using redis = await startOwnRedis();
   const url = new URL(redis.url);

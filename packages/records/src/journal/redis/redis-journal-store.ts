@@ -1,5 +1,5 @@
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "../../redis/index.ts";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "../../redis/index.ts";
 import { StoreUnavailableError } from "../../store-unavailable-error.ts";
 import { ANSWER_KEPT_MS, type CallRecord, isOpen } from "../call-record.ts";
 import { type JournalStore, MAX_SLOTS, type SlotClaim } from "../journal-store.ts";
@@ -12,7 +12,7 @@ import { commands } from "./commands.ts";
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisJournalStore(url: string, options: RedisStoreOptions = {}): Promise<JournalStore> {
+export async function connectRedisJournalStore(url: RedisUrl, options: RedisStoreOptions = {}): Promise<JournalStore> {
   return connectStore(new RedisJournalStore(parseRedisAddress(url), options), options);
 }
 

@@ -1,5 +1,13 @@
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, leaseCommands, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "../../redis/index.ts";
+import {
+  connectStore,
+  leaseCommands,
+  parseRedisAddress,
+  type RedisAddress,
+  RedisConnection,
+  type RedisStoreOptions,
+  type RedisUrl,
+} from "../../redis/index.ts";
 import { type LeaseClaim, type LeaseHolder, type LeaseNote, type LeaseStore, MAX_NOTE_LENGTH } from "../lease-store.ts";
 
 const NOTE_KEPT_MS = 24 * 3600 * 1000;
@@ -30,7 +38,7 @@ return redis.call('GET', KEYS[1])`,
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisLeaseStore(url: string, options: RedisStoreOptions = {}): Promise<LeaseStore> {
+export async function connectRedisLeaseStore(url: RedisUrl, options: RedisStoreOptions = {}): Promise<LeaseStore> {
   return connectStore(new RedisLeaseStore(parseRedisAddress(url), options), options);
 }
 

@@ -1,7 +1,7 @@
 import { metrics } from "@opentelemetry/api";
 import type { Charge, Shortage } from "@rockbot/base";
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "../../redis/index.ts";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "../../redis/index.ts";
 import { createMemoryRateStore } from "../memory-rate-store.ts";
 import type { RateStore } from "../rate-store.ts";
 import { commands } from "./commands.ts";
@@ -13,7 +13,7 @@ import { commands } from "./commands.ts";
  * @throws {RangeError} if the address makes no sense
  * @throws {Error} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisRateStore(url: string, options: RedisStoreOptions = {}): Promise<RateStore> {
+export async function connectRedisRateStore(url: RedisUrl, options: RedisStoreOptions = {}): Promise<RateStore> {
   return connectStore(new RedisRateStore(parseRedisAddress(url), options), options);
 }
 

@@ -1,5 +1,5 @@
 import { silentLogger } from "@rockbot/bus";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/records/redis";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
 import type { SummaryStore } from "../summary-store.ts";
 
 /** One that nobody has asked for so long is made anew. */
@@ -11,7 +11,7 @@ const KEPT_MS = 30 * 24 * 3_600_000;
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisSummaryStore(url: string, options: RedisStoreOptions = {}): Promise<SummaryStore> {
+export async function connectRedisSummaryStore(url: RedisUrl, options: RedisStoreOptions = {}): Promise<SummaryStore> {
   return connectStore(new RedisSummaryStore(parseRedisAddress(url), options), options);
 }
 

@@ -1,6 +1,6 @@
 import { silentLogger } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
-import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions } from "@rockbot/records/redis";
+import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
 import { type ScheduledTask, wakeAtOf } from "../../task/scheduled-task.ts";
 import type { ChangeOutcome, Look, ScheduleStore, StoredTask, TaskChange, Usage, Work } from "../schedule-store.ts";
 import { commands } from "./commands.ts";
@@ -18,7 +18,7 @@ export interface RedisScheduleStoreOptions extends RedisStoreOptions {
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisScheduleStore(url: string, options: RedisScheduleStoreOptions = {}): Promise<ScheduleStore> {
+export async function connectRedisScheduleStore(url: RedisUrl, options: RedisScheduleStoreOptions = {}): Promise<ScheduleStore> {
   return connectStore(new RedisScheduleStore(parseRedisAddress(url), options), options);
 }
 
