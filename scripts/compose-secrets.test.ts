@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { busRights, readPolicy } from "@rockbot/policy";
+import { envName } from "@rockbot/process/config";
 import { busServices, services } from "@rockbot/services";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
@@ -43,6 +44,13 @@ async function handedOut(given = "") {
   const read = (path: string): string => readFileSync(join(out, path), "utf8");
   return { init, out, file, read, [Symbol.dispose]: () => folder[Symbol.dispose]() };
 }
+
+test.each(busServices.flatMap(({ name, needs }) => (needs === undefined ? [] : [[name, envName(needs)] as const])))(
+  "%s gets %s, without which it offers no tool",
+  (name, variable) => {
+    expect(Object.keys(compose.services[name]?.environment ?? {}).map((key) => key.replace(/_FILE$/, ""))).toContain(variable);
+  },
+);
 
 test("no password and no token stands in docker-compose.yml, neither as a value of the environment nor on a command line", () => {
   for (const { environment = {}, command = [] } of Object.values(compose.services)) {
