@@ -44,6 +44,8 @@ export class RefusalLog implements Disposable {
   constructor(options: RefusalLogOptions) {
     const { everyMs } = options;
     this.#options = options;
+    // A rate is known of a counter that was read before its first refusals: a burst of these must not come unseen.
+    for (const reason of Object.values(ToolErrorCode)) this.#counter.add(0, { reason });
     this.#addresses = tallyByAddress((address, outcome, count) => this.#tell({ address, outcome, count }), everyMs);
     const tell = (caller: string, outcome: string, count: number) => this.#tell({ caller, outcome, count });
     this.#callers = new RefusalTally({ maxNames: MAX_CALLERS, ownLines: LINES_A_CALLER, tell, everyMs });
