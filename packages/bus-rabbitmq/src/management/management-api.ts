@@ -1,5 +1,6 @@
 import { registerUrlSecret } from "@rockbot/base/redaction";
 import { readBounded } from "@rockbot/edge/body";
+import { reasonOf } from "../connection/refusal.ts";
 
 /** One request that changes something at the broker. */
 export interface Change {
@@ -90,7 +91,7 @@ export class ManagementApi {
       const bytes = response.body === null ? Buffer.alloc(0) : await readBounded(response.body, MAX_ANSWER_BYTES);
       answer = { status: response.status, text: bytes.toString("utf8") };
     } catch (error) {
-      throw new BrokerNotReadyError(reasonOf(error));
+      throw new BrokerNotReadyError(fetchFault(error));
     }
     const { status, text } = answer;
     if (REFUSALS.includes(status)) throw new BrokerRefusedError(reasonIn(text) ?? `status ${status}`, status);
@@ -100,12 +101,12 @@ export class ManagementApi {
 }
 
 /** The words of Node, which has the cause of a failed fetch below its error. */
-function reasonOf(error: unknown): string {
+function fetchFault(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "TimeoutError") return `no answer within ${ANSWER_MS / 1000} s`;
   const { cause } = error;
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
-  return cause instanceof Error ? cause.message || cause.name : error.message;
+  return reasonOf(cause instanceof Error ? cause : error);
 }
 
 /** The broker's own reason, at most a line of it. */

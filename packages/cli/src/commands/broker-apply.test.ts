@@ -86,18 +86,34 @@ test("broker apply gives a running broker the policy's users, takes them back, a
   expect(await away.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/nothing to change\n$/) });
 });
 
+test("doctor tells a user of the broker without rights from one that has those of the policy", { timeout: 120_000 }, async () => {
+  using folder = temporaryFolder();
+  const policy = folder.write("policy.yaml", AFTER);
+  await using broker = await startOwnBroker({ hasManagement: true });
+  const ROCKBOT_MANAGEMENT_URL = await broker.managementUrl();
+  await runHere(["broker", "apply", "--policy", policy], { folder: folder.path, env: env({ ROCKBOT_MANAGEMENT_URL }) });
+  const bus = Object.assign(new URL(broker.url), { username: "web-tools", password: "pw-web-tools" }).href;
+  const doctor = () => runHere(["doctor", "--policy", policy, "--bus", bus], { folder: folder.path, env: env() });
+
+  expect((await doctor()).stdout).toMatch(/^ok +identity +verified by the broker/m);
+  await broker.importDefinitions({ permissions: [{ user: "web-tools", vhost: "/", configure: "^$", write: "^$", read: "^$" }] });
+  expect(await doctor()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^broken +identity +the user "web-tools" lacks rights of the policy/m) });
+});
+
 test("broker apply ends with the reason where no broker gets ready, and where one refuses", { timeout: 60_000 }, async () => {
   using folder = temporaryFolder();
   const policy = join(folder.path, "policy.yaml");
   writeFileSync(policy, AFTER);
   await using server = await startAnswers();
-  const apply = (path: string) =>
-    runHere(["broker", "apply", "--policy", policy, "--timeout", "1"], { folder: folder.path, env: env({ ROCKBOT_MANAGEMENT_URL: `${server.url}${path}` }) });
+  const apply = (path: string, url = server.url) =>
+    runHere(["broker", "apply", "--policy", policy, "--timeout", "1"], { folder: folder.path, env: env({ ROCKBOT_MANAGEMENT_URL: `${url}${path}` }) });
   const failed = (reason: RegExp) => ({ code: 1, stdout: "", stderr: expect.stringMatching(reason) });
 
   expect(await apply("/503")).toEqual(failed(/was not ready within 1 s \(it answers with status 503\)/));
   expect(await apply("/404")).toEqual(failed(/no management API of RabbitMQ/));
   expect(await apply("/302")).toEqual(failed(/it answers with status 302/));
+  const secure = server.url.replace("http:", "https:");
+  expect(await apply("", secure)).toEqual(failed(/was not ready within 1 s \(the other side speaks no TLS on this port\)/));
   expect(await apply("/401")).toEqual(failed(/was not ready within 1 s \(Login failed\)/));
 });
 

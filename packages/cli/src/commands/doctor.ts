@@ -78,8 +78,13 @@ async function senders(bus: Bus): Promise<Finding> {
   try {
     await using _all = await bus.subscribe({ name: "doctor", topics: ["#"], kind: "copy" }, async () => {});
   } catch (error) {
-    if (/ACCESS.REFUSED/.test(String(error))) return { what, state: "ok", message: `verified by the broker; this process is its user "${user}"` };
-    return { what, state: "broken", message: `cannot check the permissions of the user "${user}": ${error instanceof Error ? error.message : String(error)}` };
+    // Of the topic alone: a user without the other rights of the policy is refused before that.
+    if (/ACCESS.REFUSED.* topic /.test(String(error))) return { what, state: "ok", message: `verified by the broker; this process is its user "${user}"` };
+    return {
+      what,
+      state: "broken",
+      message: `the user "${user}" lacks rights of the policy, or they cannot be checked: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
   return {
     what,
