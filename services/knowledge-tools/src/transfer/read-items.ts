@@ -1,7 +1,6 @@
 import { createReadStream } from "node:fs";
 import { glob, readFile, stat } from "node:fs/promises";
 import { basename, extname, join, relative, sep } from "node:path";
-import { createInterface } from "node:readline";
 import { parseDocument } from "yaml";
 import { fold, type KnowledgeItem } from "../item/knowledge-item.ts";
 
@@ -21,7 +20,7 @@ export class ImportError extends Error {
   override readonly name = "ImportError";
 }
 
-const MAX = { id: 200, title: 300, body: 200_000, name: 100, categories: 20, tags: 50 } as const;
+const MAX = { id: 200, title: 300, body: 200_000, name: 100, categories: 20, tags: 50, line: 4_000_000 } as const;
 
 /**
  * The items of a folder of markdown files, each with front matter or none, or of a file with one JSON object on each line. They come one by one, so that a
@@ -49,9 +48,10 @@ async function* folderItems(folder: string, defaults: ItemDefaults): AsyncGenera
 
 async function* lineItems(file: string, defaults: ItemDefaults): AsyncGenerator<KnowledgeItem> {
   let number = 0;
-  for await (const line of createInterface({ input: createReadStream(file, "utf8"), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const given of linesOf(file)) {
     number++;
-    if (line.trim() === "") continue;
+    const line = given.trim();
+    if (line === "") continue;
     const where = `${file}, line ${number}`;
     let value: unknown;
     try {
@@ -61,6 +61,21 @@ async function* lineItems(file: string, defaults: ItemDefaults): AsyncGenerator<
     }
     yield itemOf(value, where, defaults);
   }
+}
+
+/** Lines end in LF only: U+2028 and its like, where readline ends one as well, stand in texts of JSON. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = "";
+  for await (const chunk of createReadStream(file, "utf8") as AsyncIterable<string>) {
+    const [first = "", ...others] = chunk.split("\n");
+    rest += first;
+    for (const other of others) {
+      yield rest;
+      rest = other;
+    }
+    if (rest.length > MAX.line) throw new ImportError(`Cannot import ${file}: it has a line of more than ${MAX.line} characters`);
+  }
+  if (rest !== "") yield rest;
 }
 
 function frontMatter(file: string, text: string): { readonly attributes: object; readonly body: string } {
@@ -87,8 +102,8 @@ function itemOf(value: unknown, where: string, { owner, space, origin, kinds, at
   const item: KnowledgeItem = {
     id: read.needed("id", MAX.id),
     kind: kind ?? "",
-    title: read.needed("title", MAX.title),
-    body: read.needed("body", MAX.body),
+    title: read.whole("title", MAX.title),
+    body: read.whole("body", MAX.body),
     author: read.text("author", MAX.name) ?? by,
     categories: read.names("categories", "category", MAX.categories),
     tags: read.names("tags", "tag", MAX.tags),
@@ -127,6 +142,11 @@ class Fields {
     const text = this.text(name, max);
     if (text === undefined && this.value[name] == null) this.faults.push(`${name}: is missing`);
     return text ?? "";
+  }
+
+  /** The same as it stands there: white space around it may mean something, and an export has it. */
+  whole(name: string, max: number): string {
+    return this.needed(name, max) === "" ? "" : String(this.value[name]);
   }
 
   /** A list of names, or one name. */
