@@ -114,6 +114,21 @@ test.each([
   await expect(system.call({ report: "cost", starting_at: "2025-08-01" })).rejects.toMatchObject({ code, isRetryable, message: expect.stringMatching(words) });
 });
 
+test.each([
+  [[null]],
+  [[{}]],
+  [[{ results: [{ amount: "abc" }] }]],
+  [[{ results: [{ amount: "9".repeat(400) }] }]],
+  [[{ results: [{ amount: "1", currency: "EUR" }] }]],
+])("the entries %j are no report of costs", async (data) => {
+  await using system = await start();
+  system.api.faults.push({ status: 200, body: JSON.stringify({ data, has_more: false }) });
+  await expect(system.call({ report: "cost", starting_at: "2025-08-01" })).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("not what it documents"),
+  });
+});
+
 test("a report without end is refused as too large, and one that leads to itself as unreadable", async () => {
   await using system = await start();
   system.api.pageSize = 1;

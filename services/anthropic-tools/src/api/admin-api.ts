@@ -31,7 +31,8 @@ export async function readReport(path: string, query: Query, api: AdminApiOption
     const body = await ask(urlOf(path, { ...query, page }, api.baseUrl), api, signal);
     const { data, has_more: hasMore, next_page: nextPage } = body;
     if (!Array.isArray(data)) throw unreadable();
-    for (const entry of data) if (isRecord(entry)) entries.push(entry);
+    if (!data.every(isRecord)) throw unreadable();
+    entries.push(...data);
     if (hasMore !== true) return entries;
     // A page that leads to itself would be read for ever.
     if (typeof nextPage !== "string" || nextPage === page) throw unreadable();
@@ -61,7 +62,8 @@ async function ask(url: string, { apiKey, fetch }: AdminApiOptions, signal: Abor
   return body;
 }
 
-const unreadable = (): ToolError =>
+/** The answer is none that the API documents: a report of it would be wrong. */
+export const unreadable = (): ToolError =>
   new ToolError(ToolErrorCode.Unavailable, "Cannot read the report: the API's answer is not what it documents. Try again later.");
 
 /** The documented statuses: 401 and 403 for keys, 400 and 404 for parameters, 429 for limits, 529 for overload. */

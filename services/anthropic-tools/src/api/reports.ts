@@ -1,6 +1,6 @@
 import { isRecord } from "@rockbot/base";
 import { type ToolAnthropicUsageInput, valueAt } from "@rockbot/contracts";
-import { type AdminApiOptions, type Entry, type Query, readReport } from "./admin-api.ts";
+import { type AdminApiOptions, type Entry, type Query, readReport, unreadable } from "./admin-api.ts";
 
 /** One line of a report: texts, and amounts, which can be added up. */
 export type Row = Readonly<Record<string, string | number>>;
@@ -28,7 +28,10 @@ export const reports: Readonly<Record<ToolAnthropicUsageInput["report"], Read>> 
   },
   async cost({ group_by: groups = [] }, span, api, signal) {
     const query = { ...spanOf(span), bucket_width: "1d", limit: "31", group_by: groups };
-    return bucketRows(await readReport("/v1/organizations/cost_report", query, api, signal), groups, (result) => ({ usd: dollars(result["amount"]) }));
+    return bucketRows(await readReport("/v1/organizations/cost_report", query, api, signal), groups, (result) => {
+      if ((result["currency"] ?? "USD") !== "USD") throw unreadable();
+      return { usd: dollars(result["amount"]) };
+    });
   },
   async claude_code(_, { start, end }, api, signal) {
     const rows: Row[] = [];
@@ -50,7 +53,8 @@ const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 /** A row for each result of each bucket: when, the groups it belongs to, its amounts. */
 function bucketRows(buckets: readonly Entry[], groups: readonly string[], amounts: (result: Entry) => Row): Row[] {
   return buckets.flatMap((bucket) => {
-    const results = Array.isArray(bucket["results"]) ? bucket["results"].filter(isRecord) : [];
+    const { results } = bucket;
+    if (!Array.isArray(results) || !results.every(isRecord)) throw unreadable();
     return results.map((result) => ({
       from: text(bucket["starting_at"]),
       to: text(bucket["ending_at"]),
@@ -87,9 +91,12 @@ const dollars = (cents: unknown): number => rounded(amount(cents) / CENTS);
 /** To a ten-thousandth of a cent: sums of binary fractions have more digits than they mean. */
 export const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;
 
+/** What is left out is 0. @throws {ToolError} of what is there and no amount: a sum without it would be wrong */
 function amount(value: unknown): number {
+  if (value === undefined || value === null) return 0;
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-  return typeof number === "number" && Number.isFinite(number) ? number : 0;
+  if (typeof number !== "number" || !Number.isFinite(number)) throw unreadable();
+  return number;
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? value.slice(0, 200) : "");
