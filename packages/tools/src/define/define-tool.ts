@@ -45,6 +45,9 @@ export interface ToolResult<Output> {
   readonly trust?: ContentTrust | undefined;
 }
 
+/** Of `ContentTrust.origin` in the schema of messages: the path of a file, and an encoded address, may be longer. */
+const MAX_ORIGIN = 2048;
+
 /** Binds a definition to the function that does the work. The function gets arguments that passed the input schema. */
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>, run: Run<Input, Output, ToolCallContext>): Tool;
 export function defineTool<Input, Output>(
@@ -69,7 +72,7 @@ export function defineTool<Input, Output>(
         return textResponse(request, content, {
           isError,
           ...(structured === undefined ? {} : { structured: structured as Record<string, unknown> }),
-          ...(trust === undefined ? {} : { trust }),
+          ...(trust == null ? {} : { trust: { ...trust, origin: trust.origin.slice(0, MAX_ORIGIN).toWellFormed() } }),
         });
       },
     },

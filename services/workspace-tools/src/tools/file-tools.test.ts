@@ -93,6 +93,29 @@ test("edit_file replaces a text that is there once, and refuses any other", asyn
   expect(readFileSync(file, "utf8")).toBe("pink $& and white pink\r\nblue\r\n");
 });
 
+test("edit_file refuses a text whose places run into each other, and no tool writes half of a character", async () => {
+  await using workspace = await startTestWorkspace();
+  const file = join(workspace.folder("work"), "a.txt");
+  writeFileSync(file, "x\nx\nx\n😀\n");
+  const edit = (old_text: string, new_text: string) => workspace.call("edit_file", { path: "a.txt", old_text, new_text });
+
+  await expect(edit("x\nx\n", "y\n")).rejects.toThrow("the old text is in it 2 times");
+  await expect(edit("\ud83d", "y")).rejects.toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("old_text has half of a character") });
+  await expect(edit("😀", "\ude00")).rejects.toThrow("new_text has half of a character");
+  await expect(workspace.call("write_file", { path: "a.txt", content: "\ud83d" })).rejects.toMatchObject({ code: "invalid_arguments" });
+  expect(readFileSync(file, "utf8")).toBe("x\nx\nx\n😀\n");
+});
+
+test("files are read under paths that are longer than an origin may be", async () => {
+  await using workspace = await startTestWorkspace();
+  const deep = `work/${Array.from({ length: 20 }, () => "ü".repeat(120)).join("/")}/a.txt`;
+  await workspace.call("write_file", { path: deep, content: "text\n" });
+
+  const read = await workspace.call("read_file", { path: deep });
+
+  expect([read.content, read.trust?.origin.length]).toEqual(["text", 2_048]);
+});
+
 test("edits of one file at the same time are all in it in the end", async () => {
   await using workspace = await startTestWorkspace();
   const file = join(workspace.folder("work"), "a.txt");
