@@ -71,6 +71,12 @@ function described(path: string, before: Buffer | undefined, after: Buffer): Too
   return { content: `Wrote ${path}: ${added} lines added, ${removed} removed.\n\n${shownHunks}`, structured, trust: fromWorkspace(path) };
 }
 
+/** Half of a character has no bytes in UTF-8: something else would be written in its place. @throws {ToolError} */
+export function checkWellFormed(texts: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(texts))
+    if (!text.isWellFormed()) throw new ToolError(ToolErrorCode.InvalidArguments, `Nothing was written: ${name} has half of a character (a lone surrogate).`);
+}
+
 /** Of bytes that are UTF-8. */
 export function textOf(bytes: Buffer): string | undefined {
   try {

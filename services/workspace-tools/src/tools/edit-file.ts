@@ -2,7 +2,7 @@ import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { Workspace } from "../files/workspace.ts";
 import { shown } from "../files/workspace-path.ts";
-import { changeFile, textOf } from "./change-file.ts";
+import { changeFile, checkWellFormed, textOf } from "./change-file.ts";
 import type { WriteFileOptions } from "./write-file.ts";
 
 /** `edit_file`: one text of a file by another, where the file has it once. */
@@ -10,19 +10,27 @@ export function editFile({ roots, maxBytes }: WriteFileOptions): Tool {
   return defineTool(tools.editFile, async ({ path: text, old_text: before, new_text: after, replace_all: isAll = false }, { caller, signal }) => {
     const workspace = new Workspace(roots, caller);
     const path = workspace.path(text);
+    checkWellFormed({ old_text: before, new_text: after });
     const edit = (content: Buffer | undefined): Buffer => {
       const whole = content === undefined ? undefined : textOf(content);
       if (content === undefined) throw refused(path.text, "there is no such file. Make it with write_file");
       if (whole === undefined) throw refused(path.text, "it is no text in UTF-8. Write it anew with write_file");
-      const parts = whole.split(before);
-      if (parts.length === 1) throw refused(path.text, absent(whole, before));
-      if (parts.length > 2 && !isAll) {
-        throw refused(path.text, `the old text is in it ${parts.length - 1} times. Give more of what stands around the place, or set replace_all`);
+      const places = countOf(whole, before);
+      if (places === 0) throw refused(path.text, absent(whole, before));
+      if (places > 1 && !isAll) {
+        throw refused(path.text, `the old text is in it ${places} times. Give more of what stands around the place, or set replace_all`);
       }
-      return Buffer.from(parts.join(after));
+      return Buffer.from(whole.split(before).join(after));
     };
     return await changeFile(workspace, path, edit, { maxBytes, isMade: false, signal });
   });
+}
+
+/** How often a text is in another, also where one place runs into the next: either may be meant. */
+function countOf(whole: string, part: string): number {
+  let count = 0;
+  for (let at = whole.indexOf(part); at !== -1; at = whole.indexOf(part, at + 1)) count++;
+  return count;
 }
 
 function absent(whole: string, before: string): string {

@@ -2,7 +2,7 @@ import { tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { Workspace } from "../files/workspace.ts";
 import type { WorkspaceRoots } from "../roots/workspace-roots.ts";
-import { changeFile } from "./change-file.ts";
+import { changeFile, checkWellFormed } from "./change-file.ts";
 
 export interface WriteFileOptions {
   readonly roots: WorkspaceRoots;
@@ -13,6 +13,7 @@ export interface WriteFileOptions {
 export function writeFile({ roots, maxBytes }: WriteFileOptions): Tool {
   return defineTool(tools.writeFile, async ({ path, content }, { caller, signal }) => {
     const workspace = new Workspace(roots, caller);
+    checkWellFormed({ content });
     return await changeFile(workspace, workspace.path(path), () => Buffer.from(content), { maxBytes, isMade: true, signal });
   });
 }
