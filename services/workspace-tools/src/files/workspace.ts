@@ -42,6 +42,20 @@ export class Workspace {
     return { folder: await inWords(path, "a file", () => this.#walk(path.root, path.names.slice(0, -1), options?.isMade ?? false)), name };
   }
 
+  /** Whether there is a file or a folder of that path, before a program opens it. @throws {ToolError} in words, if there is neither */
+  async check(path: WorkspacePath): Promise<void> {
+    const name = path.names.at(-1);
+    if (name === undefined) return;
+    await using folder = await inWords(path, "a folder", () => this.#walk(path.root, path.names.slice(0, -1), false));
+    await inWords(path, "a file", async () => {
+      const isThere = await folder.stateOf(name).catch((error: unknown) => {
+        if (error instanceof EntryError && error.kind === "folder") return true;
+        throw error;
+      });
+      if (isThere === undefined) throw new EntryError(undefined);
+    });
+  }
+
   async #walk(root: Root, names: readonly string[], isMade: boolean): Promise<Folder> {
     let folder = await this.openRoot(root);
     for (const name of names) {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { missingNamespaces, startRecordingServer } from "@rockbot/testing";
@@ -156,7 +157,13 @@ describe.runIf(missing === undefined)(
       expect(await search({ pattern: "needle", path: "work", hidden: true })).toBe("work/.hidden:1:needle\nwork/a.log:1:needle");
       expect(await search({ pattern: "needle", glob: "*.txt" })).toBe("(Nothing was found.)");
       expect(await search({ pattern: "e", ignore_case: true, limit: 1 })).toMatch(/^docs\/c\.md:1:a needle\n\(There is more than this\./);
-      await expect(search({ pattern: "(" })).rejects.toThrow(/regex parse error/);
+      await expect(search({ pattern: "(" })).rejects.toMatchObject({ code: "invalid_arguments", message: expect.stringContaining("regex parse error") });
+      await expect(search({ pattern: "x", glob: "{a" })).rejects.toMatchObject({ code: "invalid_arguments" });
+      await expect(search({ pattern: "(?=x)" })).rejects.toThrow(/look-ahead and look-behind, is not supported$/);
+      await expect(search({ pattern: "x", path: "work/none" })).rejects.toThrow('Cannot open "work/none": there is nothing of that name');
+      execFileSync("mkfifo", [join(work, "fifo")]);
+      await expect(search({ pattern: "x", path: "work/fifo" })).rejects.toMatchObject({ code: "denied" });
+      expect(await search({ pattern: "Needle", path: "work/b.txt" })).toBe("work/b.txt:2:Needle and pin");
       await expect(search({ pattern: "x", path: "../work" })).rejects.toMatchObject({ code: "denied" });
       await expect(search({ pattern: "--pre=sh" })).resolves.toBe("(Nothing was found.)");
     });

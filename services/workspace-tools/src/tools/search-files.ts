@@ -33,6 +33,7 @@ export function searchFiles({ roots, programs, ripgrep }: SearchFilesOptions): T
       throw new ToolError(ToolErrorCode.InvalidArguments, `Nothing was searched: ${name} has a character NUL, or half of a character.`);
     }
     const where = text === undefined || text === "" ? undefined : workspace.path(text);
+    if (where !== undefined) await workspace.check(where);
     // A symlink on the way leads ripgrep no further than the roots, as there is nothing else there to be led to.
     const places = where === undefined ? workspace.roots.map(({ name }) => name) : [where.text];
     const command = [
@@ -101,5 +102,9 @@ const shortened = (line: string): string => {
 function failed(said: string, limit: string | null): ToolError {
   if (limit !== null) return new ToolError(ToolErrorCode.ExecutionFailed, `The search was ended by its limit of ${limit}. Search in a path, or with a glob.`);
   const words = said.replaceAll(`${WORKSPACE_FOLDER}/`, "").trim().slice(0, 1_000);
+  // What ripgrep says after it is about options of its own, which the caller does not have.
+  const [fault = ""] = words.replace(/^rg: /, "").split("\n\n");
+  if (/regex parse error|error parsing glob|not allowed in a regex|regex exceeds size limit/.test(fault))
+    return new ToolError(ToolErrorCode.InvalidArguments, `Nothing was searched: the pattern or the glob cannot be used: ${fault}`);
   return new ToolError(ToolErrorCode.ExecutionFailed, `The search has failed: ${words === "" ? "ripgrep says nothing of it" : words}`);
 }
