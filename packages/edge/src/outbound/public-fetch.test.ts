@@ -176,13 +176,14 @@ test("a caller's headers go to the first origin only, and never come back", asyn
   await using first = await startPageServer({ "/": badPages.redirect("/same"), "/same": badPages.redirect(`${away.url}/away`) });
   await using fetch = createPublicFetch({ allowAddresses: [site, { server: away }, { server: first }].map(({ server }) => `127.0.0.1:${server.port}`) });
 
-  await using response = await fetch(`${first.url}/`, { headers: { authorization: "Bearer secret", "x-token": "secret" } });
+  await using response = await fetch(`${first.url}/`, { headers: { authorization: "Bearer secret", "x-token": "secret", accept: "application/json" } });
   expect(response.status).toBe(200);
   expect(first.requests.map(({ headers }) => headers["x-token"])).toEqual(["secret", "secret"]);
   expect([...away.requests, ...site.server.requests].map(({ headers }) => [headers["x-token"], headers.authorization])).toEqual([
     [undefined, undefined],
     [undefined, undefined],
   ]);
+  expect([...away.requests, ...site.server.requests].map(({ headers }) => headers.accept)).toEqual(["application/json", "application/json"]);
 });
 
 test("without redirects allowed, a redirect is the answer", async () => {

@@ -32,7 +32,7 @@ export interface FetchOptions {
   /** No redirect of another method than GET and HEAD is followed: its answer comes back like any other. @default "GET" */
   readonly method?: Dispatcher.HttpMethod;
   readonly body?: string | Uint8Array | undefined;
-  /** Sent to the first origin only: after a redirect to another origin no request carries them. */
+  /** Sent to the first origin only: after a redirect to another origin no request carries them, but for `accept`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How many redirects to follow; one more is an error. 0: a redirect is an answer like any other. @default 5 */
   readonly maxRedirects?: number | undefined;
@@ -103,6 +103,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
 
     try {
       let carried = headers;
+      const harmless = Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() === "accept"));
       for (let hops = 0; ; hops++) {
         const response = await send(url, { method, body, headers: carried }, signal);
         const { statusCode, body: content } = response;
@@ -114,7 +115,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
         content.destroy();
         if (hops === follows) throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${describeUrl(url)}: it redirects more than ${follows} times.`);
         const next = redirected(url, location);
-        if (next.origin !== url.origin) carried = {};
+        if (next.origin !== url.origin) carried = harmless;
         url = next;
       }
     } catch (error) {
