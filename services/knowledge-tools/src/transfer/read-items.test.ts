@@ -42,7 +42,17 @@ test("markdown files are items: named by their paths, with what their front matt
 
 test("what is written is read again as it was", async () => {
   using folder = temporaryFolder();
-  const item = { kind: "node", title: " A — B", body: "    one\u2028two\u2029three\u0085\r\nfour\n", author: "Bob", categories: ["x"], tags: ["y"], owner: "bob", createdAt: 1, updatedAt: 2 };
+  const item = {
+    kind: "node",
+    title: " A — B",
+    body: "    one\u2028two\u2029three\u0085\r\nfour\n",
+    author: "Bob",
+    categories: ["x"],
+    tags: ["y"],
+    owner: "bob",
+    createdAt: 1,
+    updatedAt: 2,
+  };
   const items: KnowledgeItem[] = [
     { ...item, id: "a", space: undefined, origin: "https://eve.example" },
     { ...item, id: "b", space: "team", origin: undefined },

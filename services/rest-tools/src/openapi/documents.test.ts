@@ -85,6 +85,33 @@ test("operations are called with the parameters, server variables and credential
   await expect(rest.caller.call("rest__shop_getItem", { id: "a", filter: "no object" })).rejects.toMatchObject({ code: "invalid_arguments" });
 });
 
+test("a form is written in the style that the document names for a property, and what is no JSON or form is a text", async () => {
+  const nested = {
+    type: "object",
+    properties: { metadata: { type: "object" }, items: { type: "array", items: { type: "object" } }, plain: { type: "object" } },
+  };
+  const encoding = { metadata: { style: "deepObject", explode: true }, items: { style: "deepObject", explode: true } };
+  const post = (operationId: string, content: object) => ({ post: { operationId, requestBody: { content } } });
+  await using service = await startService((url) => ({
+    ...documentOf([{ url }]),
+    paths: {
+      "/form": post("form", { "application/x-www-form-urlencoded": { schema: nested, encoding } }),
+      "/xml": post("xml", { "application/xml": { schema: nested } }),
+    },
+  }));
+  const file = { openapi: { shop: { document: `${service.url}/openapi.json` } } };
+  await using rest = await startTestRestTools(file, { ports: [service.port] });
+
+  await rest.caller.call("rest__shop_form", { body: { metadata: { order: "a b" }, items: [{ price: 1 }, { price: 2 }], plain: { x: 1 } } });
+  await rest.caller.call("rest__shop_xml", { body: "<a/>" });
+
+  expect(service.calls().map(({ headers, body }) => [headers["content-type"], decodeURIComponent(body.toString())])).toEqual([
+    ["application/x-www-form-urlencoded", 'metadata[order]=a b&items[0][price]=1&items[1][price]=2&plain={"x":1}'],
+    ["application/xml", "<a/>"],
+  ]);
+  await expect(rest.caller.call("rest__shop_xml", { body: { plain: {} } })).rejects.toMatchObject({ code: "invalid_arguments" });
+});
+
 test("an operation for which the document wants no credential gets none, one of which it says nothing gets that of the file", async () => {
   const { security: _, ...silent } = documentOf([]) as { readonly security: unknown };
   await using service = await startService((url) => ({

@@ -277,10 +277,10 @@ class OperationReader {
         ? { type: "string", contentEncoding: "base64", description: "The bytes, in base64." }
         : this.#schemas.schema(media["schema"], { hasFiles: type === "multipart" });
     const words = typeof description === "string" ? cleanText(description, 1_000) : undefined;
-    const argument = this.#argument("body", "request", {
-      ...(isRecord(schema) ? schema : {}),
-      ...(words === undefined || (isRecord(schema) && "description" in schema) ? {} : { description: words }),
-    });
+    // An object of a type such as XML is sent as the caller has written it: nothing here writes it.
+    const isWritten = type === "text" && !(isRecord(schema) && schema["type"] === "string");
+    const taken = isWritten ? { type: "string", description: `A text of the type ${cleanText(contentType, 100)}.` } : isRecord(schema) ? schema : {};
+    const argument = this.#argument("body", "request", { ...taken, ...(words === undefined || "description" in taken ? {} : { description: words }) });
     if (required === true) this.#required.push(argument);
     const encoding = isRecord(media["encoding"]) ? (media["encoding"] as FormEncoding) : {};
     return { argument, type, contentType: contentType.includes("*") ? "application/octet-stream" : contentType, encoding };

@@ -1,4 +1,5 @@
 import { isRecord } from "@rockbot/base";
+import { deepPairs, encodeKey } from "../request/deep-pairs.ts";
 import { cookiePair, encodeValue, headerValue, refusal, textOf } from "../request/place-value.ts";
 
 /** Where an argument of an imported operation goes, and how it is written there. */
@@ -62,21 +63,6 @@ export function queryPairs(parameter: Parameter, value: unknown, others: Readonl
     return entries.flatMap(([inner, each]) => (Array.isArray(each) ? each : [each]).map((one) => `${encodeKey(argument, inner)}=${text(one)}`));
   }
   return [`${key}=${text(value)}`];
-}
-
-/** Brackets are how many services write lists and objects, and mean nothing else in a query. */
-const encodeKey = (argument: string, name: string): string => encodeValue(argument, name).replaceAll("%5B", "[").replaceAll("%5D", "]");
-
-const MAX_DEPTH = 10;
-
-function deepPairs(argument: string, key: string, value: object, depth = 0): string[] {
-  if (depth > MAX_DEPTH) throw refusal(argument, `it is nested more than ${MAX_DEPTH} levels deep`);
-  return Object.entries(value).flatMap(([name, inner]: [string, unknown]) => {
-    const inside = `${key}[${encodeValue(argument, name)}]`;
-    if (inner === undefined || inner === null) return [];
-    if (Array.isArray(inner) && inner.every((each) => typeof each !== "object")) return inner.map((each) => `${inside}=${encodeValue(argument, each)}`);
-    return typeof inner === "object" ? deepPairs(argument, inside, inner, depth + 1) : [`${inside}=${encodeValue(argument, inner)}`];
-  });
 }
 
 /** Reserved characters as they are, but for those that would end the value. */

@@ -1,4 +1,5 @@
 import { isRecord } from "@rockbot/base";
+import { deepPairs, encodeKey } from "./deep-pairs.ts";
 import { encodeValue, refusal, textOf } from "./place-value.ts";
 
 /** A body and what it is. */
@@ -10,7 +11,13 @@ export interface EncodedBody {
 export type BodyType = "json" | "form" | "multipart" | "text" | "binary";
 
 /** How a property of a form is written, where the document says so. */
-export type FormEncoding = Readonly<Record<string, { readonly contentType?: string | undefined; readonly explode?: boolean | undefined } | undefined>>;
+export type FormEncoding = Readonly<Record<string, PropertyEncoding | undefined>>;
+
+interface PropertyEncoding {
+  readonly contentType?: string | undefined;
+  readonly explode?: boolean | undefined;
+  readonly style?: string | undefined;
+}
 
 /** @throws {ToolError} if the value is none of this type */
 export async function encodeBody(
@@ -40,6 +47,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 function formText(fields: Readonly<Record<string, unknown>>, encoding: FormEncoding): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) => {
     if (value === undefined || value === null) return [];
+    if (encoding[name]?.style === "deepObject" && typeof value === "object") return deepPairs(name, encodeKey(name, name), value);
     const explodes = encoding[name]?.explode ?? true;
     const values = Array.isArray(value) && explodes ? value : [Array.isArray(value) ? value.map(textOf).join(",") : value];
     return values.map((each) => `${encodeValue(name, name)}=${encodeValue(name, each)}`);
