@@ -64,7 +64,7 @@ export async function call(
   const { content, ...first } = await send(request, operation, context, parts);
   if (content.kind === "text") return { content: content.text, trust };
   if (paging === undefined) return { content: jsonText(selected(content.value, select)), trust };
-  const { items, pages, isCut } = await readPages(
+  const { items, pages, more } = await readPages(
     paging,
     { ...first, value: content.value },
     async (url, read) => {
@@ -74,7 +74,11 @@ export async function call(
     },
     { origin: request.url.origin, maxLength: parts.maxBytes },
   );
-  return { content: `${jsonText(selected(items, select))}${isCut ? `\n\n(There are more pages: ${pages} were read.)` : ""}`, trust };
+  const notes = {
+    here: `(There are more pages: ${pages} were read.)`,
+    elsewhere: `(There may be more pages: ${pages} were read. The next one is at another origin than the first, where it is not read.)`,
+  };
+  return { content: `${jsonText(selected(items, select))}${more === undefined ? "" : `\n\n${notes[more]}`}`, trust };
 }
 
 const selected = (value: unknown, select: RestOperation["select"]): unknown => (select === undefined ? value : (select(value) ?? null));
@@ -100,10 +104,9 @@ async function send(request: PreparedRequest, { isReadOnly, credentials }: RestO
     const text = bytes.length > MAX_ERROR_BYTES ? undefined : decodeText(bytes, response.header("content-type"));
     throw httpError({ what, status, retryAfterMs, text, hasEffects: !isReadOnly });
   }
-  const content: ResponseContent =
-    status >= 300
-      ? { kind: "text", text: `(Status ${status}. The answer names another address, which is not followed.)` }
-      : await readResponse(response, progress);
+  const named =
+    response.header("location") === undefined ? "names no address to go on at, and its content is not shown" : "names another address, which is not followed";
+  const content: ResponseContent = status >= 300 ? { kind: "text", text: `(Status ${status}. The answer ${named}.)` } : await readResponse(response, progress);
   return { content, url: response.url, link: response.header("link") };
 }
 

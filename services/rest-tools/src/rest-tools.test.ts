@@ -113,6 +113,8 @@ test("answers come as pretty JSON, a selected part, text, or the type and size o
   await using server = await startRecordingServer(({ target }, response) => {
     if (target === "/png") return void response.writeHead(200, { "content-type": "image/png" }).end(Buffer.from("\x89PNG\r\n\x1a\n1234", "latin1"));
     if (target === "/text") return void response.writeHead(200, { "content-type": "text/plain; charset=iso-8859-1" }).end(Buffer.from("caf\xe9", "latin1"));
+    if (target === "/303") return void response.writeHead(303, { location: "/json" }).end();
+    if (target === "/300") return void response.writeHead(300).end("several");
     if (target === "/none") return void response.writeHead(204).end();
     json(response, { items: [{ id: 1, name: "a" }], __proto__x: 1 });
   });
@@ -124,6 +126,8 @@ test("answers come as pretty JSON, a selected part, text, or the type and size o
     png: at("/png"),
     text: at("/text"),
     none: at("/none"),
+    moved: at("/303", { method: "POST" }),
+    several: at("/300"),
   };
   await using rest = await startTestRestTools({ tools }, { ports: [server.port] });
   const content = async (name: string) => (await rest.caller.call(`rest__${name}`, {})).content;
@@ -134,6 +138,10 @@ test("answers come as pretty JSON, a selected part, text, or the type and size o
     "(The answer is an image of the type image/png, 12 bytes, which are not shown.)",
     "café",
     "(Status 204, without content.)",
+  ]);
+  expect([await content("moved"), await content("several")]).toEqual([
+    "(Status 303. The answer names another address, which is not followed.)",
+    "(Status 300. The answer names no address to go on at, and its content is not shown.)",
   ]);
   expect((await rest.caller.call("rest__whole", {})).trust).toEqual({ level: "untrusted", origin: `${server.url}/json` });
 });
@@ -189,7 +197,7 @@ test("several pages are read, by a cursor, a number or a link, and only from the
     "[ 0, 1, 2, 3 ]",
     "[ 0, 1 ] (There are more pages: 2 were read.)",
     "[ 0, 1, 2, 3 ]",
-    "[ 0 ]",
+    "[ 0 ] (There may be more pages: 1 were read. The next one is at another origin than the first, where it is not read.)",
   ]);
   expect(server.take().filter(({ target }) => !/[?&]key=k-0123456789(?:&|$)/.test(target))).toEqual([]);
 });
@@ -206,7 +214,8 @@ test("a page that a redirect leads to names no further page: no credential follo
     { env: { TOKEN: "t-0123456789" }, ports: [server.port, elsewhere.port] },
   );
 
-  for (const name of Object.keys(tools)) expect((await rest.caller.call(`rest__${name}`, {})).content).toBe("[\n  1\n]");
+  for (const name of Object.keys(tools))
+    expect((await rest.caller.call(`rest__${name}`, {})).content).toMatch(/^\[\n {2}1\n\]\n\n\(There may be more pages: 1 were read\./);
   expect(server.take().map((request) => request.headers.authorization)).toEqual(["Bearer t-0123456789", "Bearer t-0123456789"]);
   expect(elsewhere.take().map((request) => [request.target, request.headers.authorization])).toEqual([
     ["/first", undefined],

@@ -25,8 +25,8 @@ export interface ReadPage {
   readonly count: number;
 }
 
-/** Where the next page is; undefined if this was the last. A page elsewhere than the first is no page of it. */
-export function nextPage({ link, next, query, from, step }: Paging, page: ReadPage): URL | undefined {
+/** Where the next page is; undefined if this was the last, and "elsewhere" if the server names one that is not read. */
+export function nextPage({ link, next, query, from, step }: Paging, page: ReadPage): URL | "elsewhere" | undefined {
   if (link) return within(page.url, linkTo(page.link, "next"));
   if (next === undefined)
     return from === undefined || query === undefined || page.count === 0 ? undefined : withQuery(page.url, query, String(from + step * (page.index + 1)));
@@ -36,9 +36,11 @@ export function nextPage({ link, next, query, from, step }: Paging, page: ReadPa
 }
 
 /** The server chooses that address: it stays at its origin, where the credential belongs. */
-function within(from: URL, target: string | undefined): URL | undefined {
-  const url = target === undefined ? null : URL.parse(target, from.href);
-  return url === null || url.origin !== from.origin || url.username !== "" || url.href === from.href ? undefined : url;
+function within(from: URL, target: string | undefined): URL | "elsewhere" | undefined {
+  if (target === undefined) return undefined;
+  const url = URL.parse(target, from.href);
+  if (url === null || url.origin !== from.origin || url.username !== "") return "elsewhere";
+  return url.href === from.href ? undefined : url;
 }
 
 function withQuery(from: URL, name: string, value: string): URL | undefined {

@@ -13,8 +13,8 @@ export interface ReadPagesOptions {
 export interface ReadPages {
   readonly items: readonly unknown[];
   readonly pages: number;
-  /** Whether there are more. */
-  readonly isCut: boolean;
+  /** Where there are more: beyond the bounds of one call, or at an address that is not read, as credentials do not belong there. */
+  readonly more: "here" | "elsewhere" | undefined;
 }
 
 /**
@@ -36,10 +36,11 @@ export async function readPages(
     items.push(...list);
     const next = nextPage(paging, { ...page, index, count: list.length });
     const pages = index + 1;
-    if (next === undefined || next.origin !== origin) return { items, pages, isCut: false };
+    if (next === undefined) return { items, pages, more: undefined };
+    if (next === "elsewhere" || next.origin !== origin) return { items, pages, more: "elsewhere" };
     length += JSON.stringify(list).length;
-    if (pages >= paging.maxPages || length >= maxLength) return { items, pages, isCut: true };
+    if (pages >= paging.maxPages || length >= maxLength) return { items, pages, more: "here" };
     page = await read(next, pages);
-    if (page === undefined) return { items, pages, isCut: false };
+    if (page === undefined) return { items, pages, more: undefined };
   }
 }
