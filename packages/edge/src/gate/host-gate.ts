@@ -16,6 +16,11 @@ export interface HostGateOptions {
   readonly maxBytes: number;
 }
 
+const PLAIN = { "content-type": "text/plain; charset=utf-8" };
+
+/** Says that the answer is the gate's own: without it the host seems to have refused. */
+const refusal = (host: string): string => `This proxy refuses ${host}: it is none of the hosts that are granted.\n`;
+
 /** Why a connection through the gate came to nothing. */
 export type GateFault = { readonly kind: "refused" | "failed"; readonly host: string } | { readonly kind: "too_large" };
 
@@ -119,7 +124,7 @@ class ProxyGate implements HostGate {
     const host = `${url.hostname}:${url.port || "80"}`;
     if (!hosts.has(host)) {
       this.#refuse(url.hostname, "refused");
-      return void outgoing.writeHead(403).end();
+      return void outgoing.writeHead(403, PLAIN).end(refusal(host));
     }
     const headers = Object.fromEntries(Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
     const onward = requestHttp(url, { method, headers, agent: false, timeout: idleMs }, (answer) => {
@@ -133,7 +138,7 @@ class ProxyGate implements HostGate {
     onward.on("error", () => {
       this.#refuse(url.hostname, "failed");
       if (outgoing.headersSent) outgoing.destroy();
-      else outgoing.writeHead(502).end();
+      else outgoing.writeHead(502, PLAIN).end(`This proxy cannot reach ${host}.\n`);
     });
     outgoing.on("close", () => onward.destroy());
     incoming.pipe(onward);
@@ -144,7 +149,8 @@ class ProxyGate implements HostGate {
     const [, hostname = "", port = ""] = /^\[?([^\]]+)\]?:(\d{1,5})$/.exec(incoming.url ?? "") ?? [];
     if (!hosts.has(`${hostname}:${port}`)) {
       this.#refuse(hostname, "refused");
-      return void client.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+      const text = refusal(`${hostname}:${port}`);
+      return void client.end(`HTTP/1.1 403 Forbidden\r\ncontent-type: ${PLAIN["content-type"]}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
     }
     const onward = connect({ host: hostname, port: Number(port), timeout: idleMs });
     onward.on("timeout", () => onward.destroy(new Error("The host is silent")));

@@ -135,6 +135,10 @@ describe.runIf(missing === undefined)(
       expect(await run(one, `${ask(`${granted.url}/path`)}; test -s "$SSL_CERT_FILE" && echo trusted`)).toBe("from the host\ntrusted");
       expect(granted.take().map(({ method, target, body }) => [method, target, body.toString()])).toEqual([["POST", "/path", "sent"]]);
       expect(await run(one, ask(`${other.url}/path`))).toContain("403");
+      const words = `This proxy refuses 127.0.0.1:${other.port}: it is none of the hosts that are granted.`;
+      const raw = `python3 -c 'import os,socket; s=socket.create_connection(os.environ["http_proxy"][7:].split(":")); s.sendall(b"CONNECT 127.0.0.1:${other.port} HTTP/1.1\\r\\n\\r\\n"); print(s.makefile().read())'`;
+      const body = `python3 -c 'import urllib.request as u, urllib.error as e\ntry: u.urlopen("${other.url}/path", timeout=20)\nexcept e.HTTPError as f: print(f.read().decode())'`;
+      for (const command of [raw, body]) expect(await run(one, command)).toContain(words);
       expect(await run(one, `http_proxy= ${ask(`${granted.url}/path`)}`)).toContain("refused");
       expect(await run(two, `${ask(`${granted.url}/path`)}; echo [$http_proxy]; ls /gate 2>&1`)).toMatch(/refused.*\n\[\]\n.*No such file/);
       expect([granted.requests, other.requests]).toEqual([[], []]);
