@@ -48,6 +48,7 @@ test.each([
   [{ status: 503 }, "unavailable", true],
   [{ status: 200, body: "<html>" }, "unavailable", true],
   [{ status: 400, body: '{"error":{"message":"Invalid query"}}' }, "invalid_arguments", false],
+  [{ status: 200, body: '{"error":{"code":403,"message":"no"}}' }, "unavailable", true],
   [{ status: 302, headers: { location: "http://127.0.0.1:1/" } }, "execution_failed", false],
 ])("the answer %j is told as it is", async (fault, code, isRetryable) => {
   await using system = await startTestGoogle();

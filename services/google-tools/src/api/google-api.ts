@@ -56,7 +56,8 @@ export class GoogleApi {
     const first = await this.#send(product, path, request, token);
     // Google refuses a token before its time when the person changes a password, say.
     const answer = first.status === 401 ? await this.#send(product, path, request, await tokens.get(product, account, request.signal, token)) : first;
-    if (answer.status === 200 && answer.body !== undefined) return answer.body;
+    // No answer of theirs has both: with an error in it, what is missing would seem not to be there.
+    if (answer.status === 200 && answer.body !== undefined && !("error" in answer.body)) return answer.body;
     throw statusFault(answer, { ...request, hasEffects: request.body !== undefined, product, account });
   }
 
