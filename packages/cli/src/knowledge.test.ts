@@ -1,4 +1,4 @@
-import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
@@ -37,6 +37,23 @@ test("a folder is imported, found by a call, imported again without a change, an
   const file = join(folder.path, "all.jsonl");
   expect((await run("knowledge", "export", file)).stderr).toContain("Exported 2 items");
   expect((await run("knowledge", "import", file)).stderr).toContain("0 new, 0 changed, 2 as they were");
+});
+
+test("an export replaces a file as a whole, and says why it cannot write one", async () => {
+  using folder = temporaryFolder();
+  const { run } = commands(folder.path);
+  const [items, backup, old] = ["items.jsonl", "backup.jsonl", "old.jsonl"].map((name) => join(folder.path, name)) as [string, string, string];
+  writeFileSync(items, line("a"));
+  await run("knowledge", "import", items);
+  writeFileSync(backup, "the backup before");
+  linkSync(backup, old);
+
+  expect((await run("knowledge", "export", backup)).stderr).toContain("Exported 1 items");
+  expect([readFileSync(old, "utf8"), JSON.parse(readFileSync(backup, "utf8"))]).toEqual(["the backup before", expect.objectContaining({ id: "a" })]);
+  expect(readdirSync(folder.path).filter((name) => name.startsWith("backup"))).toEqual(["backup.jsonl"]);
+  const full = await run("knowledge", "export", "/dev/full");
+  expect([full.code, full.stderr]).toEqual([1, expect.stringContaining("Cannot write /dev/full: the disk is full (ENOSPC)")]);
+  expect((await run("knowledge", "export", join(folder.path, "none", "x"))).stderr).toContain("there is no such folder");
 });
 
 test("an import with one wrong line imports nothing, and says which line", async () => {

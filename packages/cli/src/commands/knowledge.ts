@@ -1,6 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { finished } from "node:stream/promises";
+import { lstat, rename, rm } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
 import { ImportError, itemLine, type KnowledgeStore, type KnowledgeToolsConfig, OtherOwnerError, openStore, readItems } from "@rockbot/knowledge-tools";
 import { StoreUnavailableError } from "@rockbot/records";
 import { serviceNamed } from "@rockbot/services";
@@ -33,24 +35,40 @@ export async function importKnowledge(path: string, { owner, space, untrusted }:
 /** `rockbot knowledge export`: all items, one JSON object on each line. */
 export async function exportKnowledge(file: string | undefined): Promise<void> {
   await withStore(async (store) => {
-    const target = file === undefined || file === "-" ? process.stdout : createWriteStream(file, { mode: 0o600 });
     let count = 0;
-    try {
+    async function* lines(): AsyncGenerator<string> {
       for await (const item of store.all()) {
-        if (!target.write(`${itemLine(item)}\n`)) await once(target, "drain");
+        yield `${itemLine(item)}\n`;
         count++;
       }
-      if (target !== process.stdout) {
-        target.end();
-        await finished(target);
-      }
-    } catch (error) {
-      const { code, path } = error as NodeJS.ErrnoException;
-      throw path === undefined ? error : new CommandError(`Cannot write ${path}: ${code}`);
     }
+    if (file === undefined || file === "-") {
+      for await (const line of lines()) if (!process.stdout.write(line)) await once(process.stdout, "drain");
+    } else await writeWhole(file, lines());
     console.error(`Exported ${count} items of ${store.where}`);
   });
 }
+
+/** A backup that breaks off does not take the place of a whole one. What is no file, such as a device, is written to. @throws {CommandError} */
+async function writeWhole(file: string, lines: AsyncIterable<string>): Promise<void> {
+  const before = await lstat(file).catch(() => undefined);
+  const isReplaced = before === undefined || before.isFile();
+  const path = isReplaced ? `${file}.${randomBytes(6).toString("hex")}` : file;
+  try {
+    await pipeline(lines, createWriteStream(path, { mode: 0o600, flags: isReplaced ? "wx" : "w", flush: isReplaced }));
+    if (isReplaced) await rename(path, file);
+  } catch (error) {
+    if (isReplaced) await rm(path, { force: true });
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    throw code === undefined || syscall === undefined ? error : new CommandError(`Cannot write ${file}: ${systemWords[code] ?? code}`);
+  }
+}
+
+const systemWords: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full (ENOSPC)",
+  ENOENT: "there is no such folder (ENOENT)",
+  EACCES: "you may not write there (EACCES)",
+};
 
 /** The database is that of the service's settings: the same variables name it. @throws {CommandError} in words for the user */
 async function withStore(work: (store: KnowledgeStore, config: Readonly<KnowledgeToolsConfig>) => Promise<void>): Promise<void> {
