@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
@@ -62,6 +62,24 @@ test("what is written is read again as it was", async () => {
   expect(await itemsOf(file)).toEqual(items);
 });
 
+test("neither links nor what is no text in UTF-8 is imported", async () => {
+  using outside = temporaryFolder();
+  using folder = temporaryFolder();
+  const secret = join(outside.path, "secret.md");
+  writeFileSync(secret, "SECRET");
+  mkdirSync(join(folder.path, "folder.md"));
+  writeFileSync(join(folder.path, "good.md"), "Good: ü");
+  symlinkSync(outside.path, join(folder.path, "linked"));
+  expect(await itemsOf(folder.path)).toEqual([expect.objectContaining({ id: "good", body: "Good: ü" })]);
+
+  symlinkSync(secret, join(folder.path, "link.md"));
+  await expect(itemsOf(folder.path)).rejects.toThrow(/link\.md: it is a symlink, which is not followed/);
+  rmSync(join(folder.path, "link.md"));
+  for (const name of ["latin.md", "latin.jsonl"]) writeFileSync(join(folder.path, name), Buffer.from('{"id":"a","title":"ü","body":"ü"}', "latin1"));
+  await expect(itemsOf(folder.path)).rejects.toThrow(/latin\.md: it is no text in UTF-8/);
+  await expect(itemsOf(join(folder.path, "latin.jsonl"))).rejects.toThrow(/latin\.jsonl: it is no text in UTF-8/);
+});
+
 test("a fault names its file and line, and all that is wrong there", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "items.jsonl");
@@ -73,6 +91,6 @@ test("a fault names its file and line, and all that is wrong there", async () =>
   await expect(itemsOf(file)).rejects.toThrow(/line 1: it is no JSON/);
   writeFileSync(join(folder.path, "x.md"), "---\na: [\n---\nx");
   await expect(itemsOf(folder.path)).rejects.toThrow(/x\.md: its front matter is no YAML/);
-  await expect(itemsOf(join(folder.path, "missing"))).rejects.toThrow(/Cannot import .*missing: ENOENT/);
+  await expect(itemsOf(join(folder.path, "missing"))).rejects.toThrow(/Cannot import .*missing: there is no such file/);
   await expect(itemsOf(join(folder.path, "x.md"))).rejects.toThrow(/expected a folder of markdown files, or a file NAME\.jsonl/);
 });

@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
-import { glob, readFile, stat } from "node:fs/promises";
+import { glob, lstat, readFile, stat } from "node:fs/promises";
 import { basename, extname, join, relative, sep } from "node:path";
+import { TextDecoder } from "node:util";
 import { parseDocument } from "yaml";
 import { fold, type KnowledgeItem } from "../item/knowledge-item.ts";
 
@@ -29,7 +30,7 @@ const MAX = { id: 200, title: 300, body: 200_000, name: 100, categories: 20, tag
  */
 export async function* readItems(path: string, defaults: ItemDefaults): AsyncGenerator<KnowledgeItem> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    throw new ImportError(`Cannot import ${path}: ${error.code}`);
+    throw new ImportError(`Cannot import ${path}: ${error.code === "ENOENT" ? "there is no such file or folder" : error.code}`);
   });
   if (found.isDirectory()) yield* folderItems(path, defaults);
   else if (extname(path) === ".jsonl") yield* lineItems(path, defaults);
@@ -39,7 +40,13 @@ export async function* readItems(path: string, defaults: ItemDefaults): AsyncGen
 async function* folderItems(folder: string, defaults: ItemDefaults): AsyncGenerator<KnowledgeItem> {
   for await (const path of glob("**/*.md", { cwd: folder })) {
     const file = join(folder, path);
-    const { attributes, body } = frontMatter(file, await readFile(file, "utf8"));
+    const found = await lstat(file);
+    if (found.isDirectory()) continue;
+    // Who made the folder may be a stranger: a link leads to files of this machine, and a FIFO is never read to its end.
+    if (!found.isFile())
+      throw new ImportError(`Cannot import ${file}: it is ${found.isSymbolicLink() ? "a symlink, which is not followed" : "no regular file"}`);
+    if (found.size > MAX.line) throw new ImportError(`Cannot import ${file}: it has more than ${MAX.line} bytes`);
+    const { attributes, body } = frontMatter(file, decoded(file, new TextDecoder("utf-8", STRICT), await readFile(file)));
     const heading = /^#\s+(.+?)\s*#*\s*$/m.exec(body)?.[1];
     const id = relative(folder, file).split(sep).join("/").replace(/\.md$/, "");
     yield itemOf({ id, title: heading ?? basename(id), ...attributes, body }, file, defaults);
@@ -66,8 +73,9 @@ async function* lineItems(file: string, defaults: ItemDefaults): AsyncGenerator<
 /** Lines end in LF only: U+2028 and its like, where readline ends one as well, stand in texts of JSON. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = "";
-  for await (const chunk of createReadStream(file, "utf8") as AsyncIterable<string>) {
-    const [first = "", ...others] = chunk.split("\n");
+  const decoder = new TextDecoder("utf-8", STRICT);
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    const [first = "", ...others] = decoded(file, decoder, chunk, { stream: true }).split("\n");
     rest += first;
     for (const other of others) {
       yield rest;
@@ -75,7 +83,19 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     }
     if (rest.length > MAX.line) throw new ImportError(`Cannot import ${file}: it has a line of more than ${MAX.line} characters`);
   }
+  rest += decoded(file, decoder, Buffer.of());
   if (rest !== "") yield rest;
+}
+
+const STRICT = { fatal: true, ignoreBOM: true };
+
+/** Bytes of another charset would become texts with wrong characters, without a word. @throws {ImportError} */
+function decoded(file: string, decoder: TextDecoder, bytes: Buffer, options?: { readonly stream: boolean }): string {
+  try {
+    return decoder.decode(bytes, options);
+  } catch {
+    throw new ImportError(`Cannot import ${file}: it is no text in UTF-8`);
+  }
 }
 
 function frontMatter(file: string, text: string): { readonly attributes: object; readonly body: string } {
