@@ -3,6 +3,7 @@ import { StoreUnavailableError } from "@rockbot/records";
 import { startAuthorizationServer, startRecordingServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestRestTools } from "../test-rest-tools.ts";
+import { readOpenApiDocument } from "./open-api-document.ts";
 
 const paths = (description = "Reads one.") => ({
   "/items/{id}": {
@@ -324,6 +325,14 @@ test("documents whose approvals cannot be read are offered once they can", async
   expect([rest.tools(), rest.rest.notes]).toEqual([[], [expect.stringContaining("approved cannot be read")]]);
   isAway = false;
   await expect.poll(rest.tools, { timeout: 10_000 }).toHaveLength(3);
+});
+
+test.each([
+  ["openapi: 3.0.0\npaths: {/a: [}\n", /^it is neither JSON nor YAML: .+ at line 2, column \d+/],
+  ["openapi: 3.0.0\npaths: {}\npaths: {}\n", /^it is neither JSON nor YAML: Map keys must be unique at line 3, column 1/],
+  ['{"openapi":', /^it is neither JSON nor YAML: Unexpected end of JSON input$/],
+])("of the document %j is said what is wrong, and where", (text, words) => {
+  expect(() => readOpenApiDocument(text)).toThrow(words);
 });
 
 test("a document that cannot be read leaves the other tools, and the service says so", async () => {

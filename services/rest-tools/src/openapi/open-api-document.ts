@@ -1,5 +1,6 @@
 import { isRecord } from "@rockbot/base";
 import { valueAt } from "@rockbot/contracts";
+import { cleanText } from "@rockbot/mcp/schema";
 import { upgrade } from "@scalar/openapi-upgrader";
 import { parse } from "yaml";
 
@@ -20,9 +21,11 @@ export function readOpenApiDocument(marked: string): OpenApiDocument {
   const text = marked.replace(/^\ufeff/, "");
   let value: unknown;
   try {
-    value = /^\s*\{/.test(text) ? JSON.parse(text) : parse(text, { maxAliasCount: MAX_ALIASES, logLevel: "silent" });
-  } catch {
-    throw new SyntaxError("it is neither JSON nor YAML");
+    value = /^\s*\{/.test(text) ? JSON.parse(text) : parse(text, { maxAliasCount: MAX_ALIASES, logLevel: "error" });
+  } catch (error) {
+    // The first line says what and where; those after it show the place.
+    const [why = ""] = error instanceof Error ? error.message.split("\n") : [];
+    throw new SyntaxError(`it is neither JSON nor YAML: ${cleanText(why, 200)}`);
   }
   if (!isRecord(value)) throw new SyntaxError("it is no object");
   if (!isRecord(value["paths"])) throw new SyntaxError('it has no "paths"');
