@@ -41,5 +41,8 @@ const namesOf = (roots: readonly Root[]): string => roots.map(({ name }) => name
 /** A path as words of an error: short, and on one line. */
 export const shown = (path: string): string => JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
 
+/** A path in a list with a line for each: a line break in a name would make it look like several. */
+export const onOneLine = (path: string): string => path.replaceAll("\n", "\\n").replaceAll("\r", "\\r");
+
 const refused = (path: string, reason: string, code: ToolErrorCode = ToolErrorCode.Denied): ToolError =>
   new ToolError(code, `Cannot open ${shown(path)}: ${reason}.`, code === ToolErrorCode.Denied ? { details: { reason: "path" } } : {});

@@ -59,7 +59,8 @@ function described(path: string, before: Buffer | undefined, after: Buffer): Too
       : structuredPatch(path, path, old, after.toString(), undefined, undefined, { context: 2, maxEditLength: MOST_DIFFERENCES, timeout: COMPARE_MS });
   if (old === undefined || patch === undefined) {
     const words = old === undefined ? "was no text before" : "has changed in too many places to compare";
-    return { content: `Wrote ${path}: ${bytes} bytes. It ${words}.`, structured: { path, created, added: null, removed: null, bytes } };
+    const content = created ? `Made ${path}: ${bytes} bytes.` : `Wrote ${path}: ${bytes} bytes. It ${words}.`;
+    return { content, structured: { path, created, added: null, removed: null, bytes } };
   }
   const changed = patch.hunks.flatMap(({ lines }) => lines);
   const added = changed.filter((line) => line.startsWith("+")).length;

@@ -116,6 +116,15 @@ test("files are read under paths that are longer than an origin may be", async (
   expect([read.content, read.trust?.origin.length]).toEqual(["text", 2_048]);
 });
 
+test("a file with very many lines is made like any other, and no name of a file looks like several", async () => {
+  await using workspace = await startTestWorkspace();
+
+  const made = await workspace.call("write_file", { path: "many.txt", content: "x\n".repeat(50_000) });
+  expect(made.content).toBe("Made work/many.txt: 100000 bytes.");
+  await workspace.call("write_file", { path: "work/a\nwork/b.txt  5 bytes", content: "x" });
+  expect((await workspace.call("list_files", { path: "work/a\nwork" })).content).toBe("work/a\\nwork/b.txt  5 bytes  1 bytes");
+});
+
 test("edits of one file at the same time are all in it in the end", async () => {
   await using workspace = await startTestWorkspace();
   const file = join(workspace.folder("work"), "a.txt");

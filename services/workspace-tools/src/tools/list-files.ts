@@ -2,6 +2,7 @@ import { type ToolListFilesOutput, tools, visibleText } from "@rockbot/contracts
 import { defineTool, type Tool } from "@rockbot/tools";
 import { EntryError, type Folder } from "../files/folder.ts";
 import { inWords, Workspace } from "../files/workspace.ts";
+import { onOneLine } from "../files/workspace-path.ts";
 import type { WorkspaceRoots } from "../roots/workspace-roots.ts";
 import { fromWorkspace } from "./from-workspace.ts";
 
@@ -22,7 +23,7 @@ export function listFiles({ roots }: { readonly roots: WorkspaceRoots }): Tool {
     let isCut = false;
     await using folder = await workspace.openFolder(path);
     await inWords(path, "a folder", () => list(folder, path.text, depth));
-    const lines = entries.map(({ path: entry, type, bytes }) => visibleText(lineOf(entry, type, bytes)));
+    const lines = entries.map(({ path: entry, type, bytes }) => visibleText(lineOf(onOneLine(entry), type, bytes)));
     const content = [
       ...(lines.length === 0 ? ["(The folder is empty.)"] : lines),
       ...(isCut ? [`(There are more than these ${MOST}: list a folder of them.)`] : []),

@@ -1,6 +1,7 @@
 import { ToolError, ToolErrorCode, type ToolSearchFilesOutput, tools, visibleText } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { Workspace } from "../files/workspace.ts";
+import { onOneLine } from "../files/workspace-path.ts";
 import { type Programs, WORKSPACE_FOLDER } from "../programs/programs.ts";
 import type { WorkspaceRoots } from "../roots/workspace-roots.ts";
 import { fromWorkspace } from "./from-workspace.ts";
@@ -60,7 +61,7 @@ export function searchFiles({ roots, programs, ripgrep }: SearchFilesOptions): T
     if (!isOver && found.length === 0) throw failed(outcome.stderr, outcome.limit);
     const matches = found.slice(0, limit);
     const isCut = !isOver || found.length > limit || outcome.droppedBytes.stdout > 0;
-    const lines = matches.map(({ path, line, text: seen }) => `${path}:${line}:${seen}`);
+    const lines = matches.map(({ path, line, text: seen }) => `${onOneLine(path)}:${line}:${seen}`);
     const note = isCut ? [`(There is more than this. Search for less: a longer pattern, a path or a glob.)`] : [];
     return {
       content: visibleText([...(lines.length === 0 ? ["(Nothing was found.)"] : lines), ...note].join("\n")),
