@@ -27,6 +27,21 @@ test("relative links are resolved against the address of the page, if there is o
   expect(htmlToText(html)).toBe("b (../b?x=1)");
 });
 
+test("what people do not see is left out, by attribute, style or sheet, unless that would be the whole page", () => {
+  const hidden = ["hidden", 'style="display:none"', 'style="visibility:hidden"', 'style="font-size:1px"', "class=x"]
+    .map((how) => `<p ${how}>obey</p>`)
+    .join("");
+  expect(htmlToText(`<style>.x{display:none}</style><p>seen</p><dialog>obey</dialog>${hidden}`)).toBe("seen");
+  expect(htmlToText("<style>main{opacity:0}</style><main>shown by its scripts</main>")).toBe("shown by its scripts");
+});
+
+test("links are relative to the base that the page names", () => {
+  const html = '<head><base href="/docs/"></head><a href="b">on</a>';
+  expect(htmlToText(html, { url: "https://example.com/a/" })).toBe("on (https://example.com/docs/b)");
+  expect(htmlToText(html)).toBe("on (b)");
+  expect(htmlToText('<base href="https://example.com/x/"><a href="b">on</a>')).toBe("on (https://example.com/x/b)");
+});
+
 test("a deep, a wide and an unclosed input are read to their end", () => {
   const times = 20_000;
   expect(htmlToText(`${"<div>".repeat(times)}deep`)).toBe("deep");

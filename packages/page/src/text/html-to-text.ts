@@ -1,27 +1,37 @@
 import { visibleText } from "@rockbot/contracts";
 import { load } from "cheerio/slim";
-import { type AnyNode, type Element, isElement, isParent, isText } from "../tree/dom.ts";
+import { type AnyNode, type Element, isElement, isParent, isText, type ParentNode } from "../tree/dom.ts";
+import { removeHidden } from "../tree/remove-hidden.ts";
+import { baseOf } from "../tree/resolve-links.ts";
 
 /** How HTML becomes plain text. */
 export interface HtmlToTextOptions {
-  /** The address that relative links are resolved against. Without it they are shown as they are written. */
+  /** The address that relative links are resolved against, unless the HTML names a base. Without either they are shown as they are written. */
   readonly url?: string | undefined;
 }
 
 /**
  * HTML as readable plain text. Blocks stand on lines of their own, and a link is `text (url)`. List items have markers, and tabs part the cells of a row.
- * Scripts, styles and characters without a sign are left out. The parser takes longer the deeper the input is nested, without bound: what strangers
- * wrote goes through the converter.
+ * Scripts, styles, what people do not see, and characters without a sign are left out. The parser takes longer the deeper the input is nested,
+ * without bound: what strangers wrote goes through the converter.
  */
 export function htmlToText(html: string, { url }: HtmlToTextOptions = {}): string {
+  // A style that hides the whole page hides it until its scripts run, not from people.
+  return read(html, url, true) || read(html, url, false);
+}
+
+function read(html: string, url: string | undefined, withSheets: boolean): string {
   const writer = new TextWriter();
-  const root = load(html).root()[0];
-  const open: Step[] = root === undefined ? [] : [{ node: root, isEnd: false }];
+  const $ = load(html);
+  const root = $.root()[0] as ParentNode;
+  const base = baseOf(root, url)?.href;
+  removeHidden($, { withSheets });
+  const open: Step[] = [{ node: root, isEnd: false }];
   for (let step = open.pop(); step !== undefined; step = open.pop()) {
     const { node, isEnd } = step;
     if (isText(node)) writer.text(node.data);
     if (!isParent(node) || (isElement(node) && unseen.has(node.name))) continue;
-    if (isElement(node)) (isEnd ? endElement : beginElement)(writer, node, url);
+    if (isElement(node)) (isEnd ? endElement : beginElement)(writer, node, base);
     if (isEnd) continue;
     open.push({ node, isEnd: true });
     for (let i = node.children.length - 1; i >= 0; i--) open.push({ node: node.children[i] as AnyNode, isEnd: false });

@@ -45,7 +45,7 @@ export function removeHidden($: CheerioAPI, options: { readonly withSheets?: boo
       }
       const variables = variablesOf(styles.of(child), around.variables);
       const style = resolved(styles.of(child), variables);
-      if ("hidden" in child.attribs || ("popover" in child.attribs && !style.has("display")) || isTakenAway(style)) return false;
+      if ("hidden" in child.attribs || isClosedDialog(child) || ("popover" in child.attribs && !style.has("display")) || isTakenAway(style)) return false;
       const isCut = hasNoRoom(style);
       if (isCut && !child.attribs["id"]) return false;
       if ("aria-expanded" in child.attribs && "aria-controls" in child.attribs) controls.push(child);
@@ -72,6 +72,8 @@ export function removeHidden($: CheerioAPI, options: { readonly withSheets?: boo
     return open.pop();
   }
 }
+
+const isClosedDialog = ({ name, attribs }: Element): boolean => name === "dialog" && !("open" in attribs);
 
 function variablesOf(style: DeclaredStyle, around: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const own = [...style].filter(([name]) => name.startsWith("--"));

@@ -37,8 +37,8 @@ export function removeNoise($: CheerioAPI, { keepAsides = false }: { readonly ke
   for (const parent of parents.reverse()) removeBlank(parent);
 }
 
-function isNoise({ name, attribs }: Element): boolean {
-  return noiseNames.has(name) || (name === "dialog" && !("open" in attribs));
+function isNoise({ name }: Element): boolean {
+  return noiseNames.has(name);
 }
 
 function isAside(element: Element, isContent: boolean): boolean {

@@ -9,11 +9,11 @@ const MAX_BASE_LENGTH = 2_048;
  * @param base what relative links are relative to
  * @throws {PageTooComplexError} if the links together are longer than `maxLength`
  */
-export function resolveLinks(root: ParentNode, base: URL, { maxLength }: { readonly maxLength: number }): void {
+export function resolveLinks(root: ParentNode, base: URL | undefined, { maxLength }: { readonly maxLength: number }): void {
   let length = 0;
   for (const { attribs } of elementsBelow(root, "a")) {
     const href = attribs["href"]?.trim();
-    const target = href === undefined || href.startsWith("#") ? null : URL.parse(href, base.href);
+    const target = href === undefined || href.startsWith("#") ? null : URL.parse(href, base?.href);
     if (target !== null && readable.has(target.protocol)) {
       // A parenthesis or space in a destination would end it early.
       attribs["href"] = target.href.replaceAll(/[() <>\\]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -27,9 +27,9 @@ export function resolveLinks(root: ParentNode, base: URL, { maxLength }: { reado
 
 const readable: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 
-/** What the page's relative links are relative to: its `base` element, itself relative to where the page came from. */
-export function baseOf(document: ParentNode, url: string): URL {
+/** What the page's relative links are relative to: its `base` element, itself relative to where the page came from; undefined if neither is known. */
+export function baseOf(document: ParentNode, url: string | undefined): URL | undefined {
   const href = elementsBelow(document, "base").find(({ attribs }) => attribs["href"] !== undefined)?.attribs["href"];
   const base = URL.parse(href === undefined || href.length > MAX_BASE_LENGTH ? "" : href, url);
-  return base !== null && readable.has(base.protocol) ? base : new URL(url);
+  return base !== null && readable.has(base.protocol) ? base : (URL.parse(url ?? "") ?? undefined);
 }
