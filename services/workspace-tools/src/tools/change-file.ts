@@ -1,6 +1,6 @@
 import { ToolError, ToolErrorCode, type ToolWriteFileOutput } from "@rockbot/contracts";
 import type { ToolResult } from "@rockbot/tools";
-import { structuredPatch } from "diff";
+import { type StructuredPatchHunk, structuredPatch } from "diff";
 import type { FileState } from "../files/folder.ts";
 import { readBounded } from "../files/read-bounded.ts";
 import { checkWritable, inWords, type Workspace } from "../files/workspace.ts";
@@ -67,9 +67,15 @@ function described(path: string, before: Buffer | undefined, after: Buffer): Too
   const removed = changed.filter((line) => line.startsWith("-")).length;
   const structured = { path, created, added, removed, bytes };
   if (created) return { content: `Made ${path}: ${added} ${added === 1 ? "line" : "lines"}, ${bytes} bytes.`, structured };
-  const hunks = patch.hunks.map(({ oldStart, newStart, lines }) => [`@@ -${oldStart} +${newStart} @@`, ...lines].join("\n")).join("\n");
+  const hunks = patch.hunks.map((hunk) => [headOf(hunk), ...hunk.lines].join("\n")).join("\n");
   const shownHunks = hunks.length > SHOWN_CHARACTERS ? `${hunks.slice(0, SHOWN_CHARACTERS)}\n… (the rest is left out)` : hunks;
   return { content: `Wrote ${path}: ${added} lines added, ${removed} removed.\n\n${shownHunks}`, structured, trust: fromWorkspace(path) };
+}
+
+/** Where a hunk stands in both texts, and how many lines of each it has. One without lines stands behind the line that is named. */
+function headOf({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk): string {
+  const range = (start: number, lines: number): string => `${lines === 0 ? start - 1 : start},${lines}`;
+  return `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`;
 }
 
 /** Half of a character has no bytes in UTF-8: something else would be written in its place. @throws {ToolError} */

@@ -66,13 +66,14 @@ test("write_file makes folders and files that belong to the root's owner, and sa
   chmodSync(file, 0o750);
   const changed = await workspace.call("write_file", { path: "work/a/b/plan.md", content: "one\n2\nthree\n" });
 
-  expect(changed.content).toContain("Wrote work/a/b/plan.md: 1 lines added, 1 removed.\n\n@@ -1 +1 @@\n one\n-two\n+2\n three");
+  expect(changed.content).toContain("Wrote work/a/b/plan.md: 1 lines added, 1 removed.\n\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three");
   expect(changed.structured).toEqual({ path: "work/a/b/plan.md", created: false, added: 1, removed: 1, bytes: 12 });
   expect(readFileSync(file, "utf8")).toBe("one\n2\nthree\n");
   expect(statSync(file).mode & 0o777).toBe(0o750);
   const owner = process.getuid?.() === 0 ? OWNER : process.getuid?.();
   expect([statSync(file).uid, statSync(join(file, "..")).uid]).toEqual([owner, owner]);
   expect(readdirSync(join(file, ".."))).toEqual(["plan.md"]);
+  expect((await workspace.call("write_file", { path: "work/a/b/plan.md", content: "" })).content).toContain("\n\n@@ -1,3 +0,0 @@\n-one");
 });
 
 test("edit_file replaces a text that is there once, and refuses any other", async () => {
