@@ -110,6 +110,16 @@ const reasons: readonly Reason[] = [
       }),
   },
   {
+    fires: { RockBotCallersFlood: { kind: "unanswerable" } },
+    cause: ({ raw }) =>
+      raw(async (channel) => {
+        for (const id of ids(40)) {
+          const { properties } = request("web_browse", {}, id);
+          channel.publish(EXCHANGE, "tool.invoke", Buffer.from("no request"), { ...properties, replyTo: "elsewhere" });
+        }
+      }),
+  },
+  {
     fires: { RockBotOutcomeUnknown: { job: "scripts-manager" } },
     cause: ({ raw }) =>
       raw(async (channel) => {
