@@ -3,6 +3,7 @@ import { StoreUnavailableError } from "@rockbot/records";
 import { startAuthorizationServer, startRecordingServer } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestRestTools } from "../test-rest-tools.ts";
+import { importOperations } from "./import-operations.ts";
 import { readOpenApiDocument } from "./open-api-document.ts";
 
 const paths = (description = "Reads one.") => ({
@@ -333,6 +334,22 @@ test.each([
   ['{"openapi":', /^it is neither JSON nor YAML: Unexpected end of JSON input$/],
 ])("of the document %j is said what is wrong, and where", (text, words) => {
   expect(() => readOpenApiDocument(text)).toThrow(words);
+});
+
+test("what is not taken of a document is named, and Swagger 2.0 is taken", () => {
+  const imported = (text: string) => {
+    const from = { name: "shop", document: "", folder: "", prefix: "shop_", naming: "prefixed", credential: undefined } as const;
+    const { operations, leftOut } = importOperations(readOpenApiDocument(text), { ...from, credentials: new Map(), operations: new Map() }, undefined);
+    return { ids: operations.map(({ id }) => id), leftOut: leftOut.map(({ id }) => id) };
+  };
+  const servers = '"servers":[{"url":"https://shop.example"}]';
+
+  expect(imported(`{"openapi":"3.0.0",${servers},"paths":{"/a":{"get":{},"trace":{}}}}`)).toEqual({ ids: ["GET /a"], leftOut: ["TRACE /a"] });
+  expect(imported(`{"openapi":"3.0.0",${servers},"paths":{"/a":{"get":{}},"/a":{"put":{}}}}`)).toEqual({
+    ids: ["PUT /a"],
+    leftOut: ["the first of two equal keys"],
+  });
+  expect(imported("swagger: '2.0'\nhost: shop.example\nschemes: [https]\npaths: { /a: { get: {} } }\n")).toEqual({ ids: ["GET /a"], leftOut: [] });
 });
 
 test("a document that cannot be read leaves the other tools, and the service says so", async () => {

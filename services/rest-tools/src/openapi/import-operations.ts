@@ -25,13 +25,13 @@ export interface ImportedOperation {
 
 export interface ImportedOperations {
   readonly operations: readonly ImportedOperation[];
-  /** Those that cannot be tools. */
+  /** Those that cannot be tools, and other parts that are not read. */
   readonly leftOut: readonly { readonly id: string; readonly why: string }[];
 }
 
 /** Beyond, a file that filters is asked for. */
 const MAX_OPERATIONS = 2_000;
-const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"];
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 const MAX_DESCRIPTION = 4_000;
 
 interface Listed {
@@ -49,6 +49,7 @@ export function importOperations(document: OpenApiDocument, from: DocumentImport
   const short = operationNames(all, "");
   const operations: ImportedOperation[] = [];
   const leftOut: { id: string; why: string }[] = [];
+  if (document.hasKeyTwice) leftOut.push({ id: "the first of two equal keys", why: "the document has a key twice in one object, and the last one counts" });
   for (const [i, one] of all.entries()) {
     if (!isAsked(one, from.include, true) || isAsked(one, from.exclude, false)) continue;
     const id = `${one.method} ${one.path}`;
@@ -133,6 +134,7 @@ class OperationReader {
   read({ toolName, shortName }: { readonly toolName: string; readonly shortName: string }): ImportedOperation {
     const { method, path, operationId, entry } = this.#one;
     const id = `${method} ${path}`;
+    if (method === "TRACE") throw new RangeError("requests of this method show credentials, and are not sent");
     const settings = this.#from.operations.get(id) ?? (operationId === undefined ? undefined : this.#from.operations.get(operationId)) ?? {};
     const server = this.#server();
     const parameters = this.#parameters();

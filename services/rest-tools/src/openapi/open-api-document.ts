@@ -1,5 +1,5 @@
 import { isRecord } from "@rockbot/base";
-import { valueAt } from "@rockbot/contracts";
+import { parseJson, valueAt } from "@rockbot/contracts";
 import { cleanText } from "@rockbot/mcp/schema";
 import { upgrade } from "@scalar/openapi-upgrader";
 import { parse } from "yaml";
@@ -9,6 +9,8 @@ export type Json = Readonly<Record<string, unknown>>;
 /** An OpenAPI document in the form of 3.1, whichever it was written in. Nothing outside of it is looked up. */
 export interface OpenApiDocument {
   readonly root: Json;
+  /** Whether an object of it has a key twice, so that only the last counts. YAML with such a key is refused. */
+  readonly hasKeyTwice: boolean;
   /** What stands there, or where a reference within the document leads. @throws {RangeError} if it leads out of it, nowhere, or in a circle */
   resolve(value: unknown): Json;
 }
@@ -19,9 +21,10 @@ const MAX_REFERENCES = 20;
 /** Reads JSON or YAML. @throws {SyntaxError} that says why it is no OpenAPI document */
 export function readOpenApiDocument(marked: string): OpenApiDocument {
   const text = marked.replace(/^\ufeff/, "");
+  const isJson = /^\s*\{/.test(text);
   let value: unknown;
   try {
-    value = /^\s*\{/.test(text) ? JSON.parse(text) : parse(text, { maxAliasCount: MAX_ALIASES, logLevel: "error" });
+    value = isJson ? JSON.parse(text) : parse(text, { maxAliasCount: MAX_ALIASES, logLevel: "error" });
   } catch (error) {
     // The first line says what and where; those after it show the place.
     const [why = ""] = error instanceof Error ? error.message.split("\n") : [];
@@ -32,9 +35,11 @@ export function readOpenApiDocument(marked: string): OpenApiDocument {
   const version = value["openapi"] ?? value["swagger"];
   if (typeof version !== "string" || !/^(?:2\.0|3\.[0-2])/.test(version))
     throw new SyntaxError('it does not say in "openapi" that it is of a version from 3.0 to 3.2');
+  const strict = isJson ? parseJson(text) : undefined;
   const root = upgrade(value, "3.1") as Json;
   return {
     root,
+    hasKeyTwice: strict?.ok === false && strict.fault.reason === "duplicate_key",
     resolve(given) {
       let at = given;
       for (let steps = 0; isRecord(at) && typeof at["$ref"] === "string"; steps++) {
