@@ -77,15 +77,17 @@ test.each(["https://example.com/jobs/view/4000000001", "https://linkedin.com.evi
 test("a page that has changed is told as such, and an empty one is not", async () => {
   await using system = await start();
   const long = "Some words of a page that has quite another form now. ".repeat(10);
-  for (const body of [`<div class="base-search-card">A job</div>`, `<main><p>${long}</p></main>`]) {
+  for (const body of [`<div class="base-search-card">A job</div>`, `<main><p>${long}</p></main>`, "<main>Prove that you are a person</main>"]) {
     system.site.faults.push({ status: 200, body });
     await expect(system.call("linkedin_jobs", { keywords: body.slice(0, 30) })).rejects.toMatchObject({
       code: "execution_failed",
       details: { reason: "page_changed" },
     });
   }
-  system.site.faults.push({ status: 200, body: "<ul></ul>" });
-  expect((await system.call("linkedin_jobs", { keywords: "none" })).content).toBe("No jobs found.");
+  for (const body of ["<ul></ul>", '<section class="no-results"><h1>We could not find a match</h1></section>']) {
+    system.site.faults.push({ status: 200, body });
+    expect((await system.call("linkedin_jobs", { keywords: "none" })).content).toBe("No jobs found.");
+  }
   system.site.faults.push({ status: 200, body: "<html><body>Hello</body></html>" });
   await expect(system.call("linkedin_job_detail", { url: "4000000009" })).rejects.toMatchObject({ details: { reason: "page_changed" } });
 });

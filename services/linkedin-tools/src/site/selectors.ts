@@ -15,6 +15,8 @@ export const selectors = {
       salary: { selector: ".job-search-card__salary-info" },
     },
   },
+  /** What the site says in the place of results, where it says anything. */
+  noResults: { each: ".no-results, .jobs-search-no-results, [class*='no-results__']", fields: { text: { take: "text" } } },
   /** Of `/jobs-guest/jobs/api/jobPosting/{id}`. */
   posting: {
     each: "body, html",

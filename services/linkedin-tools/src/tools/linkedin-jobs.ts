@@ -19,19 +19,20 @@ export function linkedinJobs({ site, converter }: { readonly site: LinkedinSite;
     const html = await site.read(`/jobs-guest/jobs/api/seeMoreJobPostings/search?${queryOf(input, page)}`, signal);
     const records = html.trim() === "" ? [] : await converter.extract(html, selectors.results, { url: site.baseUrl, signal });
     const jobs = records.flatMap((record) => jobOf(record, site.baseUrl));
-    // Where a list has items, or a page has text, and no job of them can be read, it is the reader that is wrong.
-    if (jobs.length === 0 && (records.length > 0 || (await converter.text(html, { signal })).length > MAX_EMPTY))
-      throw pageChanged("the search", ["title", "link"]);
+    if (jobs.length === 0 && (records.length > 0 || !(await isWithoutResults(html)))) throw pageChanged("the search", ["title", "link"]);
     return {
       content: contentOf(jobs, page),
       structured: { jobs, page },
       trust: { level: "untrusted", origin: site.baseUrl },
     };
+
+    /** LinkedIn answers with an empty page, or with its own words for no results. Of any other page it is the reader that is wrong. */
+    async function isWithoutResults(page: string): Promise<boolean> {
+      if (page.trim() === "" || (await converter.text(page, { signal })) === "") return true;
+      return (await converter.extract(page, selectors.noResults, { url: site.baseUrl, signal })).length > 0;
+    }
   });
 }
-
-/** A page without jobs says no more than this. */
-const MAX_EMPTY = 300;
 
 const DATE_POSTED: Readonly<Record<string, string | undefined>> = { past_24_hours: "r86400", past_week: "r604800", past_month: "r2592000" };
 const JOB_TYPES = { full_time: "F", part_time: "P", contract: "C", temporary: "T", internship: "I", volunteer: "V", other: "O" } as const;
