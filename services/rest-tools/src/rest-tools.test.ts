@@ -275,7 +275,7 @@ test("private addresses are reached only where the operator lists them", async (
   await using server = await startRecordingServer();
   await using rest = await startTestRestTools({ tools: { x: { url: `${server.url}/x` } } });
 
-  await expect(rest.caller.call("rest__x", {})).rejects.toMatchObject({ code: "denied" });
+  await expect(rest.caller.call("rest__x", {})).rejects.toMatchObject({ code: "denied", message: expect.stringContaining("allows more (ALLOW_ADDRESSES).") });
   expect(server.requests).toEqual([]);
 });
 

@@ -113,7 +113,8 @@ export function restFetch(
   { allowAddresses, allowPorts, requestTimeoutMs, idleTimeoutMs, maxResponseBytes, userAgent }: Readonly<RestToolsConfig>,
   maxBytes = maxResponseBytes,
 ): PublicFetch & AsyncDisposable {
-  return createPublicFetch({ allowAddresses, allowPorts, maxBytes, timeoutMs: requestTimeoutMs, idleTimeoutMs, userAgent });
+  const allowedBy = "ALLOW_ADDRESSES";
+  return createPublicFetch({ allowAddresses, allowedBy, allowPorts, maxBytes, timeoutMs: requestTimeoutMs, idleTimeoutMs, userAgent });
 }
 
 /** Disposal leaves a given store to its owner. */

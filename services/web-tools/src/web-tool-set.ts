@@ -14,7 +14,9 @@ import { webToolsGuide } from "./web-tools-guide.ts";
 export function webToolSet(config: Readonly<WebToolsConfig>): OwnedToolSet {
   const { braveApiKey, braveBaseUrl, maxSearchResults, allowAddresses, allowPorts, maxPageBytes, fetchTimeoutMs, idleTimeoutMs, userAgent } = config;
   const open = new AsyncDisposableStack();
-  const fetch = open.use(createPublicFetch({ allowAddresses, allowPorts, maxBytes: maxPageBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs, userAgent }));
+  const allowedBy = "ALLOW_ADDRESSES, or --allow-address of the command";
+  const limits = { maxBytes: maxPageBytes, timeoutMs: fetchTimeoutMs, idleTimeoutMs };
+  const fetch = open.use(createPublicFetch({ allowAddresses, allowedBy, allowPorts, ...limits, userAgent }));
   const converter = open.use(createPageConverter({ timeoutMs: config.convertTimeoutMs, processes: config.converters, maxLength: 2 * maxPageBytes }));
   const tools = [htmlToTextTool({ converter }), webBrowse({ fetch, converter })];
   if (braveApiKey !== undefined) {

@@ -9,6 +9,8 @@ export interface FetchLimits {
   readonly maxBytes: number;
   readonly idleTimeoutMs: number;
   readonly connectTimeoutMs: number;
+  /** The settings by which an operator allows further addresses, if there are any. */
+  readonly allowedBy: string | undefined;
 }
 
 /**
@@ -41,7 +43,7 @@ export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolE
   const unavailable = (what: string): ToolError => new ToolError(ToolErrorCode.Unavailable, `${cannot}: ${what}`, { cause: error });
   const failed = (what: string): ToolError => new ToolError(ToolErrorCode.ExecutionFailed, `${cannot}: ${what}`, { cause: error });
 
-  if (error instanceof BlockedAddressError) return blocked(url, "the host is not on the public Internet");
+  if (error instanceof BlockedAddressError) return blocked(url, "the host is not on the public Internet", limits);
   if (error instanceof BodyTooLargeError) {
     return new ToolError(
       ToolErrorCode.TooLarge,
@@ -80,11 +82,9 @@ export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolE
 }
 
 /** Why policy does not let a request go to `url`. */
-export function blocked(url: URL, why: string): ToolError {
-  return new ToolError(
-    ToolErrorCode.Denied,
-    `Cannot read ${describeUrl(url)}: ${why}. Only public addresses may be read, unless the operator allows more (allowAddresses, --allow-address).`,
-  );
+export function blocked(url: URL, why: string, { allowedBy }: Pick<FetchLimits, "allowedBy">): ToolError {
+  const unless = allowedBy === undefined ? "" : `, unless the operator allows more (${allowedBy})`;
+  return new ToolError(ToolErrorCode.Denied, `Cannot read ${describeUrl(url)}: ${why}. Only public addresses may be read${unless}.`);
 }
 
 /** A URL for the words of an error, without its query: that may hold secrets. */

@@ -3,7 +3,7 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type Dispatcher, request } from "undici";
 import { BodyTooLargeError } from "../body/index.ts";
 import { type AddressPolicyOptions, createAddressPolicy } from "./address-policy.ts";
-import { blocked, describeUrl, effectError, fetchError } from "./fetch-errors.ts";
+import { blocked, describeUrl, effectError, type FetchLimits, fetchError } from "./fetch-errors.ts";
 import { createGuardedAgent } from "./guarded-agent.ts";
 import type { Lookup } from "./name-lookup.ts";
 import { type Body, readBody } from "./read-body.ts";
@@ -22,6 +22,8 @@ export interface PublicFetchOptions extends AddressPolicyOptions {
   readonly maxHeaderBytes?: number | undefined;
   /** @default "Mozilla/5.0 (compatible; RockBot)" */
   readonly userAgent?: string | undefined;
+  /** The settings by which an operator allows further addresses, for the words of a refusal: `ALLOW_ADDRESSES`. @default none */
+  readonly allowedBy?: string | undefined;
   /** @default createNameLookup() */
   readonly lookup?: Lookup | undefined;
 }
@@ -76,14 +78,14 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
     userAgent = "Mozilla/5.0 (compatible; RockBot)",
   } = options;
   const policy = createAddressPolicy(options);
-  const limits = { maxBytes, idleTimeoutMs, connectTimeoutMs };
+  const limits = { maxBytes, idleTimeoutMs, connectTimeoutMs, allowedBy: options.allowedBy };
   const agent = createGuardedAgent({ policy, lookup: options.lookup, connectTimeoutMs, idleTimeoutMs, maxHeaderBytes });
   const ownHeaders = headersOf(userAgent);
 
   async function send(url: URL, { method, body, headers }: Sent, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
     if (!policy.permitsPort(url.hostname.replace(/^\[|\]$/g, ""), port)) {
-      throw blocked(url, `port ${port} is not one of the allowed ports ${policy.ports.join(", ")}`);
+      throw blocked(url, `port ${port} is not one of the allowed ports ${policy.ports.join(", ")}`, limits);
     }
     return await request(url, { dispatcher: agent, method, body: body ?? null, headers: { ...ownHeaders, ...headers }, signal });
   }
@@ -114,7 +116,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
         }
         content.destroy();
         if (hops === follows) throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${describeUrl(url)}: it redirects more than ${follows} times.`);
-        const next = redirected(url, location);
+        const next = redirected(url, location, limits);
         if (next.origin !== url.origin) carried = harmless;
         url = next;
       }
@@ -196,10 +198,10 @@ function parseUrl(text: string): URL {
 }
 
 /** The URL a redirect leads to. It is the server's choice, not the caller's: a bad one is not an argument fault. */
-function redirected(from: URL, location: string): URL {
+function redirected(from: URL, location: string, limits: FetchLimits): URL {
   const to = URL.parse(location, from.href);
   if (to === null) throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${describeUrl(from)}: it redirects to something that is not a URL.`);
-  if (to.protocol !== "http:" && to.protocol !== "https:") throw blocked(from, `it redirects to a ${to.protocol.slice(0, 20)} URL`);
-  if (to.username !== "" || to.password !== "") throw blocked(from, "it redirects to a URL with a user name or password");
+  if (to.protocol !== "http:" && to.protocol !== "https:") throw blocked(from, `it redirects to a ${to.protocol.slice(0, 20)} URL`, limits);
+  if (to.username !== "" || to.password !== "") throw blocked(from, "it redirects to a URL with a user name or password", limits);
   return to;
 }

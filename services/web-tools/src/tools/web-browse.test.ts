@@ -132,7 +132,10 @@ test("web_browse denies addresses that are not public", async () => {
     code: "denied",
     isRetryable: false,
   });
-  await expect(web.caller.call("web_browse", { url: web.brave.url })).rejects.toMatchObject({ code: "denied" });
+  await expect(web.caller.call("web_browse", { url: web.brave.url })).rejects.toMatchObject({
+    code: "denied",
+    message: expect.stringContaining("(ALLOW_ADDRESSES, or --allow-address of the command)"),
+  });
 });
 
 test("cancelling a call closes the connection to the site", async () => {
