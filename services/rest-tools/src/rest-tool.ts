@@ -77,6 +77,7 @@ export async function call(
   const notes = {
     here: `(There are more pages: ${pages} were read.)`,
     elsewhere: `(There may be more pages: ${pages} were read. The next one is at another origin than the first, where it is not read.)`,
+    unknown: `(Further pages could not be found: ${pages} were read. The server's answer does not show where the next one is, in the form that the file names.)`,
   };
   return { content: `${jsonText(selected(items, select))}${more === undefined ? "" : `\n\n${notes[more]}`}`, trust };
 }

@@ -202,6 +202,28 @@ test("several pages are read, by a cursor, a number or a link, and only from the
   expect(server.take().filter(({ target }) => !/[?&]key=k-0123456789(?:&|$)/.test(target))).toEqual([]);
 });
 
+test.each([
+  ["a link that breaks off", { link: true }, '</x?page=1>; rel="next', "could not be found: 1 were read"],
+  ["a header without a link", { link: true }, "next page", "could not be found: 1 were read"],
+  ["a second rel of one link", { link: true }, '</x?page=1>; rel="prev"; rel="next"', undefined],
+  ["links without the next page", { link: true }, '</x>; title="a, <b>; rel=next"; rel=first,', undefined],
+  ["a pointer that leads nowhere", { next: "/meta/next" }, "", "could not be found: 1 were read"],
+  ["a next page of another kind", { next: "/items" }, "", "could not be found: 1 were read"],
+  ["a next page that is null", { next: "/none" }, "", undefined],
+  ["a next page that is no JSON", { next: "/text" }, "", "could not be found: 1 were read"],
+])("where paging ends by %s, the answer says so if there may be more", async (_, paging, link, words) => {
+  await using server = await startRecordingServer(({ target }, response) => {
+    if (target === "/text") return void response.writeHead(200, { "content-type": "text/plain" }).end("busy");
+    json(response, { items: [0], none: null, text: "/text" }, { link });
+  });
+  await using rest = await startTestRestTools({ tools: { x: { url: `${server.url}/x`, paging: { items: "items", ...paging } } } }, { ports: [server.port] });
+
+  const content = (await rest.caller.call("rest__x", {})).content ?? "";
+  expect(content.replaceAll(/\s/g, "")).toMatch(/^\[0\]/);
+  if (words === undefined) expect(content).not.toContain("pages");
+  else expect(content).toContain(words);
+});
+
 test("a page that a redirect leads to names no further page: no credential follows it there", async () => {
   await using elsewhere = await startRecordingServer((_, response) => json(response, [1], { link: '</more>; rel="next"' }));
   await using server = await startRecordingServer((_, response) => response.writeHead(302, { location: `${elsewhere.url}/first` }).end());

@@ -25,13 +25,19 @@ export interface ReadPage {
   readonly count: number;
 }
 
-/** Where the next page is; undefined if this was the last, and "elsewhere" if the server names one that is not read. */
-export function nextPage({ link, next, query, from, step }: Paging, page: ReadPage): URL | "elsewhere" | undefined {
-  if (link) return within(page.url, linkTo(page.link, "next"));
+/** Where the next page is; undefined if this was the last. "elsewhere" if the server names one that is not read, and "unknown" if the answer cannot be understood. */
+export function nextPage({ link, next, query, from, step }: Paging, page: ReadPage): URL | "elsewhere" | "unknown" | undefined {
+  if (link) {
+    const target = linkTo(page.link ?? "", "next");
+    return target === UNREADABLE ? "unknown" : within(page.url, target);
+  }
   if (next === undefined)
     return from === undefined || query === undefined || page.count === 0 ? undefined : withQuery(page.url, query, String(from + step * (page.index + 1)));
   const cursor = next(page.value);
-  if ((typeof cursor !== "string" && typeof cursor !== "number") || cursor === "") return undefined;
+  // The last of several pages may leave it out. Where already the first one does, the file may look in the wrong place.
+  if (cursor === undefined) return page.index === 0 ? "unknown" : undefined;
+  if (cursor === null || cursor === false || cursor === "") return undefined;
+  if (typeof cursor !== "string" && typeof cursor !== "number") return "unknown";
   return query === undefined ? within(page.url, String(cursor)) : withQuery(page.url, query, String(cursor));
 }
 
@@ -50,9 +56,30 @@ function withQuery(from: URL, name: string, value: string): URL | undefined {
   return url;
 }
 
-/** RFC 8288, as far as APIs use it. */
-function linkTo(header: string | undefined, relation: string): string | undefined {
-  for (const [, target, parameters = ""] of (header ?? "").slice(0, 8192).matchAll(/<([^<>]*)>([^<]*)/g))
-    if (new RegExp(`;\\s*rel="?(?:[^"]*\\s)?${relation}(?:\\s[^"]*)?"?\\s*(?:[;,]|$)`, "i").test(parameters)) return target;
-  return undefined;
+const UNREADABLE = Symbol("unreadable");
+const MAX_HEADER = 8_192;
+const NAME = "[\\w!#$%&'*+.^`|~-]+";
+const VALUE = '"(?:[^"\\\\]|\\\\.)*"|[^\\s";,]+';
+const LINK = new RegExp(`[\\s,]*<([^<>]*)>\\s*((?:;\\s*(?:${NAME}\\s*(?:=\\s*(?:(?:${VALUE})\\s*)?)?)?)*)(?:,|$)`, "y");
+const PARAMETER = new RegExp(`;\\s*(${NAME})\\s*(?:=\\s*(${VALUE})?)?`, "g");
+
+/** The target of the first link of this relation, by RFC 8288. */
+function linkTo(whole: string, relation: string): string | typeof UNREADABLE | undefined {
+  const header = whole.slice(0, MAX_HEADER);
+  for (let at = 0; !/^[\s,]*$/.test(header.slice(at)); at = LINK.lastIndex) {
+    LINK.lastIndex = at;
+    const [, target, parameters = ""] = LINK.exec(header) ?? [];
+    if (target === undefined) return UNREADABLE;
+    // Of several parameters "rel" of one link only the first counts.
+    const rel = [...parameters.matchAll(PARAMETER)].find(([, name = ""]) => name.toLowerCase() === "rel")?.[2] ?? "";
+    if (
+      rel
+        .replaceAll(/^"|"$|\\/g, "")
+        .toLowerCase()
+        .split(/\s+/)
+        .includes(relation)
+    )
+      return target;
+  }
+  return whole.length > MAX_HEADER ? UNREADABLE : undefined;
 }

@@ -13,8 +13,8 @@ export interface ReadPagesOptions {
 export interface ReadPages {
   readonly items: readonly unknown[];
   readonly pages: number;
-  /** Where there are more: beyond the bounds of one call, or at an address that is not read, as credentials do not belong there. */
-  readonly more: "here" | "elsewhere" | undefined;
+  /** Where there are more: beyond the bounds of one call, at an address that is not read, as credentials do not belong there, or nobody can tell. */
+  readonly more: "here" | "elsewhere" | "unknown" | undefined;
 }
 
 /**
@@ -37,10 +37,11 @@ export async function readPages(
     const next = nextPage(paging, { ...page, index, count: list.length });
     const pages = index + 1;
     if (next === undefined) return { items, pages, more: undefined };
+    if (next === "unknown") return { items, pages, more: next };
     if (next === "elsewhere" || next.origin !== origin) return { items, pages, more: "elsewhere" };
     length += JSON.stringify(list).length;
     if (pages >= paging.maxPages || length >= maxLength) return { items, pages, more: "here" };
     page = await read(next, pages);
-    if (page === undefined) return { items, pages, more: undefined };
+    if (page === undefined) return { items, pages, more: "unknown" };
   }
 }
