@@ -4,7 +4,8 @@ import { connectBus } from "@rockbot/bus-rabbitmq";
 import { type GmailMessage, ownVirtualHost, startGoogleServer, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { runCli, startCli } from "../../packages/cli/src/test-cli.ts";
+import { runCli } from "../../packages/cli/src/test-cli.ts";
+import { logInToGoogle } from "./log-in-to-google.ts";
 import { startService } from "./start-service.ts";
 
 const POLICY = `
@@ -36,13 +37,7 @@ test("two instances over RabbitMQ serve two accounts to two callers, renew each 
   for (const account of ACCOUNTS) {
     google.addAccount(account).messages.push(mail(account));
     google.oauth.consent = { account };
-    await using login = startCli(["google", "login", "--no-browser", "--account", account], { folder: folder.path, env: settings });
-    for (const count of [1, 2]) {
-      const pages = () => [...login.stderr().matchAll(/http\S+\/o\/oauth2\S+\n/g)];
-      await expect.poll(() => pages().length, { timeout: 60_000 }).toBe(count);
-      await fetch(pages()[count - 1]?.[0].trim() ?? "");
-    }
-    await login.ended;
+    await logInToGoogle(account, { folder: folder.path, env: settings });
   }
   google.oauth.expireAll();
   google.oauth.grants.length = 0;

@@ -32,11 +32,11 @@ const REPORTS: Readonly<
 /**
  * A local server of the usage and cost reports of Anthropic's Admin API: the key in `x-api-key`, `anthropic-version`, RFC 3339 times, `limit` within what
  * `bucket_width` allows, `group_by[]` of the report's own, pages by `next_page`, and the API's error bodies. A parameter that it does not know is an error.
+ * @param apiKey the only key that it takes
  * @see https://docs.claude.com/en/api/admin-api/usage-cost/get-messages-usage-report
  */
-export async function startAnthropicAdminServer(): Promise<AnthropicAdminServer> {
+export async function startAnthropicAdminServer(apiKey = `sk-ant-admin01-${randomUUID()}`): Promise<AnthropicAdminServer> {
   const requests: string[] = [];
-  const apiKey = `sk-ant-admin01-${randomUUID()}`;
   const faults: AnthropicAdminServer["faults"] = [];
   const entries: AnthropicAdminServer["entries"] = {};
   const server = createServer((request, response) => {

@@ -7,6 +7,12 @@ interface Grant {
   readonly scopes: readonly string[];
 }
 
+/** The one client that is known. @default random texts */
+export interface OAuthClientFacts {
+  readonly id?: string;
+  readonly secret?: string;
+}
+
 interface Code extends Grant {
   readonly redirectUri: string;
   readonly challenge: string;
@@ -18,8 +24,8 @@ const REVOKE = "/revoke";
 
 /** Google's authorization server: the page of consent, whose person is `consent`, and the endpoints for tokens and for revocation. */
 export class GoogleOAuth {
-  readonly clientId = `${randomUUID()}.apps.googleusercontent.com`;
-  readonly clientSecret = `GOCSPX-${randomUUID()}`;
+  readonly clientId: string;
+  readonly clientSecret: string;
   /** The person at the page of consent: the account that signs in, the scopes that are not ticked, or a refusal. */
   consent: { account: string; withheld?: readonly string[]; isRefused?: boolean } = { account: "" };
   /** How long an access token lives. */
@@ -33,8 +39,10 @@ export class GoogleOAuth {
   readonly #refreshTokens = new Map<string, Grant>();
   readonly #accessTokens = new Map<string, Grant & { readonly until: number }>();
 
-  constructor(accounts: Readonly<Record<string, unknown>>) {
+  constructor(accounts: Readonly<Record<string, unknown>>, { id, secret }: OAuthClientFacts = {}) {
     this.#accounts = accounts;
+    this.clientId = id ?? `${randomUUID()}.apps.googleusercontent.com`;
+    this.clientSecret = secret ?? `GOCSPX-${randomUUID()}`;
   }
 
   owns(path: string): boolean {

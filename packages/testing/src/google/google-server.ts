@@ -4,7 +4,7 @@ import { calendarAnswer } from "./calendar-api.ts";
 import { gmailAnswer } from "./gmail-api.ts";
 import type { GoogleAccount } from "./google-account.ts";
 import { GoogleError } from "./google-error.ts";
-import { GoogleOAuth } from "./google-oauth.ts";
+import { GoogleOAuth, type OAuthClientFacts } from "./google-oauth.ts";
 
 /** An answer in place of the next one. */
 export interface GoogleFault {
@@ -36,11 +36,11 @@ const MAX_BODY_BYTES = 50_000_000;
  * refuses parameters that it does not know, tokens without the scope of a method, and answers errors in Google's form.
  * @see https://developers.google.com/identity/protocols/oauth2/native-app
  */
-export async function startGoogleServer(): Promise<GoogleServer> {
+export async function startGoogleServer(client?: OAuthClientFacts): Promise<GoogleServer> {
   const requests: string[] = [];
   const faults: GoogleFault[] = [];
   const accounts: Record<string, GoogleAccount> = {};
-  const oauth = new GoogleOAuth(accounts);
+  const oauth = new GoogleOAuth(accounts, client);
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? "/", "http://localhost");
     const body = await bodyOf(request);
