@@ -12,7 +12,7 @@ export interface ComposeInitOptions {
 }
 
 const COMMENT = `# The secrets of docker-compose.yml, made by rockbot compose init. The next docker compose up takes them over.
-# Keys from elsewhere belong here, too: BRAVE_API_KEY, MODEL_API_KEY, OPENROUTER_API_KEY, PIP_INDEX_URL, AUDIT_KEY.
+# Keys from elsewhere belong here, too, such as MODEL_API_KEY: docs/operate/compose.md names them.
 `;
 
 /** `rockbot compose init`: makes up the secrets that are missing, and hands them out if it is told where. */
