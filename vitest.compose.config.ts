@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ["test/compose/**/*.test.ts"],
     reporters: ["default", new ClosingLineReporter()],
-    maxWorkers: 1, // each file runs a system of twelve containers
+    maxWorkers: 1, // each file runs a system of twenty containers
     testTimeout: 300_000,
     hookTimeout: 1_800_000, // images are built
     expect: { poll: { timeout: 120_000, interval: 500 } },

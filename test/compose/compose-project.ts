@@ -1,8 +1,11 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { docker, freePort, gatewayClient, temporaryFolder } from "@rockbot/testing";
+import { busServices } from "@rockbot/services";
+import { docker, freePort, gatewayClient, type TemporaryFolder, temporaryFolder } from "@rockbot/testing";
+import { GOOGLE_CLIENT_ID, restFile, SHOP_KEY, secrets } from "../every-tool/stand-ins.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 const exec = promisify(execFile);
@@ -15,6 +18,8 @@ export interface ComposeProject extends AsyncDisposable {
   readonly token: string;
   /** Of the broker, as the user of the command. */
   readonly busUrl: string;
+  /** The policy of all. */
+  readonly policyFile: string;
   compose(...args: readonly string[]): Promise<string>;
   /** The container of a service. */
   container(service: string): string;
@@ -46,13 +51,15 @@ const CALL_MS = 120_000;
 export async function startComposeProject(): Promise<ComposeProject> {
   const folder = temporaryFolder();
   const clone = await cloneInto(folder.path);
+  const { policyFile, settings } = setUpTools(folder, clone);
   const name = `rockbot-test-${randomBytes(4).toString("hex")}`;
   const [gateway, amqp, ui] = [await freePort(), await freePort(), await freePort()];
   const variables = {
     COMPOSE_PROJECT_NAME: name,
-    COMPOSE_PROFILES: "agent,scripts",
+    COMPOSE_PROFILES: busServices.flatMap(({ profile }) => profile ?? []).join(),
     ROCKBOT_TEST_REPOSITORY: root,
     ROCKBOT_MCP_CONFIG: join(root, "test/compose/mcp.json"),
+    ...settings,
     ROCKBOT_PROMETHEUS_IMAGE: PROMETHEUS_IMAGE,
     ROCKBOT_GATEWAY_PORT: String(gateway),
     ROCKBOT_AMQP_PORT: String(amqp),
@@ -79,6 +86,7 @@ export async function startComposeProject(): Promise<ComposeProject> {
       url,
       token,
       busUrl: `amqp://cli:${password}@127.0.0.1:${amqp}`,
+      policyFile,
       compose,
       container,
       node: (service, ...args) => docker(["exec", container(service), "node", ...args], CALL_MS),
@@ -90,6 +98,19 @@ export async function startComposeProject(): Promise<ComposeProject> {
     await remove();
     throw error;
   }
+}
+
+/** What an operator does for the services of profiles: secrets, a file of endpoints, a folder of the workspace, and dangerous tools in the policy. */
+function setUpTools(folder: TemporaryFolder, clone: string): { readonly policyFile: string; readonly settings: Readonly<Record<string, string>> } {
+  const policyFile = join(clone, "docker/policy.yaml");
+  const [ROCKBOT_WORKSPACE, SHOP_KEY_FILE] = [join(folder.path, "workspace"), folder.write("shop-key", SHOP_KEY)];
+  mkdirSync(ROCKBOT_WORKSPACE);
+  chmodSync(ROCKBOT_WORKSPACE, 0o777); // for the images' user
+  writeFileSync(policyFile, readFileSync(policyFile, "utf8").replaceAll('allow: ["*"]', 'allow: ["*", write_file, edit_file, bash]'));
+  const given = Object.entries(secrets).map(([variable, value]) => `${variable}=${value}\n`);
+  writeFileSync(join(clone, "docker/secrets.env"), given.join(""), { mode: 0o600 });
+  const ROCKBOT_REST_CONFIG = folder.write("rest.json", restFile("http://shop:8490"));
+  return { policyFile, settings: { ROCKBOT_REST_CONFIG, SHOP_KEY_FILE, ROCKBOT_WORKSPACE, GOOGLE_CLIENT_ID, LINKEDIN_ROBOTS: "obey", OFFER_SEARCH: "true" } };
 }
 
 /** Clones the last commit into a folder. @returns the clone's folder */

@@ -7,6 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { whoTalks } from "../../scripts/deployment/who-talks.ts";
 import { REACH_PROGRAM, type Target } from "../deployment/reach-program.ts";
 import { services } from "../deployment/services.ts";
+import { ACCOUNT, secrets as given, SHOP_KEY } from "../every-tool/stand-ins.ts";
+import { testEveryTool } from "../every-tool/test-every-tool.ts";
+import { type OpenWays, openWays } from "../every-tool/ways.ts";
 import { brokenRules, Ledger } from "../faults/effects/ledger.ts";
 import { type ComposeProject, PROMETHEUS_IMAGE, startComposeProject } from "./compose-project.ts";
 import { reachableAddress } from "./reachable-address.ts";
@@ -55,6 +58,33 @@ describe("the agent answers after it has called a tool of another service", () =
   });
 });
 
+describe("each tool, called once", () => {
+  let ways: OpenWays;
+  beforeAll(async () => {
+    ways = await openWays(project);
+  });
+  afterAll(async () => {
+    await ways?.[Symbol.asyncDispose]();
+  });
+
+  test("an account of Google logs in before", async () => {
+    const container = (await project.compose("run", "--detach", "--rm", "google-accounts", "login", "--account", ACCOUNT)).trim();
+    const ended = docker(["wait", container], 240_000);
+    ended.catch(() => {}); // read below
+    for (const count of [1, 2]) {
+      const logs = () => run("sh", ["-c", `docker logs ${container} 2>&1`], { timeoutMs: 60_000 });
+      const pages = async () => [...(await logs()).matchAll(/http:\S+\/o\/oauth2\S+/g)];
+      await expect.poll(async () => (await pages()).length).toBe(count);
+      // The browser is in the container, too, as Google is reached from there alone; it may end with the command.
+      await docker(["exec", container, "node", "--eval", `fetch(${JSON.stringify((await pages())[count - 1]?.[0])})`]).catch(() => {});
+    }
+    expect((await ended).trim()).toBe("0");
+  });
+
+  const noShell = "an image has no shell";
+  testEveryTool(() => ways, { search_files: noShell, bash: noShell });
+});
+
 test("a script runs without any network", async () => {
   const script = `
 import socket
@@ -73,7 +103,7 @@ describe("a container reaches", () => {
     const running = (await project.compose("ps", "--services")).trim().split("\n");
     const parties: Readonly<Record<string, string>> = { rabbitmq: "broker", redis: "redis" };
     const targets = running.filter((name) => name in parties || services.some((service) => service.name === name));
-    expect(targets).toEqual(expect.arrayContaining(["rabbitmq", "redis", "web-tools", "mcp-bridge", "scripts-manager", "scheduler", "agent", "gateway"]));
+    expect(targets).toEqual(expect.arrayContaining(["rabbitmq", "redis", "system-info-mcp", ...services.filter(({ onBus }) => onBus).map(({ name }) => name)]));
     const ports = [5672, 6379, 8480, 8481, 8483];
     const addresses = await Promise.all(
       targets.map(async (name) => {
@@ -125,14 +155,15 @@ describe("a container reaches", () => {
 test("no secret is in a command line, in what the engine tells of a container, or in a log; the file of all has mode 0600", async () => {
   const read = ["run", "--rm", "--network", "none", "--volume", `${project.name}_secrets:/kept:ro`, "node:24-bookworm-slim"];
   expect((await docker([...read, "stat", "-c", "%a %u", "/kept/secrets.env"])).trim()).toBe("600 0");
-  const secrets = (await docker([...read, "cat", "/kept/secrets.env"])).trim().split("\n");
-  expect(secrets.length).toBeGreaterThan(8);
+  const kept = (await docker([...read, "cat", "/kept/secrets.env"])).trim().split("\n");
+  expect(kept.length).toBeGreaterThan(8);
+  const secrets = [...kept.map((line) => line.slice(line.indexOf("=") + 1)), ...Object.values(given), SHOP_KEY];
   const containers = (await docker(["ps", "--all", "--quiet", "--filter", `label=com.docker.compose.project=${project.name}`])).trim().split("\n");
   expect(containers.length).toBeGreaterThan(10);
   for (const id of containers) {
     const isRunning = (await docker(["inspect", "--format", "{{.State.Running}}", id])).trim() === "true";
     const told = [await docker(["inspect", id]), await docker(["logs", id]), isRunning ? await docker(["top", id, "-eo", "pid,args"]) : ""].join("\n");
-    expect(secrets.filter((line) => told.includes(line.slice(line.indexOf("=") + 1)))).toEqual([]);
+    expect(secrets.filter((secret) => told.includes(secret))).toEqual([]);
   }
 });
 
