@@ -88,6 +88,7 @@ function rows({ researcher, writer, webTools, agent, gateway }: Users): Row[] {
     ["a service has its own queues", "granted", () => webTools.declareQueue("rockbot.web-tools.v1.dlq")],
     ["an agent has the queue of its last instance", "granted", () => researcher.declareQueue("rockbot.result.researcher.63.v1")],
     ["an agent has a spare queue", "granted", () => researcher.declareQueue("rockbot.result.researcher.v1.spare")],
+    ["an agent's successor has a queue", "granted", () => researcher.declareQueue("rockbot.result.researcher.63.v1.next")],
     ["an agent has its last queue for copies", "granted", () => researcher.declareQueue("rockbot.copy.researcher.255")],
     ["an agent has an instance more", "refused", () => researcher.declareQueue("rockbot.result.researcher.64.v1")],
     ["an agent has an instance of any name", "refused", () => researcher.declareQueue("rockbot.result.researcher.i1.v1")],

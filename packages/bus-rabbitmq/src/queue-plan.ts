@@ -57,6 +57,9 @@ export const diedName = (subscription: string): string => `rockbot.${subscriptio
 /** Takes answers while the node that has the main queue of a subscription of kind `result` is down. */
 export const spareQueueName = (subscription: string): string => `rockbot.${subscription}.v1.spare`;
 
+/** Where a second subscription of kind `result` gets each message that the owner of the name gets, until it succeeds the owner. */
+export const nextQueueName = (subscription: string): string => `rockbot.${subscription}.v1.next`;
+
 /** How many queues for copies a user may have where senders are verified. */
 export const COPY_NAMES = 256;
 
@@ -68,6 +71,9 @@ export const oldParkedName = (subscription: string): string => `rockbot.${subscr
 
 /** Of a queue for answers, which is durable. */
 export const resultArguments: QueueArguments = { "x-queue-type": "classic", "x-expires": RESULT_QUEUE_EXPIRES_MS };
+
+/** Of a successor's queue. While its consumer is away it gets what the owner gets, which is of use to nobody else. */
+export const nextArguments: QueueArguments = { ...resultArguments, "x-max-length-bytes": 32 * 1024 * 1024, "x-overflow": "drop-head" };
 
 /** Of a queue for copies, which is exclusive, deleted with its consumer, and not durable. */
 export const copyArguments: QueueArguments = { "x-queue-type": "classic" };

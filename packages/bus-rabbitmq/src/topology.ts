@@ -10,6 +10,7 @@ import {
   DEAD_LETTER_EXCHANGE,
   EXCHANGE,
   mainNames,
+  nextArguments,
   type QueueArguments,
   type QueueVersions,
   resultArguments,
@@ -130,6 +131,20 @@ export async function unbind(link: Link, queue: string, topics: readonly string[
     for (const topic of topics) await link.answerWithin(CLASSIC_MS, "queue.unbind", Promise.resolve(channel.unbindQueue(queue, EXCHANGE, topic)));
   });
   await unbound.catch(() => link.signal.throwIfAborted()); // before RabbitMQ 4 a queue whose node is down cannot be unbound, and gets nothing either
+}
+
+/** Declares the queue of one that is to succeed the owner of a result queue. */
+export const declareNext = (link: Link, queue: string): Promise<void> => onScratchChannel(link, (channel) => declare(link, channel, queue, nextArguments));
+
+export const bindNext = (link: Link, queue: string, topics: readonly string[]): Promise<void> =>
+  onScratchChannel(link, (channel) => bind(link, channel, queue, topics));
+
+/** Deletes a queue unless it has messages or consumers. @throws {Error} if the connection is lost */
+export async function deleteEmpty(link: Link, queue: string): Promise<void> {
+  const deleted = onScratchChannel(link, (channel) =>
+    link.answerWithin(CLASSIC_MS, "queue.delete", Promise.resolve(channel.deleteQueue(queue, { ifEmpty: true, ifUnused: true }))),
+  );
+  await deleted.catch(() => link.signal.throwIfAborted()); // it ends by itself
 }
 
 export interface DeclareCopyOptions {

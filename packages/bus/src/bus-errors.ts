@@ -49,6 +49,11 @@ export class SubscriptionConflictError extends Error {
   override readonly name = "SubscriptionConflictError";
 }
 
+/** A subscription of kind `result` has an owner and a successor already. */
+export class SubscriptionTakenError extends Error {
+  override readonly name = "SubscriptionTakenError";
+}
+
 /** Thrown by a handler: this message can never be handled, so trying again is no use. Its text is kept with the message, without secrets. */
 export class DeadLetterError extends Error {
   override readonly name = "DeadLetterError";

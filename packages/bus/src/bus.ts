@@ -26,6 +26,7 @@ export interface Bus extends AsyncDisposable {
    * takes no new messages, waits for running handlers up to `drainMs`, then aborts their `signal`; messages that were
    * not started go back.
    * @throws {SubscriptionConflictError} if the queue exists with other properties
+   * @throws {SubscriptionTakenError} if a subscription of kind `result` has an owner and a successor already
    * @throws {BusUnavailableError} if the bus could not be reached in time
    * @throws {BusClosedError} after disposal
    */
@@ -85,7 +86,9 @@ export interface PublishOptions {
  * How the queue of a subscription lives.
  * - `service`: shared by all consumers of the name, kept when they leave. A message whose handler throws is tried once
  *   more; if it fails again it goes to `onDeadLetter`, then to the parked messages. One that consumers died over is tried alone.
- * - `result`: kept while its one owner is away for up to 10 minutes. A message whose handler throws is dropped and counted.
+ * - `result`: kept while its one owner is away for up to 10 minutes. A second subscription of the name is the owner's successor: each message comes to
+ *   both, and what the owner leaves goes to the successor. So nobody's answer goes to another only, while a connection is dead and the bus has not
+ *   noticed. A third is refused. A message whose handler throws is dropped and counted.
  * - `copy`: this subscription's own, gone with it; each subscription of the name gets every message. Throwing as in `result`.
  */
 export type SubscriptionKind = "service" | "result" | "copy";

@@ -34,6 +34,7 @@ export {
   MessageTooLargeError,
   QueueFullError,
   SubscriptionConflictError,
+  SubscriptionTakenError,
   UnroutableError,
 } from "./bus-errors.ts";
 export { type Logger, silentLogger } from "./logger.ts";

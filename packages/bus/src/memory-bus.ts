@@ -11,8 +11,8 @@ import {
   type SubscribeOptions,
   type VisitParkedOptions,
 } from "./bus.ts";
-import { BusClosedError, MessageTooLargeError, QueueFullError, SubscriptionConflictError, UnroutableError } from "./bus-errors.ts";
-import { checkSubscribeOptions } from "./check-subscribe-options.ts";
+import { BusClosedError, MessageTooLargeError, QueueFullError, SubscriptionConflictError, SubscriptionTakenError, UnroutableError } from "./bus-errors.ts";
+import { type CheckedSubscribeOptions, checkSubscribeOptions } from "./check-subscribe-options.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { MemoryQueue } from "./memory-queue.ts";
 import { matchesTopic } from "./topic.ts";
@@ -43,7 +43,10 @@ class MemoryBus implements Bus {
   readonly #maxQueueLength: number;
   readonly #maxQueueBytes: number;
   readonly #queues = new Map<string, MemoryQueue>();
+  /** Those that no other subscription shares. */
   readonly #copies = new Set<MemoryQueue>();
+  /** By the name of a subscription of kind `result` that has an owner: makes its successor the owner. */
+  readonly #successors = new Map<string, () => void>();
   readonly #routes = new Map<string, MemoryQueue[]>();
   readonly #subscriptions = new Set<AsyncDisposable>();
   readonly #expiries = new Map<string, NodeJS.Timeout>();
@@ -90,27 +93,76 @@ class MemoryBus implements Bus {
     const checked = checkSubscribeOptions(options);
     const { name, kind, topics } = checked;
     if (this.#closing !== undefined) throw new BusClosedError(`Cannot subscribe as "${name}": the bus is closed`);
-    const queue = (kind === "copy" ? undefined : this.#queues.get(name)) ?? new MemoryQueue(checked, this.#log);
-    if (queue.kind !== kind) throw new SubscriptionConflictError(`Cannot subscribe as "${name}" of kind ${kind}: it exists with kind ${queue.kind}`);
+    const known = kind === "copy" ? undefined : this.#queues.get(name);
+    if (known !== undefined && known.kind !== kind)
+      throw new SubscriptionConflictError(`Cannot subscribe as "${name}" of kind ${kind}: it exists with kind ${known.kind}`);
+    if (known !== undefined && kind === "result" && known.consumers > 0) return this.#succeed(known, checked, handler);
+    const queue = known ?? new MemoryQueue(checked, this.#log);
     if (kind === "copy") this.#copies.add(queue);
     else this.#queues.set(name, queue);
-    clearTimeout(this.#expiries.get(name));
+    this.#lead(queue, topics);
+    const consuming = this.#consume(queue, checked, handler);
+    return this.#keep(checked, async () => {
+      if (kind === "copy") this.#drop(queue);
+      await consuming[Symbol.asyncDispose]();
+    });
+  }
+
+  /** Subscribes once more to a queue that has an owner, as promised of SubscriptionKind. */
+  #succeed(queue: MemoryQueue, checked: CheckedSubscribeOptions, handler: Handler): AsyncDisposable {
+    const { name, topics } = checked;
+    if (this.#successors.has(name)) {
+      throw new SubscriptionTakenError(`Cannot subscribe as "${name}": two others receive its messages. Give each process a name of its own`);
+    }
+    this.#log.warn({ subscription: name }, "another process or connection receives the messages of this subscription, so each comes to both");
+    const copies = new MemoryQueue(checked, this.#log);
+    this.#copies.add(copies);
+    this.#lead(copies, topics);
+    const consuming = [copies.consume(checked, handler)];
+    const becomeOwner = (): void => {
+      this.#successors.delete(name);
+      this.#drop(copies); // what it has is still handled
+      this.#lead(queue, topics);
+      consuming.push(this.#consume(queue, checked, handler));
+    };
+    this.#successors.set(name, becomeOwner);
+    return this.#keep(checked, async () => {
+      if (this.#successors.get(name) === becomeOwner) this.#successors.delete(name);
+      this.#drop(copies);
+      await Promise.all(consuming.map((each) => each[Symbol.asyncDispose]()));
+    });
+  }
+
+  #lead(queue: MemoryQueue, topics: readonly string[]): void {
     for (const topic of topics) queue.topics.add(topic);
     this.#routes.clear();
+  }
 
+  /** Consumes a queue. If that was the last consumer of answers, its successor is next, or the queue has an end. */
+  #consume(queue: MemoryQueue, checked: CheckedSubscribeOptions, handler: Handler): AsyncDisposable {
+    const { name, kind } = checked;
+    if (kind !== "copy") clearTimeout(this.#expiries.get(name));
     const consuming = queue.consume(checked, handler);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        await consuming[Symbol.asyncDispose]();
+        if (kind !== "result" || queue.consumers > 0) return;
+        const succeed = this.#successors.get(name);
+        if (succeed === undefined) this.#expiries.set(name, setTimeout(() => this.#expire(name), RESULT_QUEUE_EXPIRES_MS).unref());
+        else succeed();
+      },
+    };
+  }
+
+  /** A subscription that is disposed of once, and at the latest with the bus. */
+  #keep({ onBusClosed }: CheckedSubscribeOptions, end: () => Promise<void>): AsyncDisposable {
     let disposed: Promise<void> | undefined;
     const subscription: AsyncDisposable = {
       [Symbol.asyncDispose]: () => {
-        disposed ??= (async () => {
-          if (kind === "copy") this.#remove(name, queue);
-          await consuming[Symbol.asyncDispose]();
+        disposed ??= end().then(() => {
           this.#subscriptions.delete(subscription);
-          if (this.#closing !== undefined) checked.onBusClosed?.();
-          if (kind === "result" && queue.consumers === 0) {
-            this.#expiries.set(name, setTimeout(() => this.#remove(name, queue), RESULT_QUEUE_EXPIRES_MS).unref());
-          }
-        })();
+          if (this.#closing !== undefined) onBusClosed?.();
+        });
         return disposed;
       },
     };
@@ -141,9 +193,13 @@ class MemoryBus implements Bus {
     for (const timer of this.#expiries.values()) clearTimeout(timer);
   }
 
-  #remove(name: string, queue: MemoryQueue): void {
-    if (queue.kind === "copy") this.#copies.delete(queue);
-    else this.#queues.delete(name);
+  #drop(copies: MemoryQueue): void {
+    this.#copies.delete(copies);
+    this.#routes.clear();
+  }
+
+  #expire(name: string): void {
+    this.#queues.delete(name);
     this.#routes.clear();
   }
 

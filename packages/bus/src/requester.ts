@@ -46,6 +46,11 @@ export interface Requester extends AsyncDisposable {
    * @throws as `request`
    */
   await(key: string, options: Pick<RequestOptions, "timeoutMs" | "signal" | "accept">): Promise<Envelope>;
+  /**
+   * Subscribes for answers now, where it would do so with the first request.
+   * @throws what Bus.subscribe throws; the first request tries again then
+   */
+  listen(): Promise<void>;
   /** Requests without an answer yet. */
   readonly pending: number;
 }
@@ -105,6 +110,12 @@ class SubscribingRequester implements Requester {
     return this.#answerTo(key, options, (wait) => {
       wait.isSent = true; // by that process
     });
+  }
+
+  async listen(): Promise<void> {
+    if (this.#isClosed) throw new BusClosedError("Cannot wait for answers: the requester is closed");
+    this.#subscribed ??= this.#subscribe();
+    await this.#subscribed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -20,6 +20,8 @@ export interface ConsumerOptions {
   readonly prefetch: number;
   /** The broker hands a message to the consumer of the highest number that has room. @default 0 */
   readonly priority?: number | undefined;
+  /** Whether no other may consume the queue. @default false */
+  readonly isExclusive?: boolean | undefined;
   /** Places for handlers; shared by the consumers of one subscription. */
   readonly slots: Slots;
   readonly handle: Handle;
@@ -82,6 +84,7 @@ export class Consumer {
     link.signal.throwIfAborted(); // then the channel's end was before anybody listened
     try {
       await consumer.#consume(queue);
+      if (!consumer.#isOpen) consumer.#interrupted("its channel was closed at once");
       return consumer;
     } catch (error) {
       consumer.#isStopping = true;
@@ -91,7 +94,7 @@ export class Consumer {
   }
 
   async #consume(queue: string): Promise<void> {
-    const { prefetch, priority } = this.#options;
+    const { prefetch, priority, isExclusive = false } = this.#options;
     await this.#link.answer("basic.qos", this.#channel.prefetch(prefetch));
     const { consumerTag } = await this.#link.answer(
       "basic.consume",
@@ -100,7 +103,7 @@ export class Consumer {
         (message) => {
           if (message === null) this.#end("its queue was deleted"); // what is no such end is heard below amqplib
         },
-        priority === undefined ? {} : { priority },
+        { exclusive: isExclusive, ...(priority === undefined ? {} : { priority }) },
       ),
     );
     this.#tag = consumerTag;
@@ -191,9 +194,13 @@ export class Consumer {
     this.#isOpen = false;
     this.#link.outbox.flush(); // before amqplib confirms the end: after it the channel's number means another channel
     for (const { waiting } of this.#unstarted.drain()) waiting?.remove();
-    if (isExpected) return;
+    if (isExpected || this.#tag === undefined) return; // one that never began fails
     // A consumer whose queue was deleted still has its channel.
     (async () => this.#channel.close())().catch(() => {});
+    this.#interrupted(reason);
+  }
+
+  #interrupted(reason: string): void {
     // When a whole connection ends, its channels are the first to say so: that is no interruption.
     setImmediate(() => {
       if (!this.#link.signal.aborted) this.#options.onInterrupted(reason);

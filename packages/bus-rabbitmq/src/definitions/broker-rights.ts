@@ -7,6 +7,7 @@ import {
   diedName,
   EXCHANGE,
   mainNames,
+  nextQueueName,
   oldParkedName,
   queueName,
   resultName,
@@ -42,7 +43,7 @@ export function brokerRights({ user, isLegacy, serves, results, operates, publis
     diedName(service),
     oldParkedName(service),
   ]);
-  const answers = results.flatMap((name) => [resultName(name), spareQueueName(name)]);
+  const answers = results.flatMap((name) => [resultName(name), spareQueueName(name), nextQueueName(name)]);
   // All names but those of peers of before are of a bounded number: a broker limits the queues of all users only.
   const queues = [
     ...alternatives([...parts, ...answers], numbersBelow(MAX_INSTANCES)),

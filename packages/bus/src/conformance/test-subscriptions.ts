@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Bus } from "../bus.ts";
-import { SubscriptionConflictError, UnroutableError } from "../bus-errors.ts";
+import { SubscriptionConflictError, SubscriptionTakenError, UnroutableError } from "../bus-errors.ts";
 import { collector, envelope, text, unique, WAIT } from "./fixtures.ts";
 
 /** Subscriptions: which of them gets a message, how many at once, and until when. */
@@ -37,6 +37,43 @@ export function testSubscriptions(create: () => Promise<Bus>): void {
     const received = collector();
     await using _ = await bus.subscribe(options, received.handler);
     expect((await received.take(1)).map(text)).toEqual(["kept"]);
+  });
+
+  test("gives each answer to the owner and to its successor, refuses a third, and leaves the successor what the owner has not taken", async () => {
+    await using bus = await create();
+    await using other = await create();
+    const { topic, options } = unique({ kind: "result" });
+    const [first, second] = [collector(), collector()];
+    const owner = await bus.subscribe(options, first.handler);
+    const isShared = bus.traits.isDurable; // between buses
+    await using _successor = await (isShared ? other : bus).subscribe(options, second.handler);
+    await expect(bus.subscribe(options, async () => {})).rejects.toBeInstanceOf(SubscriptionTakenError);
+    const bodies = Array.from({ length: 20 }, (_, index) => String(index));
+    for (const body of bodies) await bus.publish(envelope(topic, body), { mandatory: true });
+    expect((await first.take(20)).map(text)).toEqual(bodies);
+    expect((await second.take(20)).map(text)).toEqual(bodies);
+
+    await owner[Symbol.asyncDispose]();
+    await bus.publish(envelope(topic, "left"), { mandatory: true });
+    await vi.waitFor(() => expect(second.messages.map(text)).toContain("left"), WAIT);
+    await vi.waitFor(async () => expect(await bus.inspect(options.name)).toEqual({ consumers: 1, messages: 0 }), WAIT);
+    const third = collector();
+    await using _third = await vi.waitFor(() => bus.subscribe(options, third.handler), WAIT); // the place is free soon
+    await bus.publish(envelope(topic, "again"), { mandatory: true });
+    expect((await third.take(1)).map(text)).toEqual(["again"]);
+    await vi.waitFor(() => expect(second.messages.map(text)).toContain("again"), WAIT);
+  });
+
+  test("a successor that ends leaves the owner alone, and its place to another", async () => {
+    await using bus = await create();
+    const { topic, options } = unique({ kind: "result" });
+    const [first, next] = [collector(), collector()];
+    await using _owner = await bus.subscribe(options, first.handler);
+    await (await bus.subscribe(options, async () => {}))[Symbol.asyncDispose]();
+    await using _next = await bus.subscribe(options, next.handler);
+    await bus.publish(envelope(topic, "to both"), { mandatory: true });
+    expect((await first.take(1)).map(text)).toEqual(["to both"]);
+    expect((await next.take(1)).map(text)).toEqual(["to both"]);
   });
 
   test("ends a copy subscription with its owner", async () => {

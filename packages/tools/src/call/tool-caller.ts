@@ -34,7 +34,7 @@ export interface ToolCallerOptions {
   readonly agent: string;
   /**
    * Tells processes of one agent apart: a restarted process with the same name finds its answers. Same grammar. @default for
-   * "result" one leased from `journals`, or none without; random for "copy"
+   * "result" one leased from `journals`, or without them none for the first process and a random one for others; random for "copy"
    */
   readonly instance?: string | undefined;
   /** Whether answers wait for this agent while it is away (a service), or end with it (a one-shot command). @default "result" */
@@ -91,8 +91,8 @@ export interface ToolCaller extends AsyncDisposable {
 }
 
 /**
- * Resolves once the caller listens for announcements; answers are subscribed to with the first call, or at once if an earlier
- * process had calls out. Disposal cancels the calls that are out, unless a journal keeps them: then they are left for the next
+ * Resolves once the caller listens for announcements. Answers are subscribed to with the first call, or at once if an earlier
+ * process had calls out. A caller without `instance` and `journals` subscribes at once, too, to see whether its agent's name is free. Disposal cancels the calls that are out, unless a journal keeps them: then they are left for the next
  * process to take up.
  * @throws {RangeError} if a name is not one that we may create, or maxCallsInFlight no positive whole number
  */
@@ -113,20 +113,20 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
   };
   const messageMeter = new MessageMeter({ policy, log });
   const stationOptions: StationOptions = { agent, instance, results, journals, log, isGenuineProgress, messageMeter, onStray };
+  const journal = new CallJournal({ caller: agent, store: journals, log }); // answers to earlier calls may come while the station is being opened
   const station: HeldStation = stack.use(await holdStation(bus, stationOptions, (address) => journal.moveTo(address)));
+  stack.use(journal); // closed before the station, whose end is no end of the calls that are left to the next process
   const { address, requester } = station.current;
-  const journal: CallJournal = stack.use(new CallJournal({ caller: address, store: journals, log }));
   const resumed = await resumeCalls({ caller: address, store: isTakenUp ? journals : undefined, requester, journal, identity, blobs, log });
   const tools: CallableTools = stack.use(new CallableTools(bus, { agent, self, identity, policy, blobs, station: () => station.current, log }));
   await tools.open();
 
   const { registry, directory } = tools;
-  const executor = findingExecutor({ tools, resumed, station });
   const calls = new OutgoingCalls({
     agent,
     self,
     maxCallsInFlight,
-    executor,
+    executor: findingExecutor({ tools, resumed, station }),
     registry,
     policy,
     journal,

@@ -1,5 +1,6 @@
-import { type Bus, createRequester, type Logger, type Requester } from "@rockbot/bus";
-import { type Envelope, newId } from "@rockbot/contracts";
+import { randomInt } from "node:crypto";
+import { type Bus, createRequester, type Logger, type Requester, SubscriptionTakenError } from "@rockbot/bus";
+import { type Envelope, MAX_INSTANCES, newId } from "@rockbot/contracts";
 import { type JournalStore, leaseSlot, type SlotLease } from "@rockbot/records/journal";
 import type { MessageMeter } from "../../messages/message-meter.ts";
 import { callNamedIn } from "../../messages/reply.ts";
@@ -29,16 +30,28 @@ export interface Station extends AsyncDisposable {
 /** Where a caller's results of scripts come: the original keeps them apart. */
 export const scriptResultTopic = (address: string): string => `script.result.${address}`;
 
-/** Takes the configured instance's name, or leases one if there are journals. Where that fails it takes a random one, which nobody finds again. */
-export async function openStation(
-  bus: Bus,
-  { agent, instance: configured, results, journals, log, isGenuineProgress, messageMeter, onStray }: StationOptions,
-): Promise<Station> {
-  const mayLease = configured === undefined && journals !== undefined;
-  const lease = mayLease ? await leaseOrWarn(journals, agent, log) : undefined;
-  const isNameless = mayLease && lease === undefined;
-  const instance = isNameless ? newId().slice(0, 12) : (configured ?? lease?.instance);
-  const address = instance === undefined ? agent : `${agent}.${instance}`;
+/**
+ * Takes the configured instance's name, or leases one if there are journals. Where that fails it takes a random one, which nobody finds again.
+ *
+ * Without either, the first process of an agent has the agent's own name, so that it finds it again after a restart. Every further process is an instance
+ * of its own making: with a name for both, each would get the other's answers too, and a third none.
+ */
+export async function openStation(bus: Bus, options: StationOptions): Promise<Station> {
+  const { agent, instance, results, journals, log } = options;
+  if (instance !== undefined || results === "copy") return stationAt(bus, options, { instance, kind: results });
+  if (journals === undefined) return ownStation(bus, options);
+  const lease = await leaseOrWarn(journals, agent, log);
+  return lease === undefined ? namelessStation(bus, options) : stationAt(bus, options, { instance: lease.instance, kind: "result", lease });
+}
+
+interface Name {
+  readonly instance: string | undefined;
+  readonly kind: "result" | "copy";
+  readonly lease?: SlotLease | undefined;
+}
+
+async function stationAt(bus: Bus, { agent, isGenuineProgress, messageMeter, onStray }: StationOptions, { instance, kind, lease }: Name): Promise<Station> {
+  const address = addressOf(agent, instance);
   const replyTo = `tool.result.${address}`;
   const alsoHears = [scriptResultTopic(address)];
 
@@ -48,7 +61,7 @@ export async function openStation(
     createRequester(bus, {
       replyTo,
       alsoHears,
-      subscription: { name: `result.${address}`, kind: isNameless ? "copy" : results },
+      subscription: { name: subscriptionOf(address), kind },
       keyOf: ({ correlationId, body }) => correlationId ?? callNamedIn(body),
       onStray: ({ correlationId }) => onStray(correlationId),
     }),
@@ -56,6 +69,43 @@ export async function openStation(
   const progress = stack.use(progressListener(bus, { replyTo, address, isGenuine: isGenuineProgress, meter: messageMeter }));
   const parts = stack.move();
   return { address, requester, progress, lost: lease?.lost, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+const addressOf = (agent: string, instance: string | undefined): string => (instance === undefined ? agent : `${agent}.${instance}`);
+
+const subscriptionOf = (address: string): string => `result.${address}`;
+
+/** Under a name that nobody finds again. */
+const namelessStation = (bus: Bus, options: StationOptions): Promise<Station> => stationAt(bus, options, { instance: newId().slice(0, 12), kind: "copy" });
+
+/** Listens for answers at once: who has a name is seen by that. */
+async function ownStation(bus: Bus, options: StationOptions): Promise<Station> {
+  const { agent, log } = options;
+  for (const instance of ownInstances(bus)) {
+    const isTaken = ((await bus.inspect(subscriptionOf(addressOf(agent, instance))).catch(() => undefined))?.consumers ?? 0) > 0;
+    if (isTaken) continue;
+    const station = await stationAt(bus, options, { instance, kind: "result" });
+    try {
+      await station.requester.listen();
+    } catch (error) {
+      if (error instanceof SubscriptionTakenError) {
+        await station[Symbol.asyncDispose]();
+        continue;
+      }
+      log.debug({ agent, error: String(error) }, "could not listen for answers yet"); // the first call tries again, and says so
+    }
+    if (instance !== undefined) log.info({ agent, instance }, "another process has the agent's name, so this one calls as an instance of it");
+    return station;
+  }
+  log.error({ agent }, "all names of the agent are in use: answers to calls in flight are lost when the connection is");
+  return namelessStation(bus, options);
+}
+
+/** The agent's own name, then names of instances: where senders are verified, those that the broker grants, by lot. */
+function ownInstances({ traits }: Bus): readonly (string | undefined)[] {
+  if (!traits.verifiesSender) return [undefined, newId().slice(0, 12)];
+  const first = randomInt(MAX_INSTANCES);
+  return [undefined, ...Array.from({ length: MAX_INSTANCES }, (_, index) => String((first + index) % MAX_INSTANCES))];
 }
 
 async function leaseOrWarn(journals: JournalStore, agent: string, log: Logger): Promise<SlotLease | undefined> {

@@ -11,10 +11,11 @@ export interface HeldStation extends AsyncDisposable {
   ended(toolCallId: string): void;
 }
 
-/** @param onMoved called with each further name */
-export async function holdStation(bus: Bus, options: StationOptions, onMoved: (address: string) => void): Promise<HeldStation> {
+/** @param onNamed called with the first name, and with each further one */
+export async function holdStation(bus: Bus, options: StationOptions, onNamed: (address: string) => void): Promise<HeldStation> {
   let isClosed = false;
   let current = await openStation(bus, options);
+  onNamed(current.address);
   /** Under names that were lost, as long as calls wait there. */
   const left = new Set<Station>();
 
@@ -25,7 +26,7 @@ export async function holdStation(bus: Bus, options: StationOptions, onMoved: (a
       if (isClosed) return next[Symbol.asyncDispose]();
       left.add(current);
       current = next;
-      onMoved(next.address);
+      onNamed(next.address);
       watch(next);
     });
   }

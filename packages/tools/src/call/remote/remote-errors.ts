@@ -1,4 +1,12 @@
-import { BusClosedError, BusUnavailableError, MessageTooLargeError, QueueFullError, RequestTimeoutError, UnroutableError } from "@rockbot/bus";
+import {
+  BusClosedError,
+  BusUnavailableError,
+  MessageTooLargeError,
+  QueueFullError,
+  RequestTimeoutError,
+  SubscriptionTakenError,
+  UnroutableError,
+} from "@rockbot/bus";
 import { ToolError, ToolErrorCode, timeoutError } from "@rockbot/contracts";
 import type { FoundTool } from "../../discover/tool-holders.ts";
 
@@ -24,6 +32,7 @@ export function toCallError(tool: FoundTool, error: unknown): unknown {
     return timeoutError(`"${tool.name}"`, { mayHaveRun: true, isRepeatSafe, cause: error });
   }
   if (error instanceof UnroutableError) return unavailable(tool, error);
+  if (error instanceof SubscriptionTakenError) return nameTaken(tool, error);
   if (error instanceof BusClosedError) return busClosed(tool, error);
   if (error instanceof BusUnavailableError) {
     return new ToolError(ToolErrorCode.Unavailable, `"${tool.name}" cannot be called now: the message bus does not answer. Try again later.`, { cause: error });
@@ -32,6 +41,13 @@ export function toCallError(tool: FoundTool, error: unknown): unknown {
   if (error instanceof MessageTooLargeError) return new ToolError(ToolErrorCode.TooLarge, error.message, { cause: error });
   return error;
 }
+
+const nameTaken = (tool: FoundTool, cause: SubscriptionTakenError): ToolError =>
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    `"${tool.name}" cannot be called now: other processes receive the answers under this one's name. Give each process its own \`instance\`, or try again once they have ended.`,
+    { cause, details: { mayHaveRun: false } },
+  );
 
 function busClosed({ name, readOnly, idempotent }: FoundTool, cause: BusClosedError): ToolError {
   const details = { mayHaveRun: cause.mayHaveBeenTaken };
