@@ -87,8 +87,8 @@ export interface PublishOptions {
  * - `service`: shared by all consumers of the name, kept when they leave. A message whose handler throws is tried once
  *   more; if it fails again it goes to `onDeadLetter`, then to the parked messages. One that consumers died over is tried alone.
  * - `result`: kept while its one owner is away for up to 10 minutes. A second subscription of the name is the owner's successor: each message comes to
- *   both, and what the owner leaves goes to the successor. So nobody's answer goes to another only, while a connection is dead and the bus has not
- *   noticed. A third is refused. A message whose handler throws is dropped and counted.
+ *   both, and what the owner leaves goes to the successor. An owner that comes back while the bus believes its dead connection alive is its own
+ *   successor. A third is refused. A message whose handler throws is dropped and counted.
  * - `copy`: this subscription's own, gone with it; each subscription of the name gets every message. Throwing as in `result`.
  */
 export type SubscriptionKind = "service" | "result" | "copy";
