@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startNodeProgram, temporaryFolder } from "@rockbot/testing";
+import { freePort, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 
 const startMain = (env: Record<string, string>) => startNodeProgram(join(import.meta.dirname, "../../main.ts"), { args: ["gateway"], env });
@@ -32,6 +32,15 @@ test("a token that has changed in its file holds without a restart, and the old 
   await writeFile(file, "the-token-of-now");
   await expect.poll(() => statusOf("the-token-of-now"), { timeout: 30_000, interval: 500 }).toBe(200);
   expect(await statusOf("the-token-of-before")).toBe(401);
+});
+
+test("refusals are counted from zero, so that Prometheus sees the first burst of them", async () => {
+  const port = await freePort();
+  await using main = startMain({ PORT: "0", GATEWAY_TOKEN: "canary-token-canary-token", HEALTH_PORT: String(port) });
+  await expect.poll(main.stdout, { timeout: 10_000 }).toContain('"msg":"ready"');
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  for (const reason of ["unauthorized", "denied", "bad_request", "rate_limited"])
+    expect(metrics).toMatch(new RegExp(`^rockbot_gateway_refusals_total\\{.*reason="${reason}".*\\} 0$`, "m"));
 });
 
 test("it serves until SIGTERM, and ends with code 0", async () => {

@@ -3,6 +3,7 @@ import type { Logger } from "@rockbot/bus";
 import { type ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { RefusalTally, tallyByAddress } from "@rockbot/edge/inbound";
 import type { AuditLog, RefusedRequests } from "@rockbot/records/audit";
+import { HttpErrorCode } from "../http/http-error.ts";
 
 export interface RefusalLogOptions {
   /** Where a line is written for each. @default nowhere: they are logged and counted only */
@@ -45,7 +46,7 @@ export class RefusalLog implements Disposable {
     const { everyMs } = options;
     this.#options = options;
     // A rate is known of a counter that was read before its first refusals: a burst of these must not come unseen.
-    for (const reason of Object.values(ToolErrorCode)) this.#counter.add(0, { reason });
+    for (const reason of [...Object.values(ToolErrorCode), ...Object.values(HttpErrorCode)]) this.#counter.add(0, { reason });
     this.#addresses = tallyByAddress((address, outcome, count) => this.#tell({ address, outcome, count }), everyMs);
     const tell = (caller: string, outcome: string, count: number) => this.#tell({ caller, outcome, count });
     this.#callers = new RefusalTally({ maxNames: MAX_CALLERS, ownLines: LINES_A_CALLER, tell, everyMs });
