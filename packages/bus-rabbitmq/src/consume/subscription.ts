@@ -21,14 +21,14 @@ import { deathsOf, readDeadLetter } from "../parked/dead-letter.ts";
 import { moveParked } from "../parked/move-parked.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import { diedName, mainNames, nextQueueName, type QueueVersions, queueName, resultName, spareQueueName } from "../queue-plan.ts";
-import { type CopyQueue, declareCopy, declareExchanges, declareService, stateOf } from "../topology.ts";
+import { type CopyQueue, declareCopy, declareExchanges, declareService } from "../topology.ts";
 import type { IncomingMessage } from "../wire/read-frames.ts";
-import { attachResult } from "./attach-result.ts";
 import { Consumer, type Handle, type Verdict } from "./consumer.ts";
 import { DeadLettering } from "./dead-lettering.ts";
 import { leadTopics } from "./lead-topics.ts";
 import { isOwnDeadLetter, isPutBack, isStraight } from "./provenance.ts";
 import type { QueueDepths } from "./queue-depths.ts";
+import { ResultQueues } from "./result-queues.ts";
 import { Slots } from "./slots.ts";
 
 export interface SubscriptionOptions {
@@ -59,9 +59,6 @@ const REFUSED_MS = 5_000;
 const DEAD_LETTERS_AT_ONCE = 8;
 /** A dead letter that cannot be passed on now is tried again after this long. */
 const AGAIN_AFTER_MS = 1_000;
-/** A successor looks so often whether the owner is gone, and so many times: for as long as the broker may keep a dead connection. */
-const OWNER_LOOK_MS = 1_000;
-const OWNER_LOOKS = 20;
 /** How long it may take to say whether a message is to blame. */
 const BLAME_MS = 5_000;
 /** The time that disposal waits for a subscription that is being made at that moment. */
@@ -89,9 +86,8 @@ export class Subscription {
   #leadsTo: string | undefined;
   /** That it was attached to last. */
   #link: Link | undefined;
-  /** Another consumer owns the queue for answers. */
-  #isSuccessor = false;
-  #watching: Link | undefined;
+  /** Of kind `result`: who of its name consumes what. */
+  readonly #result: ResultQueues | undefined;
   /** The queues that are there. */
   #present: readonly string[] = [];
   #oldParked: Promise<void> | undefined;
@@ -131,6 +127,7 @@ export class Subscription {
       this.#stations = mains;
       return;
     }
+    if (kind === "result") this.#result = this.#resultQueues();
     if (kind !== "service") {
       const also = kind === "result" ? [spareQueueName(name), nextQueueName(name)] : [];
       this.#stations = [main, ...also.map((queue): Station => ({ ...main, queue: () => queue }))];
@@ -207,53 +204,32 @@ export class Subscription {
   async #attach(link: Link): Promise<void> {
     if (this.#isStopping) return;
     this.#link = link;
-    if (this.#options.kind === "result") await this.#attachResult(link);
-    else {
-      this.#present = await this.#declare(link);
-      const consuming = await Promise.allSettled(this.#stations.map((station) => this.#consume(link, station)));
-      for (const outcome of consuming) if (outcome.status === "rejected") throw outcome.reason;
-      await this.#lead(link);
-    }
+    this.#present = await this.#declare(link);
+    const present = this.#stations.filter(({ queue }) => this.#present.includes(queue()));
+    const consuming = await Promise.allSettled(present.map((station) => this.#consume(link, station)));
+    for (const outcome of consuming) if (outcome.status === "rejected") throw outcome.reason;
+    await this.#lead(link);
     this.#trouble = undefined;
   }
 
-  async #attachResult(link: Link): Promise<void> {
+  #resultQueues(): ResultQueues {
     const { name, topics } = this.#options;
-    await declareExchanges(link);
-    const of = (queue: string) => this.#stations.find((station) => station.queue() === queue) as Station;
-    const { isOwner, queues } = await attachResult(link, {
+    const stationOf = (queue: string) => this.#stations.find((station) => station.queue() === queue) as Station;
+    return new ResultQueues({
       subscription: name,
       topics,
-      isOpen: (queue) => of(queue).consumer?.isOpen === true,
-      consume: (queue) => this.#consume(link, of(queue)),
+      log: this.#log,
+      signal: this.#abort.signal,
+      isOpen: (queue) => stationOf(queue).consumer?.isOpen === true,
+      consume: (link, queue) => this.#consume(link, stationOf(queue)),
       endIdle: async (queue) => {
         if (this.#running > 0) return false;
-        await of(queue).consumer?.stop();
-        await of(queue).consumer?.close();
+        await stationOf(queue).consumer?.stop();
+        await stationOf(queue).consumer?.close();
         return true;
       },
+      lookAfter: (link) => this.lookAfter(link),
     });
-    if (!isOwner && !this.#isSuccessor)
-      this.#log.warn({ subscription: name }, "another process or connection receives the messages of this subscription, so each comes to both");
-    const next = nextQueueName(name);
-    if (isOwner && this.#present.includes(next) && !queues.includes(next))
-      this.#log.info({ subscription: name }, "the messages of this subscription come here only");
-    this.#present = queues;
-    this.#isSuccessor = !isOwner;
-    if (!isOwner) void this.#watchOwner(link);
-  }
-
-  /** Looks whether the owner of the queue is gone, more often than the bus does, and for as long as it may be a dead connection. */
-  async #watchOwner(link: Link): Promise<void> {
-    if (this.#watching === link) return;
-    this.#watching = link;
-    const signal = AbortSignal.any([link.signal, this.#abort.signal]);
-    try {
-      for (let looks = 0; looks < OWNER_LOOKS && this.#isSuccessor && !this.#isStopping; looks++) {
-        await sleep(OWNER_LOOK_MS, undefined, { signal });
-        if ((await stateOf(link, this.#mains[0] as string))?.consumers === 0) await this.lookAfter(link);
-      }
-    } catch {} // the connection is lost: the next one is attached to anyway
   }
 
   /** Where the topics of a service lead while a queue of an earlier release is there. */
@@ -268,13 +244,12 @@ export class Subscription {
   }
 
   async #consume(link: Link, station: Station): Promise<void> {
-    const isResult = this.#options.kind === "result";
-    if (station.consumer?.isOpen || this.#isStopping || (!isResult && !this.#present.includes(station.queue()))) return;
+    if (station.consumer?.isOpen || this.#isStopping) return;
     const { prefetch, slots, handle } = station;
     const consumer = await Consumer.open(link, station.queue(), {
       prefetch,
       priority: this.#options.prefersOldest && station.part === "main" ? OLDEST_FIRST : undefined,
-      isExclusive: isResult,
+      isExclusive: this.#result !== undefined,
       slots,
       handle: this.#user === undefined ? handle : this.#refusingStrays(station, this.#user),
       onUnreadable: () => this.#dead.discard("its headers cannot be read"),
@@ -293,6 +268,7 @@ export class Subscription {
     const { kind, name, topics, isFurther } = this.#options;
     if (isFurther && this.#present.length === 0) return this.#mains.slice(0, 1); // declared with the first subscription; on later connections who comes first declares it
     await declareExchanges(link);
+    if (this.#result !== undefined) return await this.#result.attach(link);
     if (kind === "copy") {
       const before = this.#copy;
       this.#copy = await declareCopy(link, topics, { user: this.#user, existing: this.#stations[0]?.consumer?.isOpen ? before : undefined });
