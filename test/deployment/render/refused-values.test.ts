@@ -16,6 +16,13 @@ async function refusal(
   );
 }
 
+/** The values that a refusal names. */
+const namedIn = (said: string): string[] | undefined =>
+  said
+    .match(/^ {2}- [^:]+/gm)
+    ?.map((line) => line.slice(4))
+    .sort();
+
 describe.skipIf("why" in helm)(named("values that the chart refuses"), () => {
   test("slips of the pen, values out of range and what the chart decides are refused, all at once", async () => {
     const said = await refusal({
@@ -70,12 +77,7 @@ describe.skipIf("why" in helm)(named("values that the chart refuses"), () => {
       ingress: { enabled: true },
       httpRoute: { enabled: true },
     });
-    expect(
-      said
-        .match(/^ {2}- [^:]+/gm)
-        ?.map((line) => line.slice(4))
-        .sort(),
-    ).toEqual([
+    expect(namedIn(said)).toEqual([
       "agent",
       "httpRoute",
       "ingress.host",
@@ -110,12 +112,7 @@ describe.skipIf("why" in helm)(named("values that the chart refuses"), () => {
       [],
       { release: "9.release", namespace: "own" },
     );
-    expect(
-      said
-        .match(/^ {2}- [^:]+/gm)
-        ?.map((line) => line.slice(4))
-        .sort(),
-    ).toEqual([
+    expect(namedIn(said)).toEqual([
       "agent.settings.modelUrl",
       "ingress.enabled",
       "mcp",

@@ -92,8 +92,8 @@ export interface ToolCaller extends AsyncDisposable {
 
 /**
  * Resolves once the caller listens for announcements. Answers are subscribed to with the first call, or at once if an earlier
- * process had calls out. A caller without `instance` and `journals` subscribes at once, too, to see whether its agent's name is free. Disposal cancels the calls that are out, unless a journal keeps them: then they are left for the next
- * process to take up.
+ * process had calls out. A caller without `instance` and `journals` subscribes at once, too, to see whether its agent's name is free.
+ * Disposal cancels the calls that are out, unless a journal keeps them: then they are left for the next process to take up.
  * @throws {RangeError} if a name is not one that we may create, or maxCallsInFlight no positive whole number
  */
 export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Promise<ToolCaller> {

@@ -1,7 +1,6 @@
 import type { Duplex, Writable } from "node:stream";
 import type { HostGate } from "@rockbot/edge/gate";
 import { type Sandbox, writeTo } from "@rockbot/sandbox";
-
 import { type FilePiece, type InstallRequest, type Resolution, readInstallerFrames } from "./installer-frames.ts";
 
 export interface RunInstallerOptions {
