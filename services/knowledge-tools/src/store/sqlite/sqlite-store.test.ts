@@ -42,3 +42,11 @@ test("a change waits for another process for so long, and then says why", async 
   other.close();
   expect(await store.save([testItem("a")])).toMatchObject({ created: 1 });
 });
+
+test("a word that is written as the index writes a facet finds texts alone", async () => {
+  using folder = temporaryFolder();
+  await using store = await openSqliteStore(folder.path);
+  const word = `f${Buffer.from("kind:post").toString("hex")}`;
+  await store.save([testItem("a", { kind: "post", title: "One" }), testItem("b", { kind: "node", title: `About ${word}` })]);
+  expect(await store.match({ terms: [word], facets: [], limit: 10 })).toEqual(["b"]);
+});

@@ -60,7 +60,7 @@ class SqliteStore implements KnowledgeStore {
       const levels = new Map<number, number>();
       for (const atLeast of levelsOf(terms.length)) {
         if (levels.size >= limit) break;
-        for (const { seq } of newest.all(`${wordsExpression(terms, atLeast)}${filter}`, MAX_RANKED))
+        for (const { seq } of newest.all(`(${wordsExpression(terms, atLeast)})${filter}`, MAX_RANKED))
           if (!levels.has(Number(seq))) levels.set(Number(seq), atLeast);
       }
       const ranked = this.#ranked(terms, [...levels.keys()]).map(({ seq, score }) => ({ seq, score, level: levels.get(seq) ?? 0 }));
@@ -204,9 +204,7 @@ class SqliteStore implements KnowledgeStore {
 }
 
 /** All of the terms, all but one, or any. */
-const wordsExpression = (terms: readonly string[], atLeast: number): string => `{title body} : (${termExpression(terms, atLeast)})`;
-
-function termExpression(terms: readonly string[], atLeast: number): string {
+function wordsExpression(terms: readonly string[], atLeast: number): string {
   const tokens = terms.map(termToken);
   if (atLeast >= tokens.length) return tokens.join(" AND ");
   if (atLeast <= 1) return tokens.join(" OR ");
@@ -214,9 +212,13 @@ function termExpression(terms: readonly string[], atLeast: number): string {
 }
 
 const wordTokens = (text: string): string => termsOf(text).map(tokenOf).join(" ");
-/** In quotes, so that no term is a word of the query language. */
-const termToken = (term: string): string => `"${tokenOf(term)}"`;
+/**
+ * In quotes, so that no term is a word of the query language. A term that may be a facet's token is looked for in texts alone. The others are looked for
+ * in all columns, as this takes a fifth less time.
+ */
+const termToken = (term: string): string => `${FACET_TOKEN.test(term) ? "{title body} : " : ""}"${tokenOf(term)}"`;
 const facetToken = (facet: string): string => `f${Buffer.from(facet).toString("hex")}`;
+const FACET_TOKEN = /^f([0-9a-f]{2})+$/;
 const tokenOf = (term: string): string => (/^[a-z0-9]+$/.test(term) ? term : `0x${Buffer.from(term).toString("hex")}`);
 
 function itemOf(row: Readonly<Record<string, SQLOutputValue>>): KnowledgeItem {
