@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { MemoryChangedError } from "./memory-changed-error.ts";
 import type { MemoryLimits } from "./memory-limits.ts";
 import type { OwnedMemory, WorkingMemory } from "./working-memory.ts";
 
@@ -9,6 +10,7 @@ type Bounds = Partial<Omit<MemoryLimits, "maxTotalBytes">>;
 export function testWorkingMemory(name: string, create: (limits?: Bounds) => Promise<WorkingMemory>): void {
   describe(name, () => {
     testKeeping(create);
+    testConditions(create);
     testBounds(create);
     testReading(create);
     testFinding(create);
@@ -67,6 +69,41 @@ function testKeeping(create: (limits?: Bounds) => Promise<WorkingMemory>): void 
     await own.setAll(entries);
     for (const { key, value } of entries) expect((await own.get(key))?.value === value, key).toBe(true);
     expect(await own.list("session/a/:{}*?[\\ü")).toHaveLength(texts.length);
+  });
+}
+
+function testConditions(create: (limits?: Bounds) => Promise<WorkingMemory>): void {
+  test("a text with a condition is kept only in place of the version that was read", async () => {
+    await using memory = await create();
+    const own = memory.of("someone");
+    await expect(own.set("session/a/x", "one", { ifVersion: "0123456789abcdef" })).rejects.toMatchObject({ name: "MemoryChangedError", version: undefined });
+    const first = await own.set("session/a/x", "one", { ifVersion: null });
+    expect((await own.get("session/a/x"))?.version).toBe(first);
+    await expect(own.set("session/a/x", "two", { ifVersion: null })).rejects.toMatchObject({ version: first });
+    const second = await own.set("session/a/x", "two", { ifVersion: first });
+    expect(second).not.toBe(first);
+    await expect(own.set("session/a/x", "three", { ifVersion: first })).rejects.toMatchObject({ version: second });
+    expect(await own.get("session/a/x")).toMatchObject({ value: "two", version: second });
+    expect(await own.list("session/a/")).toMatchObject([{ version: second }]);
+    await own.set("session/a/short", "soon gone", { ttlMs: 30 });
+    await expect.poll(() => own.set("session/a/short", "new", { ifVersion: null }).catch(() => undefined)).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  test("of writers that add to one entry at once, none writes over another", async () => {
+    await using memory = await create();
+    const add = async (line: string): Promise<void> => {
+      for (;;) {
+        const entry = await memory.of("someone").get("session/a/x");
+        try {
+          await memory.of("someone").set("session/a/x", `${entry?.value ?? ""}${line}`, { ifVersion: entry?.version ?? null });
+          return;
+        } catch (error) {
+          if (!(error instanceof MemoryChangedError)) throw error;
+        }
+      }
+    };
+    await Promise.all([..."abcdefgh"].map(add));
+    expect([...((await memory.of("someone").get("session/a/x"))?.value ?? "")].toSorted().join("")).toBe("abcdefgh");
   });
 }
 

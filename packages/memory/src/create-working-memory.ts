@@ -1,5 +1,6 @@
 import { bytesOf, isNarrow, namespaceOf } from "./entry-record.ts";
 import type { EntryRecords } from "./entry-records.ts";
+import { MemoryChangedError } from "./memory-changed-error.ts";
 import { type ExceededBound, memoryFullError } from "./memory-full-error.ts";
 import { DEFAULT_LIMITS, type MemoryLimits } from "./memory-limits.ts";
 import { ownedMemory } from "./owned-memory.ts";
@@ -68,6 +69,10 @@ class OwnedEntries {
   }
 
   put(entries: Parameters<EntryRecords["put"]>[0]): void {
+    for (const { info, ifVersion } of entries) {
+      const version = this.#live(info.key)?.info.version;
+      if (ifVersion !== undefined && (ifVersion ?? undefined) !== version) throw new MemoryChangedError(info.key, version);
+    }
     const kept = entries.map(({ info, value }) => ({ info, value, bytes: bytesOf(info, isNarrow(value)) }));
     if (this.#exceededBy(kept) !== undefined) this.#sweepAll(); // before anything is said to be full
     const exceeded = this.#exceededBy(kept);

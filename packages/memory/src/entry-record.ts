@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { DEFAULT_TTL_MS, ENTRY_BYTES, MAX_KEY_LENGTH, MAX_TTL_MS, MAX_VALUE_LENGTH } from "./memory-limits.ts";
 import type { KeepOptions, MemoryEntryInfo } from "./working-memory.ts";
 
@@ -27,6 +28,7 @@ export function entryInfo(key: string, value: string, options: KeepOptions, now:
   if (faults.length > 0) throw new RangeError(`Cannot keep "${key}": ${faults.join("; ")}`);
   return {
     key,
+    version: randomBytes(8).toString("hex"),
     length: value.length,
     storedAt: now,
     expiresAt: now + Math.ceil(ttlMs),

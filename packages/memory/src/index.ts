@@ -1,6 +1,7 @@
 // Working memory: texts that sessions keep for a while.
 
 export { createWorkingMemory } from "./create-working-memory.ts";
+export { MemoryChangedError } from "./memory-changed-error.ts";
 export { MemoryFullError } from "./memory-full-error.ts";
 export type { MemoryLimits } from "./memory-limits.ts";
 export { sessionNamespace } from "./session-namespace.ts";
@@ -16,6 +17,7 @@ export type {
   NewEntry,
   OwnedMemory,
   SearchQuery,
+  SetOptions,
   WorkingMemory,
 } from "./working-memory.ts";
 
@@ -30,3 +32,7 @@ export { type Chunk, type ChunkOptions, chunkContent } from "./chunks/chunk-cont
 export { outlineOf } from "./chunks/outline-of.ts";
 export { type SizeBounds, type SizeBoundsOptions, sizeBounds } from "./size/size-bounds.ts";
 export { type SizeLayerOptions, sizeLayer } from "./size/size-layer.ts";
+
+// What a family of sessions shares.
+
+export { type WhiteboardToolsOptions, whiteboardTools } from "./whiteboard/whiteboard-tools.ts";

@@ -2,13 +2,21 @@ import { checkKey, entryInfo } from "./entry-record.ts";
 import type { EntryRecords } from "./entry-records.ts";
 import { findIn } from "./search/find-in.ts";
 import { searchEntries } from "./search/search-entries.ts";
-import type { KeepOptions, NewEntry, OwnedMemory } from "./working-memory.ts";
+import type { OwnedMemory } from "./working-memory.ts";
 
 /** The memory of an owner over a store of records. */
 export function ownedMemory(records: EntryRecords): OwnedMemory {
   return {
-    set: (key, value, options = {}) => put(records, [{ key, value }], options),
-    setAll: (entries, options = {}) => put(records, entries, options),
+    async set(key, value, { ifVersion, ...options } = {}) {
+      const info = entryInfo(key, value, options, Date.now());
+      await records.put([{ info, value, ifVersion }]);
+      return info.version;
+    },
+    async setAll(entries, options = {}) {
+      const last = new Map(entries.map(({ key, value }) => [key, value])); // of two under one key the later counts
+      const now = Date.now();
+      if (last.size > 0) await records.put([...last].map(([key, value]) => ({ info: entryInfo(key, value, options, now), value })));
+    },
     async get(key) {
       checkKey(key);
       const found = await records.load(key, 0, Number.MAX_SAFE_INTEGER);
@@ -38,13 +46,6 @@ export function ownedMemory(records: EntryRecords): OwnedMemory {
     list: (prefix) => records.list(prefix),
     search: (query) => searchEntries(records, query),
   };
-}
-
-async function put(records: EntryRecords, entries: readonly NewEntry[], options: KeepOptions): Promise<void> {
-  if (entries.length === 0) return;
-  const now = Date.now();
-  const last = new Map(entries.map(({ key, value }) => [key, value])); // of two under one key the later counts
-  await records.put([...last].map(([key, value]) => ({ info: entryInfo(key, value, options, now), value })));
 }
 
 /** Without the first half of a pair of surrogates at the end, unless that is all there is. */

@@ -15,9 +15,11 @@ export interface WorkingMemory extends AsyncDisposable {
 export interface OwnedMemory {
   /**
    * Keeps a text, in place of the one under that key.
+   * @returns the version of the entry
    * @throws {MemoryFullError} if that would exceed a bound; then all is as before
+   * @throws {MemoryChangedError} if the entry has not the version that `ifVersion` names; then all is as before
    */
-  set(key: string, value: string, options?: KeepOptions): Promise<void>;
+  set(key: string, value: string, options?: SetOptions): Promise<string>;
   /** Keeps several texts, or none of them where that would exceed a bound. @throws as `set` */
   setAll(entries: readonly NewEntry[], options?: KeepOptions): Promise<void>;
   get(key: string): Promise<MemoryEntry | undefined>;
@@ -49,6 +51,12 @@ export interface KeepOptions {
   readonly isChunk?: boolean | undefined;
 }
 
+/** How an entry is kept, and on which condition. */
+export interface SetOptions extends KeepOptions {
+  /** The entry must have this version; null: there must be none. @default whatever there is */
+  readonly ifVersion?: string | null | undefined;
+}
+
 /** A text that is to be kept. */
 export interface NewEntry {
   readonly key: string;
@@ -58,6 +66,8 @@ export interface NewEntry {
 /** The facts of an entry without its text. */
 export interface MemoryEntryInfo {
   readonly key: string;
+  /** Names this writing of the entry: no other writing of any entry has it. */
+  readonly version: string;
   /** The length of the text in characters, as JavaScript counts them. */
   readonly length: number;
   /** In Unix milliseconds. */

@@ -45,6 +45,8 @@ export interface TurnScope {
   /** The effective caller. */
   readonly caller: string;
   readonly sessionId: string;
+  /** The session that it stems from, through all parents; itself if nobody started it. */
+  readonly rootSessionId: string;
   /** The namespace of the session in the working memory of its caller. */
   readonly namespace: string;
   readonly turnId: string;

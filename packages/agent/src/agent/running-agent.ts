@@ -277,12 +277,13 @@ function checkRequest({ message, messages: given, sessionId }: TurnRequest): voi
 }
 
 function scopeOf(
-  { caller, sessionId, turnId, origin = "user" }: TurnRequest,
+  { caller, sessionId, rootSessionId = sessionId, turnId, origin = "user" }: TurnRequest,
   { model, mark, memorySessionId }: { readonly model: Model; readonly mark: UntrustedMark; readonly memorySessionId: string },
 ): TurnScope {
   return {
     caller,
     sessionId,
+    rootSessionId,
     namespace: sessionNamespace(memorySessionId),
     turnId,
     origin,

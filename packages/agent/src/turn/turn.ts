@@ -12,6 +12,8 @@ export interface TurnPlace {
 
 /** One turn of a conversation: a message, until its answer. The same caller, session and turn id are the same turn, however often it is asked for. */
 export interface TurnRequest extends TurnPlace {
+  /** The session that this one stems from, through all parents. @default itself */
+  readonly rootSessionId?: string | undefined;
   /** What the user says. Either this or `messages`. */
   readonly message?: string | undefined;
   /** A whole history, which ends with what is asked: then the session's own is not read. */

@@ -509,6 +509,42 @@ export const tools = {
     validateInput: validators.validateToolWebSearchInput,
     validateOutput: validators.validateToolWebSearchOutput,
   } as ToolDefinition<types.ToolWebSearchInput, types.ToolWebSearchOutput>,
+  whiteboardList: {
+    name: "whiteboard_list",
+    description: "List the entries of the whiteboard, which you share with your sub-agents and helpers, with their sizes, versions and authors.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["entries"],"properties":{"entries":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["key","length","version","author","expires_in_seconds"],"properties":{"key":{"type":"string"},"length":{"type":"integer","description":"In characters."},"version":{"type":"string"},"author":{"type":"string","description":"The session that has written it."},"expires_in_seconds":{"type":"integer"}}}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolWhiteboardListInput,
+    validateOutput: validators.validateToolWhiteboardListOutput,
+  } as ToolDefinition<types.ToolWhiteboardListInput, types.ToolWhiteboardListOutput>,
+  whiteboardRead: {
+    name: "whiteboard_read",
+    description: "Read an entry of the whiteboard, which you share with your sub-agents and helpers. Answers with its text and its version.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["key"],"properties":{"key":{"type":"string","minLength":1,"maxLength":128,"description":"The entry's key, such as findings or plan/step-1."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["key","version","author"],"properties":{"key":{"type":"string"},"version":{"type":"string","description":"Give it to whiteboard_write to change what you have read and nothing newer."},"author":{"type":"string","description":"The session that has written it."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolWhiteboardReadInput,
+    validateOutput: validators.validateToolWhiteboardReadOutput,
+  } as ToolDefinition<types.ToolWhiteboardReadInput, types.ToolWhiteboardReadOutput>,
+  whiteboardWrite: {
+    name: "whiteboard_write",
+    description: "Write an entry of the whiteboard, which you share with your sub-agents and helpers. To change an entry that others write, too, read it first and give its version: nothing is written if it was changed meanwhile. Answers with the new version.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["key","content"],"properties":{"key":{"type":"string","minLength":1,"maxLength":128,"description":"The entry's key, such as findings or plan/step-1."},"content":{"type":"string","maxLength":65536,"description":"The whole text of the entry, which takes the place of the one there."},"version":{"type":"string","maxLength":64,"description":"The version that you have read; none if there must be no entry. Left out, it writes over what there is."},"ttl_minutes":{"type":"integer","minimum":1,"maximum":1440,"description":"How long the entry stays. 60 minutes when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["key","version"],"properties":{"key":{"type":"string"},"version":{"type":"string","description":"The version of the entry now."}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolWhiteboardWriteInput,
+    validateOutput: validators.validateToolWhiteboardWriteOutput,
+  } as ToolDefinition<types.ToolWhiteboardWriteInput, types.ToolWhiteboardWriteOutput>,
   writeFile: {
     name: "write_file",
     description: "Write a text file of the workspace, new or instead of the one that is there, as UTF-8. Folders that are missing are made. Returns what changed. Use edit_file to change a part.",
@@ -524,7 +560,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__chat","agent__events","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","web_browse","web_search","write_file"];
+export const allToolNames: readonly string[] = ["agent__chat","agent__events","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["bash","edit_file","mcp_register_server","write_file"];

@@ -2031,6 +2031,87 @@ snippet: string
 }[]
 }
 /**
+ * Read an entry of the whiteboard, which you share with your sub-agents and helpers. Answers with its text and its version.
+ */
+export interface ToolWhiteboardRead {
+input: ToolWhiteboardReadInput
+output: ToolWhiteboardReadOutput
+}
+export interface ToolWhiteboardReadInput {
+/**
+ * The entry's key, such as findings or plan/step-1.
+ */
+key: string
+}
+export interface ToolWhiteboardReadOutput {
+key: string
+/**
+ * Give it to whiteboard_write to change what you have read and nothing newer.
+ */
+version: string
+/**
+ * The session that has written it.
+ */
+author: string
+}
+/**
+ * Write an entry of the whiteboard, which you share with your sub-agents and helpers. To change an entry that others write, too, read it first and give its version: nothing is written if it was changed meanwhile. Answers with the new version.
+ */
+export interface ToolWhiteboardWrite {
+input: ToolWhiteboardWriteInput
+output: ToolWhiteboardWriteOutput
+}
+export interface ToolWhiteboardWriteInput {
+/**
+ * The entry's key, such as findings or plan/step-1.
+ */
+key: string
+/**
+ * The whole text of the entry, which takes the place of the one there.
+ */
+content: string
+/**
+ * The version that you have read; none if there must be no entry. Left out, it writes over what there is.
+ */
+version?: string
+/**
+ * How long the entry stays. 60 minutes when left out.
+ */
+ttl_minutes?: number
+}
+export interface ToolWhiteboardWriteOutput {
+key: string
+/**
+ * The version of the entry now.
+ */
+version: string
+}
+/**
+ * List the entries of the whiteboard, which you share with your sub-agents and helpers, with their sizes, versions and authors.
+ */
+export interface ToolWhiteboardList {
+input: ToolWhiteboardListInput
+output: ToolWhiteboardListOutput
+}
+export interface ToolWhiteboardListInput {
+
+}
+export interface ToolWhiteboardListOutput {
+entries: {
+key: string
+/**
+ * In characters.
+ */
+length: number
+version: string
+/**
+ * The session that has written it.
+ */
+author: string
+expires_in_seconds: number
+}[]
+}
+/**
  * Read a file of the workspace: text by lines, a .docx or PDF document as text, an image by its type and size. Long files come in parts; offset and limit say which lines.
  */
 export interface ToolReadFile {

@@ -110,5 +110,11 @@ export declare const validateToolWebBrowseInput: Validator<types.ToolWebBrowseIn
 export declare const validateToolWebBrowseOutput: Validator<types.ToolWebBrowseOutput>;
 export declare const validateToolWebSearchInput: Validator<types.ToolWebSearchInput>;
 export declare const validateToolWebSearchOutput: Validator<types.ToolWebSearchOutput>;
+export declare const validateToolWhiteboardListInput: Validator<types.ToolWhiteboardListInput>;
+export declare const validateToolWhiteboardListOutput: Validator<types.ToolWhiteboardListOutput>;
+export declare const validateToolWhiteboardReadInput: Validator<types.ToolWhiteboardReadInput>;
+export declare const validateToolWhiteboardReadOutput: Validator<types.ToolWhiteboardReadOutput>;
+export declare const validateToolWhiteboardWriteInput: Validator<types.ToolWhiteboardWriteInput>;
+export declare const validateToolWhiteboardWriteOutput: Validator<types.ToolWhiteboardWriteOutput>;
 export declare const validateToolWriteFileInput: Validator<types.ToolWriteFileInput>;
 export declare const validateToolWriteFileOutput: Validator<types.ToolWriteFileOutput>;

@@ -37,8 +37,9 @@ end`;
 export const commands = {
   /**
    * KEYS: facts, keys, ends, counts. ARGV: prefix of texts' names, maxEntries, maxChunks, maxBytes, how long all of this is kept, then for
-   * each entry: key, time to live, bytes, kind, width, name, further facts, text or "" if it lies there. Answers "" or the bound that
-   * would be exceeded: its kind, its namespace, and the milliseconds until the next entry expires.
+   * each entry: key, time to live, bytes, kind, width, name, further facts, the name that its key must have now ("-" for none, "" for any),
+   * and its text, or "" if that lies there. Answers "", or the bound that would be exceeded: its kind, its namespace, and the milliseconds
+   * until the next entry expires. An entry of another name is a bound, too: "v", its key, and its name.
    */
   putMemory: {
     numberOfKeys: 4,
@@ -52,12 +53,14 @@ local function add(kind, key, by)
   local count = countOf(kind, key)
   counts[count] = (counts[count] or tonumber(redis.call('HGET', KEYS[4], count) or '0')) + by
 end
-for at = 6, #ARGV, 8 do
+for at = 6, #ARGV, 9 do
   local facts = redis.call('HGET', KEYS[1], ARGV[at])
-  if facts then
-    local old = head(facts)
-    bytes = bytes - old.bytes
-    add(old.kind, ARGV[at], -1)
+  local there = facts and head(facts)
+  local name = there and there.expiresAt > now and there.name or '-'
+  if ARGV[at + 7] ~= '' and ARGV[at + 7] ~= name then return {'v', ARGV[at], name} end
+  if there then
+    bytes = bytes - there.bytes
+    add(there.kind, ARGV[at], -1)
   end
   bytes = bytes + tonumber(ARGV[at + 2])
   add(ARGV[at + 3], ARGV[at], 1)
@@ -71,7 +74,7 @@ if exceeded then
   local first = redis.call('ZRANGE', KEYS[3], 0, 0, 'WITHSCORES')
   return {exceeded[1], exceeded[2], first[2] and string.format('%.0f', math.max(0, tonumber(first[2]) - now)) or ''}
 end
-for at = 6, #ARGV, 8 do
+for at = 6, #ARGV, 9 do
   local key = ARGV[at]
   local facts = redis.call('HGET', KEYS[1], key)
   if facts then redis.call('DEL', ARGV[1] .. remove(key, facts).name) end
@@ -82,7 +85,7 @@ for at = 6, #ARGV, 8 do
   redis.call('HINCRBY', KEYS[4], 'bytes', ARGV[at + 2])
   redis.call('HINCRBY', KEYS[4], countOf(ARGV[at + 3], key), 1)
   local name = ARGV[1] .. ARGV[at + 5]
-  if ARGV[at + 7] ~= '' or redis.call('PEXPIRE', name, ARGV[at + 1]) == 0 then redis.call('SET', name, ARGV[at + 7], 'PX', ARGV[at + 1]) end
+  if ARGV[at + 8] ~= '' or redis.call('PEXPIRE', name, ARGV[at + 1]) == 0 then redis.call('SET', name, ARGV[at + 8], 'PX', ARGV[at + 1]) end
 end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[5]) end
 return ''`,

@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { silentLogger } from "@rockbot/bus";
 import { StoreUnavailableError } from "@rockbot/records";
 import { connectStore, parseRedisAddress, type RedisAddress, RedisConnection, RedisRoom, type RedisStoreOptions, type RedisUrl } from "@rockbot/records/redis";
 import { bytesOf, isNarrow, namespaceOf } from "../entry-record.ts";
 import type { EntryRecords } from "../entry-records.ts";
+import { MemoryChangedError } from "../memory-changed-error.ts";
 import { type ExceededBound, memoryFullError } from "../memory-full-error.ts";
 import { DEFAULT_LIMITS, MAX_TTL_MS, type MemoryLimits } from "../memory-limits.ts";
 import { ownedMemory } from "../owned-memory.ts";
@@ -26,6 +26,8 @@ const FACTS_KEPT_MS = MAX_TTL_MS + 3_600_000;
 /** An entry that is overwritten while it is read is read anew, so often. */
 const ATTEMPTS = 3;
 const PAGE = 1_000;
+/** Stands for the version of an entry that is not there. */
+const NO_ENTRY = "-";
 
 /**
  * Working memory in Redis 7.0 or later, shared by all processes that use it. A Redis that cannot be reached is no error here.
@@ -90,9 +92,10 @@ class RedisEntries implements EntryRecords {
   }
 
   async put(entries: Parameters<EntryRecords["put"]>[0]): Promise<void> {
-    const texts = entries.map(({ info, value }) => {
+    const texts = entries.map(({ info, value, ifVersion }) => {
       const isNarrowText = isNarrow(value);
-      return { info, isNarrowText, name: randomBytes(8).toString("hex"), bytes: Buffer.from(value, isNarrowText ? "latin1" : "utf16le") };
+      const before = ifVersion === undefined ? "" : (ifVersion ?? NO_ENTRY);
+      return { info, isNarrowText, name: info.version, before, bytes: Buffer.from(value, isNarrowText ? "latin1" : "utf16le") };
     });
     const total = texts.reduce((sum, { bytes }) => sum + bytes.length, 0);
     const isStaged = total > INLINE_BYTES;
@@ -103,7 +106,7 @@ class RedisEntries implements EntryRecords {
     try {
       if (isStaged) await this.#stage(texts);
       const { maxEntries, maxChunks, maxBytes } = this.#limits;
-      const values = texts.flatMap(({ info, isNarrowText, name, bytes }) => [
+      const values = texts.flatMap(({ info, isNarrowText, name, before, bytes }) => [
         info.key,
         info.expiresAt - info.storedAt,
         bytesOf(info, isNarrowText),
@@ -111,12 +114,13 @@ class RedisEntries implements EntryRecords {
         isNarrowText ? 1 : 2,
         name,
         furtherFacts(info),
+        before,
         isStaged ? "" : bytes,
       ]);
       const answer = await this.#connection.run("keep in working memory", (redis) =>
         redis.putMemory(...this.#keys, this.#textPrefix, maxEntries, maxChunks, maxBytes, FACTS_KEPT_MS, ...values),
       );
-      if (answer !== "") throw this.#fullError(entries, answer as [string, string, string]);
+      if (answer !== "") throw this.#refusal(entries, answer as [string, string, string]);
     } catch (error) {
       if (isStaged) await this.#unstage(texts.map(({ name }) => name));
       throw error;
@@ -194,7 +198,8 @@ class RedisEntries implements EntryRecords {
     await this.#connection.run("give up texts", (redis) => redis.unlink(...names.map((name) => this.#textPrefix + name))).catch(() => {}); // they expire
   }
 
-  #fullError(entries: Parameters<EntryRecords["put"]>[0], [kind, namespace, nextEndMs]: [string, string, string]): Error {
+  #refusal(entries: Parameters<EntryRecords["put"]>[0], [kind, subject, detail]: [string, string, string]): Error {
+    if (kind === "v") return new MemoryChangedError(subject, detail === NO_ENTRY ? undefined : detail);
     const { maxEntries, maxChunks, maxBytes } = this.#limits;
     const bounds: Record<string, Pick<ExceededBound, "kind" | "max">> = {
       e: { kind: "entries", max: maxEntries },
@@ -203,11 +208,11 @@ class RedisEntries implements EntryRecords {
     };
     const keys = entries.map(({ info }) => info.key);
     const bound = bounds[kind] ?? { kind: "bytes", max: maxBytes };
-    return memoryFullError(keys, namespace || namespaceOf(keys[0] ?? ""), { ...bound, nextEndMs: nextEndMs === "" ? undefined : Number(nextEndMs) });
+    return memoryFullError(keys, subject || namespaceOf(keys[0] ?? ""), { ...bound, nextEndMs: detail === "" ? undefined : Number(detail) });
   }
 }
 
-type FurtherFacts = Omit<MemoryEntryInfo, "key" | "storedAt" | "expiresAt" | "isChunk">;
+type FurtherFacts = Omit<MemoryEntryInfo, "key" | "version" | "storedAt" | "expiresAt" | "isChunk">;
 
 function furtherFacts({ length, category, tags, isUntrusted, origin }: MemoryEntryInfo): string {
   return JSON.stringify({ length, category, tags, isUntrusted, origin } satisfies Record<keyof FurtherFacts, unknown>);
@@ -220,7 +225,14 @@ function readFacts(key: string, text: string, now: number): { readonly info: Mem
   const [, storedAt, expiresAt, kind, width, name = "", further = "{}"] = match;
   const skew = Date.now() - now;
   return {
-    info: { key, storedAt: Number(storedAt) + skew, expiresAt: Number(expiresAt) + skew, isChunk: kind === "c", ...(JSON.parse(further) as FurtherFacts) },
+    info: {
+      key,
+      version: name,
+      storedAt: Number(storedAt) + skew,
+      expiresAt: Number(expiresAt) + skew,
+      isChunk: kind === "c",
+      ...(JSON.parse(further) as FurtherFacts),
+    },
     width: width === "1" ? 1 : 2,
     name,
   };

@@ -1,7 +1,7 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 
 /** First segments of namespaces, of this session and of others. */
-const ROOTS = new Set(["session", "patrol", "subagent", "research"]);
+const ROOTS = new Set(["session", "patrol", "subagent", "research", "family"]);
 
 /**
  * The whole key that a model means. One with a slash is whole, and must lie in the session's namespace; another gets that before it.
