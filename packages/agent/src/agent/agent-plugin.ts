@@ -2,6 +2,7 @@ import type { Bus, Logger } from "@rockbot/bus";
 import type { Model } from "@rockbot/llm";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { Tool, ToolCaller, ToolLayer } from "@rockbot/tools";
+import type { InnerCalls } from "../calls/inner-calls.ts";
 import type { TurnTool } from "../calls/turn-tools.ts";
 
 /** Adds something to an agent: tools, layers around calls, or parts of the prompt. */
@@ -26,6 +27,8 @@ export interface AgentParts extends Partial<AsyncDisposable> {
   readonly tools?: ((scope: TurnScope) => readonly Tool[]) | undefined;
   /** A layer around each of a turn's calls. */
   readonly layer?: ((scope: TurnScope) => ToolLayer) | undefined;
+  /** A layer that makes results fit the model. It is around the others, where the model reads the result. */
+  readonly fit?: ((scope: TurnScope) => ToolLayer) | undefined;
   /** The same for every turn: a part of the system message. */
   readonly instructions?: string | undefined;
   /** For one turn: it stands after what a provider's cache can keep. */
@@ -54,4 +57,6 @@ export interface TurnScope {
   readonly model: Model;
   /** Whether it has read untrusted content, by now. */
   readonly hasReadUntrusted: boolean;
+  /** For a tool that works by further calls. */
+  readonly calls: InnerCalls;
 }

@@ -4,6 +4,7 @@ import type { Model } from "@rockbot/llm";
 import { sessionNamespace, type WorkingMemory } from "@rockbot/memory";
 import type { Tool, ToolCaller } from "@rockbot/tools";
 import { CallRunner } from "../calls/call-runner.ts";
+import { InnerCalls } from "../calls/inner-calls.ts";
 import { type TurnTool, TurnTools } from "../calls/turn-tools.ts";
 import { fence } from "../prompt/fence.ts";
 import { openConversation } from "../prompt/open-conversation.ts";
@@ -162,7 +163,17 @@ export class RunningAgent implements Agent {
     events.emit(held.isTakenUp ? { kind: "notice", text: "The turn is taken up again where it was cut off." } : { kind: "turn_started" });
     const ownSteps = await this.#ownSteps(request, { events, mark });
     const memorySessionId = [...ownSteps.values()].at(-1)?.sessionId ?? sessionId;
-    const scope = scopeOf(request, { model, mark, memorySessionId });
+    const { maxTokens, answerReserveMs } = limits;
+    const budget = new TurnBudget({
+      maxIterations: model.behavior.maxIterations,
+      maxTokens,
+      answerReserveMs,
+      startedAt: held.startedAt,
+      deadline: request.deadline,
+    });
+    for (const usage of held.usages) budget.count(usage);
+    const calls = new InnerCalls({ tools: () => tools, runner: this.#runner, events, held, model, budget });
+    const scope = scopeOf(request, { model, mark, memorySessionId, calls });
     const tools = this.#toolsOf(scope);
     const conversation = openConversation({
       ...request,
@@ -172,14 +183,6 @@ export class RunningAgent implements Agent {
       history,
       message: request.message,
       messages: request.messages,
-    });
-    const { maxTokens, answerReserveMs } = limits;
-    const budget = new TurnBudget({
-      maxIterations: model.behavior.maxIterations,
-      maxTokens,
-      answerReserveMs,
-      startedAt: held.startedAt,
-      deadline: request.deadline,
     });
     const parts = { request, held, model, conversation, tools, events, runner: this.#runner, budget, mark, keptSteps: this.#keptSteps, memorySessionId, log };
     const run = new TurnRun({ ...parts, stopping: this.#stopping.signal });
@@ -225,8 +228,9 @@ export class RunningAgent implements Agent {
     const { caller, parts, log } = this.#options;
     const local = new Map<string, Tool>(parts.flatMap((part) => part.tools?.(scope) ?? []).map((tool) => [tool.definition.name, tool]));
     const layers = parts.flatMap((part) => (part.layer === undefined ? [] : [part.layer(scope)]));
+    const fits = parts.flatMap((part) => (part.fit === undefined ? [] : [part.fit(scope)]));
     const select = (all: readonly TurnTool[]): readonly TurnTool[] => parts.reduce((left, part) => part.select?.(scope, left) ?? left, all);
-    return new TurnTools({ caller, effectiveCaller: scope.caller, namespace: scope.namespace, local: [...local.values()], select, layers, log });
+    return new TurnTools({ caller, effectiveCaller: scope.caller, namespace: scope.namespace, local: [...local.values()], select, layers, fits, log });
   }
 
   /** The system message, and what stands beside the user's. */
@@ -278,7 +282,7 @@ function checkRequest({ message, messages: given, sessionId }: TurnRequest): voi
 
 function scopeOf(
   { caller, sessionId, rootSessionId = sessionId, turnId, origin = "user" }: TurnRequest,
-  { model, mark, memorySessionId }: { readonly model: Model; readonly mark: UntrustedMark; readonly memorySessionId: string },
+  { mark, memorySessionId, ...parts }: Pick<TurnScope, "model" | "calls"> & { readonly mark: UntrustedMark; readonly memorySessionId: string },
 ): TurnScope {
   return {
     caller,
@@ -287,7 +291,7 @@ function scopeOf(
     namespace: sessionNamespace(memorySessionId),
     turnId,
     origin,
-    model,
+    ...parts,
     get hasReadUntrusted() {
       return mark.isSet;
     },

@@ -129,7 +129,7 @@ class ConversationTools implements BusTools {
     const parent = { signal, deadline: performance.now() + MAX_TIMEOUT_MS, ...this.#mark.forCalls };
     const call = { callId: newId(), name, arguments: read.text };
     const { content, isError, isUntrusted, origin } = await tools
-      .run(call, { parent, timeoutMs, onProgress: () => {} })
+      .run(call, { parent, timeoutMs, onProgress: () => {}, isForModel: true })
       .then(storedResponse, (error: unknown) => {
         signal.throwIfAborted();
         return storedError(error instanceof ToolError ? error : new ToolError(ToolErrorCode.ExecutionFailed, String(error)), tools.get(name)?.source);
@@ -153,7 +153,7 @@ class ConversationTools implements BusTools {
     const own = memory?.of(onBehalfOf);
     const namespace = this.#namespace;
     const local = own === undefined ? [] : memoryTools(own, { namespace, pageChars: threshold, hasReadUntrusted: () => this.#mark.isSet });
-    const layers = [sizeLayer({ memory: own, namespace, threshold: sizeBounds({ threshold }) })];
-    return new TurnTools({ caller: this.caller, effectiveCaller: onBehalfOf, namespace, local, select: (all) => all, layers, log });
+    const fits = [sizeLayer({ memory: own, namespace, threshold: sizeBounds({ threshold }) })];
+    return new TurnTools({ caller: this.caller, effectiveCaller: onBehalfOf, namespace, local, select: (all) => all, layers: [], fits, log });
   }
 }

@@ -1,11 +1,11 @@
 import { createSemaphore, type Semaphore } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { CallOptions, ProgressUpdate } from "@rockbot/tools";
+import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { ProgressUpdate } from "@rockbot/tools";
 import type { StoredResult } from "../store/turn-store.ts";
 import type { TurnEvents } from "../turn/turn-events.ts";
 import { storedError, storedResponse } from "./stored-result.ts";
-import type { TurnCall, TurnTools } from "./turn-tools.ts";
+import type { ParentCall, TurnCall, TurnTools } from "./turn-tools.ts";
 
 export interface CallRunnerOptions {
   /** Calls that run at once, of one turn. */
@@ -19,7 +19,7 @@ export interface CallRunnerOptions {
 export interface CallTurn {
   readonly tools: TurnTools;
   readonly events: TurnEvents;
-  readonly parent: NonNullable<CallOptions["parent"]>;
+  readonly parent: ParentCall;
 }
 
 /** An event has so many characters of arguments. */
@@ -49,7 +49,20 @@ export class CallRunner {
     return running;
   }
 
-  async #run(call: TurnCall, { tools, events, parent }: CallTurn): Promise<StoredResult> {
+  async #run(call: TurnCall, turn: CallTurn): Promise<StoredResult> {
+    try {
+      return storedResponse(await this.respond(call, turn, { isForModel: true }));
+    } catch (error) {
+      turn.parent.signal.throwIfAborted();
+      return storedError(toolErrorOf(error), turn.tools.get(call.name)?.source);
+    }
+  }
+
+  /**
+   * Makes a call, and tells of it.
+   * @throws {ToolError} @throws what says that this process is to stop, or that its turn is cancelled
+   */
+  async respond(call: TurnCall, { tools, events, parent }: CallTurn, { isForModel }: { readonly isForModel: boolean }): Promise<ToolInvokeResponse> {
     const { timeoutMs, log } = this.#options;
     const { callId: toolCallId, name: toolName } = call;
     const startedAt = performance.now();
@@ -59,16 +72,19 @@ export class CallRunner {
     const ended = (status: string, isError: boolean, message: string | null): void =>
       events.emit({ kind: "tool_finished", toolCallId, toolName, status, isError, message, durationMs: Math.round(performance.now() - startedAt) });
     try {
-      const response = await tools.run(call, { parent, timeoutMs, onProgress });
-      const result = storedResponse(response);
-      ended(result.isError ? "error" : "ok", result.isError, result.isError ? result.content.slice(0, MAX_EVENT_ARGUMENTS) : null);
-      return result;
+      const response = await tools.run(call, { parent, timeoutMs, onProgress, isForModel });
+      if (response.isError) ended("error", true, storedResponse(response).content.slice(0, MAX_EVENT_ARGUMENTS));
+      else ended("ok", false, null);
+      return response;
     } catch (error) {
       parent.signal.throwIfAborted();
-      const toolError = error instanceof ToolError ? error : new ToolError(ToolErrorCode.ExecutionFailed, String(error), { cause: error });
-      if (!(error instanceof ToolError)) log.warn({ toolCallId, toolName, error: String(error) }, "a call failed in an unexpected way");
+      const toolError = toolErrorOf(error);
+      if (toolError !== error) log.warn({ toolCallId, toolName, error: String(error) }, "a call failed in an unexpected way");
       ended(toolError.code, true, toolError.message);
-      return storedError(toolError, tools.get(toolName)?.source);
+      throw toolError;
     }
   }
 }
+
+const toolErrorOf = (error: unknown): ToolError =>
+  error instanceof ToolError ? error : new ToolError(ToolErrorCode.ExecutionFailed, String(error), { cause: error });

@@ -19,6 +19,8 @@ export interface TurnTool {
   /** The service that runs it; `agent` for one of the session itself. */
   readonly source: string;
   readonly readOnly: boolean;
+  /** JSON Schema of `structured` in its results, if it says. */
+  readonly output?: object | undefined;
 }
 
 /** The call that is to run, with the names of its turn. */
@@ -41,14 +43,21 @@ export interface TurnToolsOptions {
   readonly select: (tools: readonly TurnTool[]) => readonly TurnTool[];
   /** Outermost first. */
   readonly layers: readonly ToolLayer[];
+  /** Around these, for results that the model reads. */
+  readonly fits: readonly ToolLayer[];
   readonly log: Logger;
 }
 
+/** What a call has of the one that leads to it. */
+export type ParentCall = NonNullable<CallOptions["parent"]> & Pick<ToolContext, "mayHaveBegun">;
+
 /** How one call runs. */
 export interface RunCallOptions {
-  readonly parent: NonNullable<CallOptions["parent"]>;
+  readonly parent: ParentCall;
   readonly timeoutMs: number;
   readonly onProgress: NonNullable<CallOptions["onProgress"]>;
+  /** Whether the result is made to fit the model. */
+  readonly isForModel: boolean;
 }
 
 /** Tools of agents are for people and programs, not for agents: a turn that called one would wait for itself. */
@@ -79,8 +88,8 @@ export class TurnTools {
   }
 
   /** @throws {ToolError} */
-  run({ callId, name, arguments: args }: TurnCall, { parent, timeoutMs, onProgress }: RunCallOptions): Promise<ToolInvokeResponse> {
-    const { caller, effectiveCaller, namespace, layers, log } = this.#options;
+  run({ callId, name, arguments: args }: TurnCall, { parent, timeoutMs, onProgress, isForModel }: RunCallOptions): Promise<ToolInvokeResponse> {
+    const { caller, effectiveCaller, namespace, fits, layers, log } = this.#options;
     const request: ToolInvokeRequest = { toolCallId: callId, toolName: name, arguments: args, sessionId: namespace };
     const local = this.#local.get(name);
     const context: ToolContext = {
@@ -99,17 +108,17 @@ export class TurnTools {
       ...(effectiveCaller === caller.agent ? {} : { onBehalfOf: effectiveCaller }),
     };
     const executor: ToolExecutor = local ?? { execute: () => caller.call(name, args, options) };
-    return layers.reduceRight((inner, layer) => layer(inner), executor).execute(request, context);
+    return [...(isForModel ? fits : []), ...layers].reduceRight((inner, layer) => layer(inner), executor).execute(request, context);
   }
 }
 
 /** For a tool that says nothing of its arguments: makers of models take no schema that does not say what it is of. */
 const ANYTHING = { type: "object" };
 
-function servedTool({ name, description, parameters, source, readOnly }: ListedTool): TurnTool {
-  return { tool: { name, description, parameters: Object.keys(parameters).length === 0 ? ANYTHING : parameters }, source, readOnly };
+function servedTool({ name, description, parameters, source, readOnly, output }: ListedTool): TurnTool {
+  return { tool: { name, description, parameters: Object.keys(parameters).length === 0 ? ANYTHING : parameters }, source, readOnly, output };
 }
 
-function localTool({ definition: { name, description, inputSchema, readOnly } }: Tool): TurnTool {
-  return { tool: { name, description, parameters: inputSchema }, source: "agent", readOnly };
+function localTool({ definition: { name, description, inputSchema, readOnly, outputSchema } }: Tool): TurnTool {
+  return { tool: { name, description, parameters: inputSchema }, source: "agent", readOnly, output: outputSchema };
 }

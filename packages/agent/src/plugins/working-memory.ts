@@ -20,7 +20,7 @@ export const workingMemory = (memory?: WorkingMemory, { sizes }: WorkingMemoryOp
         const { caller, namespace, model } = scope;
         return memoryTools(own.of(caller), { namespace, pageChars: model.behavior.chunkingThreshold, hasReadUntrusted: () => scope.hasReadUntrusted });
       },
-      layer: ({ caller, namespace, model }) =>
+      fit: ({ caller, namespace, model }) =>
         sizeLayer({ memory: own.of(caller), namespace, threshold: sizeBounds({ threshold: model.behavior.chunkingThreshold, tools: sizes }) }),
       async [Symbol.asyncDispose]() {
         if (own !== memory) await own[Symbol.asyncDispose]();

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { pause } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { ModelUsage } from "@rockbot/llm";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 import { TurnLostError } from "../turn/turn-lost-error.ts";
@@ -111,6 +112,11 @@ export class HeldTurn implements AsyncDisposable {
     return this.#results.get(callId);
   }
 
+  /** The tokens that results have cost by now. */
+  get usages(): readonly ModelUsage[] {
+    return [...this.#results.values()].flatMap(({ usage }) => usage ?? []);
+  }
+
   /** Keeps the model's next answer. Once it resolves, any process that takes the turn up goes on from this answer. */
   async addAnswer(answer: StoredAnswer): Promise<void> {
     const index = this.#answers.length;
@@ -124,6 +130,12 @@ export class HeldTurn implements AsyncDisposable {
     this.#store.addResult(this.#options.session, this.#lease, callId, result).catch((error: unknown) => {
       this.#options.log.debug({ toolCallId: callId, error: String(error) }, "could not keep the result of a call");
     });
+  }
+
+  /** Keeps a result, as `addResult` does, before anything follows from it. @throws {TurnLostError} @throws {StoreUnavailableError} if the store stays away */
+  async keepResult(callId: string, result: StoredResult): Promise<void> {
+    await this.#write((lease) => this.#store.addResult(this.#options.session, lease, callId, result));
+    this.#results.set(callId, result);
   }
 
   /** Keeps the turn's result, and gives the session to the next turn. */

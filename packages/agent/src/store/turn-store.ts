@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@rockbot/contracts";
-import type { ModelAnswer, ModelToolCall } from "@rockbot/llm";
+import type { ModelAnswer, ModelToolCall, ModelUsage } from "@rockbot/llm";
 import type { NewEvent } from "../turn/new-event.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 
@@ -122,6 +122,8 @@ export interface StoredResult {
   readonly isError: boolean;
   readonly isUntrusted: boolean;
   readonly origin?: string | undefined;
+  /** What was used up of the turn's tokens for it. */
+  readonly usage?: ModelUsage | undefined;
 }
 
 /** Events of a session. */

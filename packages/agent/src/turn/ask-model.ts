@@ -48,26 +48,31 @@ export const codeOf = (error: unknown): string | undefined => {
   return typeof code === "string" ? code : undefined;
 };
 
-/** A model that ignores its signal and its deadline is left alone. */
 async function ask({ model, conversation, tools, toolChoice, maxOutputTokens, cacheKey, signal, deadline, onText }: AskModelOptions): Promise<ModelAnswer> {
-  const cut = new LightAbort();
   const isText = model.behavior.usesTextToolCalls;
-  const request: ModelRequest = {
+  return askOnce(model, {
     messages: isText ? textForm(conversation.messages, toolChoice === "none" ? [] : tools) : conversation.messages,
     ...(tools.length === 0 || isText ? {} : { tools, toolChoice }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     cacheKey,
     signal,
     deadline,
-    onText(delta) {
-      if (!cut.aborted) onText(delta);
-    },
-  };
+    onText,
+  });
+}
+
+/** Asks for one answer, and no longer than said: a model that ignores its signal and its deadline is left alone. */
+export async function askOnce(model: Model, request: ModelRequest & { readonly signal: AbortSignal; readonly deadline: number }): Promise<ModelAnswer> {
+  const { signal, deadline } = request;
+  const cut = new LightAbort();
   const { promise: late, reject } = Promise.withResolvers<never>();
   const leave = onAbort(signal, () => reject(signal.reason));
   const timer = setTimeout(() => reject(new ModelLateError("The model has not answered in time")), Math.max(0, deadline - performance.now()));
+  const onText = (delta: string): void => {
+    if (!cut.aborted) request.onText?.(delta);
+  };
   try {
-    return await Promise.race([model.answer(request), late]);
+    return await Promise.race([model.answer({ ...request, onText }), late]);
   } finally {
     cut.abort(undefined);
     clearTimeout(timer);

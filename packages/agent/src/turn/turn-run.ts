@@ -3,11 +3,10 @@ import { BusClosedError, type Logger } from "@rockbot/bus";
 import type { TurnFinish } from "@rockbot/contracts";
 import type { Model, ModelTool } from "@rockbot/llm";
 import { StoreUnavailableError } from "@rockbot/records";
-import type { CallOptions } from "@rockbot/tools";
 import { callIdOf } from "../calls/call-id.ts";
 import type { CallRunner } from "../calls/call-runner.ts";
 import { readCalls } from "../calls/read-calls.ts";
-import type { TurnTool, TurnTools } from "../calls/turn-tools.ts";
+import type { ParentCall, TurnTool, TurnTools } from "../calls/turn-tools.ts";
 import type { Conversation } from "../prompt/conversation.ts";
 import { resultText } from "../prompt/result-text.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
@@ -230,10 +229,11 @@ export class TurnRun {
   async #runCalls(iteration: number, calls: readonly StoredCall[]): Promise<readonly (StoredResult | null)[]> {
     const { held, runner, request, tools, events, mark, budget } = this.#options;
     const places = runner.places();
-    const parent: CallOptions["parent"] & object = {
+    const parent: ParentCall = {
       signal: this.#cancel.signal,
       deadline: budget.toolsDeadline,
       depth: request.parent?.depth,
+      mayHaveBegun: held.mayHaveCalled(iteration),
       ...mark.forCalls, // as the answer that asks for the calls was given, not as the first result makes it
     };
     return Promise.all(
@@ -246,7 +246,7 @@ export class TurnRun {
         if (known !== undefined) return known;
         using _place = await places.acquire(this.#signal);
         const result = await unlessAborted(runner.run({ callId, name, arguments: args }, { tools, events, parent }), this.#signal);
-        const honest = held.mayHaveCalled(iteration) && !tools.get(name)?.readOnly ? orUnknown(name, result) : result;
+        const honest = parent.mayHaveBegun && !tools.get(name)?.readOnly ? orUnknown(name, result) : result;
         held.addResult(callId, honest);
         return honest;
       }),

@@ -1,0 +1,107 @@
+import { ToolError, ToolErrorCode, type ToolInvokeResponse } from "@rockbot/contracts";
+import type { Model } from "@rockbot/llm";
+import { fence } from "../prompt/fence.ts";
+import { UNTRUSTED_RULE } from "../prompt/system-text.ts";
+import type { HeldTurn } from "../store/held-turn.ts";
+import { askOnce } from "../turn/ask-model.ts";
+import type { TurnBudget } from "../turn/turn-budget.ts";
+import type { TurnEvents } from "../turn/turn-events.ts";
+import type { CallRunner } from "./call-runner.ts";
+import type { ParentCall, TurnCall, TurnTool, TurnTools } from "./turn-tools.ts";
+
+export interface InnerCallsOptions {
+  readonly tools: () => TurnTools;
+  readonly runner: CallRunner;
+  readonly events: TurnEvents;
+  readonly held: HeldTurn;
+  readonly model: Model;
+  readonly budget: TurnBudget;
+}
+
+/** A question to the turn's model, beside its conversation. */
+interface InnerQuestion {
+  /** The same question has the same id whenever the turn is taken up. */
+  readonly id: string;
+  readonly parts: readonly PromptPart[];
+  readonly maxOutputTokens?: number | undefined;
+}
+
+/** A text of a question. One of strangers is fenced. */
+interface PromptPart {
+  readonly text: string;
+  readonly isUntrusted: boolean;
+  readonly origin?: string | undefined;
+}
+
+/** The place of a model's words that stand in for a tool's. */
+const RULE = `You do one step of a pipeline. Answer with the result alone: no greeting, no question, no word about the step. Nobody reads your answer before the next step does.
+
+${UNTRUSTED_RULE}`;
+
+/** What a tool of a session can do within its call: make further calls of the turn, and ask its model. All of it counts as the turn's. */
+export class InnerCalls {
+  readonly #options: InnerCallsOptions;
+
+  constructor(options: InnerCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Those that the turn can use. */
+  get tools(): readonly TurnTool[] {
+    return this.#options.tools().all;
+  }
+
+  /**
+   * Makes a call as the turn makes those of its model, except that a large result comes whole.
+   * @param call its id has to follow from that of the call that makes it
+   * @param parent the context of that call
+   * @throws {ToolError} also if the turn was cut off before, and it is not known whether it has made the call then
+   */
+  async call(call: TurnCall, parent: ParentCall): Promise<ToolInvokeResponse> {
+    const { tools, runner, events } = this.#options;
+    try {
+      return await runner.respond(call, { tools: tools(), events, parent }, { isForModel: false });
+    } catch (error) {
+      throw parent.mayHaveBegun && !tools().get(call.name)?.readOnly ? orUnknown(call.name, error) : error;
+    }
+  }
+
+  /**
+   * Asks the turn's model. The answer is kept before anything follows from it, and the question is not asked again.
+   * @throws {ToolError} if the turn may use no more tokens, or the model has no answer
+   */
+  async ask(
+    { id, parts, maxOutputTokens }: InnerQuestion,
+    { signal, deadline }: Pick<ParentCall, "deadline"> & { readonly signal: AbortSignal },
+  ): Promise<string> {
+    const { held, model, budget } = this.#options;
+    const known = held.result(id);
+    if (known !== undefined) return known.content;
+    const limit = budget.limit(0);
+    if (limit !== undefined) throw new ToolError(ToolErrorCode.Denied, `The model was not asked: ${limit}.`);
+    const content = parts.map(({ text, isUntrusted, origin }) => (isUntrusted ? fence(text, { nonce: held.nonce, origin }) : text)).join("");
+    const answer = await askOnce(model, {
+      messages: [
+        { role: "system", content: RULE },
+        { role: "user", content },
+      ],
+      maxOutputTokens,
+      signal,
+      deadline,
+    }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw new ToolError(ToolErrorCode.Unavailable, `The model gave no answer: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    });
+    budget.count(answer.usage);
+    if (answer.finish === "refused" || answer.text.trim() === "")
+      throw new ToolError(ToolErrorCode.ExecutionFailed, answer.finish === "refused" ? "The model declined to answer." : "The model answered nothing.");
+    await held.keepResult(id, { content: answer.text, isError: false, isUntrusted: parts.some(({ isUntrusted }) => isUntrusted), usage: answer.usage });
+    return answer.text;
+  }
+}
+
+function orUnknown(name: string, error: unknown): unknown {
+  if (!(error instanceof ToolError) || (error.code !== ToolErrorCode.Unavailable && error.code !== ToolErrorCode.ToolNotFound)) return error;
+  const message = `The call of "${name}" may have run before the agent was restarted, and nobody can be asked now. Find out before you call it again. (${error.message})`;
+  return new ToolError(ToolErrorCode.OutcomeUnknown, message, { cause: error });
+}
