@@ -76,7 +76,13 @@ interface Case {
 }
 
 async function layered(tool: ReturnType<typeof echo>, text: string, rates: RateStore): Promise<Case> {
-  const wrap = servingLayers({ concurrency: 64, claims: new CallClaims(createMemoryClaimStore(), { seesAll: true }), rates, results: new ResultCache() });
+  const wrap = servingLayers({
+    concurrency: 64,
+    waiting: 64,
+    claims: new CallClaims(createMemoryClaimStore(), { seesAll: true }),
+    rates,
+    results: new ResultCache(),
+  });
   return { executor: wrap(tool), policy: createPolicy(await readPolicy(text, "measured")), isSame: true };
 }
 

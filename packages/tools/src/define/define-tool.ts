@@ -16,6 +16,8 @@ export interface Tool {
    * gets on from death to death, is delivered as if for the first time. @default each is to blame
    */
   readonly isToBlame?: ((request: ToolInvokeRequest, caller: string) => Promise<boolean>) | undefined;
+  /** Whether its calls may leave their place among those that run at once: they have `withoutPlace`. @default false */
+  readonly leavesPlace?: boolean | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface ToolCallContext extends Pick<ToolContext, "caller" | "deadline"
 }
 
 /** The context of a call, for the code of a resumable tool. */
-export interface ResumableCallContext extends ToolCallContext, Pick<ToolContext, "mayHaveBegun"> {}
+export interface ResumableCallContext extends ToolCallContext, Pick<ToolContext, "mayHaveBegun" | "withoutPlace"> {}
 
 type Run<Input, Output, Context> = (input: Input, context: Context) => Promise<string | ToolResult<Output>>;
 
@@ -53,17 +55,18 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
   run: Run<Input, Output, ResumableCallContext>,
-  options: Pick<Tool, "isResumable" | "isToBlame">,
+  options: Pick<Tool, "isResumable" | "isToBlame" | "leavesPlace">,
 ): Tool;
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
   run: Run<Input, Output, ResumableCallContext>,
-  { isResumable, isToBlame }: Pick<Tool, "isResumable" | "isToBlame"> = {},
+  { isResumable, isToBlame, leavesPlace }: Pick<Tool, "isResumable" | "isToBlame" | "leavesPlace"> = {},
 ): Tool {
   return {
     definition: definition as ToolDefinition,
     isResumable,
     isToBlame,
+    leavesPlace,
     executor: {
       async execute(request, context) {
         const result = await run(context.input as Input, context as ToolCallContext);

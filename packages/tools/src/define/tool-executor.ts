@@ -33,6 +33,11 @@ export interface ToolContext {
   readonly maybeTakenSince?: number | undefined;
   /** An earlier execution of the call may have begun: one of a tool that is resumable looks for it. @default false */
   readonly mayHaveBegun?: boolean | undefined;
+  /**
+   * Runs `wait` without the call's place among those that run at once here, and takes a place again, of a tool that says that it leaves its own. For a
+   * wait for what others do: the call must do nothing itself meanwhile. So many calls are without their place as have a handler and do not run.
+   */
+  readonly withoutPlace?: (<T>(wait: () => Promise<T>) => Promise<T>) | undefined;
   /** Called once all layers have let the call through, right before the tool runs. */
   readonly onStarted?: (() => void) | undefined;
   /** Called when the request is about to be handed to the bus, on the calling side: from then on a service may have it. */

@@ -7,7 +7,7 @@ import { boundRunning } from "./bound-running.ts";
 function boundedTool(concurrency: number) {
   const held = heldTool("hold");
   const stubborn: ToolExecutor = { execute: () => new Promise(() => {}) };
-  const executor = boundRunning(concurrency)({
+  const executor = boundRunning({ concurrency, away: 1 })()({
     execute: (request, context) => (context.caller === "stubborn" ? stubborn : held.tool.executor).execute(request, context),
   });
   const call = (caller: string, signal = new AbortController().signal) =>
@@ -68,4 +68,71 @@ test("a turn of a signal that has ended before anybody waits is free", async () 
   await expect.poll(() => held.count).toBe(1);
   held.endAll();
   await next;
+});
+
+/** Calls that leave their place until `back` is resolved, and then run until `end`. */
+function leavingCalls({ concurrency, away }: { readonly concurrency: number; readonly away: number }) {
+  const log: string[] = [];
+  const gates = new Map<string, PromiseWithResolvers<void>>();
+  const gate = (name: string): PromiseWithResolvers<void> => {
+    const known = gates.get(name) ?? Promise.withResolvers<void>();
+    gates.set(name, known);
+    return known;
+  };
+  const layer = boundRunning({ concurrency, away });
+  const executor = layer({ leavesPlace: true })({
+    async execute({ toolCallId, toolName }, { withoutPlace }) {
+      log.push(`${toolCallId} runs`);
+      await withoutPlace?.(() => gate(`${toolCallId} back`).promise);
+      log.push(`${toolCallId} is back`);
+      await gate(`${toolCallId} end`).promise;
+      return { toolCallId, toolName, content: "done", isError: false };
+    },
+  });
+  const call = (toolCallId: string, signal = new AbortController().signal) =>
+    executor.execute(
+      { toolCallId, toolName: "leave", arguments: "{}", sessionId: null },
+      { caller: "a", signal, deadline: performance.now() + 60_000, progress: () => {}, log: silentLogger, input: {} },
+    );
+  return { log, gate, call };
+}
+
+test("a call that leaves its place lets another run, and takes a place again before it goes on", async () => {
+  const { log, gate, call } = leavingCalls({ concurrency: 1, away: 2 });
+  const calls = [call("first"), call("second")];
+  await expect.poll(() => log).toEqual(["first runs", "second runs"]);
+  gate("second back").resolve();
+  await expect.poll(() => log.at(-1)).toBe("second is back");
+  gate("first back").resolve();
+  await new Promise(setImmediate);
+  const third = call("third"); // behind the first
+  expect(log).toHaveLength(3);
+  gate("second end").resolve();
+  await expect.poll(() => log.at(-1)).toBe("first is back");
+  gate("first end").resolve();
+  await expect.poll(() => log.at(-1)).toBe("third runs");
+  for (const name of ["third back", "third end"]) gate(name).resolve();
+  await Promise.all([...calls, third]);
+});
+
+test("so many calls are without their place at once, and one more waits with its own", async () => {
+  const { log, gate, call } = leavingCalls({ concurrency: 1, away: 1 });
+  const calls = ["first", "second", "third"].map((name) => call(name));
+  await expect.poll(() => log).toEqual(["first runs", "second runs"]);
+  await new Promise(setImmediate);
+  expect(log).toHaveLength(2);
+  for (const name of ["first", "second", "third"]) for (const step of ["back", "end"]) gate(`${name} ${step}`).resolve();
+  await Promise.all(calls);
+});
+
+test("a call that ends while it is without its place takes none again", async () => {
+  const { log, gate, call } = leavingCalls({ concurrency: 1, away: 1 });
+  const gone = new AbortController();
+  const first = call("first", gone.signal);
+  await expect.poll(() => log).toEqual(["first runs"]);
+  gone.abort(new Error("gone"));
+  for (const step of ["first back", "first end"]) gate(step).resolve();
+  await first;
+  void call("second");
+  await expect.poll(() => log.at(-1)).toBe("second runs");
 });

@@ -7,40 +7,107 @@ interface RunningCall {
   readonly turn: Disposable;
 }
 
+/** How many calls run at once, and how many of them leave their place. */
+export interface BoundRunningOptions {
+  readonly concurrency: number;
+  /** Calls that are without their place at a time: each has a handler still. One more keeps its place. */
+  readonly away: number;
+}
+
 /**
  * Bounds how many calls run at once in this process, over all tools and callers that share the layer. Callers that wait have
  * their turns in rotation, until their calls' deadlines. A call's turn ends with its signal at the latest, also where the
  * tool ignores that. As many calls wait as have a handler and do not run: the bus bounds them. The signal is the call's own.
+ * A tool that leaves its place can do so with `withoutPlace` of its context.
  */
-export function boundRunning(concurrency: number): ToolLayer {
+export function boundRunning({ concurrency, away: maxAway }: BoundRunningOptions): (options?: { readonly leavesPlace?: boolean | undefined }) => ToolLayer {
   const line = createFairQueue();
   /** Their signals are not listened to before somebody waits, which a call on a service that is not full does not pay for. */
   const unheard = new LinkedList<RunningCall>();
+  let away = 0;
 
-  return (next) => ({
-    execute(request, context) {
-      const turn = line.enterNow(concurrency);
-      return turn === undefined ? waitAndRun(next, request, context) : run(next, request, context, turn);
-    },
-  });
+  return ({ leavesPlace = false } = {}) =>
+    (next) => {
+      const inner = leavesPlace ? leavable(next) : next;
+      return {
+        execute(request, context) {
+          const turn = line.enterNow(concurrency);
+          return turn === undefined ? waitAndRun(inner, request, context) : run(inner, request, context, turn);
+        },
+      };
+    };
 
-  async function run(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext, turn: Disposable): Promise<ToolInvokeResponse> {
-    const entry = unheard.add({ signal: context.signal, turn });
+  async function run(next: PlacedExecutor, request: ToolInvokeRequest, context: ToolContext, turn: Disposable): Promise<ToolInvokeResponse> {
+    const place = new Place(turn);
+    const entry = unheard.add({ signal: context.signal, turn: place });
     try {
-      return await next.execute(request, context);
+      return await next.execute(request, context, place);
     } finally {
       entry.remove();
-      turn[Symbol.dispose]();
+      place[Symbol.dispose]();
     }
   }
 
-  async function waitAndRun(next: ToolExecutor, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
-    const { caller, signal } = context;
+  async function waitAndRun(next: PlacedExecutor, request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
+    const { signal } = context;
+    using place = new Place(await enter(context));
+    endWithSignal({ signal, turn: place });
+    return await next.execute(request, context, place);
+  }
+
+  async function enter({ caller, signal }: Pick<ToolContext, "caller" | "signal">): Promise<Disposable> {
     const waiting = line.enter(caller, { concurrency, waiting: Number.POSITIVE_INFINITY, signal });
     for (const call of unheard.drain()) endWithSignal(call);
-    using turn = (await waiting) as Disposable; // none has to leave a line without end
-    endWithSignal({ signal, turn });
-    return await next.execute(request, context);
+    return (await waiting) as Disposable; // none has to leave a line without end
+  }
+
+  function leavable(next: ToolExecutor): PlacedExecutor {
+    return { execute: (request, context, place) => next.execute(request, { ...context, withoutPlace: (wait) => withoutPlace(place, context, wait) }) };
+  }
+
+  async function withoutPlace<T>(place: Place, context: ToolContext, wait: () => Promise<T>): Promise<T> {
+    const turn = away < maxAway ? place.leave() : undefined;
+    if (turn === undefined) return await wait();
+    away++;
+    turn[Symbol.dispose]();
+    try {
+      return await wait();
+    } finally {
+      const again = await enter(context).catch(() => undefined); // a call that has ended needs none
+      if (again !== undefined) place.takeAgain(again);
+      away--;
+    }
+  }
+}
+
+interface PlacedExecutor {
+  execute(request: ToolInvokeRequest, context: ToolContext, place: Place): Promise<ToolInvokeResponse>;
+}
+
+/** A call's turn, which it may leave and take again, until it is disposed of. */
+class Place implements Disposable {
+  #turn: Disposable | undefined;
+  #isOver = false;
+
+  constructor(turn: Disposable) {
+    this.#turn = turn;
+  }
+
+  /** @returns the turn; undefined if it was left before */
+  leave(): Disposable | undefined {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    return turn;
+  }
+
+  takeAgain(turn: Disposable): void {
+    if (this.#isOver) turn[Symbol.dispose]();
+    else this.#turn = turn;
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    this.leave()?.[Symbol.dispose]();
   }
 }
 

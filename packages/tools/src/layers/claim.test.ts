@@ -26,7 +26,7 @@ function instances(store: ClaimStore, run: () => Promise<string>, { readOnly = f
   });
   const definition = { ...tool.definition, readOnly, idempotent };
   const instance = () =>
-    servingLayers({ concurrency: 32, claims: new CallClaims(store, { seesAll }), rates: createMemoryRateStore(), results: new ResultCache() })({
+    servingLayers({ concurrency: 32, waiting: 32, claims: new CallClaims(store, { seesAll }), rates: createMemoryRateStore(), results: new ResultCache() })({
       definition,
       executor: tool.executor,
       isResumable,

@@ -21,17 +21,19 @@ import { validate } from "./validate.ts";
 export interface Serving {
   /** How many calls run at once. */
   readonly concurrency: number;
+  /** How many calls have a handler besides. */
+  readonly waiting: number;
   readonly claims: CallClaims;
   readonly rates: RateStore;
   readonly results: ResultCache;
 }
 
 /** Puts every layer of the serving side around tools that share claims, counts, limits and kept results. */
-export function servingLayers({ concurrency, claims, rates, results }: Serving): (tool: Tool) => ToolExecutor {
+export function servingLayers({ concurrency, waiting, claims, rates, results }: Serving): (tool: Tool) => ToolExecutor {
   const inFlight = boundInFlight();
   const queued = queue();
-  const bounded = boundRunning(concurrency);
-  return ({ definition, executor, isResumable }) =>
+  const bounded = boundRunning({ concurrency, away: waiting });
+  return ({ definition, executor, isResumable, leavesPlace }) =>
     wrap(executor, [
       record(servingNames),
       authorize,
@@ -43,7 +45,7 @@ export function servingLayers({ concurrency, claims, rates, results }: Serving):
       deadline(definition),
       cache(definition, results),
       queued,
-      bounded,
+      bounded({ leavesPlace }),
       start,
     ]);
 }

@@ -100,7 +100,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   const hasEffects = mayHaveEffects(set);
   const claims = await claimsFor(bus, started, { service, shared: options.claims, hasEffects, log });
   const rates = options.rates ?? started.use(createMemoryRateStore());
-  const served = new ServedTools(set, { withLayers: servingLayers({ concurrency, claims, rates, results: new ResultCache() }) });
+  const served = new ServedTools(set, { withLayers: servingLayers({ concurrency, waiting, claims, rates, results: new ResultCache() }) });
   const list = (): AnnouncedList => ({ tools: served.announced({ service, topic }), guides: set.guides ?? [] });
   if (!isProvider(set)) checkToolSet(service, list());
   const running = new RunningCalls();
