@@ -17,7 +17,14 @@ export { type WorkingMemoryOptions, workingMemory } from "./plugins/working-memo
 // Its turns.
 
 export type { NewEvent } from "./turn/new-event.ts";
+export { stepWords } from "./turn/step-words.ts";
 export type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "./turn/turn.ts";
+
+// Sessions of definitions.
+
+export type { AgentDefinition, DefinitionReader } from "./definitions/agent-definition.ts";
+export { childSessionOf } from "./family/children.ts";
+export type { FinalReport } from "./session-tools/final-report.ts";
 
 // Where they are kept.
 

@@ -21,6 +21,10 @@ export { type Peers, peersOf } from "./peers.ts";
 export { callerTokens, operatorTokens, type TokenHolders } from "./token-holders.ts";
 export { findGlob } from "./tool-glob.ts";
 
+// For schemas that others write.
+
+export { schemaCompiler } from "./document/compile-schema.ts";
+
 // For people.
 
 export { policyTable } from "./policy-table.ts";

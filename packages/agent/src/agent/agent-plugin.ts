@@ -25,6 +25,8 @@ export interface AgentHost {
 export interface AgentParts extends Partial<AsyncDisposable> {
   /** Tools of one turn's session, which run in this process. */
   readonly tools?: ((scope: TurnScope) => readonly Tool[]) | undefined;
+  /** Whether these tools reach nothing but the session and its family: then each session has them, whatever its definition names. @default false */
+  readonly isOfSession?: boolean | undefined;
   /** A layer around each of a turn's calls. */
   readonly layer?: ((scope: TurnScope) => ToolLayer) | undefined;
   /** A layer that makes results fit the model. It is around the others, where the model reads the result. */

@@ -5,60 +5,13 @@ import { createToolCaller, serveTools, type ToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
 import { connectRedisTurnStore } from "../store/redis/redis-turn-store.ts";
-import type { TurnStore } from "../store/turn-store.ts";
 import { called, said, scriptedModel } from "../test-model.ts";
+import { Mortal } from "../test-mortal.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 import type { TurnResult } from "../turn/turn.ts";
 import { createAgent } from "./create-agent.ts";
 
 const redis = await sharedRedisUrl();
-
-/** A process that dies at one of its steps: from then on nothing that it asks for is done, and nothing that was done is told to it. */
-class Mortal {
-  readonly #diesAt: number;
-  readonly steps: string[] = [];
-  isDead = false;
-  readonly died = Promise.withResolvers<void>();
-
-  constructor(diesAt: number) {
-    this.#diesAt = diesAt;
-  }
-
-  /** @param phase whether the process dies before the step, or after it without learning of it */
-  async step<T>(name: string, run: () => Promise<T>): Promise<T> {
-    if (this.isDead) return new Promise(() => {});
-    this.#count(`before ${name}`);
-    if (this.isDead) return new Promise(() => {});
-    const result = await run();
-    if (this.isDead) return new Promise(() => {});
-    this.#count(`after ${name}`);
-    return this.isDead ? new Promise(() => {}) : result;
-  }
-
-  #count(name: string): void {
-    this.steps.push(name);
-    if (this.steps.length !== this.#diesAt) return;
-    this.isDead = true;
-    this.died.resolve();
-  }
-
-  store(store: TurnStore): TurnStore {
-    return new Proxy(store, {
-      get: (target, name) => {
-        const operation = target[name as keyof TurnStore];
-        const run = (...args: unknown[]) => (operation as (...all: unknown[]) => Promise<unknown>).apply(target, args);
-        if (typeof name === "symbol") return run;
-        if (name === "renew") return (...args: unknown[]) => (this.isDead ? new Promise(() => {}) : run(...args)); // by the clock, so no step of the story
-        return (...args: unknown[]) => this.step(name, () => run(...args));
-      },
-    });
-  }
-
-  caller(caller: ToolCaller): ToolCaller {
-    const call: ToolCaller["call"] = (name, args, options) => this.step(`call ${name}`, () => caller.call(name, args, options));
-    return Object.create(caller, { call: { value: call } }) as ToolCaller;
-  }
-}
 
 /** Runs the story once, in a process that dies at a step, then in others until it ends. */
 async function runStory(diesAt: number) {

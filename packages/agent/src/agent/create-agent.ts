@@ -3,6 +3,7 @@ import type { Model } from "@rockbot/llm";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import type { DefinitionReader } from "../definitions/agent-definition.ts";
 import { workingMemory } from "../plugins/working-memory.ts";
 import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
 import type { TurnStore } from "../store/turn-store.ts";
@@ -20,6 +21,10 @@ export interface AgentOptions {
   /** What the model is told besides. */
   readonly instructions?: string | undefined;
   readonly policy?: PolicyHolder | undefined;
+  /** The definitions that its callers have. @default none: there is the plain agent alone */
+  readonly definitions?: DefinitionReader | undefined;
+  /** The models that definitions may name. A definition that names another has the agent's. @default none */
+  readonly models?: ((name: string) => Model | undefined) | undefined;
   /** Its calling side, which stays its maker's. @default one of its own, of its name */
   readonly caller?: ToolCaller | undefined;
   /** Where sessions and turns are kept; it stays its maker's. @default in this process */
@@ -59,7 +64,7 @@ export function createAgent(options: AgentOptions): AgentBuilder {
 }
 
 async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: readonly AgentPlugin[]): Promise<Agent> {
-  const { bus, model, name = "agent", instructions, policy, log = silentLogger } = options;
+  const { bus, model, models, definitions, name = "agent", instructions, policy, log = silentLogger } = options;
   await using started = new AsyncDisposableStack();
   const store = options.store ?? started.use(createMemoryTurnStore());
   const caller = options.caller ?? started.use(await createToolCaller(bus, { agent: name, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
@@ -71,5 +76,20 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
     started.defer(async () => part[Symbol.asyncDispose]?.());
   }
   await caller.discovered();
-  return new RunningAgent({ name, bus, model, instructions, caller, store, memory, limits, parts, log, resources: started.move() });
+  return new RunningAgent({
+    name,
+    bus,
+    model,
+    models,
+    definitions,
+    policy,
+    instructions,
+    caller,
+    store,
+    memory,
+    limits,
+    parts,
+    log,
+    resources: started.move(),
+  });
 }

@@ -2,13 +2,14 @@ import { type Bus, BusClosedError, BusUnavailableError, type Logger } from "@roc
 import { type AgentEvent, agentTopics, createEnvelope, encodeMessage, messages, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import { sessionNamespace, type WorkingMemory } from "@rockbot/memory";
-import type { Tool, ToolCaller } from "@rockbot/tools";
+import type { PolicyHolder } from "@rockbot/policy";
+import type { ToolCaller } from "@rockbot/tools";
 import { CallRunner } from "../calls/call-runner.ts";
 import { InnerCalls } from "../calls/inner-calls.ts";
-import { type TurnTool, TurnTools } from "../calls/turn-tools.ts";
+import type { AgentDefinition, DefinitionReader } from "../definitions/agent-definition.ts";
+import { Children } from "../family/children.ts";
 import { fence } from "../prompt/fence.ts";
 import { openConversation } from "../prompt/open-conversation.ts";
-import { systemText } from "../prompt/system-text.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
 import { type EventPage, TAKE_UP_LEASES, type TurnStore } from "../store/turn-store.ts";
 import { ownWords } from "../turn/notes.ts";
@@ -23,12 +24,17 @@ import { UntrustedMark } from "../turn/untrusted-mark.ts";
 import type { Agent } from "./agent.ts";
 import type { AgentLimits } from "./agent-limits.ts";
 import type { AgentParts, TurnScope } from "./agent-plugin.ts";
+import { TurnRoles } from "./turn-roles.ts";
 
 export interface RunningAgentOptions {
   readonly name: string;
   readonly bus: Bus;
   readonly model: Model;
   readonly instructions: string | undefined;
+  /** The models that definitions may name. */
+  readonly models: ((name: string) => Model | undefined) | undefined;
+  readonly definitions: DefinitionReader | undefined;
+  readonly policy: PolicyHolder | undefined;
   readonly caller: ToolCaller;
   readonly store: TurnStore;
   readonly memory: Pick<WorkingMemory, "of">;
@@ -155,37 +161,41 @@ export class RunningAgent implements Agent {
   }
 
   async #run(request: TurnRequest, held: HeldTurn): Promise<TurnResult> {
-    const { caller, sessionId, turnId, model = this.#options.model, hasReadUntrusted = false } = request;
-    const { store, limits, log } = this.#options;
+    const { caller, sessionId, turnId, hasReadUntrusted = false } = request;
+    const { store, log, policy } = this.#options;
     const events = new TurnEvents({ store, session: { caller, sessionId }, turnId, tell: (event) => this.#tell(request, event), log });
     const history = request.messages === undefined ? held.history : [];
     const mark = new UntrustedMark(hasReadUntrusted || held.hasReadUntrusted || history.some(({ isUntrusted }) => isUntrusted));
     events.emit(held.isTakenUp ? { kind: "notice", text: "The turn is taken up again where it was cut off." } : { kind: "turn_started" });
     const ownSteps = await this.#ownSteps(request, { events, mark });
     const memorySessionId = [...ownSteps.values()].at(-1)?.sessionId ?? sessionId;
-    const { maxTokens, answerReserveMs } = limits;
-    const budget = new TurnBudget({
-      maxIterations: model.behavior.maxIterations,
-      maxTokens,
-      answerReserveMs,
-      startedAt: held.startedAt,
-      deadline: request.deadline,
+    const { visible, first } = await this.#definitionsOf(request, held);
+    const budget = this.#budgetOf(request, held, first);
+    const runner = this.#runner;
+    const children = new Children({ request, held, budget, policy, runTurn: (child) => this.runTurn(child) });
+    const calls: InnerCalls = new InnerCalls({
+      tools: () => run?.role.tools ?? role.tools,
+      runner,
+      events,
+      held,
+      model: request.model ?? this.#options.model,
+      budget,
     });
-    for (const usage of held.usages) budget.count(usage);
-    const calls = new InnerCalls({ tools: () => tools, runner: this.#runner, events, held, model, budget });
-    const scope = scopeOf(request, { model, mark, memorySessionId, calls });
-    const tools = this.#toolsOf(scope);
+    const scopeFor = (model: Model): TurnScope => scopeOf(request, { model, mark, memorySessionId, calls });
+    const roles = new TurnRoles({ agent: this.#options, request, visible, nonce: held.nonce, mark, children, calls, scopeOf: scopeFor });
+    const role = roles.become(first);
     const conversation = openConversation({
       ...request,
-      ...(await this.#promptOf(scope, request, { nonce: held.nonce, mark })),
+      ...role,
+      aside: await this.#asideOf(role.scope, request, { nonce: held.nonce, mark }),
       ownSteps,
       nonce: held.nonce,
       history,
       message: request.message,
       messages: request.messages,
     });
-    const parts = { request, held, model, conversation, tools, events, runner: this.#runner, budget, mark, keptSteps: this.#keptSteps, memorySessionId, log };
-    const run = new TurnRun({ ...parts, stopping: this.#stopping.signal });
+    const parts = { request, held, role, roles, conversation, events, runner, budget, mark, keptSteps: this.#keptSteps, memorySessionId, log };
+    const run: TurnRun = new TurnRun({ ...parts, stopping: this.#stopping.signal });
     const result = await run.run();
     const { inputTokens, outputTokens, cachedInputTokens } = result.usage;
     const usage = {
@@ -224,20 +234,39 @@ export class RunningAgent implements Agent {
     }
   }
 
-  #toolsOf(scope: TurnScope): TurnTools {
-    const { caller, parts, log } = this.#options;
-    const local = new Map<string, Tool>(parts.flatMap((part) => part.tools?.(scope) ?? []).map((tool) => [tool.definition.name, tool]));
-    const layers = parts.flatMap((part) => (part.layer === undefined ? [] : [part.layer(scope)]));
-    const fits = parts.flatMap((part) => (part.fit === undefined ? [] : [part.fit(scope)]));
-    const select = (all: readonly TurnTool[]): readonly TurnTool[] => parts.reduce((left, part) => part.select?.(scope, left) ?? left, all);
-    return new TurnTools({ caller, effectiveCaller: scope.caller, namespace: scope.namespace, local: [...local.values()], select, layers, fits, log });
+  /** What the caller may see, and what the turn begins as: what it has begun as before, if it is taken up. */
+  async #definitionsOf(
+    { caller, sessionId, definition }: TurnRequest,
+    held: HeldTurn,
+  ): Promise<{ readonly visible: readonly AgentDefinition[]; readonly first: AgentDefinition | undefined }> {
+    const { definitions } = this.#options;
+    const begun = held.answer(0);
+    const [visible = [], ofSession] = await Promise.all([
+      definitions?.visibleTo(caller),
+      begun === undefined && definition === undefined ? definitions?.ofSession(caller, sessionId) : undefined,
+    ]);
+    return { visible, first: begun === undefined ? (definition ?? ofSession) : begun.definition };
   }
 
-  /** The system message, and what stands beside the user's. */
-  async #promptOf(scope: TurnScope, { message, messages: given }: TurnRequest, { nonce, mark }: { readonly nonce: string; readonly mark: UntrustedMark }) {
-    const { name, parts, log } = this.#options;
+  #budgetOf({ family, deadline }: TurnRequest, held: HeldTurn, definition: AgentDefinition | undefined): TurnBudget {
+    const { limits, model } = this.#options;
+    const { maxTokens = limits.maxTokens, maxIterations = model.behavior.maxIterations, timeoutMs = Number.POSITIVE_INFINITY } = definition?.budgets ?? {};
+    const { startedAt } = held;
+    const budget = new TurnBudget({
+      maxIterations,
+      maxTokens: Math.min(maxTokens, family?.maxTokens ?? limits.maxTokens),
+      answerReserveMs: limits.answerReserveMs,
+      startedAt,
+      deadline: Math.min(deadline, performance.now() + timeoutMs - Math.max(0, Date.now() - startedAt)),
+    });
+    for (const usage of held.usages) budget.count(usage);
+    return budget;
+  }
+
+  /** What stands beside the user's message. */
+  async #asideOf(scope: TurnScope, { message, messages: given }: TurnRequest, { nonce, mark }: { readonly nonce: string; readonly mark: UntrustedMark }) {
+    const { parts, log } = this.#options;
     const asked = message ?? given?.findLast(({ role }) => role === "user")?.content ?? "";
-    const instructions = [this.#options.instructions, ...parts.map((part) => part.instructions)].filter((text) => text !== undefined).join("\n\n");
     const asides = await Promise.all(
       parts.map((part) =>
         part.aside?.(scope, asked).catch((error: unknown) => {
@@ -251,7 +280,7 @@ export class RunningAgent implements Agent {
       if (aside.isUntrusted) mark.set("services");
       return [aside.isUntrusted ? fence(aside.text, { nonce, origin: "services" }) : aside.text];
     });
-    return { system: systemText({ name, instructions, modelText: scope.model.behavior.systemText }), aside: texts.join("\n\n") };
+    return texts.join("\n\n");
   }
 
   #tell(request: TurnRequest, event: AgentEvent): void {

@@ -12,6 +12,8 @@ import {
   type ToolLayer,
   withLocalLayers,
 } from "@rockbot/tools";
+import { isChildTool } from "../family/child-names.ts";
+import type { JudgedTool, SessionRights } from "./session-rights.ts";
 
 /** A tool that a turn can use. */
 export interface TurnTool {
@@ -39,6 +41,12 @@ export interface TurnToolsOptions {
   readonly namespace: string;
   /** Tools of the session itself: they run in this process. */
   readonly local: readonly Tool[];
+  /** Those of them that the session has whatever it may use. @default none */
+  readonly own?: readonly Tool[] | undefined;
+  /** Those that call other agents. @default none */
+  readonly children?: readonly Tool[] | undefined;
+  /** What the session may use, besides what its caller may. @default all that its caller may */
+  readonly rights?: SessionRights | undefined;
   /** Which of the tools the model is given. */
   readonly select: (tools: readonly TurnTool[]) => readonly TurnTool[];
   /** Outermost first. */
@@ -60,8 +68,10 @@ export interface RunCallOptions {
   readonly isForModel: boolean;
 }
 
-/** Tools of agents are for people and programs, not for agents: a turn that called one would wait for itself. */
-const OWN_PREFIX = "agent__";
+/** The source of tools that call other agents. */
+export const CHILD_SOURCE = "subagent";
+/** Models get lost among more. */
+const MAX_CHILDREN_OFFERED = 100;
 
 /** The tools of one turn, as they stand at its beginning: those that its caller may use on the bus, and those of its session. */
 export class TurnTools {
@@ -71,15 +81,25 @@ export class TurnTools {
   readonly offered: readonly TurnTool[];
   readonly #byName: ReadonlyMap<string, TurnTool>;
   readonly #local: ReadonlyMap<string, ToolExecutor>;
+  /** Their work takes the time that the turn has. */
+  readonly #unhurried: ReadonlySet<string>;
+  readonly #own: ReadonlySet<string>;
+  readonly #dangerous: ReadonlySet<string>;
   readonly #options: TurnToolsOptions;
 
   constructor(options: TurnToolsOptions) {
-    const { caller, effectiveCaller, local } = options;
+    const { caller, effectiveCaller, local, own = [], children = [], rights } = options;
     this.#options = options;
-    this.#local = new Map(local.map((tool) => [tool.definition.name, withLocalLayers(tool)]));
-    const served = caller.toolsOf(effectiveCaller).filter(({ name }) => !name.startsWith(OWN_PREFIX) && !this.#local.has(name));
-    this.all = [...listTools(served).map(servedTool), ...local.map(localTool)].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
-    this.offered = options.select(this.all);
+    this.#local = new Map([...local, ...own, ...children].map((tool) => [tool.definition.name, withLocalLayers(tool)]));
+    this.#own = new Set(own.map(nameOf));
+    this.#unhurried = new Set([...own, ...children].map(nameOf));
+    const served = caller.toolsOf(effectiveCaller).filter(({ name }) => !isChildTool(name) && !this.#local.has(name));
+    this.#dangerous = new Set(served.flatMap(({ name, dangerous }) => (dangerous ? [name] : [])));
+    const here = [...local, ...own].map((tool) => localTool(tool, "agent"));
+    const known = [...listTools(served).map(servedTool), ...here, ...children.map((tool) => localTool(tool, CHILD_SOURCE))];
+    this.all = known.filter(({ tool }) => rights === undefined || this.#isAllowed(tool.name)).sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
+    let left = MAX_CHILDREN_OFFERED;
+    this.offered = options.select(this.all).filter(({ source }) => source !== CHILD_SOURCE || left-- > 0);
     this.#byName = new Map(this.all.map((entry) => [entry.tool.name, entry]));
   }
 
@@ -87,14 +107,34 @@ export class TurnTools {
     return this.#byName.get(name);
   }
 
+  /** Whether a call of the tool only waits for another agent. */
+  isChild(name: string): boolean {
+    return this.#byName.get(name)?.source === CHILD_SOURCE;
+  }
+
+  /** @throws {ToolError} if the session may not make the call now */
+  readonly check = (name: string, args: unknown): void => {
+    if (!this.#own.has(name)) this.#options.rights?.check(this.#judged(name), args);
+  };
+
+  #isAllowed(name: string): boolean {
+    return this.#own.has(name) || this.#options.rights?.refusal(this.#judged(name)) === undefined;
+  }
+
+  #judged(name: string): JudgedTool {
+    return { name, isDangerous: this.#dangerous.has(name), isLocal: this.#local.has(name) && !isChildTool(name) };
+  }
+
   /** @throws {ToolError} */
-  run({ callId, name, arguments: args }: TurnCall, { parent, timeoutMs, onProgress, isForModel }: RunCallOptions): Promise<ToolInvokeResponse> {
-    const { caller, effectiveCaller, namespace, fits, layers, log } = this.#options;
+  async run({ callId, name, arguments: args }: TurnCall, { parent: given, timeoutMs, onProgress, isForModel }: RunCallOptions): Promise<ToolInvokeResponse> {
+    const { caller, effectiveCaller, namespace, fits, layers, log, rights } = this.#options;
+    if (rights !== undefined) this.check(name, JSON.parse(args));
+    const parent = rights === undefined ? given : { ...given, checkCall: this.check };
     const request: ToolInvokeRequest = { toolCallId: callId, toolName: name, arguments: args, sessionId: namespace };
     const local = this.#local.get(name);
     const context: ToolContext = {
       ...parent,
-      deadline: Math.min(parent.deadline, performance.now() + timeoutMs),
+      deadline: this.#unhurried.has(name) ? parent.deadline : Math.min(parent.deadline, performance.now() + timeoutMs),
       caller: effectiveCaller,
       progress: onProgress,
       log,
@@ -119,6 +159,8 @@ function servedTool({ name, description, parameters, source, readOnly, output }:
   return { tool: { name, description, parameters: Object.keys(parameters).length === 0 ? ANYTHING : parameters }, source, readOnly, output };
 }
 
-function localTool({ definition: { name, description, inputSchema, readOnly, outputSchema } }: Tool): TurnTool {
-  return { tool: { name, description, parameters: inputSchema }, source: "agent", readOnly, output: outputSchema };
+function localTool({ definition: { name, description, inputSchema, readOnly, outputSchema } }: Tool, source: string): TurnTool {
+  return { tool: { name, description, parameters: inputSchema }, source, readOnly, output: outputSchema };
 }
+
+const nameOf = ({ definition }: Tool): string => definition.name;

@@ -2,6 +2,7 @@ import { AGENT } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { type ServiceEntry, ServiceSearch, type ServiceSearchOptions, type Summaries, searchTool, serviceEntriesOf, toolsModeTools } from "@rockbot/search";
 import type { AgentHost, AgentPlugin, TurnScope } from "../agent/agent-plugin.ts";
+import { CHILD_SOURCE } from "../calls/turn-tools.ts";
 import { mcpServersOf } from "./mcp-tool-proxy.ts";
 
 /** How services are found. */
@@ -33,7 +34,7 @@ export const serviceSearch = ({ hints = true, maxTools = 64, summaries, ...optio
       tools: () => tools,
       select(_scope, all) {
         const others = all.filter(({ tool }) => !TOOLS_MODE.has(tool.name));
-        return others.length <= maxTools ? others : all.filter(({ tool, source }) => KEPT.has(tool.name) || source === "agent");
+        return others.length <= maxTools ? others : all.filter(({ tool, source }) => KEPT.has(tool.name) || source === "agent" || source === CHILD_SOURCE);
       },
       async aside(scope, message) {
         await entries.refresh(scope.caller);

@@ -6,6 +6,7 @@ export const whiteboard = (memory: Pick<WorkingMemory, "of">): AgentPlugin => ({
   name: "whiteboard",
   async start() {
     return {
+      isOfSession: true,
       tools: (scope) => {
         const { caller, rootSessionId, sessionId } = scope;
         return whiteboardTools(memory.of(caller), { rootSessionId, sessionId, hasReadUntrusted: () => scope.hasReadUntrusted });

@@ -16,6 +16,7 @@ export const workingMemory = (memory?: WorkingMemory, { sizes }: WorkingMemoryOp
   async start() {
     const own = memory ?? createWorkingMemory();
     return {
+      isOfSession: true,
       tools(scope) {
         const { caller, namespace, model } = scope;
         return memoryTools(own.of(caller), { namespace, pageChars: model.behavior.chunkingThreshold, hasReadUntrusted: () => scope.hasReadUntrusted });

@@ -21,7 +21,7 @@ export function answerMessage({ text, toolCalls, providerData }: RepeatedAnswer)
 
 /** The messages of a turn. A call and its result belong together: they come and go together. */
 export class Conversation {
-  readonly #system: readonly ModelMessage[];
+  #system: readonly ModelMessage[];
   /** Of earlier turns, oldest first: each group goes as a whole. */
   readonly #earlier: ModelMessage[][];
   /** Of this turn: what is asked, then each answer with the results of its calls. */
@@ -50,6 +50,11 @@ export class Conversation {
   /** The result of a call of the last answer. */
   addResult(call: ModelToolCall, content: string, isError: boolean): void {
     this.#turn.at(-1)?.push({ role: "tool", toolCallId: call.id, toolName: call.name, content, isError });
+  }
+
+  /** Puts other rules in the place of ours, which are the first message. */
+  setRules(content: string): void {
+    this.#system = [{ role: "system", content }, ...this.#system.slice(1)];
   }
 
   /** What we say to the model. */

@@ -7,6 +7,8 @@ import { resultText } from "./result-text.ts";
 
 export interface OpenConversationOptions {
   readonly system: string;
+  /** What an untrusted definition says, fenced. */
+  readonly playbook: string | undefined;
   readonly history: readonly HistoryTurn[];
   readonly message: string | undefined;
   readonly messages: readonly ChatMessage[] | undefined;
@@ -19,9 +21,12 @@ export interface OpenConversationOptions {
 }
 
 /** The conversation at the beginning of a turn: our rules, what was said before, and what is asked. */
-export function openConversation({ system, history, message, messages, ownSteps, nonce, aside }: OpenConversationOptions): Conversation {
+export function openConversation({ system, playbook, history, message, messages, ownSteps, nonce, aside }: OpenConversationOptions): Conversation {
   const rules: ModelMessage = { role: "system", content: system };
-  const asideMessages: ModelMessage[] = aside === undefined || aside === "" ? [] : [{ role: "system", content: aside }];
+  const asideMessages: ModelMessage[] = [
+    ...(aside === undefined || aside === "" ? [] : [{ role: "system", content: aside } as const]),
+    ...(playbook === undefined ? [] : [{ role: "user", content: playbook } as const]),
+  ];
   if (messages === undefined) {
     const earlier = history.map(({ role, content }): ModelMessage => ({ role, content }));
     return new Conversation([rules], earlier, [...asideMessages, { role: "user", content: message ?? "" }]);

@@ -1,5 +1,6 @@
 import type { AgentEvent } from "@rockbot/contracts";
 import type { ModelAnswer, ModelToolCall, ModelUsage } from "@rockbot/llm";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { NewEvent } from "../turn/new-event.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 
@@ -104,6 +105,8 @@ export interface StoredAnswer extends ModelAnswer {
   readonly toolCalls: readonly StoredCall[];
   /** It is the last one, without tools: why, in words. */
   readonly limit?: string | undefined;
+  /** What the session was from this answer on, if it was not so before, or if it is the turn's first. */
+  readonly definition?: AgentDefinition | undefined;
   /** The turn had read untrusted content when it was given. */
   readonly isMarked?: boolean | undefined;
 }

@@ -1,6 +1,9 @@
 /** The words that a turn says to its model, beside the user's. */
 export const notes = {
   limit: (reason: string): string => `You cannot call tools any more: ${reason}. Answer the user now with what you have, and say what is missing.`,
+  handOff: ({ from, agent, message }: { readonly from: string; readonly agent: string; readonly message?: string | undefined }): string =>
+    `You are "${agent}" now, and go on with this conversation, which "${from}" has handed over to you.${message === undefined ? "" : ` It says: ${message}`}`,
+  done: (times: number): string => `the agent has said ${times} times in a row that its task is done`,
   empty: "Your last answer was empty. Answer the user, or call a tool.",
   missedCall:
     "Your last answer has a tool call that cannot be read, or speaks of one, and nothing was called. Call the tool, by its exact name and through the interface for tools, or answer the user.",

@@ -1,5 +1,12 @@
 import type { ModelUsage } from "@rockbot/llm";
 
+/** The part of a budget that a child has. */
+export interface TokenShare {
+  readonly tokens: number;
+  /** Gives back what is left, once. @param usage what was used, unless it is counted already */
+  end(usage?: ModelUsage): void;
+}
+
 export interface TurnBudgetOptions {
   readonly maxIterations: number;
   readonly maxTokens: number;
@@ -16,6 +23,8 @@ export class TurnBudget {
   readonly toolsDeadline: number;
   readonly #options: TurnBudgetOptions;
   #usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
+  /** What children have that run. */
+  #reserved = 0;
 
   constructor(options: TurnBudgetOptions) {
     const { deadline, startedAt, answerReserveMs } = options;
@@ -34,6 +43,31 @@ export class TurnBudget {
       inputTokens: this.#usage.inputTokens + inputTokens,
       outputTokens: this.#usage.outputTokens + outputTokens,
       ...(cached === 0 ? {} : { cachedInputTokens: cached }),
+    };
+  }
+
+  /** Tokens that the turn may still use. */
+  get tokensLeft(): number {
+    const { inputTokens, outputTokens } = this.#usage;
+    return Math.max(0, this.#options.maxTokens - inputTokens - outputTokens - this.#reserved);
+  }
+
+  /**
+   * Takes tokens out of the budget for a child. What it has not used comes back with its end.
+   * @param wanted at most these; half of what is left if nobody says
+   */
+  reserve(wanted?: number | undefined): TokenShare {
+    const tokens = Math.min(wanted ?? Math.ceil(this.tokensLeft / 2), this.tokensLeft);
+    this.#reserved += tokens;
+    let isOver = false;
+    return {
+      tokens,
+      end: (usage) => {
+        if (isOver) return;
+        isOver = true;
+        this.#reserved -= tokens;
+        if (usage !== undefined) this.count(usage);
+      },
     };
   }
 

@@ -1,12 +1,14 @@
 import { unlessAborted } from "@rockbot/base";
 import { BusClosedError, type Logger } from "@rockbot/bus";
 import type { TurnFinish } from "@rockbot/contracts";
-import type { Model, ModelTool } from "@rockbot/llm";
+import type { ModelTool } from "@rockbot/llm";
 import { StoreUnavailableError } from "@rockbot/records";
+import type { Role, TurnRoles } from "../agent/turn-roles.ts";
 import { callIdOf } from "../calls/call-id.ts";
 import type { CallRunner } from "../calls/call-runner.ts";
 import { readCalls } from "../calls/read-calls.ts";
-import type { ParentCall, TurnTool, TurnTools } from "../calls/turn-tools.ts";
+import type { ParentCall, TurnTool } from "../calls/turn-tools.ts";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { Conversation } from "../prompt/conversation.ts";
 import { resultText } from "../prompt/result-text.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
@@ -15,6 +17,7 @@ import { askModel, codeOf } from "./ask-model.ts";
 import { FailureStreak } from "./failure-streak.ts";
 import { missedCall } from "./missed-call.ts";
 import { notes, ownWords } from "./notes.ts";
+import { DoneStreak, handOffIn, type MadeCall, madeCalls, reportIn } from "./own-calls.ts";
 import { clientCallId, type KeptSteps, type OwnStep } from "./own-steps.ts";
 import type { TurnRequest, TurnResult } from "./turn.ts";
 import type { TurnBudget } from "./turn-budget.ts";
@@ -25,9 +28,10 @@ import type { UntrustedMark } from "./untrusted-mark.ts";
 export interface TurnRunOptions {
   readonly request: TurnRequest;
   readonly held: HeldTurn;
-  readonly model: Model;
+  /** What it begins as. */
+  readonly role: Role;
+  readonly roles: TurnRoles;
   readonly conversation: Conversation;
-  readonly tools: TurnTools;
   readonly events: TurnEvents;
   readonly runner: CallRunner;
   readonly budget: TurnBudget;
@@ -49,10 +53,14 @@ interface Retried {
 /** One run of a turn, from its first question to the model, or from what an earlier run has left. */
 export class TurnRun {
   readonly #options: TurnRunOptions;
+  #role: Role;
   /** All that the model is offered: the client's own tools first. */
-  readonly #offered: readonly ModelTool[];
+  #offered: readonly ModelTool[] = [];
   /** All that it can call. */
-  readonly #callable: readonly ModelTool[];
+  #callable: readonly ModelTool[] = [];
+  /** The definition that the newest kept answer was given as. */
+  #kept: AgentDefinition | undefined;
+  readonly #done = new DoneStreak();
   /** Cancels the turn's calls. A process that stops leaves them: whoever takes the turn up finds them by their ids. */
   readonly #cancel = new AbortController();
   /** Ends this run's waits. */
@@ -66,14 +74,25 @@ export class TurnRun {
 
   constructor(options: TurnRunOptions) {
     this.#options = options;
-    const { clientTools = [] } = options.request;
+    this.#role = options.role;
+    this.#take(options.role);
+    this.#signal = AbortSignal.any([this.#cancel.signal, options.held.lost, options.stopping]);
+  }
+
+  /** What the turn is now. */
+  get role(): Role {
+    return this.#role;
+  }
+
+  #take(role: Role): void {
+    const { clientTools = [] } = this.#options.request;
     const withClients = (own: readonly TurnTool[]): ModelTool[] => {
       const rest = own.filter(({ tool }) => !clientTools.some(({ name }) => name === tool.name));
       return [...clientTools, ...rest.map(({ tool }) => tool)];
     };
-    this.#offered = withClients(options.tools.offered);
-    this.#callable = withClients(options.tools.all);
-    this.#signal = AbortSignal.any([this.#cancel.signal, options.held.lost, options.stopping]);
+    this.#role = role;
+    this.#offered = withClients(role.tools.offered);
+    this.#callable = withClients(role.tools.all);
   }
 
   /** @throws what says that this run is over, though its turn is not: TurnLostError, BusClosedError */
@@ -113,7 +132,37 @@ export class TurnRun {
       for (const [index, call] of answer.toolCalls.entries()) this.#read(call, results[index] as StoredResult);
       this.#steps.push({ answer, results });
       this.#stop = this.#streak.add(answer.toolCalls.map(({ name, arguments: args }, index) => ({ name, args, isError: results[index]?.isError === true })));
+      const ended = this.#afterOwnCalls(madeCalls(answer, results));
+      if (ended !== undefined) return ended;
     }
+  }
+
+  /** What calls about the session itself lead to: the end of the turn, or another role. */
+  #afterOwnCalls(made: readonly MadeCall[]): TurnResult | undefined {
+    if (this.#role.definition === undefined) return undefined;
+    const report = reportIn(made);
+    if (report !== undefined) return { ...this.#result(this.#say(report.content), "stop"), report };
+    const to = handOffIn(made);
+    const next = to === undefined ? undefined : this.#options.roles.find(to.agent);
+    if (to !== undefined && next !== undefined) this.#goOnAs(next, notes.handOff({ ...to, from: this.#role.definition.name }));
+    this.#stop ??= this.#done.add(made);
+    return undefined;
+  }
+
+  /** The next question to the model is another agent's. */
+  #goOnAs(definition: AgentDefinition, note: string): void {
+    const { conversation, events } = this.#options;
+    this.#become(definition);
+    conversation.addNote(note);
+    events.emit({ kind: "notice", text: `"${definition.name}" goes on with the conversation.` });
+  }
+
+  #become(definition: AgentDefinition): void {
+    const { roles, conversation } = this.#options;
+    const role = roles.become(definition);
+    this.#take(role);
+    conversation.setRules(role.system);
+    if (role.playbook !== undefined) conversation.addNote(role.playbook);
   }
 
   /** The end of a turn that goes on in the client's next request. The agent's own calls of the answer are made before. */
@@ -140,7 +189,8 @@ export class TurnRun {
 
   /** The result of a turn whose model calls nothing any more; undefined if it is to be asked once more. */
   #ended(answer: StoredAnswer): TurnResult | undefined {
-    const { conversation, model, events } = this.#options;
+    const { conversation, events } = this.#options;
+    const { model } = this.#role;
     const { text, finish } = answer;
     const isEmpty = text.trim() === "";
     if (finish === "refused") return this.#result(isEmpty ? this.#say(ownWords.refused) : text, "refused", "the model declined to answer");
@@ -167,6 +217,7 @@ export class TurnRun {
     const { held, conversation, budget, mark } = this.#options;
     const known = held.answer(iteration);
     if (known?.isMarked) mark.set(undefined); // also where what marked it is not there any more, such as a hint
+    if (known?.definition !== undefined && known.definition.hash !== this.#role.definition?.hash) this.#become(known.definition); // as it was then
     if (known !== undefined) return known;
     const limit = this.#stop ?? budget.limit(iteration);
     if (limit !== undefined) return this.#lastAnswer(limit);
@@ -200,11 +251,14 @@ export class TurnRun {
   /** Before anything follows from it. */
   async #keep(iteration: number, answer: StoredAnswer): Promise<void> {
     const { held } = this.#options;
-    if (held.answer(iteration) === undefined) await held.addAnswer(answer);
+    const { definition } = this.#role;
+    if (held.answer(iteration) === undefined) await held.addAnswer(definition === this.#kept ? answer : { ...answer, definition });
+    this.#kept = definition;
   }
 
   async #ask(toolChoice: "auto" | "none", deadline: number): Promise<Omit<StoredAnswer, "limit">> {
-    const { model, conversation, events, request } = this.#options;
+    const { conversation, events, request } = this.#options;
+    const { model } = this.#role;
     let isTold = false;
     const answer = await askModel({
       model,
@@ -227,7 +281,8 @@ export class TurnRun {
 
   /** @returns the results in the order of the calls; null for a call that is the client's */
   async #runCalls(iteration: number, calls: readonly StoredCall[]): Promise<readonly (StoredResult | null)[]> {
-    const { held, runner, request, tools, events, mark, budget } = this.#options;
+    const { held, runner, request, events, mark, budget } = this.#options;
+    const { tools } = this.#role;
     const places = runner.places();
     const parent: ParentCall = {
       signal: this.#cancel.signal,
@@ -236,21 +291,25 @@ export class TurnRun {
       mayHaveBegun: held.mayHaveCalled(iteration),
       ...mark.forCalls, // as the answer that asks for the calls was given, not as the first result makes it
     };
-    return Promise.all(
-      calls.map(async (call, index) => {
-        const { name, arguments: args, refusal } = call;
-        if (this.#isClients(call)) return null;
-        if (refusal !== undefined) return { content: refusal, isError: true, isUntrusted: false };
-        const callId = callIdOf({ ...request, iteration, index });
-        const known = held.result(callId);
-        if (known !== undefined) return known;
-        using _place = await places.acquire(this.#signal);
-        const result = await unlessAborted(runner.run({ callId, name, arguments: args }, { tools, events, parent }), this.#signal);
-        const honest = parent.mayHaveBegun && !tools.get(name)?.readOnly ? orUnknown(name, result) : result;
-        held.addResult(callId, honest);
-        return honest;
-      }),
-    );
+    const running = calls.map(async (call, index) => {
+      const { name, arguments: args, refusal } = call;
+      if (this.#isClients(call)) return null;
+      if (refusal !== undefined) return { content: refusal, isError: true, isUntrusted: false };
+      const callId = callIdOf({ ...request, iteration, index });
+      const known = held.result(callId);
+      if (known !== undefined) return known;
+      using _place = await places.acquire(this.#signal);
+      const result = await unlessAborted(runner.run({ callId, name, arguments: args }, { tools, events, parent }), this.#signal);
+      const honest = parent.mayHaveBegun && !tools.get(name)?.readOnly ? orUnknown(name, result) : result;
+      held.addResult(callId, honest);
+      return honest;
+    });
+    const all = Promise.all(running);
+    const { withoutPlace } = request;
+    if (withoutPlace === undefined || !calls.some(({ name }) => tools.isChild(name))) return all;
+    all.catch(() => {}); // which is waited for again
+    await Promise.all(running.filter((_, index) => !tools.isChild(calls[index]?.name ?? "")));
+    return withoutPlace(() => all);
   }
 
   /** Gives the model a result. Untrusted content is fenced, and marks the turn. */

@@ -1,6 +1,9 @@
 import type { AgentEvent, ChatMessage, TurnFinish } from "@rockbot/contracts";
 import type { Model, ModelTool, ModelToolCall, ModelUsage } from "@rockbot/llm";
-import type { CallOptions } from "@rockbot/tools";
+import type { CallOptions, ToolContext } from "@rockbot/tools";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import type { FamilyPlace } from "../family/family-place.ts";
+import type { FinalReport } from "../session-tools/final-report.ts";
 
 /** Which turn it is: the same caller, session and turn id are the same turn. */
 export interface TurnPlace {
@@ -14,6 +17,10 @@ export interface TurnPlace {
 export interface TurnRequest extends TurnPlace {
   /** The session that this one stems from, through all parents. @default itself */
   readonly rootSessionId?: string | undefined;
+  /** What the session is. @default what it was switched to, or the plain agent */
+  readonly definition?: AgentDefinition | undefined;
+  /** Of a session that another one in this process has called. */
+  readonly family?: FamilyPlace | undefined;
   /** What the user says. Either this or `messages`. */
   readonly message?: string | undefined;
   /** A whole history, which ends with what is asked: then the session's own is not read. */
@@ -33,6 +40,8 @@ export interface TurnRequest extends TurnPlace {
   /** The call that the turn is, for the policy's count of calls that led to calls. */
   readonly parent?: CallOptions["parent"] | undefined;
   readonly maxOutputTokens?: number | undefined;
+  /** Runs a wait without the place that the turn has among those that run at once. */
+  readonly withoutPlace?: ToolContext["withoutPlace"];
   /** Is told each step, in order. Must not throw. */
   onEvent?(event: AgentEvent): void;
 }
@@ -43,6 +52,9 @@ export interface TurnResult {
   readonly finish: TurnFinish;
   /** With finish `tool_calls`: the calls of the client's tools. */
   readonly toolCalls?: readonly ModelToolCall[] | undefined;
+  /** Of a turn that ended by its final report, which `text` is the content of. */
+  readonly report?: FinalReport | undefined;
+  /** That of the agents that it has called is part of it. */
   readonly usage: ModelUsage;
   readonly hasReadUntrusted: boolean;
   /** Why it ended so, in words, unless it simply ended. */

@@ -5,6 +5,18 @@ import * as validators from "./validators.js";
 
 /** Every tool that the schemas define. */
 export const tools = {
+  agentBatch: {
+    name: "agent__batch",
+    description: "Make several calls by one. They run side by side, or one after the other. A call that fails ends no other call. Answers with the result of each, under the id that you give it.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["calls"],"properties":{"calls":{"type":"array","minItems":1,"maxItems":32,"items":{"type":"object","additionalProperties":false,"required":["tool"],"properties":{"id":{"type":"string","minLength":1,"maxLength":64,"description":"Names the call in the answer; its number, from 1, when left out."},"tool":{"type":"string","minLength":1,"maxLength":256,"description":"The tool's name."},"arguments":{"type":"object","additionalProperties":true,"description":"Its arguments; none when left out."}}}},"order":{"type":"string","enum":["parallel","sequential"],"description":"sequential: each call begins when the one before has ended. parallel when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["results"],"properties":{"results":{"type":"array","description":"In the order of the calls.","items":{"type":"object","additionalProperties":false,"required":["id","tool","ok"],"properties":{"id":{"type":"string"},"tool":{"type":"string"},"ok":{"type":"boolean"},"result":{"type":"string","description":"What the tool answered."},"error":{"type":"string","description":"Why there is no result."}}}}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolAgentBatchInput,
+    validateOutput: validators.validateToolAgentBatchOutput,
+  } as ToolDefinition<types.ToolAgentBatchInput, types.ToolAgentBatchOutput>,
   agentChat: {
     name: "agent__chat",
     description: "Ask the agent, and get its answer once it has used what tools it needs. A session continues on the next call with its id. Give either message, the newest one of a session, or messages, the whole conversation; then nothing is continued.",
@@ -29,6 +41,30 @@ export const tools = {
     validateInput: validators.validateToolAgentEventsInput,
     validateOutput: validators.validateToolAgentEventsOutput,
   } as ToolDefinition<types.ToolAgentEventsInput, types.ToolAgentEventsOutput>,
+  agentFinalReport: {
+    name: "agent__final_report",
+    description: "End your task, and hand over its result. Call it once, alone, when you have what was asked for, or know that you cannot get it. Nothing that you say elsewhere reaches who gave you the task. Give a text as content, with the format text or markdown. Give data as content_json, with the format json.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["status","format"],"properties":{"status":{"type":"string","enum":["success","failure","partial"],"description":"success: all is done. partial: the content says what is missing. failure: the content says why."},"format":{"type":"string","enum":["text","markdown","json"]},"content":{"type":"string","maxLength":262144,"description":"The result, with the format text or markdown."},"content_json":{"description":"The result, with the format json: an object or an array."},"metadata":{"type":"object","additionalProperties":true,"description":"What a program may want to know besides, such as sources."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["status"],"properties":{"status":{"type":"string","enum":["success","failure","partial"],"description":"success: all is done. partial: the content says what is missing. failure: the content says why."}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolAgentFinalReportInput,
+    validateOutput: validators.validateToolAgentFinalReportOutput,
+  } as ToolDefinition<types.ToolAgentFinalReportInput, types.ToolAgentFinalReportOutput>,
+  agentTaskStatus: {
+    name: "agent__task_status",
+    description: "Say how far your task is, for those who wait for it. Call it together with other calls, when a step is done. It does no work, and does not end the task: when all is done, call agent__final_report instead.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["status"],"properties":{"status":{"type":"string","enum":["starting","in-progress","completed"]},"done":{"type":"string","maxLength":4096,"description":"What is done."},"pending":{"type":"string","maxLength":4096,"description":"What remains."},"now":{"type":"string","maxLength":4096,"description":"What you do next."},"ready_for_final_report":{"type":"boolean","description":"Whether you could give the final report now."},"need_to_run_more_tools":{"type":"boolean","description":"Whether you need further tools before."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["is_done"],"properties":{"is_done":{"type":"boolean","description":"Whether you say that the task is done."}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolAgentTaskStatusInput,
+    validateOutput: validators.validateToolAgentTaskStatusOutput,
+  } as ToolDefinition<types.ToolAgentTaskStatusInput, types.ToolAgentTaskStatusOutput>,
   anthropicUsage: {
     name: "anthropic_usage",
     description: "Report what the organization used of Anthropic's API. The report usage counts tokens, cost gives US dollars, and claude_code gives sessions, lines, commits and costs of each person.",
@@ -413,6 +449,18 @@ export const tools = {
     validateInput: validators.validateToolReadFileInput,
     validateOutput: validators.validateToolReadFileOutput,
   } as ToolDefinition<types.ToolReadFileInput, types.ToolReadFileOutput>,
+  routerHandoffTo: {
+    name: "router__handoff-to",
+    description: "Hand this conversation over to another agent, which goes on with it from here, with its own tools. Do so when the task is the other agent's. You do not get it back.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["agent"],"properties":{"agent":{"type":"string","minLength":1,"maxLength":64,"description":"The agent that goes on."},"message":{"type":"string","maxLength":16384,"description":"What it should know. It has the whole conversation."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["agent"],"properties":{"agent":{"type":"string"}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolRouterHandoffToInput,
+    validateOutput: validators.validateToolRouterHandoffToOutput,
+  } as ToolDefinition<types.ToolRouterHandoffToInput, types.ToolRouterHandoffToOutput>,
   saveToWorkingMemory: {
     name: "save_to_working_memory",
     description: "Keep a text in working memory for a while, for later steps of this session. Give it a short key, and for search a category and tags. A key that is in use gets the new text. Answers with the whole key.",
@@ -560,7 +608,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__chat","agent__events","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
+export const allToolNames: readonly string[] = ["agent__batch","agent__chat","agent__events","agent__final_report","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","router__handoff-to","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["bash","edit_file","mcp_register_server","write_file"];

@@ -42,6 +42,11 @@ export type TurnFinish = ("stop" | "tool_calls" | "limit" | "length" | "refused"
  */
 export type MailAddress = string
 /**
+ * success: all is done. partial: the content says what is missing. failure: the content says why.
+ */
+export type ReportStatus = ("success" | "failure" | "partial")
+export type ReportFormat = ("text" | "markdown" | "json")
+/**
  * The name of a root, then the way in it: notes/2026/plan.md. The root may be left out where there is one only.
  */
 export type WorkspacePath = string
@@ -1957,6 +1962,158 @@ arguments?: ({
  */
 export interface ToolInvokeToolOutput {
 [k: string]: unknown | undefined
+}
+/**
+ * End your task, and hand over its result. Call it once, alone, when you have what was asked for, or know that you cannot get it. Nothing that you say elsewhere reaches who gave you the task. Give a text as content, with the format text or markdown. Give data as content_json, with the format json.
+ */
+export interface ToolAgentFinalReport {
+input: ToolAgentFinalReportInput
+output: ToolAgentFinalReportOutput
+}
+export interface ToolAgentFinalReportInput {
+status: ReportStatus
+format: ReportFormat
+/**
+ * The result, with the format text or markdown.
+ */
+content?: string
+/**
+ * The result, with the format json: an object or an array.
+ */
+content_json?: {
+[k: string]: unknown | undefined
+}
+/**
+ * What a program may want to know besides, such as sources.
+ */
+metadata?: {
+[k: string]: unknown | undefined
+}
+}
+export interface ToolAgentFinalReportOutput {
+status: ReportStatus
+}
+/**
+ * Say how far your task is, for those who wait for it. Call it together with other calls, when a step is done. It does no work, and does not end the task: when all is done, call agent__final_report instead.
+ */
+export interface ToolAgentTaskStatus {
+input: ToolAgentTaskStatusInput
+output: ToolAgentTaskStatusOutput
+}
+export interface ToolAgentTaskStatusInput {
+status: ("starting" | "in-progress" | "completed")
+/**
+ * What is done.
+ */
+done?: string
+/**
+ * What remains.
+ */
+pending?: string
+/**
+ * What you do next.
+ */
+now?: string
+/**
+ * Whether you could give the final report now.
+ */
+ready_for_final_report?: boolean
+/**
+ * Whether you need further tools before.
+ */
+need_to_run_more_tools?: boolean
+}
+export interface ToolAgentTaskStatusOutput {
+/**
+ * Whether you say that the task is done.
+ */
+is_done: boolean
+}
+/**
+ * Make several calls by one. They run side by side, or one after the other. A call that fails ends no other call. Answers with the result of each, under the id that you give it.
+ */
+export interface ToolAgentBatch {
+input: ToolAgentBatchInput
+output: ToolAgentBatchOutput
+}
+export interface ToolAgentBatchInput {
+/**
+ * @minItems 1
+ * @maxItems 32
+ */
+calls: [{
+/**
+ * Names the call in the answer; its number, from 1, when left out.
+ */
+id?: string
+/**
+ * The tool's name.
+ */
+tool: string
+/**
+ * Its arguments; none when left out.
+ */
+arguments?: {
+[k: string]: unknown | undefined
+}
+}, ...({
+/**
+ * Names the call in the answer; its number, from 1, when left out.
+ */
+id?: string
+/**
+ * The tool's name.
+ */
+tool: string
+/**
+ * Its arguments; none when left out.
+ */
+arguments?: {
+[k: string]: unknown | undefined
+}
+})[]]
+/**
+ * sequential: each call begins when the one before has ended. parallel when left out.
+ */
+order?: ("parallel" | "sequential")
+}
+export interface ToolAgentBatchOutput {
+/**
+ * In the order of the calls.
+ */
+results: {
+id: string
+tool: string
+ok: boolean
+/**
+ * What the tool answered.
+ */
+result?: string
+/**
+ * Why there is no result.
+ */
+error?: string
+}[]
+}
+/**
+ * Hand this conversation over to another agent, which goes on with it from here, with its own tools. Do so when the task is the other agent's. You do not get it back.
+ */
+export interface ToolRouterHandoffTo {
+input: ToolRouterHandoffToInput
+output: ToolRouterHandoffToOutput
+}
+export interface ToolRouterHandoffToInput {
+/**
+ * The agent that goes on.
+ */
+agent: string
+/**
+ * What it should know. It has the whole conversation.
+ */
+message?: string
+}
+export interface ToolRouterHandoffToOutput {
+agent: string
 }
 /**
  * Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.

@@ -1,5 +1,6 @@
-import { boundedValidator, referenceFault, type Validator } from "@rockbot/contracts";
+import type { Validator } from "@rockbot/contracts";
 import type { PolicyDocument, PolicyRule } from "../generated/policy.ts";
+import { schemaCompiler } from "./compile-schema.ts";
 import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
 
 /** A rule that narrows the arguments of a tool for a caller. */
@@ -13,23 +14,17 @@ export type ArgumentRules = ReadonlyMap<PolicyRule, ArgumentRule>;
 
 export const noArgumentRules: ArgumentRules = new Map();
 
-/**
- * Compiles the argument rules of a policy, once for all calls. Their patterns are matched in linear time, as what they are
- * matched with comes from callers; patterns that cannot be (back references, look-around) are faults.
- */
+/** Compiles the argument rules of a policy, once for all calls. */
 export async function compileArgumentRules(document: PolicyDocument): Promise<{ readonly rules: ArgumentRules; readonly faults: readonly DocumentFault[] }> {
   const found = rulesOf(document).filter(({ rule }) => rule.arguments !== undefined);
   if (found.length === 0) return { rules: noArgumentRules, faults: [] };
-  const { createAjv } = await import("./create-ajv.ts"); // most policies have no such rules, and a process starts faster without
-  const ajv = createAjv();
+  const compile = await schemaCompiler();
   const rules = new Map<PolicyRule, ArgumentRule>();
   const faults: DocumentFault[] = [];
   for (const { rule, path } of found) {
     const schema = rule.arguments as object;
     try {
-      const fault = referenceFault(schema);
-      if (fault !== undefined) throw new TypeError(fault);
-      rules.set(rule, { schema, validate: boundedValidator(schema, ajv.compile(schema) as Validator<unknown>) });
+      rules.set(rule, { schema, validate: compile(schema) });
     } catch (error) {
       faults.push({ path: [...path, "arguments"], message: `is no JSON Schema that can be used: ${error instanceof Error ? error.message : String(error)}` });
     }

@@ -65,6 +65,7 @@ export class OutgoingCalls {
     const { self, executor, journal, acceptsBlobs, resumed, onEnded } = this.#options;
     const { toolCallId = newId(), parent, timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS, onBehalfOf: caller = self } = options;
     checkCall(name, toolCallId, timeoutMs);
+    if (parent?.checkCall !== undefined) parent.checkCall(name, typeof args === "string" ? JSON.parse(args) : (args ?? {}));
     const start = performance.now();
     const deadline = Math.min(start + timeoutMs, parent?.deadline ?? Number.POSITIVE_INFINITY);
     const request: ToolInvokeRequest = { toolCallId, toolName: name, arguments: argumentsText(name, args), sessionId: options.sessionId ?? null };

@@ -1,7 +1,6 @@
-import type { Agent, TurnRequest, TurnResult } from "@rockbot/agent";
+import { type Agent, stepWords, type TurnRequest, type TurnResult } from "@rockbot/agent";
 import { type ToolAgentChatInput, type ToolAgentChatOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
-import { stepWords } from "./step-words.ts";
 import { TurnMetrics } from "./turn-metrics.ts";
 import { usageMessage } from "./usage-message.ts";
 
@@ -32,6 +31,7 @@ export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, { modelNa
           signal: context.signal,
           deadline: Math.min(context.deadline, performance.now() + turnTimeoutMs),
           parent: context,
+          withoutPlace: context.withoutPlace,
           onEvent(event) {
             const message = stepWords(event);
             if (message !== undefined) progress({ message });
@@ -43,6 +43,7 @@ export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, { modelNa
     },
     {
       isResumable: true,
+      leavesPlace: true,
       isToBlame({ toolCallId: turnId, arguments: args }, caller) {
         const { session_id: sessionId } = JSON.parse(args ?? "{}") as ToolAgentChatInput;
         return agent.isToBlame({ caller, sessionId: sessionId ?? turnId, turnId });

@@ -1,0 +1,126 @@
+import type { Logger } from "@rockbot/bus";
+import { tools } from "@rockbot/contracts";
+import type { Model } from "@rockbot/llm";
+import type { PolicyHolder } from "@rockbot/policy";
+import type { Tool, ToolCaller } from "@rockbot/tools";
+import type { InnerCalls } from "../calls/inner-calls.ts";
+import { SessionRights } from "../calls/session-rights.ts";
+import { type TurnTool, TurnTools } from "../calls/turn-tools.ts";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import type { Children } from "../family/children.ts";
+import { fence } from "../prompt/fence.ts";
+import { systemText } from "../prompt/system-text.ts";
+import { batchTool } from "../session-tools/batch.ts";
+import { finalReportTool } from "../session-tools/final-report.ts";
+import { handOffTool } from "../session-tools/hand-off.ts";
+import { taskStatusTool } from "../session-tools/task-status.ts";
+import type { TurnRequest } from "../turn/turn.ts";
+import type { UntrustedMark } from "../turn/untrusted-mark.ts";
+import type { AgentParts, TurnScope } from "./agent-plugin.ts";
+
+/** What a turn answers as: the plain agent, or a definition. */
+export interface Role {
+  readonly definition: AgentDefinition | undefined;
+  readonly model: Model;
+  readonly scope: TurnScope;
+  readonly tools: TurnTools;
+  /** The system message. */
+  readonly system: string;
+  /** The playbook of a definition that is untrusted, fenced. It is no part of the system message. */
+  readonly playbook: string | undefined;
+}
+
+export interface TurnRolesOptions {
+  readonly agent: {
+    readonly name: string;
+    readonly instructions: string | undefined;
+    readonly model: Model;
+    readonly models: ((name: string) => Model | undefined) | undefined;
+    readonly caller: ToolCaller;
+    readonly policy: PolicyHolder | undefined;
+    readonly parts: readonly AgentParts[];
+    readonly limits: { readonly maxParallelCalls: number };
+    readonly log: Logger;
+  };
+  readonly request: TurnRequest;
+  readonly visible: readonly AgentDefinition[];
+  readonly nonce: string;
+  readonly mark: UntrustedMark;
+  readonly children: Children;
+  readonly calls: InnerCalls;
+  readonly scopeOf: (model: Model) => TurnScope;
+}
+
+const RULES = `You have one task. When it is done, or cannot be done, call ${tools.agentFinalReport.name}: it ends the task, and is all that reaches who gave it to you.`;
+
+/** The roles of one turn: what it begins as, and what it is handed over to. */
+export class TurnRoles {
+  readonly #options: TurnRolesOptions;
+
+  constructor(options: TurnRolesOptions) {
+    this.#options = options;
+  }
+
+  /** The definition of this name that the session may be handed over to. */
+  find(name: string): AgentDefinition | undefined {
+    return this.#options.visible.find((definition) => definition.name === name);
+  }
+
+  /** One that is untrusted marks the turn. */
+  become(definition: AgentDefinition | undefined): Role {
+    const { agent, request, nonce, mark, scopeOf } = this.#options;
+    if (definition?.isUntrusted) mark.set("definition");
+    const named = definition?.model === undefined ? undefined : agent.models?.(definition.model);
+    if (definition?.model !== undefined && named === undefined)
+      agent.log.warn({ agent: definition.name, model: definition.model }, "a definition names a model that the agent does not have, and gets the agent's own");
+    const model = named ?? request.model ?? agent.model;
+    const scope = scopeOf(model);
+    const instructions = [...(definition === undefined ? [agent.instructions] : [RULES, definition.isUntrusted ? undefined : definition.playbook])];
+    const texts = [...instructions, ...agent.parts.map((part) => part.instructions)].filter((text) => text !== undefined && text !== "");
+    return {
+      definition,
+      model,
+      scope,
+      tools: this.#toolsOf(definition, scope),
+      system: systemText({ name: definition?.name ?? agent.name, instructions: texts.join("\n\n"), modelText: model.behavior.systemText }),
+      playbook: definition?.isUntrusted
+        ? `How to work, as somebody wrote it who had read strangers' content:\n${fence(definition.playbook, { nonce, origin: "definition" })}`
+        : undefined,
+    };
+  }
+
+  #toolsOf(definition: AgentDefinition | undefined, scope: TurnScope): TurnTools {
+    const { agent, request, visible, children } = this.#options;
+    const { caller, policy, parts, log } = agent;
+    const parent = request.family?.rights;
+    const rights = definition === undefined && parent === undefined ? undefined : new SessionRights({ definition, parent, policy });
+    const toolsOf = (isOfSession: boolean): readonly Tool[] =>
+      parts.flatMap((part) => ((part.isOfSession ?? false) === isOfSession ? (part.tools?.(scope) ?? []) : []));
+    const byName = (all: readonly Tool[]): readonly Tool[] => [...new Map(all.map((tool) => [tool.definition.name, tool])).values()];
+    const select = (all: readonly TurnTool[]): readonly TurnTool[] => parts.reduce((left, part) => part.select?.(scope, left) ?? left, all);
+    return new TurnTools({
+      caller,
+      effectiveCaller: scope.caller,
+      namespace: scope.namespace,
+      local: byName(toolsOf(false)),
+      own: byName([...toolsOf(true), ...(definition === undefined ? [] : this.#sessionTools(definition, scope))]),
+      children: children.tools(visible, definition, rights),
+      rights,
+      select,
+      layers: parts.flatMap((part) => (part.layer === undefined ? [] : [part.layer(scope)])),
+      fits: parts.flatMap((part) => (part.fit === undefined ? [] : [part.fit(scope)])),
+      log,
+    });
+  }
+
+  #sessionTools({ reportSchema, destinations = [] }: AgentDefinition, { calls }: TurnScope): readonly Tool[] {
+    const { agent } = this.#options;
+    const reachable = destinations.filter((name) => this.find(name) !== undefined);
+    return [
+      finalReportTool(reportSchema),
+      taskStatusTool(),
+      batchTool({ calls, maxParallel: agent.limits.maxParallelCalls }),
+      ...(reachable.length === 0 ? [] : [handOffTool(reachable)]),
+    ];
+  }
+}

@@ -1,0 +1,62 @@
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { findGlob, type PolicyHolder } from "@rockbot/policy";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
+
+export interface SessionRightsOptions {
+  readonly definition: AgentDefinition | undefined;
+  /** What the parent's session may use. @default all */
+  readonly parent: SessionRights | undefined;
+  readonly policy: PolicyHolder | undefined;
+}
+
+/** A tool, as a decision about it needs it. */
+export interface JudgedTool {
+  readonly name: string;
+  readonly isDangerous: boolean;
+  /** It runs in this process, and no policy knows it. */
+  readonly isLocal: boolean;
+}
+
+/**
+ * What a session may use, as it is at this moment: what its definition names, what the maker of that may use, and what the parent's session may use. What
+ * the present caller may use is asked of the policy at each call, as of any caller.
+ */
+export class SessionRights {
+  readonly #options: SessionRightsOptions;
+
+  constructor(options: SessionRightsOptions) {
+    this.#options = options;
+  }
+
+  /** Why the session may not use a tool, in words; undefined if it may. */
+  refusal(tool: JudgedTool): string | undefined {
+    return this.#ownRefusal(tool) ?? this.#options.parent?.refusal(tool);
+  }
+
+  /** @param args of the call, a JSON object @throws {ToolError} */
+  check(tool: JudgedTool, args: unknown): void {
+    const refusal = this.refusal(tool) ?? this.#narrowing(tool, args);
+    if (refusal !== undefined)
+      throw new ToolError(ToolErrorCode.Denied, `"${tool.name}" was not called: ${refusal}. Do without it; calling again changes nothing.`, {
+        details: { reason: "definition", mayHaveRun: false },
+      });
+  }
+
+  /** The maker may be allowed the tool with some arguments only. */
+  #narrowing({ name: tool, isLocal, isDangerous }: JudgedTool, args: unknown): string | undefined {
+    const { definition, parent, policy } = this.#options;
+    if (isLocal || policy === undefined) return undefined;
+    const rules = definition === undefined ? [] : policy.current().decide({ caller: definition.maker, tool, isDangerous }).argumentRules;
+    if (rules.some(({ validate }) => !validate(args))) return `the maker of the agent "${definition?.name}" may not use it with these arguments`;
+    return parent === undefined ? undefined : parent.#narrowing({ name: tool, isLocal, isDangerous }, args);
+  }
+
+  #ownRefusal({ name: tool, isLocal, isDangerous }: JudgedTool): string | undefined {
+    const { definition, policy } = this.#options;
+    if (definition === undefined) return undefined;
+    const { name, tools, maker } = definition;
+    if (findGlob(tools, tool) === undefined) return `the agent "${name}" does not have this tool`;
+    const isAllowed = isLocal || policy === undefined || policy.current().decide({ caller: maker, tool, isDangerous }).isAllowed;
+    return isAllowed ? undefined : `the maker of the agent "${name}" may not use it`;
+  }
+}

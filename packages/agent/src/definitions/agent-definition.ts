@@ -1,0 +1,32 @@
+/** An agent as data. */
+export interface AgentDefinition {
+  readonly name: string;
+  /** For those who may call it. */
+  readonly description: string;
+  /** How it works, for its own model. */
+  readonly playbook: string;
+  /** Names and globs. */
+  readonly tools: readonly string[];
+  readonly model?: string | undefined;
+  readonly budgets?:
+    | { readonly maxTokens?: number | undefined; readonly timeoutMs?: number | undefined; readonly maxIterations?: number | undefined }
+    | undefined;
+  /** Definitions that its sessions may be handed over to, by name. */
+  readonly destinations?: readonly string[] | undefined;
+  /** JSON Schema of its final reports, which are data then. */
+  readonly reportSchema?: object | undefined;
+  /** The effective caller that wrote it. */
+  readonly maker: string;
+  /** A turn that had read untrusted content has written it. */
+  readonly isUntrusted: boolean;
+  /** Of what a model reads of it. */
+  readonly hash: string;
+}
+
+/** The definitions that a caller has. */
+export interface DefinitionReader {
+  /** Its own, and those that are shared with it. */
+  visibleTo(caller: string): Promise<readonly AgentDefinition[]>;
+  /** What a session was switched to. */
+  ofSession(caller: string, sessionId: string): Promise<AgentDefinition | undefined>;
+}

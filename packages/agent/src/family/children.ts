@@ -1,0 +1,150 @@
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "@rockbot/tools";
+import type { SessionRights } from "../calls/session-rights.ts";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import type { HeldTurn } from "../store/held-turn.ts";
+import { stepWords } from "../turn/step-words.ts";
+import type { TurnRequest, TurnResult } from "../turn/turn.ts";
+import type { TurnBudget } from "../turn/turn-budget.ts";
+import { type ChildInput, childInputSchema, validateChildInput } from "./child-input.ts";
+import { childToolOf } from "./child-names.ts";
+import { type FamilyPlace, MAX_DEPTH, MAX_FAMILY } from "./family-place.ts";
+
+export interface ChildrenOptions {
+  readonly request: TurnRequest;
+  readonly held: HeldTurn;
+  readonly budget: TurnBudget;
+  readonly policy: PolicyHolder | undefined;
+  readonly runTurn: (request: TurnRequest) => Promise<TurnResult>;
+}
+
+type ChildContext = ToolContext & Pick<TurnRequest, "signal"> & { readonly toolCallId: string };
+
+/** What a parent keeps for itself of a child's time, to read its result: a twentieth, at most so much. */
+const MAX_RESERVE_MS = 2_000;
+
+/** The session of a child, by the id of the call that it is. */
+export const childSessionOf = (callId: string): string => `sub-${callId}`;
+
+/** The agents that a turn can call: each by a tool, which runs it in a session of its own, in this process. */
+export class Children {
+  readonly #options: ChildrenOptions;
+  readonly #count: FamilyPlace["count"];
+
+  constructor(options: ChildrenOptions) {
+    this.#options = options;
+    this.#count = options.request.family?.count ?? { sessions: 1 };
+  }
+
+  /**
+   * @param visible those that the caller may see
+   * @param self the definition of the session itself
+   * @param rights what the session may use, which bounds what its children may
+   */
+  tools(visible: readonly AgentDefinition[], self: AgentDefinition | undefined, rights: SessionRights | undefined): readonly Tool[] {
+    const before = this.#options.request.family?.path ?? [];
+    const path = self === undefined ? before : [...before, self.name];
+    return visible
+      .filter(({ name }) => this.#refusal(name) === undefined)
+      .map((definition) =>
+        defineTool(
+          {
+            name: childToolOf(definition.name),
+            description: descriptionOf(definition),
+            inputSchema: childInputSchema,
+            readOnly: false,
+            idempotent: true,
+            validateInput: validateChildInput,
+          },
+          ({ prompt }: ChildInput, context) => this.#run(definition, prompt, { path, rights, context: context as ChildContext }),
+        ),
+      );
+  }
+
+  async #run(
+    definition: AgentDefinition,
+    prompt: string,
+    { path, rights, context }: { readonly path: readonly string[]; readonly rights: SessionRights | undefined; readonly context: ChildContext },
+  ): Promise<ToolResult<object>> {
+    const { request, held, budget, runTurn } = this.#options;
+    const { toolCallId: turnId } = context;
+    this.#checkPlace(definition.name, path, context);
+    const share = budget.reserve(definition.budgets?.maxTokens);
+    this.#count.sessions++;
+    try {
+      const leftMs = context.deadline - performance.now();
+      const result = await runTurn({
+        caller: request.caller,
+        sessionId: childSessionOf(turnId),
+        rootSessionId: request.rootSessionId ?? request.sessionId,
+        turnId,
+        message: prompt,
+        definition,
+        family: { depth: (request.family?.depth ?? 0) + 1, path, rights, maxTokens: share.tokens, count: this.#count },
+        origin: request.origin,
+        hasReadUntrusted: context.hasReadUntrusted,
+        signal: context.signal,
+        deadline: context.deadline - Math.min(MAX_RESERVE_MS, leftMs / 20),
+        parent: context,
+        onEvent(event) {
+          const words = stepWords(event);
+          if (words !== undefined && event.kind !== "turn_started") context.progress({ message: words });
+        },
+      });
+      const usageId = `${turnId}-usage`;
+      const isCounted = held.result(usageId) !== undefined; // by a run of this turn that was cut off
+      share.end(isCounted ? undefined : result.usage);
+      if (!isCounted) held.addResult(usageId, { content: "", isError: false, isUntrusted: false, usage: result.usage });
+      return resultOf(definition.name, turnId, result);
+    } finally {
+      share.end();
+    }
+  }
+
+  /** @throws {ToolError} if there is no place for the child. One that may run already joins what it was, whatever there is left. */
+  #checkPlace(name: string, path: readonly string[], { mayHaveBegun = false }: ChildContext): void {
+    const { request, budget } = this.#options;
+    const refuse = (why: string): never => {
+      throw new ToolError(ToolErrorCode.Denied, `The agent "${name}" was not called: ${why}`, { details: { reason: "agent_bound", mayHaveRun: false } });
+    };
+    const refusal = this.#refusal(name);
+    if (refusal !== undefined) refuse(`${refusal}. Do without it.`);
+    if (path.includes(name)) refuse(`it would call itself, by ${[...path, name].join(" → ")}. Do this part of the task yourself.`);
+    const depth = request.family?.depth ?? 0;
+    if (depth >= MAX_DEPTH)
+      refuse(`${depth} calls of agents led here, by ${path.join(" → ")}, and at most ${MAX_DEPTH} may. Do this part of the task yourself.`);
+    if (mayHaveBegun) return;
+    if (this.#count.sessions >= MAX_FAMILY)
+      refuse(`this task has led to ${this.#count.sessions} sessions of agents, the most that it may. Do the rest yourself.`);
+    if (budget.tokensLeft === 0) refuse("no tokens are left for it, as other agents have them. Wait for their results, or do it yourself.");
+  }
+
+  #refusal(name: string): string | undefined {
+    const { policy, request } = this.#options;
+    const { caller } = request;
+    const isAllowed = policy?.current().decide({ caller, tool: childToolOf(name), isReadOnly: true }).isAllowed ?? true; // it only leads to calls, each with a decision
+    return isAllowed ? undefined : `the policy does not let "${caller}" call it`;
+  }
+}
+
+/** What strangers may have written stands in no list of tools. */
+function descriptionOf({ name, description, isUntrusted }: AgentDefinition): string {
+  const what = isUntrusted ? "What it does is not shown, as its definition was written after untrusted content was read." : description;
+  return `Have the agent "${name}" do a task, and get its report. ${what}`;
+}
+
+function resultOf(agent: string, turnId: string, { text, finish, report, reason, usage, hasReadUntrusted }: TurnResult): ToolResult<object> {
+  const { status = finish === "stop" ? "success" : finish === "limit" || finish === "length" ? "partial" : "failure", metadata } = report ?? {};
+  const notes = [
+    reason === undefined ? undefined : `[The agent did not end by itself: ${reason}]`,
+    status === "success" ? undefined : `[status: ${status}]`,
+    metadata === undefined ? undefined : `[metadata: ${JSON.stringify(metadata)}]`,
+  ];
+  return {
+    content: [text, ...notes].filter((part) => part !== undefined && part !== "").join("\n"),
+    structured: { agent, session_id: childSessionOf(turnId), turn_id: turnId, status, input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+    isError: status === "failure",
+    trust: { level: hasReadUntrusted ? "untrusted" : "system", origin: `agent ${agent}` },
+  };
+}

@@ -1,0 +1,20 @@
+import type { SessionRights } from "../calls/session-rights.ts";
+
+/** The place of a session among those that calls of one root session have led to. It is of this process: a root's turn takes its family along. */
+export interface FamilyPlace {
+  /** How many calls of agents led here. */
+  readonly depth: number;
+  /** The definitions that led here, the oldest first. */
+  readonly path: readonly string[];
+  /** What the parent may use. */
+  readonly rights: SessionRights | undefined;
+  /** Tokens that the parent has given. */
+  readonly maxTokens: number;
+  /** Of the whole family, in this run of its root's turn. */
+  readonly count: { sessions: number };
+}
+
+/** How deep agents may call agents. */
+export const MAX_DEPTH = 8;
+/** Sessions that one turn of a root may lead to. */
+export const MAX_FAMILY = 256;

@@ -1,0 +1,185 @@
+import { createMemoryBus } from "@rockbot/bus";
+import type { AgentEvent } from "@rockbot/contracts";
+import type { ModelRequest } from "@rockbot/llm";
+import { serveTools, type Tool } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { createAgent } from "../agent/create-agent.ts";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import { definitionsOf, modelOfAgents, testDefinition } from "../test-definitions.ts";
+import { called, said, type TestStep } from "../test-model.ts";
+import { testRequest, testTool } from "../test-turn.ts";
+
+interface Scene {
+  readonly as: AgentDefinition | undefined;
+  readonly others?: readonly AgentDefinition[];
+  readonly scripts: Readonly<Record<string, readonly TestStep[]>>;
+  readonly tools?: readonly Tool[];
+}
+
+async function play({ as, others = [], scripts, tools = [] }: Scene) {
+  await using bus = createMemoryBus();
+  await using _service = await serveTools(bus, { tools: [...tools] }, { service: "tests" });
+  const { model, requests } = modelOfAgents(scripts);
+  await using agent = await createAgent({ bus, model, definitions: definitionsOf(others, as) }).start();
+  const events: AgentEvent[] = [];
+  const result = await agent.runTurn({ ...testRequest("Go."), onEvent: (event) => events.push(event) });
+  return { result, requests, events };
+}
+
+const results = ({ messages }: ModelRequest): readonly string[] => messages.flatMap(({ role, content }) => (role === "tool" ? [content] : []));
+const lastResults = (requests: readonly ModelRequest[]): readonly string[] => results(requests.at(-1) as ModelRequest);
+const report = (more: object) => called(["agent__final_report", { status: "success", ...more }]);
+const namesOf = (request: ModelRequest | undefined): readonly string[] => request?.tools?.map(({ name }) => name) ?? [];
+
+test("a plain agent has none of the tools of sessions", async () => {
+  const { requests } = await play({ as: undefined, scripts: { agent: [said("done")] } });
+  expect(namesOf(requests[0]).filter((name) => /^(agent|router)__/.test(name))).toEqual([]);
+});
+
+test("a final report ends the turn with its content; text as data is read, and what is missing is said", async () => {
+  const { result, requests } = await play({
+    as: testDefinition("robot"),
+    scripts: {
+      robot: [
+        report({ format: "json" }),
+        report({ format: "markdown" }),
+        report({ format: "xml", content: "<a/>" }),
+        report({ format: "json", content_json: '{"shops": 2}', metadata: { source: "map" } }),
+      ],
+    },
+  });
+  expect(result).toMatchObject({
+    text: '{"shops":2}',
+    finish: "stop",
+    report: { status: "success", format: "json", content: '{"shops":2}', metadata: { source: "map" } },
+  });
+  expect(lastResults(requests)).toEqual([
+    expect.stringMatching(/with the format json the result is an object or an array in content_json, and there is none\. Mend that, and call/),
+    expect.stringMatching(/with the format markdown the result is a text in content, and there is none/),
+    expect.stringMatching(/^invalid_arguments: .*format/),
+  ]);
+});
+
+test("a report that does not fit the schema of its definition is refused with what to mend, and asked for again", async () => {
+  const reportSchema = { type: "object", required: ["price"], additionalProperties: false, properties: { price: { type: "number" } } };
+  const { result, requests } = await play({
+    as: testDefinition("robot", { reportSchema }),
+    scripts: {
+      robot: [
+        report({ format: "text", content: "9" }),
+        report({ format: "json", content_json: { price: "9", more: 1 } }),
+        report({ format: "json", content_json: { price: 9 } }),
+      ],
+    },
+  });
+  expect(result.text).toBe('{"price":9}');
+  const [text, wrong] = lastResults(requests);
+  expect(text).toMatch(/this task asks for data: give format json, and content_json by this JSON Schema: \{"type":"object"/);
+  expect(wrong).toMatch(/content_json does not fit: unknown property "more": known: price; price: expected number, got the text "9"\. Mend that/);
+});
+
+test("the status of a task is shown as progress, and an agent that says three times that it is done is ended", async () => {
+  const status = (more: object) => called(["agent__task_status", more]);
+  const done = status({ status: "completed", done: "all" });
+  const { result, events, requests } = await play({
+    as: testDefinition("robot"),
+    scripts: {
+      robot: [
+        status({ status: "in-progress", now: "Reading", pending: "two pages" }),
+        done,
+        done,
+        status({ status: "in-progress", need_to_run_more_tools: true }),
+        done,
+        done,
+        done,
+        said("It is all."),
+      ],
+    },
+  });
+  expect(events.find(({ kind }) => kind === "tool_progress")?.message).toBe("in-progress. Reading. Left: two pages");
+  expect(result).toMatchObject({ text: "It is all.", finish: "limit", reason: "the agent has said 3 times in a row that its task is done" });
+  expect(requests).toHaveLength(8);
+  expect(lastResults(requests).at(-1)).toContain("End the task now");
+});
+
+const batchCalls = [
+  { id: "one", tool: "step", arguments: { name: "first" } },
+  { tool: "stepp", arguments: {} },
+  { tool: "agent__final_report", arguments: { status: "success", format: "text", content: "x" } },
+  { id: "four", tool: "functions.step", arguments: { name: "last" } },
+];
+const batchResults = [
+  { id: "one", tool: "step", ok: true, result: "did first" },
+  { id: "2", tool: "stepp", ok: false, error: expect.stringMatching(/tool_not_found.*step/) },
+  { id: "3", tool: "agent__final_report", ok: false, error: expect.stringContaining("cannot be part of a batch") },
+  { id: "four", tool: "step", ok: true, result: "did last" },
+];
+
+test("a batch makes many calls by one, in order: each with an id and an answer of its own, and a wrong tool fails alone", async () => {
+  const ran: string[] = [];
+  const ids = new Set<string>();
+  const step = testTool("step", async ({ name }, { toolCallId }) => {
+    ids.add(toolCallId);
+    ran.push(`begin ${name}`);
+    await new Promise(setImmediate);
+    ran.push(`end ${name}`);
+    return `did ${name}`;
+  });
+  const robot = [called(["agent__batch", { calls: batchCalls, order: "sequential" }]), report({ format: "text", content: "done" })];
+  const { requests, events } = await play({ as: testDefinition("robot"), scripts: { robot }, tools: [step] });
+  expect(JSON.parse(lastResults(requests)[0] ?? "").results).toEqual(batchResults);
+  expect(ran).toEqual(["begin first", "end first", "begin last", "end last"]);
+  expect(ids.size).toBe(2);
+  expect(events.filter(({ kind, toolName }) => kind === "tool_started" && toolName === "step")).toHaveLength(2);
+});
+
+test("the calls of a batch run side by side unless it says otherwise", async () => {
+  const bothRun = Promise.withResolvers<void>();
+  let running = 0;
+  const step = testTool("step", async ({ name }) => {
+    if (++running === 2) bothRun.resolve();
+    await bothRun.promise;
+    return `did ${name}`;
+  });
+  const robot = [called(["agent__batch", { calls: batchCalls }]), report({ format: "text", content: "done" })];
+  const { requests } = await play({ as: testDefinition("robot"), scripts: { robot }, tools: [step] });
+  expect(JSON.parse(lastResults(requests)[0] ?? "").results).toEqual(batchResults);
+});
+
+test("a batch with untrusted results is untrusted as a whole", async () => {
+  const page = testTool("page", async () => ({ content: "EVIL", trust: { level: "untrusted", origin: "https://eve.example" } }), { readOnly: true });
+  const { requests, result } = await play({
+    as: testDefinition("robot"),
+    scripts: { robot: [called(["agent__batch", { calls: [{ tool: "page" }, { tool: "list_working_memory" }] }]), report({ format: "text", content: "done" })] },
+    tools: [page],
+  });
+  expect(lastResults(requests)[0]).toMatch(/^<untrusted-[0-9a-f]+ origin="https:\/\/eve\.example">\n\{"results"/);
+  expect(result.hasReadUntrusted).toBe(true);
+});
+
+test("a session goes on as another agent from the next question on, with that one's tools and playbook", async () => {
+  const tools = ["a_read", "b_read"].map((name) => testTool(name, async () => `read ${name}`));
+  const { requests, result } = await play({
+    as: testDefinition("front", { tools: ["a_*"], destinations: ["back", "gone"] }),
+    others: [testDefinition("back", { tools: ["b_*"] }), testDefinition("other")],
+    scripts: {
+      front: [called(["router__handoff-to", { agent: "bakc" }]), called(["router__handoff-to", { agent: "back", message: "It is about bread." }])],
+      back: [report({ format: "text", content: "unused" }), said("unused"), called("b_read"), report({ format: "text", content: "done" })],
+    },
+    tools,
+  });
+  const shown = requests[0]?.tools?.find(({ name }) => name === "router__handoff-to");
+  expect(shown?.parameters).toMatchObject({ properties: { agent: { enum: ["back"] } } });
+  const [wrong] = results(requests[1] as ModelRequest);
+  expect(wrong).toMatch(/"bakc" is no destination of this agent; did you mean "back"\? It has: back\./);
+  expect(requests[2]?.messages[0]?.content).toMatch(/^You are back,[\s\S]*Playbook of back\./);
+  expect(requests[2]?.messages[0]?.content).not.toContain("Playbook of front");
+  expect(requests[2]?.messages.at(-1)?.content).toBe(
+    'You are "back" now, and go on with this conversation, which "front" has handed over to you. It says: It is about bread.',
+  );
+  expect(namesOf(requests[2])).toContain("b_read");
+  expect(namesOf(requests[2])).not.toContain("a_read");
+  expect(namesOf(requests[2])).not.toContain("router__handoff-to");
+  expect(lastResults(requests).at(-1)).toBe("read b_read");
+  expect(result.text).toBe("done");
+});
