@@ -1,4 +1,4 @@
-import { createAgent, mcpToolProxy, serviceSearch, type TurnStore } from "@rockbot/agent";
+import { createAgent, type DefinitionReader, mcpToolProxy, serviceSearch, type TurnStore } from "@rockbot/agent";
 import { type Bus, silentLogger } from "@rockbot/bus";
 import { createModel, type Model, type ModelError } from "@rockbot/llm";
 import { mayHearBridge } from "@rockbot/mcp/for-agents";
@@ -23,6 +23,8 @@ export interface StartAgentServiceOptions extends StartServiceOptions {
   readonly journals?: JournalStore | undefined;
   /** Where sessions and turns are kept that all instances share. @default this process */
   readonly turnStore?: TurnStore | undefined;
+  /** The definitions of agents that callers have. @default none */
+  readonly definitions?: DefinitionReader | undefined;
   /** Where sentences about services are kept that all instances share. @default this process */
   readonly summaryStore?: SummaryStore | undefined;
   /** Where working memory is kept that all instances share. @default this process */
@@ -50,7 +52,20 @@ const LEAVE_MS = 4_000;
 export async function startAgentService(
   bus: Bus,
   config: Readonly<AgentConfig>,
-  { service, topic, log = silentLogger, policy, signal, blobs, journals, turnStore, workingMemory, summaryStore, ...options }: StartAgentServiceOptions,
+  {
+    service,
+    topic,
+    log = silentLogger,
+    policy,
+    signal,
+    blobs,
+    journals,
+    turnStore,
+    definitions,
+    workingMemory,
+    summaryStore,
+    ...options
+  }: StartAgentServiceOptions,
 ): Promise<RunningAgentService> {
   const { agentName, turnTimeoutMs, concurrency, shutdownGraceMs } = config;
   const drainMs = Math.max(shutdownGraceMs / 2, shutdownGraceMs - LEAVE_MS);
@@ -65,7 +80,9 @@ export async function startAgentService(
   const results = journals === undefined ? "copy" : "result";
   const caller = started.use(await createToolCaller(bus, { agent: service, results, blobs, journals, policy, maxCallsInFlight: MAX_CALLS_IN_FLIGHT, log }));
   const instructions = readSystemPrompt(config.systemPromptFile);
-  const builder = createAgent({ bus, model, name: service, instructions, policy, caller, store: turnStore, memory, log });
+  const others = new Map(config.agentModels.map((name) => [name, modelOf(name)]));
+  const models = (name: string): Model | undefined => (name === modelName ? model : others.get(name));
+  const builder = createAgent({ bus, model, models, definitions, name: service, instructions, policy, caller, store: turnStore, memory, log });
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
   const { maxTools, summaryModel } = config;
   const summaries = summaryModel === undefined ? undefined : started.use(new Summaries({ summarizer: modelOf(summaryModel), store: summaryStore, log }));

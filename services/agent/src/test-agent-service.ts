@@ -1,3 +1,4 @@
+import type { DefinitionReader } from "@rockbot/agent";
 import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, type Envelope, encodeMessage, type MessageName, type Messages, messages } from "@rockbot/contracts";
 import { loadConfig } from "@rockbot/process/config";
@@ -10,16 +11,17 @@ interface TestAgentOptions {
   readonly tools?: readonly Tool[];
   /** Settings besides the model's. */
   readonly env?: Readonly<Record<string, string>>;
+  readonly definitions?: DefinitionReader;
 }
 
 /** For tests: the whole service in memory, in front of a model server that plays a script. */
-export async function startTestAgent(script: ModelScript, { tools = [], env = {} }: TestAgentOptions = {}) {
+export async function startTestAgent(script: ModelScript, { tools = [], env = {}, definitions }: TestAgentOptions = {}) {
   await using started = new AsyncDisposableStack();
   const model = started.use(await startModelServer(script));
   const bus = started.use(createMemoryBus());
   const config = loadConfig(configSchema, { env: { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, ...env } });
   if (tools.length > 0) started.use(await serveTools(bus, { tools }, { service: "tests" }));
-  started.use(await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent" }));
+  started.use(await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", definitions }));
   const caller = started.use(await createToolCaller(bus, { agent: "gateway" }));
   await caller.discovered();
   const users = started.use(await hearUsers(bus));

@@ -254,7 +254,8 @@ export class RunningAgent implements Agent {
     const { startedAt } = held;
     const budget = new TurnBudget({
       maxIterations,
-      maxTokens: Math.min(maxTokens, family?.maxTokens ?? limits.maxTokens),
+      maxTokens: Math.min(maxTokens, limits.maxTokens),
+      share: family?.share,
       answerReserveMs: limits.answerReserveMs,
       startedAt,
       deadline: Math.min(deadline, performance.now() + timeoutMs - Math.max(0, Date.now() - startedAt)),

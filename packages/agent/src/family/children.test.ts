@@ -149,20 +149,46 @@ test("an agent that never ends is ended in time, and its parent answers", { time
   expect(result.text).toMatch(/^It ended: so far\n\[The agent did not end by itself: the time of this turn is used up\]\n\[status: partial\]/);
 });
 
-test("a family has so many tokens: what a child does not use comes back, and one for which none are left is refused", async () => {
-  const thrifty = testDefinition("thrifty");
-  const { requests: many } = await play({
+test("a family has so many tokens: what a child does not use is its parent's again, and without any left its agents end in words", async () => {
+  const thrifty = testDefinition("thrifty", { budgets: { maxTokens: 1_000_000 } });
+  const scripts = { agent: [ask("thrifty"), ask("thrifty", "thrifty"), said("done")], thrifty: [report("done")] };
+  const { requests, result } = await play({ all: [thrifty], scripts, limits: { maxTokens: 20_000 } });
+  expect(lastResults(requests)).toEqual(["done", "done", "done"]);
+  expect(result.usage).toEqual({ inputTokens: 60, outputTokens: 30 });
+  const costly = { ...report("done"), usage: { inputTokens: 30_000, outputTokens: 0 } };
+  const { requests: spent, result: late } = await play({
     all: [thrifty],
-    scripts: { agent: [ask("thrifty"), ask("thrifty"), ask("thrifty"), said("done")], thrifty: [report("done")] },
-    limits: { maxTokens: 150 },
+    scripts: { agent: [({ toolChoice }) => (toolChoice === "none" ? said("That is all.") : ask("thrifty"))], thrifty: [costly] },
+    limits: { maxTokens: 20_000 },
   });
-  expect(lastResults(many)).toEqual(["done", "done", "done"]);
+  expect(spent).toHaveLength(3);
+  expect(late).toMatchObject({ text: "That is all.", finish: "limit", reason: "this turn has used 30015 tokens, and may use 20000" });
+});
+
+test("agents side by side do not spend the same tokens twice", async () => {
+  const secondHasEnded = Promise.withResolvers<void>();
   const { requests } = await play({
-    all: [testDefinition("greedy", { budgets: { maxTokens: 1_000_000 } }), thrifty],
-    scripts: { agent: [ask("greedy", "thrifty"), said("done")], greedy: [report("done")], thrifty: [report("done")] },
-    limits: { maxTokens: 1_000 },
+    all: [testDefinition("first"), testDefinition("second")],
+    scripts: {
+      agent: [ask("first", "second"), said("done")],
+      first: [
+        async () => {
+          await secondHasEnded.promise;
+          return report("whole");
+        },
+      ],
+      second: [
+        ({ toolChoice }) => {
+          secondHasEnded.resolve();
+          return toolChoice === "none" ? said("cut") : report("whole");
+        },
+      ],
+    },
+    limits: { maxTokens: 200 }, // less than a question is thought to cost
   });
-  expect(lastResults(requests)).toEqual(["done", expect.stringMatching(/"thrifty" was not called: no tokens are left for it/)]);
+  const [first, second] = lastResults(requests);
+  expect(first).toBe("whole");
+  expect(second).toMatch(/^cut\n\[The agent did not end by itself: the tokens of all agents that work on this task are used up\]/);
 });
 
 test("an agent that floods its family with sessions is stopped by a bound, and all that ran is answered", { timeout: 60_000 }, async () => {

@@ -70,7 +70,7 @@ export class Children {
     const { request, held, budget, runTurn } = this.#options;
     const { toolCallId: turnId } = context;
     this.#checkPlace(definition.name, path, context);
-    const share = budget.reserve(definition.budgets?.maxTokens);
+    const share = budget.share();
     this.#count.sessions++;
     try {
       const leftMs = context.deadline - performance.now();
@@ -81,7 +81,7 @@ export class Children {
         turnId,
         message: prompt,
         definition,
-        family: { depth: (request.family?.depth ?? 0) + 1, path, rights, maxTokens: share.tokens, count: this.#count },
+        family: { depth: (request.family?.depth ?? 0) + 1, path, rights, share, count: this.#count },
         origin: request.origin,
         hasReadUntrusted: context.hasReadUntrusted,
         signal: context.signal,
@@ -117,7 +117,7 @@ export class Children {
     if (mayHaveBegun) return;
     if (this.#count.sessions >= MAX_FAMILY)
       refuse(`this task has led to ${this.#count.sessions} sessions of agents, the most that it may. Do the rest yourself.`);
-    if (budget.tokensLeft === 0) refuse("no tokens are left for it, as other agents have them. Wait for their results, or do it yourself.");
+    if (budget.tokensLeft() <= 0) refuse("no tokens are left for it: this task and the agents that work on it have used them. Answer with what you have.");
   }
 
   #refusal(name: string): string | undefined {

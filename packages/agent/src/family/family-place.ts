@@ -1,4 +1,5 @@
 import type { SessionRights } from "../calls/session-rights.ts";
+import type { TokenShare } from "../turn/turn-budget.ts";
 
 /** The place of a session among those that calls of one root session have led to. It is of this process: a root's turn takes its family along. */
 export interface FamilyPlace {
@@ -8,8 +9,8 @@ export interface FamilyPlace {
   readonly path: readonly string[];
   /** What the parent may use. */
   readonly rights: SessionRights | undefined;
-  /** Tokens that the parent has given. */
-  readonly maxTokens: number;
+  /** The part in the parent's budget. */
+  readonly share: TokenShare;
   /** Of the whole family, in this run of its root's turn. */
   readonly count: { sessions: number };
 }

@@ -62,10 +62,14 @@ export class Conversation {
     this.#turn.push([{ role: "user", content }]);
   }
 
+  /** About how many tokens a model reads of it. */
+  tokens(tools: readonly ModelTool[]): number {
+    return [...tools.map(toolTokens), ...this.messages.map(messageTokens)].reduce((sum, tokens) => sum + tokens, 0);
+  }
+
   /** Makes the conversation fit, as far as it can: earlier turns go first, then the largest results are trimmed, then the oldest answers go. */
   fit(maxTokens: number, tools: readonly ModelTool[]): void {
-    const room = maxTokens - tools.reduce((sum, tool) => sum + toolTokens(tool), 0);
-    const isTooLong = (): boolean => this.messages.reduce((sum, message) => sum + messageTokens(message), 0) > room;
+    const isTooLong = (): boolean => this.tokens(tools) > maxTokens;
     while (isTooLong() && this.#earlier.length > 0) this.#earlier.shift();
     while (isTooLong() && this.#trimLargest()); // each makes it shorter
     while (isTooLong() && this.#turn.length > GROUPS_TO_KEEP) this.#turn.splice(1, 1);

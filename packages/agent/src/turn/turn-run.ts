@@ -234,12 +234,12 @@ export class TurnRun {
 
   /** The answer to what is known by now, in the model's words, or in ours if it has none. */
   async #lastAnswer(limit: string): Promise<StoredAnswer> {
-    const { conversation, request, events, mark, log } = this.#options;
+    const { conversation, budget, events, mark, log } = this.#options;
     conversation.addNote(notes.limit(limit));
     events.emit({ kind: "notice", text: `No further tools are called: ${limit}.` });
     let answer: StoredAnswer = { text: "", toolCalls: [], finish: "stop", usage: { inputTokens: 0, outputTokens: 0 }, limit };
     try {
-      const said = await this.#ask("none", request.deadline);
+      const said = await this.#ask("none", budget.deadline);
       answer = { ...said, toolCalls: [], limit, ...(mark.isSet ? { isMarked: true } : {}) };
     } catch (error) {
       this.#signal.throwIfAborted();
@@ -257,8 +257,9 @@ export class TurnRun {
   }
 
   async #ask(toolChoice: "auto" | "none", deadline: number): Promise<Omit<StoredAnswer, "limit">> {
-    const { conversation, events, request } = this.#options;
+    const { conversation, events, request, budget } = this.#options;
     const { model } = this.#role;
+    using _reserved = budget.reserve(conversation.tokens(this.#offered));
     let isTold = false;
     const answer = await askModel({
       model,
