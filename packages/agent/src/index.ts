@@ -23,6 +23,17 @@ export type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "./turn/tur
 // Sessions of definitions.
 
 export type { AgentDefinition, DefinitionReader } from "./definitions/agent-definition.ts";
+export { definitionFaults, nameFault } from "./definitions/definition-faults.ts";
+export { definitionHash } from "./definitions/definition-hash.ts";
+export {
+  type ChangeOutcome,
+  type DefinitionStore,
+  isDefinitionId,
+  isVisibleTo,
+  type KeptDefinition,
+  MAX_SWITCHED,
+  MAX_VISIBLE,
+} from "./definitions/definition-store.ts";
 export { childSessionOf } from "./family/children.ts";
 export type { FinalReport } from "./session-tools/final-report.ts";
 
