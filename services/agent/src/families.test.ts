@@ -50,7 +50,7 @@ test("agents eight levels deep with five children each need no place of the serv
     env: { CONCURRENCY: "2" },
     definitions: { visibleTo: async () => all, ofSession: async () => undefined },
   });
-  const families = [1, 2].map(() => agent.caller.call("agent__chat", { message: "Go." }, { timeoutMs: 50_000 }));
+  const families = [1, 2].map(() => agent.caller.call("agent__chat", { message: "Go." }, { timeoutMs: 600_000 }));
   await bothHold.promise;
   const { content } = await agent.caller.call("agent__chat", { message: "ping" }, { timeoutMs: 10_000 });
   expect(content).toBe("pong");
