@@ -239,13 +239,23 @@ export class RunningAgent implements Agent {
     { caller, sessionId, definition }: TurnRequest,
     held: HeldTurn,
   ): Promise<{ readonly visible: readonly AgentDefinition[]; readonly first: AgentDefinition | undefined }> {
-    const { definitions } = this.#options;
+    const { definitions, log } = this.#options;
     const begun = held.answer(0);
+    const isNew = begun === undefined && definition === undefined;
     const [visible = [], ofSession] = await Promise.all([
-      definitions?.visibleTo(caller),
-      begun === undefined && definition === undefined ? definitions?.ofSession(caller, sessionId) : undefined,
-    ]);
-    return { visible, first: begun === undefined ? (definition ?? ofSession) : begun.definition };
+      definitions?.visibleTo(caller).catch((error: unknown) => {
+        if (begun !== undefined) throw error; // it may have called some
+        log.warn({ error: String(error) }, "a turn begins without the agents that it could call");
+        return undefined;
+      }),
+      isNew ? definitions?.ofSession(caller, sessionId) : undefined,
+    ]).catch((cause: unknown) => {
+      throw new ToolError(ToolErrorCode.Unavailable, "The message was not taken: the definitions of agents cannot be read now. Send it again later.", {
+        cause,
+      });
+    });
+    const byName = new Map(visible.toReversed().map((each) => [each.name, each]));
+    return { visible: [...byName.values()], first: begun === undefined ? (definition ?? ofSession) : begun.definition };
   }
 
   #budgetOf({ family, deadline }: TurnRequest, held: HeldTurn, definition: AgentDefinition | undefined): TurnBudget {

@@ -25,8 +25,10 @@ export interface AgentDefinition {
 
 /** The definitions that a caller has. */
 export interface DefinitionReader {
-  /** Its own, and those that are shared with it. */
+  /** Its own, and those that are shared with it. Of several of a name the first counts. */
   visibleTo(caller: string): Promise<readonly AgentDefinition[]>;
   /** What a session was switched to. */
   ofSession(caller: string, sessionId: string): Promise<AgentDefinition | undefined>;
+  /** Has a session be a definition that its caller sees, from its next turn on: it was handed over. @default its next turn is what it was before */
+  switchSession?(caller: string, sessionId: string, name: string): Promise<void>;
 }

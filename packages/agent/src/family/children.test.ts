@@ -276,6 +276,19 @@ test("a caller whose policy denies an agent has no tool for it", async () => {
   expect(requests[0]?.tools?.map(({ name }) => name).filter((name) => name.startsWith("agent__"))).toEqual(["agent__open"]);
 });
 
+test("without its definitions an agent takes no turn of a session that could be one, and one that is said to be one does without others", async () => {
+  await using bus = createMemoryBus();
+  const { model, requests } = modelOfAgents({ clerk: [report("noon")] });
+  const away = async () => Promise.reject(new Error("the database is away"));
+  await using agent = await createAgent({ bus, model, definitions: { visibleTo: away, ofSession: away } }).start();
+  await expect(agent.runTurn(testRequest("Go."))).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("definitions of agents cannot be read"),
+  });
+  expect(await agent.runTurn(testRequest("Go.", { definition: testDefinition("clerk") }))).toMatchObject({ text: "noon" });
+  expect(requests).toHaveLength(1);
+});
+
 test("the session of a child is found by the id of its call", async () => {
   await using bus = createMemoryBus();
   const { model } = modelOfAgents({ agent: [ask("clerk"), said("done")], clerk: [report("noon")] });

@@ -8,7 +8,7 @@ import { stepWords } from "../turn/step-words.ts";
 import type { TurnRequest, TurnResult } from "../turn/turn.ts";
 import type { TurnBudget } from "../turn/turn-budget.ts";
 import { type ChildInput, childInputSchema, validateChildInput } from "./child-input.ts";
-import { childToolOf } from "./child-names.ts";
+import { canBeCalled, childToolOf } from "./child-names.ts";
 import { type FamilyPlace, MAX_DEPTH, MAX_FAMILY } from "./family-place.ts";
 
 export interface ChildrenOptions {
@@ -46,7 +46,7 @@ export class Children {
     const before = this.#options.request.family?.path ?? [];
     const path = self === undefined ? before : [...before, self.name];
     return visible
-      .filter(({ name }) => this.#refusal(name) === undefined)
+      .filter(({ name }) => canBeCalled(name) && this.#refusal(name) === undefined)
       .map((definition) =>
         defineTool(
           {

@@ -17,13 +17,15 @@ interface Scene {
 }
 
 async function play({ as, others = [], scripts, tools = [] }: Scene) {
+  const switched: string[] = [];
+  const switchSession = async (_caller: string, _sessionId: string, name: string): Promise<void> => void switched.push(name);
   await using bus = createMemoryBus();
   await using _service = await serveTools(bus, { tools: [...tools] }, { service: "tests" });
   const { model, requests } = modelOfAgents(scripts);
-  await using agent = await createAgent({ bus, model, definitions: definitionsOf(others, as) }).start();
+  await using agent = await createAgent({ bus, model, definitions: { ...definitionsOf(others, as), switchSession } }).start();
   const events: AgentEvent[] = [];
   const result = await agent.runTurn({ ...testRequest("Go."), onEvent: (event) => events.push(event) });
-  return { result, requests, events };
+  return { result, requests, events, switched };
 }
 
 const results = ({ messages }: ModelRequest): readonly string[] => messages.flatMap(({ role, content }) => (role === "tool" ? [content] : []));
@@ -159,9 +161,9 @@ test("a batch with untrusted results is untrusted as a whole", async () => {
 
 test("a session goes on as another agent from the next question on, with that one's tools and playbook", async () => {
   const tools = ["a_read", "b_read"].map((name) => testTool(name, async () => `read ${name}`));
-  const { requests, result } = await play({
+  const { requests, result, switched } = await play({
     as: testDefinition("front", { tools: ["a_*"], destinations: ["back", "gone"] }),
-    others: [testDefinition("back", { tools: ["b_*"] }), testDefinition("other")],
+    others: [testDefinition("back", { tools: ["b_*"] }), testDefinition("other"), testDefinition("back", { playbook: "of another maker" })],
     scripts: {
       front: [called(["router__handoff-to", { agent: "bakc" }]), called(["router__handoff-to", { agent: "back", message: "It is about bread." }])],
       back: [report({ format: "text", content: "unused" }), said("unused"), called("b_read"), report({ format: "text", content: "done" })],
@@ -181,5 +183,6 @@ test("a session goes on as another agent from the next question on, with that on
   expect(namesOf(requests[2])).not.toContain("a_read");
   expect(namesOf(requests[2])).not.toContain("router__handoff-to");
   expect(lastResults(requests).at(-1)).toBe("read b_read");
+  expect(switched).toEqual(["back"]);
   expect(result.text).toBe("done");
 });

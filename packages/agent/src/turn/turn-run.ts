@@ -132,19 +132,22 @@ export class TurnRun {
       for (const [index, call] of answer.toolCalls.entries()) this.#read(call, results[index] as StoredResult);
       this.#steps.push({ answer, results });
       this.#stop = this.#streak.add(answer.toolCalls.map(({ name, arguments: args }, index) => ({ name, args, isError: results[index]?.isError === true })));
-      const ended = this.#afterOwnCalls(madeCalls(answer, results));
+      const ended = await this.#afterOwnCalls(madeCalls(answer, results));
       if (ended !== undefined) return ended;
     }
   }
 
   /** What calls about the session itself lead to: the end of the turn, or another role. */
-  #afterOwnCalls(made: readonly MadeCall[]): TurnResult | undefined {
+  async #afterOwnCalls(made: readonly MadeCall[]): Promise<TurnResult | undefined> {
     if (this.#role.definition === undefined) return undefined;
     const report = reportIn(made);
     if (report !== undefined) return { ...this.#result(this.#say(report.content), "stop"), report };
     const to = handOffIn(made);
     const next = to === undefined ? undefined : this.#options.roles.find(to.agent);
-    if (to !== undefined && next !== undefined) this.#goOnAs(next, notes.handOff({ ...to, from: this.#role.definition.name }));
+    if (to !== undefined && next !== undefined) {
+      this.#goOnAs(next, notes.handOff({ ...to, from: this.#role.definition.name }));
+      await this.#options.roles.remember(next);
+    }
     this.#stop ??= this.#done.add(made);
     return undefined;
   }
