@@ -137,7 +137,7 @@ const listed = [
     name: "agent",
     summary: "Answers users and callers by a model, which calls the tools of all other services.",
     topic: "tool.invoke.agent",
-    tools: ["agent__chat", "agent__events"],
+    tools: ["agent__chat", "agent__events", "agent__helper"],
     owns: ["user.message", "user.feedback", "user.history.request"],
     state: ["audit", "blobs", "rates", "claims", "journals", "memory", "turns", "summaries"],
     isDelegate: true,

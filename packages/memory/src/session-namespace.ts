@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
  */
 export const sessionNamespace = (sessionId: string): string => `session/${nameOf(sessionId)}`;
 
-/** The namespace that a session shares with all sessions that stem from it. No session's own begins so. */
+/** The namespace of a whiteboard and of helpers, which a session shares with all sessions that stem from it. No session's own begins so. */
 export const familyNamespace = (rootSessionId: string): string => `family/${nameOf(rootSessionId)}`;
 
 function nameOf(sessionId: string): string {

@@ -19,7 +19,15 @@ type Companions = Partial<Omit<OwnedTopic, "topic">>;
 const known = new Map<string, Companions>([
   [mcpTopics.manage, { subscription: MCP_MANAGE_SUBSCRIPTION, among: [mcpTopics.owner("*"), mcpTopics.handedOver("*")] }],
   [mcpTopics.refresh, { tells: mcpTopics.index }],
-  [agentTopics.message, { subscription: AGENT_USER_SUBSCRIPTION, replies: [agentTopics.response], tells: (_, caller) => `agent.event.${caller}.*` }],
+  [
+    agentTopics.message,
+    {
+      subscription: AGENT_USER_SUBSCRIPTION,
+      replies: [agentTopics.response],
+      tells: (_, caller) => `agent.event.${caller}.*`,
+      among: [agentTopics.helperProgress, agentTopics.helperResult],
+    },
+  ],
   [agentTopics.feedback, { subscription: AGENT_USER_SUBSCRIPTION }],
   [agentTopics.historyRequest, { subscription: AGENT_USER_SUBSCRIPTION, replies: ["user.history.response"] }],
 ]);

@@ -1,6 +1,6 @@
 // To offer tools.
 
-export { defineTool, type Tool, type ToolCallContext, type ToolResult } from "./define/define-tool.ts";
+export { defineTool, type ResumableCallContext, type Tool, type ToolCallContext, type ToolResult } from "./define/define-tool.ts";
 export type { ToolProvider } from "./define/tool-provider.ts";
 export type { ToolSet } from "./define/tool-set.ts";
 export { paceUpdates, type UpdatePace } from "./serve/pace-updates.ts";

@@ -22,6 +22,7 @@ const DIRECTIONS: readonly (readonly [topic: RegExp, direction: string])[] = [
   [/^user\.(message|feedback|history\.request)$/, "user → agent"],
   [/^user\.(response|history\.response)/, "agent → user"],
   [/^agent\.event/, "agent → everybody who may hear the caller's"],
+  [/^subagent\./, "agent → agent"],
   [/^(tool|script)\.result|^tool\.(progress|announce)/, "service → caller"],
 ];
 

@@ -6,9 +6,10 @@ import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { JournalStore } from "@rockbot/records/journal";
 import { Summaries, type SummaryStore } from "@rockbot/search";
 import { createIdentity, createToolCaller, MessageMeter, type StartServiceOptions, serveTools, type ToolCaller } from "@rockbot/tools";
-import { agentChat } from "./chat/agent-chat.ts";
+import { agentChat, type OnUnasked } from "./chat/agent-chat.ts";
 import { agentEvents } from "./chat/agent-events.ts";
 import type { AgentConfig } from "./generated/config.ts";
+import { Helping } from "./helpers/helping.ts";
 import { chooseModel } from "./model/choose-model.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
 import { readSystemPrompt } from "./model/read-system-prompt.ts";
@@ -87,18 +88,17 @@ export async function startAgentService(
   const { maxTools, summaryModel } = config;
   const summaries = summaryModel === undefined ? undefined : started.use(new Summaries({ summarizer: modelOf(summaryModel), store: summaryStore, log }));
   builder.use(serviceSearch({ maxTools, summaries }));
+  const helping = config.helpers ? new Helping(bus, { memory, turnTimeoutMs, log }) : undefined;
+  for (const plugin of helping?.plugins ?? []) builder.use(plugin);
   const agent = started.use(await builder.start());
   const addresses = new SessionAddresses(memory);
   const replies = new UserReplies(bus, { source: service, agentName, addresses, log });
-  const chat = agentChat(agent, {
-    modelNames: [...new Set([modelName, service, agentName])],
-    turnTimeoutMs,
-    // The turn has ended, and its answer is in the session, whether or not its user can be told now.
-    onScheduled: (...answer) =>
-      replies.volunteer(...answer).catch((error: unknown) => log.warn({ reason: String(error) }, "could not send the answer of a task to its user")),
-  });
+  // The turn has ended, and its answer is in the session, whether or not its user can be told now.
+  const onUnasked: OnUnasked = (...answer) =>
+    replies.volunteer(...answer).catch((error: unknown) => log.warn({ reason: String(error) }, "could not send the answer of a task to its user"));
+  const chat = agentChat(agent, { modelNames: [...new Set([modelName, service, agentName])], turnTimeoutMs, onUnasked });
   const serving = { ...options, blobs, service, topic, policy, log, concurrency, drainMs, isAuditRequired: config.auditRequired };
-  const served = started.use(await serveTools(bus, { tools: [chat, agentEvents(agent)] }, serving));
+  const served = started.use(await serveTools(bus, { tools: [chat, agentEvents(agent), ...(helping?.tools(agent, onUnasked) ?? [])] }, serving));
   const parts = { agent, turns: new TurnCalls(caller), replies, addresses, identity: createIdentity(bus, policy), meter: new MessageMeter({ policy, log }) };
   const desk = await openUserDesk(bus, { ...parts, source: service, turnTimeoutMs, drainMs, log });
   // Both at once: what the desk waits for are turns.

@@ -55,7 +55,7 @@ export interface TurnScope {
   /** The namespace of the session in the working memory of its caller. */
   readonly namespace: string;
   readonly turnId: string;
-  readonly origin: "user" | "schedule";
+  readonly origin: "user" | "schedule" | "helper";
   readonly model: Model;
   /** Whether it has read untrusted content, by now. */
   readonly hasReadUntrusted: boolean;

@@ -29,8 +29,8 @@ export interface TurnRequest extends TurnPlace {
   readonly clientTools?: readonly ModelTool[] | undefined;
   /** @default the agent's */
   readonly model?: Model | undefined;
-  /** @default "user" */
-  readonly origin?: "user" | "schedule" | undefined;
+  /** Who speaks: a user, a task that is due, or a helper: its parent tells it its task, and it tells its parent the result. @default "user" */
+  readonly origin?: "user" | "schedule" | "helper" | undefined;
   /** Whether what led to this turn has read untrusted content. @default false */
   readonly hasReadUntrusted?: boolean | undefined;
   /** Aborting ends the turn and cancels its calls. With a ToolError of the code `cancelled` as its reason the turn is over; with another it can be taken up. */

@@ -14,6 +14,8 @@ export const agentTopics = {
   historyRequest: "user.history.request",
   /** Where replies go that were asked for nowhere else. A sender's own topic is below it. */
   response: "user.response",
+  helperProgress: "subagent.progress",
+  helperResult: "subagent.result",
   /** What happens in a session of a caller. */
   event: (caller: string, sessionId: string): string => `agent.event.${caller}.${sessionKey(sessionId)}`,
 } as const;

@@ -53,6 +53,18 @@ export const tools = {
     validateInput: validators.validateToolAgentFinalReportInput,
     validateOutput: validators.validateToolAgentFinalReportOutput,
   } as ToolDefinition<types.ToolAgentFinalReportInput, types.ToolAgentFinalReportOutput>,
+  agentHelper: {
+    name: "agent__helper",
+    description: "Run a helper of a session, and tell the session its result. The agent calls this for spawn_subagent. A caller that may not use it gets no helpers.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["task_id","description","session_id","root_session_id","timeout_minutes"],"properties":{"task_id":{"type":"string","pattern":"^[0-9a-f]{12}$"},"description":{"type":"string","minLength":1,"maxLength":65536},"context":{"type":"string","maxLength":65536},"session_id":{"type":"string","minLength":1,"maxLength":128,"description":"The session that is told."},"root_session_id":{"type":"string","minLength":1,"maxLength":128,"description":"The session that all of the family stem from."},"timeout_minutes":{"type":"integer","minimum":1,"maximum":15}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["task_id","state","usage"],"properties":{"task_id":{"type":"string"},"state":{"type":"string","enum":["done","failed","cancelled"]},"usage":{"description":"The tokens of all of the turn's requests to the model.","type":"object","additionalProperties":false,"required":["input_tokens","output_tokens"],"properties":{"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"cached_input_tokens":{"type":"integer","minimum":0,"description":"Those of the input that the provider had in its cache."}}}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolAgentHelperInput,
+    validateOutput: validators.validateToolAgentHelperOutput,
+  } as ToolDefinition<types.ToolAgentHelperInput, types.ToolAgentHelperOutput>,
   agentTaskStatus: {
     name: "agent__task_status",
     description: "Say how far your task is, for those who wait for it. Call it together with other calls, when a step is done. It does no work, and does not end the task: when all is done, call agent__final_report instead.",
@@ -137,6 +149,18 @@ export const tools = {
     validateInput: validators.validateToolCancelScheduledTaskInput,
     validateOutput: validators.validateToolCancelScheduledTaskOutput,
   } as ToolDefinition<types.ToolCancelScheduledTaskInput, types.ToolCancelScheduledTaskOutput>,
+  cancelSubagent: {
+    name: "cancel_subagent",
+    description: "Stop a helper that you have started. Nothing that it has done is undone.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["task_id"],"properties":{"task_id":{"type":"string","minLength":1,"maxLength":64,"description":"The task's id, from spawn_subagent or list_subagents."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["task_id","was_running"],"properties":{"task_id":{"type":"string"},"was_running":{"type":"boolean"}}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolCancelSubagentInput,
+    validateOutput: validators.validateToolCancelSubagentOutput,
+  } as ToolDefinition<types.ToolCancelSubagentInput, types.ToolCancelSubagentOutput>,
   deleteFromWorkingMemory: {
     name: "delete_from_working_memory",
     description: "Delete a value of working memory by its key, to make room.",
@@ -353,6 +377,18 @@ export const tools = {
     validateInput: validators.validateToolListScheduledTasksInput,
     validateOutput: validators.validateToolListScheduledTasksOutput,
   } as ToolDefinition<types.ToolListScheduledTasksInput, types.ToolListScheduledTasksOutput>,
+  listSubagents: {
+    name: "list_subagents",
+    description: "List the helpers of this conversation, those that run and those that have ended, with what they do now or came to.",
+    inputSchema: {"type":"object","additionalProperties":false,"properties":{}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["subagents"],"properties":{"subagents":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["task_id","description","state","seconds"],"properties":{"task_id":{"type":"string"},"description":{"type":"string","description":"Its first 200 characters."},"state":{"type":"string","enum":["waiting","running","done","failed","cancelled"]},"seconds":{"type":"integer","description":"How long it has worked."},"progress":{"type":"string","description":"What it has said last."}}}}}},
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolListSubagentsInput,
+    validateOutput: validators.validateToolListSubagentsOutput,
+  } as ToolDefinition<types.ToolListSubagentsInput, types.ToolListSubagentsOutput>,
   listToolGuides: {
     name: "list_tool_guides",
     description: "List the guides that teach how to use groups of tools, each with a one-line summary. Read one with get_tool_guide.",
@@ -449,6 +485,18 @@ export const tools = {
     validateInput: validators.validateToolReadFileInput,
     validateOutput: validators.validateToolReadFileOutput,
   } as ToolDefinition<types.ToolReadFileInput, types.ToolReadFileOutput>,
+  reportProgress: {
+    name: "report_progress",
+    description: "Tell those who wait for your task how far it is. Say what is done, and what you do now.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["message"],"properties":{"message":{"type":"string","minLength":1,"maxLength":2000}}},
+    outputSchema: {"type":"object","additionalProperties":false,"properties":{}},
+    readOnly: false,
+    idempotent: true,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolReportProgressInput,
+    validateOutput: validators.validateToolReportProgressOutput,
+  } as ToolDefinition<types.ToolReportProgressInput, types.ToolReportProgressOutput>,
   routerHandoffTo: {
     name: "router__handoff-to",
     description: "Hand this conversation over to another agent, which goes on with it from here, with its own tools. Do so when the task is the other agent's. You do not get it back.",
@@ -533,6 +581,18 @@ export const tools = {
     validateInput: validators.validateToolSearchWorkingMemoryInput,
     validateOutput: validators.validateToolSearchWorkingMemoryOutput,
   } as ToolDefinition<types.ToolSearchWorkingMemoryInput, types.ToolSearchWorkingMemoryOutput>,
+  spawnSubagent: {
+    name: "spawn_subagent",
+    description: "Start a helper that works on a task by itself, with the tools that you have, while you go on. Answers at once with the task's id. The result comes as a message of this conversation when it is ready. A helper knows nothing of this conversation but what you tell it.",
+    inputSchema: {"type":"object","additionalProperties":false,"required":["description"],"properties":{"description":{"type":"string","minLength":1,"maxLength":65536,"description":"The task, and what its result is to say."},"context":{"type":"string","maxLength":65536,"description":"What the helper has to know besides."},"timeout_minutes":{"type":"integer","minimum":1,"maximum":15,"description":"How long it may work. 10 minutes when left out."}}},
+    outputSchema: {"type":"object","additionalProperties":false,"required":["task_id"],"properties":{"task_id":{"type":"string"}}},
+    readOnly: false,
+    idempotent: false,
+    dangerous: false,
+    cacheSeconds: 0,
+    validateInput: validators.validateToolSpawnSubagentInput,
+    validateOutput: validators.validateToolSpawnSubagentOutput,
+  } as ToolDefinition<types.ToolSpawnSubagentInput, types.ToolSpawnSubagentOutput>,
   webBrowse: {
     name: "web_browse",
     description: "Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.",
@@ -608,7 +668,7 @@ export const tools = {
 } as const;
 
 /** The names of all tools that the schemas define, sorted. A name in here that nobody serves is `unavailable`, not unknown. */
-export const allToolNames: readonly string[] = ["agent__batch","agent__chat","agent__events","agent__final_report","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","router__handoff-to","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
+export const allToolNames: readonly string[] = ["agent__batch","agent__chat","agent__events","agent__final_report","agent__helper","agent__task_status","anthropic_usage","bash","calendar_create_event","calendar_get_event","calendar_list_events","cancel_scheduled_task","cancel_subagent","delete_from_working_memory","edit_file","execute_python_script","get_from_working_memory","get_tool_details","get_tool_guide","gmail_read","gmail_search","gmail_send","html_to_text","invoke_tool","knowledge_get","knowledge_save","knowledge_search","linkedin_job_detail","linkedin_jobs","list_files","list_scheduled_tasks","list_subagents","list_tool_guides","list_working_memory","mcp_get_service_details","mcp_invoke_tool","mcp_list_services","mcp_register_server","mcp_unregister_server","read_file","report_progress","router__handoff-to","save_to_working_memory","schedule_task","search","search_files","search_known_services","search_working_memory","spawn_subagent","web_browse","web_search","whiteboard_list","whiteboard_read","whiteboard_write","write_file"];
 
 /** Those of them that only a policy which names them in full allows (`x-dangerous`). */
 export const dangerousToolNames: readonly string[] = ["bash","edit_file","mcp_register_server","write_file"];

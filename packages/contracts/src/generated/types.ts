@@ -462,6 +462,34 @@ content: string
 timestamp: string
 }
 /**
+ * How far a helper of a session is, in its own words.
+ */
+export interface SubagentProgress {
+taskId: string
+subagentSessionId: string
+/**
+ * The namespace of the session that has started it, such as session/abc.
+ */
+primarySessionId: string
+message: string
+timestamp: string
+}
+/**
+ * The end of a helper of a session. The agent tells the session itself by a turn of its own.
+ */
+export interface SubagentResult {
+taskId: string
+subagentSessionId: string
+/**
+ * The namespace of the session that has started it, such as session/abc.
+ */
+primarySessionId: string
+output: string
+isSuccess: boolean
+error?: (string | null)
+timestamp: string
+}
+/**
  * One step of a turn of the agent, told to whom it may concern. May be lost: agent__events has those of the last quarter of an hour. The topic has the effective caller, and the first 16 hex digits of the SHA-256 of the session's id.
  */
 export interface AgentEvent {
@@ -605,6 +633,32 @@ reason?: string
  * The code of the model's error that ended the turn; `store` if the store of conversations was away.
  */
 code?: string
+}
+/**
+ * Run a helper of a session, and tell the session its result. The agent calls this for spawn_subagent. A caller that may not use it gets no helpers.
+ */
+export interface ToolAgentHelper {
+input: ToolAgentHelperInput
+output: ToolAgentHelperOutput
+}
+export interface ToolAgentHelperInput {
+task_id: string
+description: string
+context?: string
+/**
+ * The session that is told.
+ */
+session_id: string
+/**
+ * The session that all of the family stem from.
+ */
+root_session_id: string
+timeout_minutes: number
+}
+export interface ToolAgentHelperOutput {
+task_id: string
+state: ("done" | "failed" | "cancelled")
+usage: AgentUsage
 }
 /**
  * Read what has happened in a session of the agent in the last quarter of an hour, step by step, the oldest first.
@@ -2114,6 +2168,88 @@ message?: string
 }
 export interface ToolRouterHandoffToOutput {
 agent: string
+}
+/**
+ * Start a helper that works on a task by itself, with the tools that you have, while you go on. Answers at once with the task's id. The result comes as a message of this conversation when it is ready. A helper knows nothing of this conversation but what you tell it.
+ */
+export interface ToolSpawnSubagent {
+input: ToolSpawnSubagentInput
+output: ToolSpawnSubagentOutput
+}
+export interface ToolSpawnSubagentInput {
+/**
+ * The task, and what its result is to say.
+ */
+description: string
+/**
+ * What the helper has to know besides.
+ */
+context?: string
+/**
+ * How long it may work. 10 minutes when left out.
+ */
+timeout_minutes?: number
+}
+export interface ToolSpawnSubagentOutput {
+task_id: string
+}
+/**
+ * Stop a helper that you have started. Nothing that it has done is undone.
+ */
+export interface ToolCancelSubagent {
+input: ToolCancelSubagentInput
+output: ToolCancelSubagentOutput
+}
+export interface ToolCancelSubagentInput {
+/**
+ * The task's id, from spawn_subagent or list_subagents.
+ */
+task_id: string
+}
+export interface ToolCancelSubagentOutput {
+task_id: string
+was_running: boolean
+}
+/**
+ * List the helpers of this conversation, those that run and those that have ended, with what they do now or came to.
+ */
+export interface ToolListSubagents {
+input: ToolListSubagentsInput
+output: ToolListSubagentsOutput
+}
+export interface ToolListSubagentsInput {
+
+}
+export interface ToolListSubagentsOutput {
+subagents: {
+task_id: string
+/**
+ * Its first 200 characters.
+ */
+description: string
+state: ("waiting" | "running" | "done" | "failed" | "cancelled")
+/**
+ * How long it has worked.
+ */
+seconds: number
+/**
+ * What it has said last.
+ */
+progress?: string
+}[]
+}
+/**
+ * Tell those who wait for your task how far it is. Say what is done, and what you do now.
+ */
+export interface ToolReportProgress {
+input: ToolReportProgressInput
+output: ToolReportProgressOutput
+}
+export interface ToolReportProgressInput {
+message: string
+}
+export interface ToolReportProgressOutput {
+
 }
 /**
  * Read one public web page. Returns its main content as markdown with the page's title first. Use the exact URL, with http:// or https://.

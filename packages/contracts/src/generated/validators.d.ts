@@ -25,6 +25,8 @@ export declare const validateAgentReply: Validator<types.AgentReply>;
 export declare const validateUserFeedback: Validator<types.UserFeedback>;
 export declare const validateConversationHistoryRequest: Validator<types.ConversationHistoryRequest>;
 export declare const validateConversationHistoryResponse: Validator<types.ConversationHistoryResponse>;
+export declare const validateSubagentProgress: Validator<types.SubagentProgress>;
+export declare const validateSubagentResult: Validator<types.SubagentResult>;
 export declare const validateAgentEvent: Validator<types.AgentEvent>;
 export declare const validateToolAgentBatchInput: Validator<types.ToolAgentBatchInput>;
 export declare const validateToolAgentBatchOutput: Validator<types.ToolAgentBatchOutput>;
@@ -34,6 +36,8 @@ export declare const validateToolAgentEventsInput: Validator<types.ToolAgentEven
 export declare const validateToolAgentEventsOutput: Validator<types.ToolAgentEventsOutput>;
 export declare const validateToolAgentFinalReportInput: Validator<types.ToolAgentFinalReportInput>;
 export declare const validateToolAgentFinalReportOutput: Validator<types.ToolAgentFinalReportOutput>;
+export declare const validateToolAgentHelperInput: Validator<types.ToolAgentHelperInput>;
+export declare const validateToolAgentHelperOutput: Validator<types.ToolAgentHelperOutput>;
 export declare const validateToolAgentTaskStatusInput: Validator<types.ToolAgentTaskStatusInput>;
 export declare const validateToolAgentTaskStatusOutput: Validator<types.ToolAgentTaskStatusOutput>;
 export declare const validateToolAnthropicUsageInput: Validator<types.ToolAnthropicUsageInput>;
@@ -48,6 +52,8 @@ export declare const validateToolCalendarListEventsInput: Validator<types.ToolCa
 export declare const validateToolCalendarListEventsOutput: Validator<types.ToolCalendarListEventsOutput>;
 export declare const validateToolCancelScheduledTaskInput: Validator<types.ToolCancelScheduledTaskInput>;
 export declare const validateToolCancelScheduledTaskOutput: Validator<types.ToolCancelScheduledTaskOutput>;
+export declare const validateToolCancelSubagentInput: Validator<types.ToolCancelSubagentInput>;
+export declare const validateToolCancelSubagentOutput: Validator<types.ToolCancelSubagentOutput>;
 export declare const validateToolDeleteFromWorkingMemoryInput: Validator<types.ToolDeleteFromWorkingMemoryInput>;
 export declare const validateToolDeleteFromWorkingMemoryOutput: Validator<types.ToolDeleteFromWorkingMemoryOutput>;
 export declare const validateToolEditFileInput: Validator<types.ToolEditFileInput>;
@@ -84,6 +90,8 @@ export declare const validateToolListFilesInput: Validator<types.ToolListFilesIn
 export declare const validateToolListFilesOutput: Validator<types.ToolListFilesOutput>;
 export declare const validateToolListScheduledTasksInput: Validator<types.ToolListScheduledTasksInput>;
 export declare const validateToolListScheduledTasksOutput: Validator<types.ToolListScheduledTasksOutput>;
+export declare const validateToolListSubagentsInput: Validator<types.ToolListSubagentsInput>;
+export declare const validateToolListSubagentsOutput: Validator<types.ToolListSubagentsOutput>;
 export declare const validateToolListToolGuidesInput: Validator<types.ToolListToolGuidesInput>;
 export declare const validateToolListToolGuidesOutput: Validator<types.ToolListToolGuidesOutput>;
 export declare const validateToolListWorkingMemoryInput: Validator<types.ToolListWorkingMemoryInput>;
@@ -100,6 +108,8 @@ export declare const validateToolMcpUnregisterServerInput: Validator<types.ToolM
 export declare const validateToolMcpUnregisterServerOutput: Validator<types.ToolMcpUnregisterServerOutput>;
 export declare const validateToolReadFileInput: Validator<types.ToolReadFileInput>;
 export declare const validateToolReadFileOutput: Validator<types.ToolReadFileOutput>;
+export declare const validateToolReportProgressInput: Validator<types.ToolReportProgressInput>;
+export declare const validateToolReportProgressOutput: Validator<types.ToolReportProgressOutput>;
 export declare const validateToolRouterHandoffToInput: Validator<types.ToolRouterHandoffToInput>;
 export declare const validateToolRouterHandoffToOutput: Validator<types.ToolRouterHandoffToOutput>;
 export declare const validateToolSaveToWorkingMemoryInput: Validator<types.ToolSaveToWorkingMemoryInput>;
@@ -114,6 +124,8 @@ export declare const validateToolSearchKnownServicesInput: Validator<types.ToolS
 export declare const validateToolSearchKnownServicesOutput: Validator<types.ToolSearchKnownServicesOutput>;
 export declare const validateToolSearchWorkingMemoryInput: Validator<types.ToolSearchWorkingMemoryInput>;
 export declare const validateToolSearchWorkingMemoryOutput: Validator<types.ToolSearchWorkingMemoryOutput>;
+export declare const validateToolSpawnSubagentInput: Validator<types.ToolSpawnSubagentInput>;
+export declare const validateToolSpawnSubagentOutput: Validator<types.ToolSpawnSubagentOutput>;
 export declare const validateToolWebBrowseInput: Validator<types.ToolWebBrowseInput>;
 export declare const validateToolWebBrowseOutput: Validator<types.ToolWebBrowseOutput>;
 export declare const validateToolWebSearchInput: Validator<types.ToolWebSearchInput>;

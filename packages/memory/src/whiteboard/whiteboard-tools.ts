@@ -23,7 +23,7 @@ const DEFAULT_TTL_MINUTES = 60;
  * version, by which writers change what they have read and nothing newer.
  */
 export function whiteboardTools(memory: OwnedMemory, { rootSessionId, sessionId, hasReadUntrusted }: WhiteboardToolsOptions): readonly Tool[] {
-  const namespace = familyNamespace(rootSessionId);
+  const namespace = `${familyNamespace(rootSessionId)}/board`;
   const whole = (key: string): string => `${namespace}/${key}`;
   const shown = (info: MemoryEntryInfo) => ({ ...info, key: info.key.slice(namespace.length + 1) });
 

@@ -4,16 +4,18 @@ import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { TurnMetrics } from "./turn-metrics.ts";
 import { usageMessage } from "./usage-message.ts";
 
+/** Hears of the answer of a turn that no user has asked for. */
+export type OnUnasked = (caller: string, sessionId: string, turnId: string, text: string) => Promise<void>;
+
 export interface AgentChatOptions {
   /** Names of the one model that the agent has. */
   readonly modelNames: readonly string[];
   readonly turnTimeoutMs: number;
-  /** Hears of the answer of a turn that no user has asked for. */
-  readonly onScheduled: (caller: string, sessionId: string, turnId: string, text: string) => Promise<void>;
+  readonly onUnasked: OnUnasked;
 }
 
 /** `agent__chat`: one turn of the agent. The call's id is the turn's. */
-export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, { modelNames, turnTimeoutMs, onScheduled }: AgentChatOptions): Tool {
+export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, { modelNames, turnTimeoutMs, onUnasked }: AgentChatOptions): Tool {
   const metrics = new TurnMetrics();
   return defineTool(
     tools.agentChat,
@@ -38,7 +40,7 @@ export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, { modelNa
           },
         }),
       );
-      if (input.origin === "schedule") await onScheduled(caller, sessionId, turnId, result.text);
+      if (input.origin === "schedule") await onUnasked(caller, sessionId, turnId, result.text);
       return answerOf(result, { turnId, sessionId });
     },
     {

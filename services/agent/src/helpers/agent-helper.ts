@@ -1,0 +1,116 @@
+import { hash } from "node:crypto";
+import type { Agent, TurnResult } from "@rockbot/agent";
+import { type ToolAgentHelperInput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { defineTool, type ResumableCallContext, type Tool } from "@rockbot/tools";
+import type { OnUnasked } from "../chat/agent-chat.ts";
+import { TurnMetrics } from "../chat/turn-metrics.ts";
+import { usageMessage } from "../chat/usage-message.ts";
+import { type HelperMessages, helperSession } from "./helper-messages.ts";
+import { type HelperRecord, type HelperRecords, MAX_RESULT } from "./helper-records.ts";
+
+export interface AgentHelperOptions {
+  readonly records: HelperRecords;
+  readonly messages: Pick<HelperMessages, "result">;
+  readonly onUnasked: OnUnasked;
+}
+
+/** A helper that is cancelled is stopped within this time, wherever it runs. */
+const LOOK_MS = 1_000;
+
+/**
+ * `agent__helper`: a helper's turn, then a turn of the session that has started it, which is told the result. The request stays in the queue until both have
+ * ended. So a helper outlives its process, and a process that takes it up does neither of them twice.
+ */
+export function agentHelper(agent: Pick<Agent, "runTurn" | "isToBlame">, options: AgentHelperOptions): Tool {
+  const run = new HelperRun(agent, options);
+  return defineTool(
+    tools.agentHelper,
+    async (input, context) => {
+      const result = await run.work(input, context);
+      const state = await run.note(input, context, result);
+      if (state !== "cancelled") await run.tellParent(input, context, result);
+      return {
+        content: result.text,
+        structured: { task_id: input.task_id, state, usage: usageMessage(result.usage) },
+        isError: state !== "done",
+        trust: { level: result.hasReadUntrusted ? "untrusted" : "system", origin: "agent" },
+      };
+    },
+    {
+      isResumable: true,
+      isToBlame({ toolCallId: turnId, arguments: args }, caller) {
+        const { task_id: taskId } = JSON.parse(args ?? "{}") as ToolAgentHelperInput;
+        return agent.isToBlame({ caller, sessionId: helperSession(taskId), turnId });
+      },
+    },
+  );
+}
+
+/** The steps of one helper. Each may be done again by another process, and changes nothing then. */
+class HelperRun {
+  readonly #agent: Pick<Agent, "runTurn">;
+  readonly #options: AgentHelperOptions;
+  readonly #metrics = new TurnMetrics();
+
+  constructor(agent: Pick<Agent, "runTurn">, options: AgentHelperOptions) {
+    this.#agent = agent;
+    this.#options = options;
+  }
+
+  /** The helper's own turn. */
+  async work(input: ToolAgentHelperInput, context: ResumableCallContext): Promise<TurnResult> {
+    const { task_id: taskId, root_session_id: rootSessionId, description, context: more, timeout_minutes: minutes } = input;
+    const { caller, toolCallId: turnId, hasReadUntrusted } = context;
+    const { records } = this.#options;
+    await records.change(caller, rootSessionId, taskId, { state: "running" });
+    const cancel = new AbortController();
+    const isCancelled = async (): Promise<void> => {
+      const record = await records.get(caller, rootSessionId, taskId).catch(() => undefined);
+      if (record?.state === "cancelled") cancel.abort(new ToolError(ToolErrorCode.Cancelled, "The helper was cancelled."));
+    };
+    await isCancelled();
+    const looking = setInterval(() => void isCancelled(), LOOK_MS);
+    using _looking = { [Symbol.dispose]: () => clearInterval(looking) };
+    return await this.#metrics.measure("helper", () =>
+      this.#agent.runTurn({
+        caller,
+        sessionId: helperSession(taskId),
+        rootSessionId,
+        turnId,
+        origin: "helper",
+        message: more === undefined ? description : `${description}\n\nWhat you have to know besides:\n${more}`,
+        hasReadUntrusted,
+        signal: AbortSignal.any([context.signal, cancel.signal]),
+        deadline: Math.min(context.deadline, performance.now() + minutes * 60_000),
+        parent: context,
+      }),
+    );
+  }
+
+  /** Keeps how it ended, and tells programs on the bus. One that was cancelled meanwhile stays so. */
+  async note(input: ToolAgentHelperInput, { caller }: ResumableCallContext, result: TurnResult): Promise<"done" | "failed" | "cancelled"> {
+    const { task_id: taskId, session_id: sessionId, root_session_id: rootSessionId } = input;
+    const { text, finish, reason = finish, hasReadUntrusted: isUntrusted } = result;
+    const { records, messages } = this.#options;
+    const state = finish === "failed" || finish === "refused" ? "failed" : "done";
+    const ended: Partial<HelperRecord> = { state, endedAt: Date.now(), result: text.slice(0, MAX_RESULT).toWellFormed(), isUntrusted };
+    const isCancelled = (await records.change(caller, rootSessionId, taskId, ended))?.state === "cancelled";
+    await messages.result({ taskId, sessionId }, text, isCancelled ? "cancelled" : state === "failed" ? reason : undefined);
+    return isCancelled ? "cancelled" : state;
+  }
+
+  /** A turn of the session that has started it. The result itself stands beside the message, as `helpers` says. */
+  async tellParent(
+    { task_id: taskId, session_id: sessionId, root_session_id: rootSessionId, description }: ToolAgentHelperInput,
+    context: ResumableCallContext,
+    { finish, reason, hasReadUntrusted }: TurnResult,
+  ): Promise<void> {
+    const { caller, toolCallId, signal, deadline } = context;
+    const turnId = hash("sha256", JSON.stringify(["told", toolCallId]), "hex").slice(0, 32);
+    const how = reason === undefined ? "" : ` (${finish}: ${reason})`;
+    const message = `Your helper ${taskId} has ended${how}, and its result stands beside this message. Its task was: ${description.slice(0, 200).toWellFormed()}`;
+    const request = { caller, sessionId, rootSessionId, turnId, origin: "helper", message, hasReadUntrusted, signal, deadline, parent: context } as const;
+    const answer = await this.#metrics.measure("helper", () => this.#agent.runTurn(request));
+    await this.#options.onUnasked(caller, sessionId, turnId, answer.text);
+  }
+}

@@ -1,0 +1,85 @@
+import { familyNamespace, MemoryChangedError, type WorkingMemory } from "@rockbot/memory";
+
+/** What is known of a helper. */
+export interface HelperRecord {
+  /** 12 hex digits. */
+  readonly taskId: string;
+  /** The first 200 characters. */
+  readonly description: string;
+  readonly state: "waiting" | "running" | "done" | "failed" | "cancelled";
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  readonly endedAt?: number | undefined;
+  /** What it has said last. */
+  readonly progress?: string | undefined;
+  /** What it came to: the first MAX_RESULT characters. */
+  readonly result?: string | undefined;
+  /** Whether it had read untrusted content by its last change. */
+  readonly isUntrusted?: boolean | undefined;
+}
+
+/** A day after its last change a helper is forgotten. */
+const KEPT_MS = 24 * 3_600_000;
+export const MAX_RESULT = 20_000;
+/** Of one family. The oldest that has ended is forgotten for a new one. */
+const MAX_KEPT = 20;
+
+/** Whether it has not ended. */
+export const isActive = ({ state }: HelperRecord): boolean => state === "waiting" || state === "running";
+
+/**
+ * The helpers of families of sessions, in the working memory of their caller.
+ * @throws {StoreUnavailableError} from each method, if the memory is away
+ */
+export class HelperRecords {
+  readonly #memory: Pick<WorkingMemory, "of">;
+
+  constructor(memory: Pick<WorkingMemory, "of">) {
+    this.#memory = memory;
+  }
+
+  /** Those of a family, the oldest first. */
+  async list(caller: string, rootSessionId: string): Promise<readonly HelperRecord[]> {
+    const memory = this.#memory.of(caller);
+    const entries = await memory.list(`${folderOf(rootSessionId)}/`);
+    const records = await Promise.all(entries.map(({ key }) => memory.get(key)));
+    return records.flatMap((entry) => (entry === undefined ? [] : [parsed(entry.value)])).sort((a, b) => a.startedAt - b.startedAt);
+  }
+
+  async get(caller: string, rootSessionId: string, taskId: string): Promise<HelperRecord | undefined> {
+    const entry = await this.#memory.of(caller).get(keyOf(rootSessionId, taskId));
+    return entry === undefined ? undefined : parsed(entry.value);
+  }
+
+  /** Adds a helper, unless it is there. @throws {MemoryFullError} */
+  async add(caller: string, rootSessionId: string, record: HelperRecord): Promise<void> {
+    const memory = this.#memory.of(caller);
+    const ended = (await this.list(caller, rootSessionId)).filter((each) => !isActive(each));
+    for (const { taskId } of ended.slice(0, Math.max(0, ended.length - MAX_KEPT + 1))) await memory.delete(keyOf(rootSessionId, taskId));
+    await memory.set(keyOf(rootSessionId, record.taskId), JSON.stringify(record), { ttlMs: KEPT_MS, ifVersion: null }).catch((error: unknown) => {
+      if (!(error instanceof MemoryChangedError)) throw error;
+    });
+  }
+
+  /** Changes a helper that has not ended, and nothing of one that has. @returns as it is then; undefined if it is forgotten */
+  async change(caller: string, rootSessionId: string, taskId: string, changes: Partial<HelperRecord>): Promise<HelperRecord | undefined> {
+    const memory = this.#memory.of(caller);
+    for (;;) {
+      const entry = await memory.get(keyOf(rootSessionId, taskId));
+      if (entry === undefined) return undefined;
+      const known = parsed(entry.value);
+      if (!isActive(known)) return known;
+      const changed = { ...known, ...changes };
+      try {
+        await memory.set(entry.key, JSON.stringify(changed), { ttlMs: KEPT_MS, ifVersion: entry.version });
+        return changed;
+      } catch (error) {
+        if (!(error instanceof MemoryChangedError)) throw error; // somebody else was faster: looks again
+      }
+    }
+  }
+}
+
+const folderOf = (rootSessionId: string): string => `${familyNamespace(rootSessionId)}/helpers`;
+const keyOf = (rootSessionId: string, taskId: string): string => `${folderOf(rootSessionId)}/${taskId}`;
+const parsed = (value: string): HelperRecord => JSON.parse(value) as HelperRecord;

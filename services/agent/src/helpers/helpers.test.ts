@@ -1,0 +1,158 @@
+import { createMemoryTurnStore } from "@rockbot/agent";
+import { createMemoryBus } from "@rockbot/bus";
+import { encodeMessage, messages } from "@rockbot/contracts";
+import { createWorkingMemory } from "@rockbot/memory";
+import { loadConfig } from "@rockbot/process/config";
+import { type ModelServerRequest, type ModelStep, startModelServer } from "@rockbot/testing";
+import { createToolCaller } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { startAgentService } from "../agent-service.ts";
+import { configSchema } from "../generated/config.ts";
+
+const WAIT = { timeout: 30_000, interval: 10 };
+const lastText = ({ messages: sent }: ModelServerRequest): string => sent.at(-1)?.text ?? "";
+const userText = ({ messages: sent }: ModelServerRequest): string => sent.findLast(({ role }) => role === "user")?.text ?? "";
+const isTold = (request: ModelServerRequest): boolean => userText(request).includes("Your helper ");
+
+/** An agent whose model starts a helper for each message but those of helpers, and what programs on the bus hear of it. */
+async function startAgent(script: (request: ModelServerRequest) => ModelStep | Promise<ModelStep>, env: Readonly<Record<string, string>> = {}) {
+  await using started = new AsyncDisposableStack();
+  const model = started.use(await startModelServer(script));
+  const bus = started.use(createMemoryBus());
+  const workingMemory = started.use(createWorkingMemory());
+  const config = loadConfig(configSchema, { env: { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, ...env } });
+  started.use(await startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", workingMemory }));
+  const caller = started.use(await createToolCaller(bus, { agent: "gateway" }));
+  await caller.discovered();
+  const heard: { readonly topic: string; readonly source: string; readonly body: Readonly<Record<string, unknown>> }[] = [];
+  started.use(
+    await bus.subscribe({ name: "watcher", topics: ["subagent.#", "user.response"], kind: "copy" }, async ({ topic, source, body }) => {
+      heard.push({ topic, source, body: JSON.parse(Buffer.from(body).toString()) as Record<string, unknown> });
+    }),
+  );
+  const open = started.move();
+  const ask = (message: string, session = "s-1") => caller.call("agent__chat", { message, session_id: session }, { timeoutMs: 60_000 });
+  return { model, caller, heard, ask, [Symbol.asyncDispose]: () => open.disposeAsync() };
+}
+
+test("a helper works beside its session, reports, and the session is told its result, which its user gets", async () => {
+  await using agent = await startAgent((request) => {
+    if (isTold(request)) return { text: `So: ${userText(request).match(/forty-two/)?.[0]}` };
+    if (userText(request) !== "Count.")
+      return lastText(request).includes("Helper ")
+        ? { text: "I have asked." }
+        : { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
+    return lastText(request) === "Told." ? { text: "It is forty-two." } : { toolCalls: [{ name: "report_progress", arguments: { message: "half" } }] };
+  });
+  expect(await agent.ask("How many?")).toMatchObject({ content: "I have asked." });
+  await expect.poll(() => agent.heard.filter(({ topic }) => topic === "user.response"), WAIT).toHaveLength(1);
+
+  const [progress, result, reply] = agent.heard;
+  const taskId = String(progress?.body["taskId"]);
+  expect(taskId).toMatch(/^[0-9a-f]{12}$/);
+  const ids = { taskId, subagentSessionId: `subagent-${taskId}` };
+  expect(progress).toMatchObject({ topic: "subagent.progress", source: `subagent-${taskId}`, body: { ...ids, message: "half" } });
+  expect(result).toMatchObject({
+    topic: "subagent.result",
+    body: { ...ids, primarySessionId: "session/s-1", output: "It is forty-two.", isSuccess: true, error: null },
+  });
+  expect(reply).toMatchObject({ body: { content: "So: forty-two", sessionId: "s-1", isFinal: true } });
+  expect(messages.SubagentResult.validate(structuredClone(result?.body))).toBe(true);
+  expect(() => encodeMessage("SubagentProgress", progress?.body as never)).not.toThrow();
+});
+
+test("a fourth helper at once is refused in words, and list and cancel say what there is", async () => {
+  const release = Promise.withResolvers<void>();
+  const answers: string[] = [];
+  await using agent = await startAgent(async (request) => {
+    const [verb = "", argument = ""] = userText(request).split(" ");
+    if (isTold(request)) return { text: "Good." };
+    if (verb === "work") {
+      await release.promise;
+      return { text: "done" };
+    }
+    if (request.messages.at(-1)?.role === "tool") {
+      answers.push(lastText(request));
+      return { text: lastText(request) };
+    }
+    if (verb === "spawn")
+      return { toolCalls: ["a", "b", "c", "d"].slice(0, Number(argument)).map((x) => ({ name: "spawn_subagent", arguments: { description: `work ${x}` } })) };
+    if (verb === "list") return { toolCalls: [{ name: "list_subagents", arguments: {} }] };
+    return { toolCalls: [{ name: "cancel_subagent", arguments: { task_id: argument } }] };
+  });
+  await agent.ask("spawn 3");
+  const refused = await agent.ask("spawn 1");
+  expect(refused.content).toMatch(/Error: no helper was started, as 3 work already: ([0-9a-f]{12}, ){2}[0-9a-f]{12}\. Wait for a result, or cancel one\./);
+  const list = await agent.ask("list");
+  expect(list.content).toMatch(/^- [0-9a-f]{12} \((running|waiting), \d+ s\): work [abc]\n/);
+  const [taskId = ""] = /[0-9a-f]{12}/.exec(list.content ?? "") ?? [];
+  expect((await agent.ask("cancel 0123456789ab")).content).toMatch(/Error: this conversation has no helper "0123456789ab"\. It has [0-9a-f]{12}/);
+  expect((await agent.ask(`cancel ${taskId}`)).content).toContain(`Helper ${taskId} is being stopped.`);
+  await expect
+    .poll(() => agent.heard.filter(({ body }) => body["taskId"] === taskId), WAIT)
+    .toMatchObject([{ topic: "subagent.result", body: { isSuccess: false, error: "cancelled" } }]);
+  release.resolve();
+  await expect.poll(() => agent.heard.filter(({ body }) => body["isSuccess"] === true), WAIT).toHaveLength(2);
+  await expect.poll(async () => (await agent.ask("list")).content, WAIT).toMatch(/\(cancelled, \d+ s\)/);
+  expect((await agent.ask(`cancel ${taskId}`)).content).toContain(`Helper ${taskId} had ended: cancelled.`);
+});
+
+test("a helper whose process ends is taken up by the next, does nothing twice, and its session is told once", async () => {
+  await using resources = new AsyncDisposableStack();
+  const release = Promise.withResolvers<void>();
+  const asked = { helper: 0, told: 0 };
+  const model = resources.use(
+    await startModelServer(async (request) => {
+      if (isTold(request)) {
+        asked.told++;
+        return { text: "Told." };
+      }
+      if (userText(request) !== "Count.")
+        return request.messages.at(-1)?.role === "tool"
+          ? { text: "Asked." }
+          : { toolCalls: [{ name: "spawn_subagent", arguments: { description: "Count." } }] };
+      if (request.messages.at(-1)?.role !== "tool")
+        return { toolCalls: [{ name: "whiteboard_write", arguments: { key: "k", content: "1", version: "none" } }] };
+      asked.helper++;
+      if (asked.helper === 1) await release.promise;
+      return { text: lastText(request) };
+    }),
+  );
+  const bus = resources.use(createMemoryBus());
+  const workingMemory = resources.use(createWorkingMemory());
+  const turnStore = resources.use(createMemoryTurnStore());
+  const env = { MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey, SHUTDOWN_GRACE_MS: "200" };
+  const config = loadConfig(configSchema, { env });
+  const start = () => startAgentService(bus, config, { service: "agent", topic: "tool.invoke.agent", workingMemory, turnStore });
+  const results: unknown[] = [];
+  const watch = async ({ body }: { readonly body: Uint8Array }): Promise<void> =>
+    void results.push((JSON.parse(Buffer.from(body).toString()) as { output: string }).output);
+  resources.use(await bus.subscribe({ name: "watcher", topics: ["subagent.result"], kind: "copy" }, watch));
+  const first = await start();
+  const caller = resources.use(await createToolCaller(bus, { agent: "gateway" }));
+  await caller.discovered();
+  await caller.call("agent__chat", { message: "How many?", session_id: "s-1" }, { timeoutMs: 60_000 });
+  await expect.poll(() => asked.helper, WAIT).toBe(1);
+  await first[Symbol.asyncDispose]();
+  resources.use(await start());
+  await expect.poll(() => asked.told, WAIT).toBe(1);
+  release.resolve();
+  expect(results).toEqual([expect.stringMatching(/^Wrote "k" on the whiteboard/)]);
+  expect(asked).toEqual({ helper: 2, told: 1 });
+});
+
+test("without helpers a session has no tool for them, nor a whiteboard", async () => {
+  const offered: (readonly string[])[] = [];
+  const script = (request: ModelServerRequest): ModelStep => {
+    offered.push(request.toolNames);
+    return { text: "Yes." };
+  };
+  const extra = expect.arrayContaining(["spawn_subagent", "cancel_subagent", "list_subagents", "whiteboard_read", "whiteboard_write", "whiteboard_list"]);
+  await using agent = await startAgent(script);
+  await agent.ask("Hello?");
+  await using bare = await startAgent(script, { HELPERS: "false" });
+  await bare.ask("Hello?");
+  expect(offered[0]).toEqual(extra);
+  expect(offered[0]).not.toContain("report_progress");
+  expect(offered[1]?.filter((name) => /subagent|whiteboard/.test(name))).toEqual([]);
+});
