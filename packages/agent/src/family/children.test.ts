@@ -106,7 +106,9 @@ test("a right that is withdrawn during a turn counts at the next call, also for 
     policy,
   });
   expect(reads).toEqual(["read"]);
-  expect(lastResults(requests)[1]).toMatch(/^denied: "read" was not called: the maker of the agent "robot" may not use it/);
+  expect(lastResults(requests)[1]).toMatch(
+    /^\(tool failed: "read" was not called: the maker .*\)\ndenied: "read" was not called: the maker of the agent "robot" may not use it/,
+  );
 });
 
 test("an agent that would call itself is refused with the path, directly and by others", async () => {
@@ -128,7 +130,7 @@ test("twenty agents that each call the next end at the bound of the depth, and a
   );
   const { result } = await play({ all: names.map((name) => testDefinition(name)), as: testDefinition("level0"), scripts });
   expect(result.text).toMatch(
-    /^level0 < level1 < .* < level8 < denied: The agent "level9" was not called: 8 calls of agents led here, by level0 → .* → level8, and at most 8 may/,
+    /^level0 < level1 < .* < level8 < \(tool failed: The agent "level9" was not called: 8 calls of agents led here, by level0 → .* → level8, and at most 8 may/,
   );
 });
 

@@ -1,5 +1,5 @@
 import { createMemoryBus } from "@rockbot/bus";
-import type { AgentEvent } from "@rockbot/contracts";
+import { type AgentEvent, ToolError } from "@rockbot/contracts";
 import type { ModelRequest } from "@rockbot/llm";
 import { serveTools, type Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
@@ -58,7 +58,7 @@ test("a final report ends the turn with its content; text as data is read, and w
   expect(lastResults(requests)).toEqual([
     expect.stringMatching(/with the format json the result is an object or an array in content_json, and there is none\. Mend that, and call/),
     expect.stringMatching(/with the format markdown the result is a text in content, and there is none/),
-    expect.stringMatching(/^invalid_arguments: .*format/),
+    expect.stringMatching(/^\(tool failed: .*format.*\)\ninvalid_arguments: .*format/),
   ]);
 });
 
@@ -185,4 +185,23 @@ test("a session goes on as another agent from the next question on, with that on
   expect(lastResults(requests).at(-1)).toBe("read b_read");
   expect(switched).toEqual(["back"]);
   expect(result.text).toBe("done");
+});
+
+test("a failed call says so in its first line, in the words that playbooks know, and a stranger's words stay fenced", async () => {
+  const fail = (name: string, code: "timeout" | "unavailable", message: string) =>
+    testTool(name, async () => {
+      throw new ToolError(code, message);
+    });
+  const says = testTool("says", async () => ({ content: "EVIL", isError: true, trust: { level: "untrusted", origin: "https://eve.example" } }), {
+    readOnly: true,
+  });
+  const { requests } = await play({
+    as: testDefinition("robot"),
+    scripts: { robot: [called("slow", "away", "says"), report({ format: "text", content: "done" })] },
+    tools: [fail("slow", "timeout", "It took too long."), fail("away", "unavailable", "The page is away. Try again later."), says],
+  });
+  const [slow, away, said] = lastResults(requests);
+  expect(slow).toBe("(tool failed: timeout)\ntimeout: It took too long.");
+  expect(away).toBe("(tool failed: The page is away.)\nunavailable: The page is away. Try again later.");
+  expect(said).toMatch(/^\(tool failed: its own words follow\)\n<untrusted-[0-9a-f]+ origin="https:\/\/eve\.example">\nEVIL/);
 });

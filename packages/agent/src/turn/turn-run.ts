@@ -10,6 +10,7 @@ import { readCalls } from "../calls/read-calls.ts";
 import type { ParentCall, TurnTool } from "../calls/turn-tools.ts";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { Conversation } from "../prompt/conversation.ts";
+import { outcomeLine } from "../prompt/outcome-line.ts";
 import { resultText } from "../prompt/result-text.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
 import type { StoredAnswer, StoredCall, StoredResult } from "../store/turn-store.ts";
@@ -320,7 +321,9 @@ export class TurnRun {
   #read(call: StoredCall, result: StoredResult): void {
     const { conversation, held, mark } = this.#options;
     if (result.isUntrusted) mark.set(result.origin);
-    conversation.addResult(call, resultText(call, result, held.nonce), result.isError);
+    const text = resultText(call, result, held.nonce);
+    const isNamed = result.isError && this.#role.definition !== undefined;
+    conversation.addResult(call, isNamed ? `${outcomeLine(result)}\n${text}` : text, result.isError);
   }
 
   #isClients({ name, refusal }: StoredCall): boolean {

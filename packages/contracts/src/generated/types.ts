@@ -38,14 +38,14 @@ export type SessionId = string
  */
 export type TurnFinish = ("stop" | "tool_calls" | "limit" | "length" | "refused" | "failed")
 /**
- * An address alone, such as alice@example.com.
- */
-export type MailAddress = string
-/**
  * success: all is done. partial: the content says what is missing. failure: the content says why.
  */
 export type ReportStatus = ("success" | "failure" | "partial")
 export type ReportFormat = ("text" | "markdown" | "json")
+/**
+ * An address alone, such as alice@example.com.
+ */
+export type MailAddress = string
 /**
  * The name of a root, then the way in it: notes/2026/plan.md. The root may be left out where there is one only.
  */
@@ -625,6 +625,16 @@ finish: TurnFinish
  */
 tool_calls?: ChatToolCall[]
 usage: AgentUsage
+/**
+ * Of a session of a definition that ended with its final report: text is the content.
+ */
+report?: {
+status: ReportStatus
+format: ReportFormat
+metadata?: {
+[k: string]: unknown | undefined
+}
+}
 /**
  * Why the turn ended so, where that needs words.
  */

@@ -75,7 +75,7 @@ function requestOf({ message, messages, tools: clientTools, origin, max_output_t
 }
 
 function answerOf(
-  { text, finish, toolCalls, usage, hasReadUntrusted, reason, code }: TurnResult,
+  { text, finish, toolCalls, report, usage, hasReadUntrusted, reason, code }: TurnResult,
   { turnId, sessionId }: { readonly turnId: string; readonly sessionId: string },
 ): ToolResult<ToolAgentChatOutput> {
   return {
@@ -87,10 +87,13 @@ function answerOf(
       finish,
       ...(toolCalls === undefined ? {} : { tool_calls: toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })) }),
       usage: usageMessage(usage),
+      ...(report === undefined
+        ? {}
+        : { report: { status: report.status, format: report.format, ...(report.metadata === undefined ? {} : { metadata: report.metadata }) } }),
       ...(reason === undefined ? {} : { reason }),
       ...(code === undefined ? {} : { code }),
     },
-    isError: finish === "failed",
+    isError: finish === "failed" || report?.status === "failure",
     trust: { level: hasReadUntrusted ? "untrusted" : "system", origin: "agent" },
   };
 }
