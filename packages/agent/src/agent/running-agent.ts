@@ -172,7 +172,8 @@ export class RunningAgent implements Agent {
     const { visible, first } = await this.#definitionsOf(request, held);
     const budget = this.#budgetOf(request, held, first);
     const runner = this.#runner;
-    const children = new Children({ request, held, budget, policy, runTurn: (child) => this.runTurn(child) });
+    const remember = (session: string, name: string): Promise<void> => this.#remember(caller, session, name);
+    const children = new Children({ request, held, budget, policy, remember, runTurn: (child) => this.runTurn(child) });
     const calls: InnerCalls = new InnerCalls({
       tools: () => run?.role.tools ?? role.tools,
       runner,
@@ -182,7 +183,7 @@ export class RunningAgent implements Agent {
       budget,
     });
     const scopeFor = (model: Model): TurnScope => scopeOf(request, { model, mark, memorySessionId, calls });
-    const roles = new TurnRoles({ agent: this.#options, request, visible, nonce: held.nonce, mark, children, calls, scopeOf: scopeFor });
+    const roles = new TurnRoles({ agent: this.#options, request, visible, remember, nonce: held.nonce, mark, children, calls, scopeOf: scopeFor });
     const role = roles.become(first);
     const conversation = openConversation({
       ...request,
@@ -256,6 +257,14 @@ export class RunningAgent implements Agent {
     });
     const byName = new Map(visible.toReversed().map((each) => [each.name, each]));
     return { visible: [...byName.values()], first: begun === undefined ? (definition ?? ofSession) : begun.definition };
+  }
+
+  /** Has later turns of a session be a definition. Without its store they are what they were. */
+  async #remember(caller: string, sessionId: string, name: string): Promise<void> {
+    const { definitions, log } = this.#options;
+    await definitions?.switchSession?.(caller, sessionId, name).catch((error: unknown) => {
+      log.warn({ agent: name, error: String(error) }, "a session was handed over for one turn only");
+    });
   }
 
   #budgetOf({ family, deadline }: TurnRequest, held: HeldTurn, definition: AgentDefinition | undefined): TurnBudget {

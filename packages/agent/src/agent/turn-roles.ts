@@ -6,7 +6,7 @@ import type { Tool, ToolCaller } from "@rockbot/tools";
 import type { InnerCalls } from "../calls/inner-calls.ts";
 import { SessionRights } from "../calls/session-rights.ts";
 import { type TurnTool, TurnTools } from "../calls/turn-tools.ts";
-import type { AgentDefinition, DefinitionReader } from "../definitions/agent-definition.ts";
+import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { Children } from "../family/children.ts";
 import { fence } from "../prompt/fence.ts";
 import { systemText } from "../prompt/system-text.ts";
@@ -37,7 +37,6 @@ export interface TurnRolesOptions {
     readonly model: Model;
     readonly models: ((name: string) => Model | undefined) | undefined;
     readonly caller: ToolCaller;
-    readonly definitions: DefinitionReader | undefined;
     readonly policy: PolicyHolder | undefined;
     readonly parts: readonly AgentParts[];
     readonly limits: { readonly maxParallelCalls: number };
@@ -45,6 +44,7 @@ export interface TurnRolesOptions {
   };
   readonly request: TurnRequest;
   readonly visible: readonly AgentDefinition[];
+  readonly remember: (sessionId: string, name: string) => Promise<void>;
   readonly nonce: string;
   readonly mark: UntrustedMark;
   readonly children: Children;
@@ -67,14 +67,10 @@ export class TurnRoles {
     return this.#options.visible.find((definition) => definition.name === name);
   }
 
-  /** Has later turns of the session be what this one is handed over to. Without it they are what they were. */
+  /** Has later turns of the session be what this one is handed over to. */
   async remember({ name }: AgentDefinition): Promise<void> {
-    const { agent, request } = this.#options;
-    const { caller, sessionId, definition } = request;
-    if (definition !== undefined) return; // who asks for the turn says what it is
-    await agent.definitions?.switchSession?.(caller, sessionId, name).catch((error: unknown) => {
-      agent.log.warn({ agent: name, error: String(error) }, "a session was handed over for one turn only");
-    });
+    const { request, remember } = this.#options;
+    if (request.definition === undefined) await remember(request.sessionId, name); // else who asks for the turn says what it is
   }
 
   /** One that is untrusted marks the turn. */

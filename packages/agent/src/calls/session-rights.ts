@@ -1,4 +1,4 @@
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { findGlob, type PolicyHolder } from "@rockbot/policy";
 import type { AgentDefinition } from "../definitions/agent-definition.ts";
 
@@ -8,6 +8,9 @@ export interface SessionRightsOptions {
   readonly parent: SessionRights | undefined;
   readonly policy: PolicyHolder | undefined;
 }
+
+/** They ask the plain agent. */
+const ALL_OF_THE_CALLER: ReadonlySet<string> = new Set([tools.agentChat.name, tools.agentHelper.name, tools.spawnSubagent.name]);
 
 /** A tool, as a decision about it needs it. */
 export interface JudgedTool {
@@ -54,8 +57,9 @@ export class SessionRights {
   #ownRefusal({ name: tool, isLocal, isDangerous }: JudgedTool): string | undefined {
     const { definition, policy } = this.#options;
     if (definition === undefined) return undefined;
-    const { name, tools, maker } = definition;
-    if (findGlob(tools, tool) === undefined) return `the agent "${name}" does not have this tool`;
+    const { name, tools: globs, maker } = definition;
+    if (ALL_OF_THE_CALLER.has(tool)) return `it would begin a session that is not "${name}", with all tools of its caller`;
+    if (findGlob(globs, tool) === undefined) return `the agent "${name}" does not have this tool`;
     const isAllowed = isLocal || policy === undefined || policy.current().decide({ caller: maker, tool, isDangerous }).isAllowed;
     return isAllowed ? undefined : `the maker of the agent "${name}" may not use it`;
   }

@@ -1,4 +1,4 @@
-import { tools } from "@rockbot/contracts";
+import { allToolNames } from "@rockbot/contracts";
 
 /** Tools of agents are for people and programs, not for agents: a turn that called one on the bus would wait for itself. */
 const PREFIX = "agent__";
@@ -7,12 +7,7 @@ const PREFIX = "agent__";
 export const childToolOf = (agent: string): string => `${PREFIX}${agent}`;
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
-/** Tools of the agent itself. */
-const TAKEN: ReadonlySet<string> = new Set(
-  [tools.agentChat, tools.agentEvents, tools.agentFinalReport, tools.agentTaskStatus, tools.agentBatch].map(({ name }) => name),
-);
-
 /** Whether a tool for the agent can have its name. */
-export const canBeCalled = (agent: string): boolean => TOOL_NAME.test(childToolOf(agent)) && !TAKEN.has(childToolOf(agent));
+export const canBeCalled = (agent: string): boolean => TOOL_NAME.test(childToolOf(agent)) && !allToolNames.includes(childToolOf(agent));
 
 export const isChildTool = (toolName: string): boolean => toolName.startsWith(PREFIX);

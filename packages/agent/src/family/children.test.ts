@@ -291,6 +291,14 @@ test("without its definitions an agent takes no turn of a session that could be 
   expect(requests).toHaveLength(1);
 });
 
+test("a session of a definition begins none with all tools of its caller", async () => {
+  const tools = ["spawn_subagent", "read"].map((name) => testTool(name, async () => "done"));
+  const { requests } = await play({ all: [], as: testDefinition("robot"), scripts: { robot: [report("done")] }, tools });
+  const names = requests[0]?.tools?.map(({ name }) => name);
+  expect(names).toContain("read");
+  expect(names).not.toContain("spawn_subagent");
+});
+
 test("the session of a child is found by the id of its call", async () => {
   await using bus = createMemoryBus();
   const { model } = modelOfAgents({ agent: [ask("clerk"), said("done")], clerk: [report("noon")] });

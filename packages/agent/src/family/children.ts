@@ -16,6 +16,8 @@ export interface ChildrenOptions {
   readonly held: HeldTurn;
   readonly budget: TurnBudget;
   readonly policy: PolicyHolder | undefined;
+  /** Has what comes to the child's session later, such as a task that it has scheduled, find the same definition. */
+  readonly remember: (sessionId: string, name: string) => Promise<void>;
   readonly runTurn: (request: TurnRequest) => Promise<TurnResult>;
 }
 
@@ -70,6 +72,7 @@ export class Children {
     const { request, held, budget, runTurn } = this.#options;
     const { toolCallId: turnId } = context;
     this.#checkPlace(definition.name, path, context);
+    await this.#options.remember(childSessionOf(turnId), definition.name);
     const share = budget.share();
     this.#count.sessions++;
     try {
