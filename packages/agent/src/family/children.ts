@@ -69,13 +69,13 @@ export class Children {
     prompt: string,
     { path, rights, context }: { readonly path: readonly string[]; readonly rights: SessionRights | undefined; readonly context: ChildContext },
   ): Promise<ToolResult<object>> {
-    const { request, held, budget, runTurn } = this.#options;
+    const { request, held, budget, remember, runTurn } = this.#options;
     const { toolCallId: turnId } = context;
     this.#checkPlace(definition.name, path, context);
-    await this.#options.remember(childSessionOf(turnId), definition.name);
     const share = budget.share();
-    this.#count.sessions++;
+    this.#count.sessions++; // at once with the check
     try {
+      await remember(childSessionOf(turnId), definition.name);
       const leftMs = context.deadline - performance.now();
       const result = await runTurn({
         caller: request.caller,
