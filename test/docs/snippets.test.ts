@@ -16,11 +16,14 @@ import { type StandIns, Story } from "./story.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** The model of the examples: it looks how much tea there is, and says it. */
-function shopKeeper({ messages }: ModelServerRequest): ModelStep {
+/** The model of the examples: it looks how much tea there is, or has its clerk look, and says it. */
+function shopKeeper({ messages, toolNames }: ModelServerRequest): ModelStep {
   const result = messages.findLast(({ role }) => role === "tool" || role === "user")?.text ?? "";
   const amount = /has (\d+) of tea/.exec(result)?.[1];
-  return amount === undefined ? { toolCalls: [{ name: "stock_of", arguments: { item: "tea" } }] } : { text: `There are ${amount}.` };
+  if (amount === undefined && toolNames.includes("agent__clerk")) return { toolCalls: [{ name: "agent__clerk", arguments: { prompt: "Look for tea." } }] };
+  if (amount === undefined) return { toolCalls: [{ name: "stock_of", arguments: { item: "tea" } }] };
+  if (!toolNames.includes("agent__final_report")) return { text: `There are ${amount}.` };
+  return { toolCalls: [{ name: "agent__final_report", arguments: { status: "success", format: "text", content: `The shop has ${amount} of tea.` } }] };
 }
 
 const [redis, pages, brave, model] = await Promise.all([
