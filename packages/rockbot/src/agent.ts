@@ -32,6 +32,7 @@ export {
   toolService,
   type WorkingMemoryOptions,
   webTools,
+  whiteboard,
   workingMemory,
 } from "@rockbot/agent";
 

@@ -1,5 +1,5 @@
 import type { Logger } from "@rockbot/bus";
-import type { ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
+import type { ToolDefinition, ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
 import type { ModelTool } from "@rockbot/llm";
 import {
   type CallOptions,
@@ -80,7 +80,7 @@ export class TurnTools {
   /** Those that the model is given. */
   readonly offered: readonly TurnTool[];
   readonly #byName: ReadonlyMap<string, TurnTool>;
-  readonly #local: ReadonlyMap<string, ToolExecutor>;
+  readonly #local: ReadonlyMap<string, Tool>;
   /** Their work takes the time that the turn has. */
   readonly #unhurried: ReadonlySet<string>;
   readonly #own: ReadonlySet<string>;
@@ -90,7 +90,7 @@ export class TurnTools {
   constructor(options: TurnToolsOptions) {
     const { caller, effectiveCaller, local, own = [], children = [], rights } = options;
     this.#options = options;
-    this.#local = new Map([...local, ...own, ...children].map((tool) => [tool.definition.name, withLocalLayers(tool)]));
+    this.#local = new Map([...local, ...own, ...children].map((tool) => [tool.definition.name, tool]));
     this.#own = new Set(own.map(nameOf));
     this.#unhurried = new Set([...own, ...children].map(nameOf));
     const served = caller.toolsOf(effectiveCaller).filter(({ name }) => !isChildTool(name) && !this.#local.has(name));
@@ -147,7 +147,7 @@ export class TurnTools {
       onProgress,
       ...(effectiveCaller === caller.agent ? {} : { onBehalfOf: effectiveCaller }),
     };
-    const executor: ToolExecutor = local ?? { execute: () => caller.call(name, args, options) };
+    const executor: ToolExecutor = local === undefined ? { execute: () => caller.call(name, args, options) } : withLocalLayers(local);
     return [...(isForModel ? fits : []), ...layers].reduceRight((inner, layer) => layer(inner), executor).execute(request, context);
   }
 }
@@ -159,8 +159,16 @@ function servedTool({ name, description, parameters, source, readOnly, output }:
   return { tool: { name, description, parameters: Object.keys(parameters).length === 0 ? ANYTHING : parameters }, source, readOnly, output };
 }
 
-function localTool({ definition: { name, description, inputSchema, readOnly, outputSchema } }: Tool, source: string): TurnTool {
-  return { tool: { name, description, parameters: inputSchema }, source, readOnly, output: outputSchema };
+const localTools = new WeakMap<ToolDefinition, TurnTool>();
+
+/** The same object from turn to turn, where the definition is: what is reckoned of it is kept. */
+function localTool({ definition }: Tool, source: string): TurnTool {
+  const known = localTools.get(definition);
+  if (known !== undefined) return known;
+  const { name, description, inputSchema, readOnly, outputSchema } = definition;
+  const tool = { tool: { name, description, parameters: inputSchema }, source, readOnly, output: outputSchema };
+  localTools.set(definition, tool);
+  return tool;
 }
 
 const nameOf = ({ definition }: Tool): string => definition.name;

@@ -1,4 +1,4 @@
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type ToolDefinition, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "@rockbot/tools";
 import type { SessionRights } from "../calls/session-rights.ts";
@@ -47,21 +47,11 @@ export class Children {
   tools(visible: readonly AgentDefinition[], self: AgentDefinition | undefined, rights: SessionRights | undefined): readonly Tool[] {
     const before = this.#options.request.family?.path ?? [];
     const path = self === undefined ? before : [...before, self.name];
-    return visible
-      .filter(({ name }) => canBeCalled(name) && this.#refusal(name) === undefined)
-      .map((definition) =>
-        defineTool(
-          {
-            name: childToolOf(definition.name),
-            description: descriptionOf(definition),
-            inputSchema: childInputSchema,
-            readOnly: false,
-            idempotent: true,
-            validateInput: validateChildInput,
-          },
-          ({ prompt }: ChildInput, context) => this.#run(definition, prompt, { path, rights, context: context as ChildContext }),
-        ),
-      );
+    return visible.flatMap((definition) => {
+      const tool = toolDefinitionOf(definition);
+      if (tool === undefined || this.#refusal(definition.name) !== undefined) return [];
+      return defineTool(tool, ({ prompt }: ChildInput, context) => this.#run(definition, prompt, { path, rights, context: context as ChildContext }));
+    });
   }
 
   async #run(
@@ -129,6 +119,26 @@ export class Children {
     const isAllowed = policy?.current().decide({ caller, tool: childToolOf(name), isReadOnly: true }).isAllowed ?? true; // it only leads to calls, each with a decision
     return isAllowed ? undefined : `the policy does not let "${caller}" call it`;
   }
+}
+
+const toolDefinitions = new WeakMap<AgentDefinition, ToolDefinition<ChildInput, object> | undefined>();
+
+/** The same object from turn to turn, as there may be a thousand; undefined of one that no tool can be named after. */
+function toolDefinitionOf(definition: AgentDefinition): ToolDefinition<ChildInput, object> | undefined {
+  if (toolDefinitions.has(definition)) return toolDefinitions.get(definition);
+  const { name } = definition;
+  const tool = canBeCalled(name)
+    ? {
+        name: childToolOf(name),
+        description: descriptionOf(definition),
+        inputSchema: childInputSchema,
+        readOnly: false,
+        idempotent: true,
+        validateInput: validateChildInput,
+      }
+    : undefined;
+  toolDefinitions.set(definition, tool);
+  return tool;
 }
 
 /** What strangers may have written stands in no list of tools. */
